@@ -1,0 +1,176 @@
+/**
+ * Public job ids: a UUIDv7, shown as 26 letters of Crockford's Base32.
+ *
+ * 128 bits fill 26 letters of five bits with two zero bits in front, so the first letter is 0 to 7
+ * and ids sort as text in the order of their time. Enqueue makes one per job, hence the tables.
+ */
+import type { Clock, Dice } from "./clock.ts";
+import type { JobId } from "./job.ts";
+
+const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** Two letters for each value of ten bits. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 1024 },
+  (_, bits) => LETTERS.charAt(bits >> 5) + LETTERS.charAt(bits & 31),
+);
+
+/** The five bits of each letter, by its character code. */
+const BITS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  Math.max(0, LETTERS.indexOf(String.fromCharCode(code))),
+);
+
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, "0"),
+);
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** U is no letter of the alphabet; I, L and O are read as the digits they resemble. */
+const BASE32 = /^[0-7ILO][0-9A-TV-Z]{25}$/i;
+
+/** The 12 bits that follow the time. */
+const COUNTER_MAX = 0xfff;
+
+/** Random bytes in one id: two for the counter, eight for the tail. */
+const CHANCE_BYTES = 10;
+const CHANCE_IDS = 128;
+
+/**
+ * One id by itself. A process that makes many takes an {@link idSource}, which keeps their
+ * order.
+ */
+export function newId(nowMs: number, dice: Dice): JobId {
+  const chance = dice.bytes(CHANCE_BYTES);
+  return compose({ timeMs: nowMs, counter: counterBits(chance, 0) }, chance, 0);
+}
+
+/**
+ * Ids that strictly grow within this process.
+ *
+ * The 12 bits after the time (rand_a) count up within a millisecond, from a random start in their
+ * lower half; all further bits are fresh chance. When the counter is full, or the clock has stepped
+ * back, the id's time runs ahead of the clock instead, until the clock has caught up.
+ */
+export function idSource(clock: Pick<Clock, "now">, dice: Dice): () => JobId {
+  let chance: Uint8Array = new Uint8Array(0);
+  let used = 0;
+  let stamp: Stamp = { timeMs: -1, counter: 0 };
+
+  return () => {
+    if (used === chance.length) {
+      chance = dice.bytes(CHANCE_BYTES * CHANCE_IDS);
+      used = 0;
+    }
+    stamp = advance(stamp, Math.floor(clock.now()), counterBits(chance, used) >> 1);
+    const id = compose(stamp, chance, used);
+    used += CHANCE_BYTES;
+    return id;
+  };
+}
+
+/**
+ * The canonical id in what a person or program gave: 26 letters in any case, with Crockford's
+ * confusable letters and an optional `job_` in front, or a UUID. Anything else is `null`.
+ */
+export function parseId(text: string): JobId | null {
+  const bare = text.replace(/^job_/i, "");
+  if (UUID.test(bare)) return idFromBytes(uuidBytes(bare));
+  if (!BASE32.test(bare)) return null;
+  return bare.toUpperCase().replaceAll(/[IL]/g, "1").replaceAll("O", "0");
+}
+
+/** The 16 bytes of a canonical id. */
+export function idBytes(id: JobId): Uint8Array {
+  const bytes = new Uint8Array(16);
+  let held = 0;
+  // The first letter carries three bits only.
+  let heldBits = -2;
+  let at = 0;
+  for (let i = 0; i < id.length; i += 1) {
+    held = (held << 5) | BITS[id.charCodeAt(i)]!;
+    heldBits += 5;
+    if (heldBits < 8) continue;
+    heldBits -= 8;
+    bytes[at] = held >> heldBits;
+    at += 1;
+    held &= (1 << heldBits) - 1;
+  }
+  return bytes;
+}
+
+/** The canonical id of 16 bytes. */
+export function idFromBytes(bytes: Uint8Array): JobId {
+  let id = "";
+  let held = 0;
+  // Two zero bits in front make 130, which are 13 pairs of letters.
+  let heldBits = 2;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    heldBits += 8;
+    if (heldBits < 10) continue;
+    heldBits -= 10;
+    id += PAIRS[held >> heldBits];
+    held &= (1 << heldBits) - 1;
+  }
+  return id;
+}
+
+/** The same id as a UUID in lower case. */
+export function idUuid(id: JobId): string {
+  const hex = Array.from(idBytes(id), (byte) => HEX[byte]).join("");
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join("-");
+}
+
+/** When the id was made, in milliseconds since the epoch. */
+export function idTime(id: JobId): number {
+  return idBytes(id)
+    .subarray(0, 6)
+    .reduce((ms, byte) => ms * 256 + byte, 0);
+}
+
+/** What orders the ids of one process. */
+interface Stamp {
+  readonly timeMs: number;
+  readonly counter: number;
+}
+
+function advance(last: Stamp, nowMs: number, start: number): Stamp {
+  if (nowMs > last.timeMs) return { timeMs: nowMs, counter: start };
+  if (last.counter < COUNTER_MAX) return { timeMs: last.timeMs, counter: last.counter + 1 };
+  return { timeMs: last.timeMs + 1, counter: 0 };
+}
+
+/** A UUIDv7: 48 bits of time, version, 12 bits of counter, variant, 62 bits of chance. */
+function compose({ timeMs, counter }: Stamp, chance: Uint8Array, from: number): JobId {
+  const bytes = new Uint8Array(16);
+  // A typed array keeps the lowest eight bits of what is written, without its fraction.
+  bytes[0] = timeMs / 2 ** 40;
+  bytes[1] = timeMs / 2 ** 32;
+  bytes[2] = timeMs / 2 ** 24;
+  bytes[3] = timeMs / 2 ** 16;
+  bytes[4] = timeMs / 2 ** 8;
+  bytes[5] = timeMs;
+  for (let i = 2; i < CHANCE_BYTES; i += 1) bytes[6 + i] = chance[from + i]!;
+  bytes[6] = 0x70 | (counter >> 8);
+  bytes[7] = counter;
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  return idFromBytes(bytes);
+}
+
+function counterBits(chance: Uint8Array, from: number): number {
+  return ((chance[from]! << 8) | chance[from + 1]!) & COUNTER_MAX;
+}
+
+function uuidBytes(uuid: string): Uint8Array {
+  const hex = uuid.replaceAll("-", "");
+  return Uint8Array.from({ length: 16 }, (_, i) =>
+    Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
+  );
+}

@@ -1,0 +1,244 @@
+/**
+ * The one rule for what may be stored: payloads on their way in, results on their way out.
+ *
+ * What is accepted comes back from JSON as it was given, from either database. The check writes the
+ * text itself, so that what was checked is what is stored, whatever getters do in between.
+ *
+ * Results differ in one thing, because their public type says so: an object with a `toJSON` method
+ * is replaced by its answer, and functions, symbols, symbol keys and named properties of arrays
+ * are left out.
+ */
+import { MillraceError } from "./errors.ts";
+import type { JsonText } from "./job.ts";
+import { storable, utf8Bytes } from "./text.ts";
+
+/** A value that survives the store. A property that is `undefined` counts as absent. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+export interface Encoded {
+  /**
+   * `null` when there is no value at all: a job without payload, a handler that returns nothing.
+   */
+  readonly text: JsonText | null;
+  /** Of UTF-8. */
+  readonly bytes: number;
+}
+
+/** More than this is refused. */
+export const PAYLOAD_BYTES_MAX = 1_000_000;
+
+/**
+ * More than this is accepted, and worth a warning: a payload should refer to content, not hold
+ * it.
+ */
+export const PAYLOAD_BYTES_SOFT = 10_000;
+
+/** Arrays and objects inside each other. */
+export const DEPTH_MAX = 100;
+
+const PATH_LENGTH_MAX = 1_000;
+
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
+/** Quotes, controls, lone surrogates. Almost no text has any: then this one look is enough. */
+const NEEDS_CARE = /["\\\p{Cc}\p{Cs}]/u;
+
+/** What to give instead of an instance of these. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ["Date", "an ISO string"],
+  ["Map", "an array of entries"],
+  ["Set", "an array"],
+  ["Error", "its message"],
+  ["Promise", "what it resolves to"],
+  ["Buffer", "a base64 string"],
+  ["Uint8Array", "a base64 string"],
+]);
+
+/** The text of a payload, or a PAYLOAD_REFUSED that names the path. */
+export function encodePayload(value: unknown): Encoded {
+  return encode(value, { subject: "payload", trail: [] });
+}
+
+/** The text of a result, or a RESULT_REFUSED that names the path. */
+export function encodeResult(value: unknown): Encoded {
+  return encode(value, { subject: "result", trail: [] });
+}
+
+/** The value of a stored text. */
+export function decode(text: JsonText | null): Json | undefined {
+  return text === null ? undefined : JSON.parse(text);
+}
+
+/** The same value always gives the same text: keys stand in the order of their code units. */
+export function canonicalJson(text: JsonText): string {
+  return writeSorted(JSON.parse(text));
+}
+
+/** Where the check stands. The trail becomes a path only when something is refused. */
+interface Walk {
+  readonly subject: "payload" | "result";
+  readonly trail: (string | number)[];
+}
+
+function encode(value: unknown, walk: Walk): Encoded {
+  try {
+    const given = resolved(value, walk);
+    if (given === undefined) return { text: null, bytes: 0 };
+
+    const text = write(given, walk);
+    const bytes = utf8Bytes(text);
+    if (bytes > PAYLOAD_BYTES_MAX) refuseSize(walk);
+    return { text, bytes };
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    // A getter, a proxy or a toJSON method of the caller threw.
+    return refuse(walk, "cannot be read", error);
+  }
+}
+
+function write(value: unknown, walk: Walk): string {
+  switch (typeof value) {
+    case "string":
+      return writeString(value, walk);
+    case "number":
+      return writeNumber(value, walk);
+    case "boolean":
+      return value ? "true" : "false";
+    case "object":
+      return value === null ? "null" : writeNested(value, walk);
+    case "bigint":
+      return refuse(walk, "is a bigint: give a string");
+    case "undefined":
+      return refuse(walk, "is undefined: give null");
+    case "function":
+    case "symbol":
+      return refuse(walk, `is a ${typeof value}`);
+  }
+}
+
+function writeString(text: string, walk: Walk): string {
+  if (text.length > PAYLOAD_BYTES_MAX) refuseSize(walk);
+  if (!NEEDS_CARE.test(text)) return `"${text}"`;
+  if (text.includes("\0")) refuse(walk, "contains U+0000, which databases cannot store");
+  if (!text.isWellFormed()) refuse(walk, "contains half of a surrogate pair: cut between letters");
+  return JSON.stringify(text);
+}
+
+function writeNumber(number: number, walk: Walk): string {
+  if (!Number.isFinite(number)) refuse(walk, `is ${number}, which is not JSON`);
+  if (Math.abs(number) > Number.MAX_SAFE_INTEGER) {
+    refuse(walk, "is beyond ±(2^53 − 1), where numbers lose digits: give a string");
+  }
+  // This also turns -0 into 0.
+  return String(number);
+}
+
+function writeNested(value: object, walk: Walk): string {
+  if (walk.trail.length >= DEPTH_MAX) {
+    refuse(walk, `is nested deeper than ${DEPTH_MAX} levels, or contains itself`);
+  }
+  if (walk.subject === "payload" && Object.getOwnPropertySymbols(value).length > 0) {
+    refuse(walk, "has a symbol as key");
+  }
+  if (Array.isArray(value)) return writeArray(value, walk);
+  if (isPlain(value)) return writeObject(value, walk);
+  return refuseInstance(value, walk);
+}
+
+function writeArray(items: readonly unknown[], walk: Walk): string {
+  // The prototype of plain arrays is itself an array, in every realm; that of a subclass is not.
+  if (!Array.isArray(Object.getPrototypeOf(items))) refuseInstance(items, walk);
+  if (walk.subject === "payload" && Object.keys(items).length > items.length) {
+    refuse(walk, "is an array with named properties, which JSON drops");
+  }
+
+  let text = "[";
+  for (let i = 0; i < items.length; i += 1) {
+    walk.trail.push(i);
+    const item = resolved(items[i], walk);
+    if (item === undefined && !(i in items)) refuse(walk, "is a hole in its array: give null");
+    if (i > 0) text += ",";
+    text += write(item, walk);
+    walk.trail.pop();
+    if (text.length > PAYLOAD_BYTES_MAX) refuseSize(walk);
+  }
+  return `${text}]`;
+}
+
+function writeObject(object: Readonly<Record<string, unknown>>, walk: Walk): string {
+  let text = "{";
+  for (const key of Object.keys(object)) {
+    walk.trail.push(key);
+    const member = resolved(object[key], walk);
+    if (!isAbsent(member, walk)) {
+      if (key === "__proto__") refuse(walk, "is a key that programs mistake for a prototype");
+      if (text.length > 1) text += ",";
+      text += `${writeString(key, walk)}:${write(member, walk)}`;
+    }
+    walk.trail.pop();
+    if (text.length > PAYLOAD_BYTES_MAX) refuseSize(walk);
+  }
+  return `${text}}`;
+}
+
+/** The value that is stored in place of `value`. */
+function resolved(value: unknown, walk: Walk): unknown {
+  if (walk.subject === "payload" || typeof value !== "object" || value === null) return value;
+  return "toJSON" in value && typeof value.toJSON === "function" ? value.toJSON() : value;
+}
+
+function isAbsent(member: unknown, walk: Walk): boolean {
+  if (member === undefined) return true;
+  return walk.subject === "result" && (typeof member === "function" || typeof member === "symbol");
+}
+
+/** The prototype is `null` or an `Object.prototype`; other realms (`node:vm`) have their own. */
+function isPlain(value: object): value is Readonly<Record<string, unknown>> {
+  const prototype: object | null = Object.getPrototypeOf(value);
+  if (prototype === null || prototype === Object.prototype) return true;
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
+}
+
+function writeSorted(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(writeSorted).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+
+  const members = Object.entries(value)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${writeSorted(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+function refuseSize(walk: Walk): never {
+  refuse(
+    walk,
+    `is larger than ${PAYLOAD_BYTES_MAX} bytes as JSON: keep it elsewhere and refer to it`,
+  );
+}
+
+function refuseInstance(value: object, walk: Walk): never {
+  const { constructor } = value;
+  const name = typeof constructor === "function" ? constructor.name : "";
+  const instead = INSTEAD.get(value instanceof Error ? "Error" : name) ?? "a plain object or array";
+  refuse(walk, `is an instance of ${name === "" ? "a class" : name}: give ${instead}`);
+}
+
+function refuse(walk: Walk, reason: string, cause?: unknown): never {
+  const path = storable(walk.subject + walk.trail.map(pathStep).join(""), PATH_LENGTH_MAX);
+  const code = walk.subject === "payload" ? "PAYLOAD_REFUSED" : "RESULT_REFUSED";
+  throw new MillraceError(code, `${path} ${reason}.`, {
+    details: { path, reason },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function pathStep(step: string | number): string {
+  if (typeof step === "number") return `[${step}]`;
+  return IDENTIFIER.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+}

@@ -1,0 +1,225 @@
+/**
+ * Settings as whole sets of numbers: the library's own defaults, and one set for each of the job
+ * systems that Millrace unites. What a system leaves open it takes from the defaults.
+ */
+import type { BackoffPolicy } from "./backoff.ts";
+import type { BreakerOptions } from "./breaker.ts";
+import type { FinalState } from "./job.ts";
+import type { RetryPolicy } from "./policy.ts";
+
+export interface Preset {
+  readonly retry: RetryPolicy;
+  /** Slots per lane in one worker. */
+  readonly lanes: Readonly<Record<"fast" | "general", number>>;
+  /** How long a job of a lane may run; `null` for as long as it likes. */
+  readonly timeoutMs: Readonly<Record<"fast" | "general", number | null>>;
+  readonly pollMs: number;
+  /** Most jobs to take in one claim. */
+  readonly batchMax: number;
+  readonly leaseMs: number;
+  readonly breaker: BreakerOptions;
+  /** What a repeated idempotency key answers. */
+  readonly onIdempotencyConflict: "return-existing" | "error";
+  /** Whether a retry keeps finished phases. */
+  readonly onRetry: "resume" | "restart";
+  /** What becomes of a job whose worker died. */
+  readonly onOrphan: "retry" | "fail";
+  readonly retention: RetentionPreset;
+}
+
+/** How long finished things stay. */
+export interface RetentionPreset {
+  readonly finishedMs: Readonly<Record<FinalState, number>>;
+  readonly deadLetterMs: number;
+  /** Counted from the end of the job. */
+  readonly idempotencyMs: number;
+  readonly eventMs: number;
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** 2, 4, 8, 16, 32 s and so on, give or take a fifth, up to 5 min. */
+const STEADY: BackoffPolicy = {
+  kind: "exponential",
+  baseMs: 2 * SECOND_MS,
+  factor: 2,
+  jitter: 0.2,
+  capMs: 5 * MINUTE_MS,
+  jitterAt: "cap",
+};
+
+/** 1, 2, 4 min and so on, up to an hour. The cap of 5 min belongs to the other two classes. */
+const PATIENT: BackoffPolicy = { ...STEADY, baseMs: MINUTE_MS, capMs: HOUR_MS };
+
+/** What the library does when nobody says otherwise. */
+export const defaults: Preset = deepFreeze({
+  retry: {
+    maxAttempts: 5,
+    crashCap: 3,
+    defaultErrorClass: "retryable",
+    backoff: { transient: STEADY, retryable: STEADY, rate_limited: PATIENT },
+  },
+  lanes: { fast: 3, general: 5 },
+  timeoutMs: { fast: 2 * MINUTE_MS, general: 20 * MINUTE_MS },
+  pollMs: SECOND_MS,
+  batchMax: 20,
+  leaseMs: 30 * SECOND_MS,
+  breaker: { failuresMax: 5, openMs: MINUTE_MS },
+  onIdempotencyConflict: "return-existing",
+  onRetry: "resume",
+  onOrphan: "retry",
+  retention: {
+    finishedMs: {
+      completed: 7 * DAY_MS,
+      completed_with_errors: 7 * DAY_MS,
+      failed: 7 * DAY_MS,
+      cancelled: 7 * DAY_MS,
+    },
+    deadLetterMs: 90 * DAY_MS,
+    idempotencyMs: 30 * DAY_MS,
+    eventMs: 7 * DAY_MS,
+  },
+});
+
+/**
+ * Documentation publishing: three attempts, each from the beginning, no time limit.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { docverse } from "millrace";
+ *
+ * assert.equal(docverse.retry.maxAttempts, 3);
+ * assert.equal(docverse.onRetry, "restart");
+ * ```
+ */
+export const docverse: Preset = deepFreeze({
+  ...defaults,
+  retry: { ...defaults.retry, maxAttempts: 3 },
+  timeoutMs: { fast: null, general: null },
+  onRetry: "restart",
+});
+
+/**
+ * Periodic work of the same system: one more attempt, then the next scheduled run catches up.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { periodic } from "millrace";
+ *
+ * assert.equal(periodic.retry.maxAttempts, 2);
+ * ```
+ */
+export const periodic: Preset = deepFreeze({
+  ...docverse,
+  retry: { ...docverse.retry, maxAttempts: 2 },
+});
+
+/**
+ * One embedded process: an unclassified error is final, and so is a crash.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { jobqueue } from "millrace";
+ *
+ * assert.equal(jobqueue.retry.defaultErrorClass, "non_retryable");
+ * assert.equal(jobqueue.onOrphan, "fail");
+ * ```
+ */
+export const jobqueue: Preset = deepFreeze({
+  ...defaults,
+  retry: { ...defaults.retry, defaultErrorClass: "non_retryable" },
+  timeoutMs: { fast: null, general: null },
+  onOrphan: "fail",
+});
+
+/**
+ * Practice management: five attempts, jitter before the cap, a repeated idempotency key is an
+ * error.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { practice } from "millrace";
+ *
+ * assert.equal(practice.retry.backoff.transient.jitter, 0.2);
+ * assert.equal(practice.onIdempotencyConflict, "error");
+ * ```
+ */
+export const practice: Preset = deepFreeze({
+  ...defaults,
+  retry: {
+    ...defaults.retry,
+    backoff: {
+      transient: { ...STEADY, jitterAt: "before-cap" },
+      retryable: { ...STEADY, jitterAt: "before-cap" },
+      rate_limited: { ...PATIENT, jitterAt: "before-cap" },
+    },
+  },
+  onIdempotencyConflict: "error",
+});
+
+/**
+ * Sports sites in production: three attempts after 1 and 2 s, two lanes, breakers.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { lipas } from "millrace";
+ *
+ * assert.deepEqual(lipas.lanes, { fast: 3, general: 5 });
+ * assert.deepEqual(lipas.breaker, { failuresMax: 5, openMs: 60_000 });
+ * ```
+ */
+export const lipas: Preset = deepFreeze({
+  ...defaults,
+  retry: lipasRetry(5 * MINUTE_MS),
+});
+
+/**
+ * Sports sites on a developer's machine: fewer slots, shorter waits, a touchier breaker.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { lipasDev } from "millrace";
+ *
+ * assert.deepEqual(lipasDev.lanes, { fast: 1, general: 2 });
+ * ```
+ */
+export const lipasDev: Preset = deepFreeze({
+  ...lipas,
+  retry: lipasRetry(MINUTE_MS),
+  lanes: { fast: 1, general: 2 },
+  pollMs: 2 * SECOND_MS,
+  batchMax: 5,
+  breaker: { failuresMax: 3, openMs: 30 * SECOND_MS },
+});
+
+function lipasRetry(capMs: number): RetryPolicy {
+  const quick: BackoffPolicy = {
+    kind: "exponential",
+    baseMs: SECOND_MS,
+    factor: 2,
+    jitter: 0.1,
+    capMs,
+    jitterAt: "before-cap",
+  };
+  return {
+    ...defaults.retry,
+    maxAttempts: 3,
+    backoff: { transient: quick, retryable: quick, rate_limited: PATIENT },
+  };
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const member of Object.values(value)) {
+    if (typeof member === "object" && member !== null) deepFreeze(member);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,109 @@
+/**
+ * The only place where retries are decided. A worker asks it after a run, the rescuer after a
+ * crash; both apply the answer through the one door out of `running`.
+ */
+import { backoffMs } from "./backoff.ts";
+import { formatDuration } from "./duration.ts";
+import type { Fault, Outcome, RunFacts, Settlement } from "./outcome.ts";
+import type { RetryPolicy } from "./policy.ts";
+
+export interface SettleContext {
+  readonly policy: RetryPolicy;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+}
+
+/** Turns how a run ended into what happens next. */
+export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext): Settlement {
+  const { tries, crashes } = facts;
+  switch (outcome.type) {
+    case "succeeded":
+      return {
+        outcome: "succeeded",
+        to: outcome.failedUnits > 0 ? "completed_with_errors" : "completed",
+        tries: tries + 1,
+        crashes,
+        result: outcome.result,
+        failedUnits: outcome.failedUnits,
+        fault: null,
+      };
+
+    case "snoozed":
+      return { outcome: "snoozed", tries, crashes, fault: null, ...after(outcome.delayMs) };
+
+    case "interrupted":
+      // A deploy is not the job's fault: it runs again at once, and the attempt is given back.
+      return { outcome: "interrupted", tries, crashes, fault: null, ...after(0) };
+
+    case "cancelled":
+      return { outcome: "cancelled", to: "cancelled", tries, crashes, reason: outcome.reason };
+
+    case "failed":
+      return settleFailure(facts, outcome, context);
+
+    case "timed_out":
+      return settleFailure(facts, { ...outcome, fault: timeoutFault(outcome.limitMs) }, context);
+
+    case "crashed":
+      return settleCrash(facts, context);
+  }
+}
+
+interface Failure {
+  readonly type: "failed" | "timed_out";
+  readonly fault: Fault;
+  readonly retryAfterMs?: number;
+}
+
+function settleFailure(facts: RunFacts, failure: Failure, context: SettleContext): Settlement {
+  const { fault } = failure;
+  const ended = { outcome: failure.type, tries: facts.tries + 1, crashes: facts.crashes, fault };
+
+  if (facts.retryOwner === "supervisor") {
+    // Delivered is all that was asked: the supervisor reads the fault and decides what to try next.
+    return { ...ended, to: "completed", result: null, failedUnits: 0 };
+  }
+  if (fault.class === "non_retryable") return { ...ended, to: "failed" };
+  if (ended.tries >= facts.maxAttempts) return { ...ended, to: "failed" };
+
+  const backoff = context.policy.backoff[fault.class];
+  const delayMs = failure.retryAfterMs ?? backoffMs(backoff, ended.tries, context.random);
+  return { ...ended, ...after(delayMs) };
+}
+
+/**
+ * A crash is retried whoever owns the retries: the attempt never came to an end that could be
+ * told.
+ */
+function settleCrash(facts: RunFacts, { policy, random }: SettleContext): Settlement {
+  const tries = facts.tries + 1;
+  const crashes = facts.crashes + 1;
+  const ended = { outcome: "crashed", tries, crashes } as const;
+
+  if (facts.onOrphan === "fail") {
+    return { ...ended, to: "failed", fault: crashFault("Its worker died, and onOrphan is fail.") };
+  }
+  if (crashes >= policy.crashCap) {
+    return { ...ended, to: "failed", fault: crashFault(`It killed its worker ${times(crashes)}.`) };
+  }
+  const fault = crashFault("Its worker died during the run.");
+  if (tries >= facts.maxAttempts) return { ...ended, to: "failed", fault };
+  return { ...ended, fault, ...after(backoffMs(policy.backoff.retryable, crashes, random)) };
+}
+
+function after(delayMs: number): { to: "scheduled" | "queued"; delayMs: number } {
+  return { to: delayMs > 0 ? "scheduled" : "queued", delayMs };
+}
+
+function timeoutFault(limitMs: number): Fault {
+  const message = `It ran longer than its limit of ${formatDuration(limitMs)}.`;
+  return { class: "retryable", name: "TimeoutError", message };
+}
+
+function crashFault(message: string): Fault {
+  return { class: "retryable", name: "CrashError", message };
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
