@@ -1,0 +1,75 @@
+/** What a handler is given. */
+import type { Duration } from "../core/duration.ts";
+import type { Fault } from "../core/outcome.ts";
+import type { Json } from "../core/payload.ts";
+import type { JobContract } from "./contract.ts";
+import type { JobRef, PayloadArgs } from "./enqueue.ts";
+import type { Stored } from "./json.ts";
+
+export interface Context<Results, Deps> {
+  readonly job: {
+    readonly id: string;
+    readonly type: string;
+    readonly tenant: string;
+    readonly correlationId: string;
+    readonly tags: Readonly<Record<string, string>>;
+  };
+  /** 1 on the first try. A deploy does not raise it. */
+  readonly attempt: number;
+  /**
+   * `token` proves the claim. `fence` grows with every claim of this job: hand it to systems that
+   * can refuse an older one.
+   */
+  readonly lease: { readonly token: string; readonly fence: number };
+  /** Aborts when the job is cancelled, overruns its timeout, loses its lease or must stop. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly deps: Deps;
+  /** What earlier phases returned, as it was stored. */
+  readonly results: Results;
+
+  /** Resolves when this value, or a newer one, is stored. Need not be awaited. */
+  progress(percent: number, data?: Json): Promise<void>;
+
+  /** Runs `fn` until its result is stored; a later attempt gets that result, not a second call. */
+  step<R>(name: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<Stored<Awaited<R>>>;
+
+  /**
+   * Many units side by side. Rejects only when all failed; some failed ends the job
+   * `completed_with_errors`.
+   */
+  each<I, R>(
+    items: Iterable<I>,
+    key: (item: I) => string,
+    fn: (item: I, unit: { readonly signal: AbortSignal; readonly key: string }) => R | Promise<R>,
+    options?: { concurrency?: number; exclusive?: (item: I) => string },
+  ): Promise<Units<Stored<Awaited<R>>>>;
+
+  /** Calls a service through its circuit breaker, which all workers share. */
+  breaker<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
+
+  timeout<R>(limit: Duration, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
+
+  /** A child job. It exists once this phase (or the job, if it has none) has ended well. */
+  enqueue<Input, R>(
+    job: JobContract<string, Input, R>,
+    ...args: PayloadArgs<NoInfer<Input>>
+  ): Promise<JobRef<R>>;
+
+  /** Ends this run and starts the job again after `delay`. Costs no attempt. */
+  snooze(delay: Duration): never;
+}
+
+/** What became of the items of `ctx.each`. */
+export interface Units<R> {
+  readonly total: number;
+  readonly completed: readonly { readonly key: string; readonly result: R }[];
+  readonly failed: readonly { readonly key: string; readonly error: Fault }[];
+}
+
+export interface Logger {
+  debug(message: string, fields?: object): void;
+  info(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+}

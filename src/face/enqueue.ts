@@ -1,0 +1,76 @@
+/** What a caller says when it enqueues a job, and what it gets to hold afterwards. */
+import type { Duration, Instant } from "../core/duration.ts";
+import type { State } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
+import type { JobSettings } from "./settings.ts";
+
+export interface EnqueueOptions {
+  readonly tenant?: string;
+  readonly runAt?: Instant;
+  readonly delay?: Duration;
+  readonly priority?: NonNullable<JobSettings["priority"]>;
+  /** Counts the first attempt. */
+  readonly maxAttempts?: number;
+  readonly correlationId?: string;
+  readonly idempotencyKey?: string | { key: string; onConflict: "return-existing" | "error" };
+  readonly dedupKey?: string | { key: string; onConflict: "skip" | "replace" | "extend" };
+  readonly concurrencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Jobs that must end well before this one may start. */
+  readonly after?: readonly JobRef<unknown>[];
+  readonly webhookUrl?: string;
+  readonly createdBy?: string;
+  /** The caller's own transaction: the job exists if and when it commits. */
+  readonly tx?: NativeTransaction | Transaction;
+}
+
+/**
+ * Payload and options of one job. The payload may be left out only where the job has none.
+ * Functions take `PayloadArgs<NoInfer<Input>>`: the job alone says what its input is, or a payload
+ * of the wrong type would widen it.
+ */
+export type PayloadArgs<Input> = undefined extends Input
+  ? [payload?: Input, options?: EnqueueOptions]
+  : [payload: Input, options?: EnqueueOptions];
+
+declare const resultOf: unique symbol;
+
+/** Names one job, and remembers the type of its result. */
+export interface JobRef<Result> {
+  readonly id: string;
+  readonly type: string;
+  readonly [resultOf]?: Result;
+}
+
+/** `created` is false when an idempotency or dedup key led to a job that already stood there. */
+export interface Enqueued<Result> extends JobRef<Result> {
+  readonly state: State;
+  readonly created: boolean;
+}
+
+/** A job at its end: what else there is to read depends on `state`. */
+export type Finished<Result> = JobRef<Result> &
+  (
+    | { readonly state: "completed"; readonly result: Result }
+    | {
+        readonly state: "completed_with_errors";
+        readonly result: Result;
+        readonly failedUnits: number;
+      }
+    | { readonly state: "failed"; readonly error: Fault; readonly deadLetterId: string }
+    | { readonly state: "cancelled"; readonly reason: string | null }
+  );
+
+/** What `{ tx }` takes as it is, told by its shape. The comments name the libraries. */
+export type NativeTransaction =
+  | { query(text: string, values?: any[]): Promise<any> } // pg, TypeORM
+  | { unsafe(text: string, values?: any[]): any } // postgres.js
+  | { executeQuery(query: any): Promise<any> } // Kysely
+  | { raw(sql: string, bindings?: any): any } // Knex
+  | { $queryRawUnsafe(text: string, ...values: any[]): Promise<any> } // Prisma
+  | { prepare(sql: string): any }; // node:sqlite, better-sqlite3, on the same file
+
+/** A transaction in Millrace's own wrapping, for libraries that cannot be told by shape. */
+export interface Transaction {
+  readonly "~transaction": true;
+}

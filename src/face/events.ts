@@ -1,0 +1,26 @@
+/** What `mill.on` can listen to. */
+import type { Fault } from "../core/outcome.ts";
+import type { Json } from "../core/payload.ts";
+
+export interface Events {
+  "job:enqueued": { id: string; type: string };
+  "job:started": { id: string; attempt: number };
+  "job:progress": {
+    id: string;
+    phase: string | null;
+    /** Of the phase. */
+    percent: number;
+    /** Of the whole job. */
+    overall: number;
+    data?: Json;
+  };
+  "job:phase:completed": { id: string; phase: string };
+  "job:completed": { id: string };
+  "job:retrying": { id: string; runAt: Date };
+  "job:failed": { id: string; error: Fault };
+  "job:cancelled": { id: string };
+  "job:stale": { id: string };
+  "job:deleted": { id: string };
+  "job:webhook:delivered": { id: string; deliveryId: string };
+  "job:webhook:failed": { id: string; deliveryId: string };
+}

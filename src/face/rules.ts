@@ -1,0 +1,127 @@
+/**
+ * What the types of the face cannot promise is checked here, at the moment a job or schedule is
+ * declared, so that a mistake shows when the program starts and not when the first job runs.
+ */
+import { durationMs } from "../core/duration.ts";
+import type { Duration } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import { shown } from "../core/text.ts";
+import { closest } from "./closest.ts";
+
+/** Looks at the value that stands at `place`. Answers what is wrong with it, or `null`. */
+export type Rule = (value: unknown, place: string) => Mismatch | null;
+
+export interface Mismatch {
+  readonly place: string;
+  /** Completes the sentence that begins with the place, and says how to mend it. */
+  readonly problem: string;
+}
+
+/** The rules of an object's keys. A key that is not named here is refused. */
+interface Fields {
+  readonly required: Readonly<Record<string, Rule>>;
+  readonly optional: Readonly<Record<string, Rule>>;
+}
+
+/** Throws DEFINITION_INVALID when `value` breaks `rule`. `subject` reads like `job "email"`. */
+export function insist(subject: string, rule: Rule, value: unknown, place: string): void {
+  const mismatch = rule(value, place);
+  if (mismatch !== null) throw refusal(subject, mismatch);
+}
+
+export function refusal(subject: string, { place, problem }: Mismatch): MillraceError {
+  // A place is empty where the mismatch is in the whole value.
+  const message = `${subject}: ${`${place} ${problem}`.trimStart()}`;
+  return new MillraceError("DEFINITION_INVALID", message, { details: { subject, place } });
+}
+
+/** The rule "is `expected`", in which `expected` completes the sentence "… must be". */
+export function must(fits: (value: unknown) => boolean, expected: string): Rule {
+  return (value, place) =>
+    fits(value) ? null : { place, problem: `must be ${expected}, not ${shown(value)}` };
+}
+
+const NAME_LENGTH_MAX = 200;
+
+/** Text that can be stored, indexed, logged and shown on one line. */
+export const aName: Rule = must(
+  (value) =>
+    typeof value === "string" &&
+    value.isWellFormed() &&
+    !/\p{Cc}/u.test(value) &&
+    value.length > 0 &&
+    Array.from(value).length <= NAME_LENGTH_MAX,
+  `a text of 1 to ${NAME_LENGTH_MAX} characters without control characters`,
+);
+
+export const aFunction: Rule = must((value) => typeof value === "function", "a function");
+
+export function aWholeNumber(bounds: { min: number }): Rule {
+  return must(
+    (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= bounds.min,
+    `a whole number of at least ${bounds.min}`,
+  );
+}
+
+export function oneOf(...words: readonly string[]): Rule {
+  return must((value) => words.some((word) => word === value), list(words.map(shown), "or"));
+}
+
+export function listOf(rule: Rule): Rule {
+  return (value, place) => {
+    if (!Array.isArray(value)) return { place, problem: `must be a list, not ${shown(value)}` };
+    return first(value.map((item, index) => rule(item, `${place}[${index}]`)));
+  };
+}
+
+/** `expected` completes the sentence "… must be" for a value that is no object at all. */
+export function anObject(fields: Fields, expected: string): Rule {
+  const known = { ...fields.required, ...fields.optional };
+  return (value, place) => {
+    if (!isObject(value)) return { place, problem: `must be ${expected}, not ${shown(value)}` };
+    return first([
+      ...Object.keys(value)
+        .filter((key) => !Object.hasOwn(known, key))
+        .map((key) => ({ place: within(place, key), problem: unknownKey(key, known) })),
+      ...Object.entries(fields.required).map(([key, rule]) => rule(value[key], within(place, key))),
+      ...Object.entries(fields.optional).map(([key, rule]) =>
+        // Without exactOptionalPropertyTypes, `{ lane: undefined }` is how callers leave a key out.
+        value[key] === undefined ? null : rule(value[key], within(place, key)),
+      ),
+    ]);
+  };
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for what `durationMs` accepts, so that there is one grammar of durations. */
+export function isDuration(value: unknown, bounds: { minMs: number }): boolean {
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- durationMs is what checks it.
+    return durationMs(value as Duration, "duration") >= bounds.minMs;
+  } catch {
+    return false;
+  }
+}
+
+function unknownKey(key: string, known: object): string {
+  const names = Object.keys(known);
+  const meant = closest(key, names);
+  if (meant !== null) return `is unknown; did you mean ${meant}?`;
+  return `is unknown; known are ${list(names, "and")}`;
+}
+
+function within(place: string, key: string): string {
+  return place === "" ? key : `${place}.${key}`;
+}
+
+function first(mismatches: readonly (Mismatch | null)[]): Mismatch | null {
+  return mismatches.find((mismatch) => mismatch !== null) ?? null;
+}
+
+function list(words: readonly string[], conjunction: "and" | "or"): string {
+  if (words.length < 2) return words.join("");
+  return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { MillraceError } from "../core/errors.ts";
+import { defineJob, typed } from "./define.ts";
+import { schedule } from "./schedule.ts";
+import type { Timing } from "./schedule.ts";
+
+const cleanup = defineJob({ type: "cleanup" }).run(() => {});
+
+describe("a schedule", () => {
+  test("keeps name, time, job and payload, and cannot be changed", () => {
+    const report = defineJob({ type: "report", payload: typed<{ month: number }>() });
+    const when = { cron: "0 3 * * *", timeZone: "Europe/Berlin", missed: "once" } as const;
+
+    const monthly = schedule("monthly", when, report, { month: 1 }, { tenant: "acme" });
+
+    expect(monthly).toEqual({
+      name: "monthly",
+      when,
+      contract: report,
+      payload: { month: 1 },
+      options: { tenant: "acme" },
+    });
+    expect(Object.isFrozen(monthly)).toBe(true);
+  });
+
+  test("keeps its time when the caller's object changes afterwards", () => {
+    const when = { cron: "0 3 * * *", missed: { all: 3 } };
+    const nightly = schedule("nightly", when, cleanup);
+
+    when.cron = "0 4 * * *";
+    when.missed.all = 9;
+
+    expect(nightly.when).toEqual({ cron: "0 3 * * *", missed: { all: 3 } });
+    expect(Object.isFrozen(nightly.when) && Object.isFrozen(nightly.when.missed)).toBe(true);
+  });
+
+  test.each<Timing>([
+    { cron: "* * * * *", missed: "skip", overlap: "skip" },
+    { cron: "@daily", missed: { all: 1 }, overlap: "queue" },
+    { cron: "0 3 * * *", overlap: "replace" },
+  ])("takes %j", (when) => {
+    expect(schedule("nightly", when, cleanup).when).toEqual(when);
+  });
+
+  test.each<[when: unknown, message: string]>([
+    ["0 3 * * *", 'when must be an object such as { cron: "0 3 * * *" }, not "0 3 * * *"'],
+    [{}, 'when.cron must be a cron expression such as "0 3 * * *", not undefined'],
+    [{ cron: "  " }, 'when.cron must be a cron expression such as "0 3 * * *", not "  "'],
+    [
+      { cron: "@daily", missed: "twice" },
+      'when.missed must be "skip", "once" or an object such as { all: 10 }, not "twice"',
+    ],
+    [
+      { cron: "@daily", missed: { all: 0 } },
+      "when.missed.all must be a whole number of at least 1, not 0",
+    ],
+    [
+      { cron: "@daily", overlap: "merge" },
+      'when.overlap must be "skip", "queue" or "replace", not "merge"',
+    ],
+    [
+      { cron: "@daily", timeZone: 1 },
+      "when.timeZone must be a text of 1 to 200 characters without control characters, not 1",
+    ],
+    [{ cron: "@daily", timezone: "UTC" }, "when.timezone is unknown; did you mean timeZone?"],
+  ])("refuses %j", (when, message) => {
+    const error = errorOf(() => schedule("nightly", untyped(when), cleanup));
+
+    expect(error.code).toBe("DEFINITION_INVALID");
+    expect(error.message).toBe(`schedule "nightly": ${message}`);
+  });
+
+  test("refuses a name that cannot be shown", () => {
+    expect(errorOf(() => schedule("", { cron: "@daily" }, cleanup)).message).toBe(
+      'schedule: name must be a text of 1 to 200 characters without control characters, not ""',
+    );
+  });
+
+  test("refuses a job that was not made with defineJob", () => {
+    expect(errorOf(() => schedule("nightly", { cron: "@daily" }, untyped("cleanup"))).message).toBe(
+      'schedule "nightly": the job must be made with defineJob, not "cleanup"',
+    );
+  });
+});
+
+/** What JavaScript, or a cast, may pass. */
+function untyped(value: unknown): never {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- That is the point.
+  return value as never;
+}
+
+function errorOf(call: () => unknown): MillraceError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof MillraceError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}

@@ -1,0 +1,94 @@
+/** Jobs that come back by the clock. */
+import { shown } from "../core/text.ts";
+import type { JobContract } from "./contract.ts";
+import { isContract } from "./definition.ts";
+import type { AnyContract } from "./definition.ts";
+import type { EnqueueOptions, PayloadArgs } from "./enqueue.ts";
+import { aName, anObject, aWholeNumber, insist, isObject, must, oneOf } from "./rules.ts";
+import type { Rule } from "./rules.ts";
+
+/** A job that is enqueued at every tick of its cron expression: `mill.work({ schedules })`. */
+export interface Schedule {
+  readonly name: string;
+  readonly when: Timing;
+  readonly contract: AnyContract;
+  readonly payload: unknown;
+  readonly options: EnqueueOptions;
+}
+
+export interface Timing {
+  readonly cron: string;
+  /** An IANA name such as `Europe/Berlin`. */
+  readonly timeZone?: string;
+  /** What becomes of ticks that passed while nothing ran: none, the last, or at most so many. */
+  readonly missed?: "skip" | "once" | { readonly all: number };
+  /** What a tick does while the job of the tick before is not final. */
+  readonly overlap?: "skip" | "queue" | "replace";
+}
+
+/**
+ * Says when a job comes back. Each tick makes exactly one job, however many processes run.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { defineJob, schedule } from "millrace";
+ *
+ * const cleanup = defineJob({ type: "cleanup" }).run(() => {});
+ * const nightly = schedule("nightly cleanup", { cron: "0 3 * * *", missed: "once" }, cleanup);
+ *
+ * assert.equal(nightly.name, "nightly cleanup");
+ * assert.equal(nightly.contract.type, "cleanup");
+ * ```
+ */
+export function schedule<Input>(
+  name: string,
+  when: Timing,
+  job: JobContract<string, Input, any>,
+  ...args: PayloadArgs<NoInfer<Input>>
+): Schedule {
+  insist("schedule", aName, name, "name");
+  const subject = `schedule ${shown(name)}`;
+  insist(subject, TIMING_RULE, when, "when");
+  insist(subject, must(isContract, "made with defineJob"), job, "the job");
+  const [payload, options = {}] = args;
+  return Object.freeze({ name, when: frozenTiming(when), contract: job, payload, options });
+}
+
+const aMissedPolicy: Rule = (value, place) =>
+  isObject(value) ? aMissedLimit(value, place) : aMissedWord(value, place);
+const aMissedLimit = anObject(
+  { required: { all: aWholeNumber({ min: 1 }) }, optional: {} },
+  "an object such as { all: 10 }",
+);
+const aMissedWord = must(
+  (value) => value === "skip" || value === "once",
+  '"skip", "once" or an object such as { all: 10 }',
+);
+
+const TIMING_RULE = anObject(
+  {
+    required: {
+      cron: must(
+        (value) => typeof value === "string" && value.trim() !== "",
+        'a cron expression such as "0 3 * * *"',
+      ),
+    },
+    optional: {
+      timeZone: aName,
+      missed: aMissedPolicy,
+      overlap: oneOf("skip", "queue", "replace"),
+    },
+  },
+  'an object such as { cron: "0 3 * * *" }',
+);
+
+/** A copy that no later change of the caller's object can reach. */
+function frozenTiming(when: Timing): Timing {
+  const { missed, ...plain } = when;
+  if (missed === undefined) return Object.freeze(plain);
+  return Object.freeze({
+    ...plain,
+    missed: isObject(missed) ? Object.freeze({ ...missed }) : missed,
+  });
+}

@@ -1,0 +1,36 @@
+/** Running jobs: what `mill.work` takes and answers. */
+import type { Duration } from "../core/duration.ts";
+import type { Job } from "./job.ts";
+import type { Schedule } from "./schedule.ts";
+
+export type WorkOptions<J extends readonly AnyJob[]> = {
+  readonly jobs: J;
+  /** Slots by lane. */
+  readonly lanes?: Readonly<Record<string, number>>;
+  /** Which of `jobs` this process runs. Default: all. */
+  readonly types?: readonly J[number]["type"][];
+  readonly tenant?: string;
+  readonly schedules?: readonly Schedule[];
+  /**
+   * Stop gracefully on SIGTERM and SIGINT. The CLI sets it; a library must not touch signals
+   * unasked.
+   */
+  readonly signals?: boolean;
+} & ({} extends AllDeps<J> ? { readonly deps?: AllDeps<J> } : { readonly deps: AllDeps<J> });
+
+export interface Worker extends AsyncDisposable {
+  readonly id: string;
+  readonly ready: Promise<void>;
+  /** Takes no new work, lets running jobs end within `grace`, hands the rest back uncharged. */
+  stop(options?: { grace?: Duration }): Promise<void>;
+  /** Takes no new work and keeps what it has. */
+  quiet(): Promise<void>;
+}
+
+export type AnyJob = Job<string, any, any, any>;
+
+/** The dependencies of all jobs together: a union in argument position becomes an intersection. */
+type AllDeps<J extends readonly AnyJob[]> =
+  DepsOf<J[number]> extends (deps: infer D) => void ? D : never;
+
+type DepsOf<J> = J extends Job<string, any, any, infer D> ? (deps: D) => void : never;

@@ -1,0 +1,121 @@
+/**
+ * Ready-made values for tests. A test names only what matters to it; the rest is filled in here.
+ */
+import { newId } from "../../src/core/ids.ts";
+import type { JobId, JsonText } from "../../src/core/job.ts";
+import type { Fault, Settlement } from "../../src/core/outcome.ts";
+import type { NewJob, Retention, WorkerId, WorkerInfo } from "../../src/store/store.ts";
+import { seededDice } from "./seeded-dice.ts";
+
+const ID_TIME = Date.UTC(2026, 0, 5, 9);
+const dice = seededDice(2026);
+
+/** An id that no other job of this run bears. */
+export function jobId(): JobId {
+  return newId(ID_TIME, dice);
+}
+
+/** An id that no other worker of this run bears. */
+export function workerId(): WorkerId {
+  return newId(ID_TIME, dice);
+}
+
+/** A job that is due at once. */
+export function newJob(overrides: Partial<NewJob> = {}): NewJob {
+  return {
+    id: jobId(),
+    type: "email",
+    tenant: "default",
+    lane: "general",
+    category: null,
+    priority: 100,
+    due: { delayMs: 0 },
+    maxAttempts: 5,
+    timeoutMs: null,
+    payload: null,
+    payloadVersion: null,
+    correlationId: null,
+    parentId: null,
+    retryOf: null,
+    concurrencyKey: null,
+    idempotency: null,
+    dedup: null,
+    webhookUrl: null,
+    tags: {},
+    createdBy: null,
+    onOrphan: "retry",
+    retryOwner: "queue",
+    ...overrides,
+  };
+}
+
+/** As many jobs as asked for, all alike but for their ids. */
+export function newJobs(count: number, overrides: Partial<NewJob> = {}): readonly NewJob[] {
+  return Array.from({ length: count }, () => newJob(overrides));
+}
+
+/** A worker with a lease of 30 seconds. */
+export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
+  return {
+    id: workerId(),
+    host: "mill",
+    pid: 4_000,
+    version: "0.1.0",
+    protocol: 1,
+    leaseMs: 30_000,
+    ...overrides,
+  };
+}
+
+export function fault(overrides: Partial<Fault> = {}): Fault {
+  return { class: "retryable", name: "Error", message: "the mail server hung up", ...overrides };
+}
+
+type Completion = Extract<Settlement, { readonly failedUnits: number }>;
+type Failure = Extract<Settlement, { readonly to: "failed" }>;
+type Cancellation = Extract<Settlement, { readonly to: "cancelled" }>;
+type NextRun = Extract<Settlement, { readonly delayMs: number }>;
+
+export function completed(result: JsonText | null = null): Completion {
+  const ended = { outcome: "succeeded", tries: 1, crashes: 0, fault: null } as const;
+  return { ...ended, to: "completed", result, failedUnits: 0 };
+}
+
+export function completedWithErrors(failedUnits: number): Completion {
+  return { ...completed(), to: "completed_with_errors", failedUnits };
+}
+
+export function failedWith(error: Fault = fault()): Failure {
+  return { to: "failed", outcome: "failed", tries: 1, crashes: 0, fault: error };
+}
+
+export function cancelled(reason: string | null = null): Cancellation {
+  return { to: "cancelled", outcome: "cancelled", tries: 0, crashes: 0, reason };
+}
+
+/** A failed first attempt that runs again after `delayMs`. */
+export function retryIn(delayMs: number): NextRun {
+  return { to: "scheduled", outcome: "failed", tries: 1, crashes: 0, delayMs, fault: fault() };
+}
+
+/** An interrupted run: due again at once, uncharged. */
+export function runAgain(): NextRun {
+  return { to: "queued", outcome: "interrupted", tries: 0, crashes: 0, delayMs: 0, fault: null };
+}
+
+/** A crash of the first attempt: due again at once, charged. */
+export function crashedOnce(): NextRun {
+  return { to: "queued", outcome: "crashed", tries: 1, crashes: 1, delayMs: 0, fault: null };
+}
+
+/** Keeps everything for an hour. */
+export function retention(overrides: Partial<Retention> = {}): Retention {
+  const hour = 3_600_000;
+  const finishedMs = {
+    completed: hour,
+    completed_with_errors: hour,
+    failed: hour,
+    cancelled: hour,
+  };
+  return { finishedMs, deadLetterMs: hour, idempotencyMs: hour, eventMs: hour, ...overrides };
+}
