@@ -1,0 +1,267 @@
+-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are
+-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning
+-- stands in src/store/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a job's
+-- state is where it lies, or how its last attempt ended.
+
+CREATE TABLE millrace_meta (
+    name  TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.
+CREATE TABLE millrace_name (
+    id   INTEGER PRIMARY KEY,
+    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
+    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),
+    UNIQUE (kind, text)
+) STRICT;
+
+-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, for
+-- the feed may still speak of a job that retention has removed.
+CREATE TABLE millrace_job (
+    key             INTEGER PRIMARY KEY AUTOINCREMENT,
+    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),
+    type            INTEGER NOT NULL,
+    tenant          INTEGER NOT NULL,
+    lane            INTEGER NOT NULL,
+    category        INTEGER,
+    priority        INTEGER NOT NULL CHECK (priority >= 0),
+    run_at          INTEGER NOT NULL,
+    max_attempts    INTEGER NOT NULL CHECK (max_attempts >= 1),
+    timeout_ms      INTEGER CHECK (timeout_ms > 0),
+    payload         TEXT    CHECK (json_valid(payload)),
+    payload_version TEXT,
+    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),
+    parent          BLOB    CHECK (length(parent) = 16),
+    retry_of        BLOB    CHECK (length(retry_of) = 16),
+    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),
+    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),
+    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),
+    webhook         TEXT,
+    tags            TEXT    CHECK (json_type(tags) = 'object'),
+    created_by      TEXT,
+    created_at      INTEGER NOT NULL,
+    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)
+) STRICT;
+
+CREATE INDEX millrace_job_type ON millrace_job (type, key);
+-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.
+CREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;
+CREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;
+CREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)
+    WHERE correlation IS NOT NULL;
+CREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;
+CREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;
+
+CREATE TABLE millrace_tag (
+    name  TEXT    NOT NULL,
+    value TEXT    NOT NULL,
+    key   INTEGER NOT NULL,
+    PRIMARY KEY (name, value, key)
+) STRICT, WITHOUT ROWID;
+
+-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`
+-- the attempts charged so far, `crashes` the workers it took with it.
+CREATE TABLE millrace_scheduled (
+    key         INTEGER PRIMARY KEY,
+    run_at      INTEGER NOT NULL,
+    lane        INTEGER NOT NULL,
+    priority    INTEGER NOT NULL CHECK (priority >= 0),
+    type        INTEGER NOT NULL,
+    tenant      INTEGER NOT NULL,
+    concurrency TEXT,
+    n           INTEGER NOT NULL CHECK (n >= 1),
+    tries       INTEGER NOT NULL CHECK (tries >= 0),
+    crashes     INTEGER NOT NULL CHECK (crashes >= 0)
+) STRICT;
+
+CREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);
+
+CREATE TABLE millrace_ready (
+    lane        INTEGER NOT NULL,
+    priority    INTEGER NOT NULL CHECK (priority >= 0),
+    rank        INTEGER NOT NULL,
+    key         INTEGER NOT NULL UNIQUE,
+    type        INTEGER NOT NULL,
+    tenant      INTEGER NOT NULL,
+    concurrency TEXT,
+    n           INTEGER NOT NULL CHECK (n >= 1),
+    tries       INTEGER NOT NULL CHECK (tries >= 0),
+    crashes     INTEGER NOT NULL CHECK (crashes >= 0),
+    PRIMARY KEY (lane, priority, rank, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE millrace_blocked (
+    key         INTEGER PRIMARY KEY,
+    gate        INTEGER NOT NULL,
+    lane        INTEGER NOT NULL,
+    priority    INTEGER NOT NULL CHECK (priority >= 0),
+    rank        INTEGER NOT NULL,
+    type        INTEGER NOT NULL,
+    tenant      INTEGER NOT NULL,
+    concurrency TEXT,
+    n           INTEGER NOT NULL CHECK (n >= 1),
+    tries       INTEGER NOT NULL CHECK (tries >= 0),
+    crashes     INTEGER NOT NULL CHECK (crashes >= 0)
+) STRICT;
+
+CREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);
+
+-- One row per claimed batch. A settle does not touch it; what is unfinished are the keys without a
+-- ledger row. A lease that has not started is a buffer. It ends with its worker's `until`.
+CREATE TABLE millrace_lease (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    secret     TEXT    NOT NULL CHECK (length(secret) = 16),
+    worker     BLOB    NOT NULL CHECK (length(worker) = 16),
+    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),
+    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),
+    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),
+    claimed_at INTEGER NOT NULL,
+    started_at INTEGER
+) STRICT;
+
+CREATE INDEX millrace_lease_worker ON millrace_lease (worker);
+
+-- The ledger: one row per run that ended, and one for a job that was cancelled while it waited.
+CREATE TABLE millrace_attempt (
+    key         INTEGER NOT NULL,
+    n           INTEGER NOT NULL CHECK (n >= 1),
+    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),
+    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),
+    worker      BLOB    CHECK (length(worker) = 16),
+    fence       INTEGER,
+    claimed_at  INTEGER,
+    started_at  INTEGER,
+    finished_at INTEGER NOT NULL,
+    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),
+    state       INTEGER CHECK (state BETWEEN 4 AND 7),
+    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),
+    error       TEXT    CHECK (json_valid(error)),
+    result      TEXT    CHECK (json_valid(result)),
+    reason      TEXT,
+    next_run_at INTEGER,
+    PRIMARY KEY (key, n),
+    -- It goes on exactly when it is not over.
+    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),
+    -- Only a cancelled job may end without having started.
+    CHECK (started_at IS NOT NULL OR outcome = 5),
+    -- A failed job says why; a result belongs to success.
+    CHECK (state IS NOT 6 OR error IS NOT NULL),
+    CHECK (result IS NULL OR state IN (4, 5)),
+    CHECK (reason IS NULL OR state = 7)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);
+CREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;
+
+-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a
+-- row only as long as jobs wait in `blocked` to be brought back.
+CREATE TABLE millrace_gate (
+    name   INTEGER PRIMARY KEY,
+    until  INTEGER,
+    reason TEXT NOT NULL,
+    by     TEXT
+) STRICT;
+
+CREATE TABLE millrace_worker (
+    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    host       TEXT    NOT NULL,
+    pid        INTEGER NOT NULL,
+    version    TEXT    NOT NULL,
+    protocol   INTEGER NOT NULL,
+    joined_at  INTEGER NOT NULL,
+    until      INTEGER NOT NULL,
+    beats      INTEGER NOT NULL CHECK (beats >= 0),
+    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_worker_until ON millrace_worker (until);
+
+-- Outlives its job. `expires_at` is set when retention removes the job.
+CREATE TABLE millrace_idempotency (
+    tenant     INTEGER NOT NULL,
+    key        TEXT    NOT NULL,
+    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),
+    body       BLOB    NOT NULL CHECK (length(body) = 32),
+    expires_at INTEGER,
+    PRIMARY KEY (tenant, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)
+    WHERE expires_at IS NOT NULL;
+
+-- Held only while its job is not final.
+CREATE TABLE millrace_dedup (
+    tenant INTEGER NOT NULL,
+    type   INTEGER NOT NULL,
+    key    TEXT    NOT NULL,
+    job    INTEGER NOT NULL,
+    PRIMARY KEY (tenant, type, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_dedup_job ON millrace_dedup (job);
+
+CREATE TABLE millrace_cancel_request (
+    key    INTEGER PRIMARY KEY,
+    by     TEXT,
+    reason TEXT,
+    at     INTEGER NOT NULL
+) STRICT;
+
+-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.
+CREATE TABLE millrace_event (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),
+    at       INTEGER NOT NULL,
+    keys     TEXT    NOT NULL CHECK (json_type(keys) = 'array'),
+    ids      TEXT    CHECK (json_type(ids) = 'array')
+) STRICT;
+
+CREATE INDEX millrace_event_at ON millrace_event (at);
+
+-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so
+-- that the job's rows can go before it does.
+CREATE TABLE millrace_dead_letter (
+    id       BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    type     INTEGER NOT NULL,
+    tenant   INTEGER NOT NULL,
+    status   INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),
+    error    TEXT    NOT NULL CHECK (json_valid(error)),
+    attempts INTEGER NOT NULL CHECK (attempts >= 0),
+    died_at  INTEGER NOT NULL,
+    spec     TEXT    NOT NULL CHECK (json_type(spec) = 'object')
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_dead_letter_died ON millrace_dead_letter (died_at);
+
+-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else
+-- running.
+CREATE VIEW millrace_job_now AS
+SELECT job.*,
+       CASE
+           WHEN last.state IS NOT NULL THEN last.state
+           WHEN scheduled.key IS NOT NULL THEN 1
+           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2
+           ELSE 3
+       END AS state,
+       coalesce(last.tries, 0) AS tries,
+       coalesce(last.crashes, 0) AS crashes,
+       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,
+       last.started_at AS last_started_at,
+       last.finished_at AS last_finished_at,
+       last.error AS last_error,
+       last.result AS result,
+       last.reason AS cancel_reason,
+       blocked.gate AS gate,
+       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)
+           AS cancel_requested
+FROM millrace_job AS job
+LEFT JOIN millrace_attempt AS last
+    ON last.key = job.key
+    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)
+LEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key
+LEFT JOIN millrace_ready AS ready ON ready.key = job.key
+LEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;
+
+INSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');
+INSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');

@@ -1,0 +1,40 @@
+-- name: worker_may_claim
+-- Whether a worker is known, still has its lease and speaks a protocol that this store accepts.
+SELECT 1 AS yes
+FROM millrace_worker
+WHERE id = :worker
+  AND until > :now
+  AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol');
+
+-- name: claim_candidates
+-- The most urgent due jobs of one lane that no gate holds back. The transaction has the only write
+-- lock, so the rows need none of their own.
+SELECT key, lane, priority, rank, n, tries, crashes
+FROM millrace_ready
+WHERE lane = :lane
+  AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+  AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
+  AND (:buffer = 0 OR crashes = 0)
+  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+ORDER BY priority, rank, key
+LIMIT :limit;
+
+-- name: delete_ready
+-- Takes a batch out of its place.
+DELETE FROM millrace_ready
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: insert_lease
+-- One lease for the whole batch.
+INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, claimed_at, started_at)
+VALUES (:secret, :worker, :keys, :ns, :ranks, :claimed_at, :started_at);
+
+-- name: claimed_jobs
+-- What the handlers of a batch need to know.
+SELECT job.key, job.id, job.type, job.tenant, job.lane, job.priority, job.run_at, job.max_attempts,
+       job.timeout_ms, job.payload, job.payload_version, job.correlation, job.parent,
+       job.concurrency, job.tags, job.created_at, job.flags
+FROM json_each(:keys) AS claimed
+JOIN millrace_job AS job ON job.key = claimed.value;

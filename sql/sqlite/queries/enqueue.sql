@@ -1,0 +1,75 @@
+-- name: insert_job
+-- Writes what was asked for. Everything else of an enqueue hangs on this row being new, so that a
+-- repeat after a lost answer changes nothing.
+INSERT INTO millrace_job (
+    id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
+    payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook, tags,
+    created_by, created_at, flags
+)
+VALUES (
+    :id, :type, :tenant, :lane, :category, :priority, :run_at, :max_attempts, :timeout_ms, :payload,
+    :payload_version, :correlation, :parent, :retry_of, :concurrency, :idempotency, :dedup,
+    :webhook, :tags, :created_by, :created_at, :flags
+)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_tag
+-- Makes a job findable by one of its tags.
+INSERT INTO millrace_tag (name, value, key)
+VALUES (:name, :value, :key);
+
+-- name: insert_ready
+-- Puts a job where it is claimed.
+INSERT INTO millrace_ready (
+    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+)
+VALUES (:lane, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes);
+
+-- name: insert_scheduled
+-- Puts a job where it waits for its time.
+INSERT INTO millrace_scheduled (
+    key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes
+)
+VALUES (:key, :run_at, :lane, :priority, :type, :tenant, :concurrency, :n, :tries, :crashes);
+
+-- name: find_body
+-- What an id already stands for.
+SELECT key, type, tenant, payload
+FROM millrace_job
+WHERE id = :id;
+
+-- name: find_idempotency
+-- The holder of an idempotency key.
+SELECT job_id, body
+FROM millrace_idempotency
+WHERE tenant = :tenant
+  AND key = :key;
+
+-- name: insert_idempotency
+-- Takes an idempotency key.
+INSERT INTO millrace_idempotency (tenant, key, job_id, body)
+VALUES (:tenant, :key, :job_id, :body);
+
+-- name: find_dedup
+-- The unfinished job that holds a dedup key, and where it waits, if it does.
+SELECT dedup.job AS key, job.id
+FROM millrace_dedup AS dedup
+JOIN millrace_job AS job ON job.key = dedup.job
+WHERE dedup.tenant = :tenant
+  AND dedup.type = :type
+  AND dedup.key = :key;
+
+-- name: insert_dedup
+-- Takes a dedup key.
+INSERT INTO millrace_dedup (tenant, type, key, job)
+VALUES (:tenant, :type, :key, :job);
+
+-- name: delete_dedup
+-- Frees the dedup keys of jobs that are over.
+DELETE FROM millrace_dedup
+WHERE job IN (SELECT value FROM json_each(:keys));
+
+-- name: append_event
+-- Tells the feed what happened to a batch. `ids` only where the jobs' rows are about to go.
+INSERT INTO millrace_event (kind, at, keys, ids)
+VALUES (:kind, :at, :keys, :ids);

@@ -1,0 +1,184 @@
+-- name: job_by_id
+-- One job as it stands now.
+SELECT *
+FROM millrace_job_now
+WHERE id = :id;
+
+-- name: job_by_key
+-- One job as it stands now.
+SELECT *
+FROM millrace_job_now
+WHERE key = :key;
+
+-- name: match_jobs
+-- Which of these candidates pass the filter, newest first.
+SELECT now.*
+FROM json_each(:keys) AS candidate
+JOIN millrace_job_now AS now ON now.key = candidate.value
+WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
+  AND (:type IS NULL OR now.type = :type)
+  AND (:tenant IS NULL OR now.tenant = :tenant)
+  AND (:category IS NULL OR now.category = :category)
+  AND (
+      :correlation IS NULL
+      OR now.correlation = :correlation
+      OR (now.correlation IS NULL AND now.id = :correlation_id)
+  )
+  AND (:parent IS NULL OR now.parent = :parent)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM json_each(:tags) AS wanted
+      WHERE NOT EXISTS (
+          SELECT 1
+          FROM millrace_tag AS tag
+          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key
+      )
+  )
+ORDER BY now.key DESC;
+
+-- name: keys_of_all
+-- Candidates when nothing narrows the search, newest first.
+SELECT key
+FROM millrace_job
+WHERE key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_type
+-- Candidates by type, newest first.
+SELECT key
+FROM millrace_job
+WHERE type = :type
+  AND key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_tenant
+-- Candidates by tenant, newest first. The default tenant has no index of its own.
+SELECT key
+FROM millrace_job
+WHERE tenant = :tenant
+  AND tenant <> 1
+  AND key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_category
+-- Candidates by category, newest first.
+SELECT key
+FROM millrace_job
+WHERE category = :category
+  AND key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_correlation
+-- Candidates by correlation, newest first. The first job of its kind correlates by its own id.
+SELECT key
+FROM millrace_job
+WHERE correlation = :correlation
+  AND key < :before
+UNION ALL
+SELECT key
+FROM millrace_job
+WHERE id = :correlation_id
+  AND correlation IS NULL
+  AND key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_parent
+-- Candidates by parent, newest first.
+SELECT key
+FROM millrace_job
+WHERE parent = :parent
+  AND key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_tag
+-- Candidates by one tag, newest first.
+SELECT key
+FROM millrace_tag
+WHERE name = :name
+  AND value = :value
+  AND key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_of_final_state
+-- Candidates that ended otherwise than well, newest first.
+SELECT key
+FROM millrace_attempt
+WHERE state = :state
+  AND state > 4
+  AND key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_scheduled
+-- Candidates that wait for their time, newest first.
+SELECT key
+FROM millrace_scheduled
+WHERE key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_ready
+-- Candidates that are due, newest first.
+SELECT key
+FROM millrace_ready
+WHERE key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_blocked
+-- Candidates that a gate holds back, newest first.
+SELECT key
+FROM millrace_blocked
+WHERE key < :before
+ORDER BY key DESC
+LIMIT :limit;
+
+-- name: keys_leased
+-- Candidates that some worker holds, newest first.
+SELECT DISTINCT claimed.value AS key
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+WHERE claimed.value < :before
+ORDER BY claimed.value DESC
+LIMIT :limit;
+
+-- name: started_at_of_running
+-- When the present run of a job began; the newest lease that names it is the valid one.
+SELECT lease.started_at
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+WHERE claimed.value = :key
+ORDER BY lease.number DESC
+LIMIT 1;
+
+-- name: attempts_of_job
+-- The ledger of one job.
+SELECT attempt.n, attempt.fence, attempt.worker, attempt.claimed_at, attempt.started_at,
+       attempt.finished_at, attempt.outcome, attempt.error_class, attempt.error,
+       attempt.reason, attempt.next_run_at
+FROM millrace_job AS job
+JOIN millrace_attempt AS attempt ON attempt.key = job.key
+WHERE job.id = :id
+ORDER BY attempt.n;
+
+-- name: feed_after
+-- What happened after a position, oldest first.
+SELECT position, kind, at, keys, ids
+FROM millrace_event
+WHERE position > :position
+ORDER BY position
+LIMIT :limit;
+
+-- name: ids_of_keys
+-- Public ids, in the order of the keys.
+SELECT job.id
+FROM json_each(:keys) AS named
+JOIN millrace_job AS job ON job.key = named.value
+ORDER BY named.key;

@@ -1,0 +1,24 @@
+-- name: find_name
+-- The id of a type, tenant, lane or category.
+SELECT id
+FROM millrace_name
+WHERE kind = :kind
+  AND text = :text;
+
+-- name: insert_name
+-- Interns a name. Names are never removed.
+INSERT INTO millrace_name (kind, text)
+VALUES (:kind, :text);
+
+-- name: name_by_id
+-- The text behind an id.
+SELECT kind, text
+FROM millrace_name
+WHERE id = :id;
+
+-- name: names_of_kind
+-- All names of one kind: the lanes that a claim of any lane looks into.
+SELECT id
+FROM millrace_name
+WHERE kind = :kind
+ORDER BY id;

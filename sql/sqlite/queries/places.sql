@@ -1,0 +1,61 @@
+-- name: take_scheduled
+-- Takes one job out of its place: it waits for its time.
+DELETE FROM millrace_scheduled
+WHERE key = :key
+RETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
+
+-- name: take_ready
+-- Takes one job out of its place: it is due.
+DELETE FROM millrace_ready
+WHERE key = :key
+RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
+
+-- name: take_blocked
+-- Takes one job out of its place: a gate holds it.
+DELETE FROM millrace_blocked
+WHERE key = :key
+RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
+
+-- name: due_keys
+-- The jobs whose time has come, longest overdue first.
+SELECT key
+FROM millrace_scheduled
+WHERE run_at <= :now
+ORDER BY run_at, key
+LIMIT :limit;
+
+-- name: copy_scheduled_to_ready
+-- First half of a promotion.
+INSERT INTO millrace_ready (
+    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+)
+SELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes
+FROM millrace_scheduled
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_scheduled
+-- Second half of a promotion.
+DELETE FROM millrace_scheduled
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: next_due
+-- When the next job is due.
+SELECT min(run_at) AS run_at
+FROM millrace_scheduled;
+
+-- name: insert_cancel_request
+-- Asks the worker of a running job to stop it. The first asker's reason stays.
+INSERT INTO millrace_cancel_request (key, by, reason, at)
+VALUES (:key, :by, :reason, :at)
+ON CONFLICT (key) DO NOTHING;
+
+-- name: find_cancel_requests
+-- Which of these jobs somebody asked to cancel.
+SELECT asked.key, asked.reason
+FROM json_each(:keys) AS named
+JOIN millrace_cancel_request AS asked ON asked.key = named.value;
+
+-- name: delete_cancel_requests
+-- The requests were met, or came too late.
+DELETE FROM millrace_cancel_request
+WHERE key IN (SELECT value FROM json_each(:keys));

@@ -1,0 +1,57 @@
+-- name: finished_before
+-- Jobs in one final state that have outlived their time, longest finished first.
+SELECT attempt.key, attempt.finished_at, job.id, job.tenant, job.idempotency, job.tags
+FROM millrace_attempt AS attempt
+JOIN millrace_job AS job ON job.key = attempt.key
+WHERE attempt.state = :state
+  AND attempt.finished_at <= :before
+ORDER BY attempt.finished_at
+LIMIT :limit;
+
+-- name: delete_jobs
+-- Removes what was asked for.
+DELETE FROM millrace_job
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_attempts
+-- Removes the ledger of jobs that go.
+DELETE FROM millrace_attempt
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_tags
+-- Removes the tags of one job that goes.
+DELETE FROM millrace_tag
+WHERE key = :key
+  AND (name, value) IN (SELECT tag.key, tag.value FROM json_each(:tags) AS tag);
+
+-- name: expire_idempotency
+-- The job goes; its key stays for a while.
+UPDATE millrace_idempotency
+SET expires_at = :expires_at
+WHERE tenant = :tenant
+  AND key = :key
+  AND job_id = :job_id;
+
+-- name: delete_expired_idempotency
+-- Keys that have outlived their jobs for long enough.
+DELETE FROM millrace_idempotency
+WHERE (tenant, key) IN (
+    SELECT tenant, key
+    FROM millrace_idempotency
+    WHERE expires_at <= :now
+    LIMIT :limit
+);
+
+-- name: delete_dead_letters
+-- Review records past their time.
+DELETE FROM millrace_dead_letter
+WHERE id IN (
+    SELECT id FROM millrace_dead_letter WHERE died_at <= :before ORDER BY died_at LIMIT :limit
+);
+
+-- name: delete_events
+-- Feed entries past their time.
+DELETE FROM millrace_event
+WHERE position IN (
+    SELECT position FROM millrace_event WHERE at <= :before ORDER BY at LIMIT :limit
+);

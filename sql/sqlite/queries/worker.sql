@@ -1,0 +1,60 @@
+-- name: join_worker
+-- Makes a worker known, or gives a known one a new lease.
+INSERT INTO millrace_worker (id, host, pid, version, protocol, joined_at, until, beats, quiet)
+VALUES (:id, :host, :pid, :version, :protocol, :now, :until, 0, 0)
+ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
+
+-- name: renew_worker
+-- A heartbeat: the one row that all leases of the process hang on. A worker whose lease has run out
+-- may still renew as long as nobody has rescued it.
+UPDATE millrace_worker
+SET until = :until,
+    beats = beats + 1
+WHERE id = :id
+RETURNING quiet;
+
+-- name: expire_worker
+-- The worker has gone and left something behind: it need not be waited for.
+UPDATE millrace_worker
+SET until = :now
+WHERE id = :id;
+
+-- name: delete_worker
+-- Nothing is left of the worker.
+DELETE FROM millrace_worker
+WHERE id = :id;
+
+-- name: silent_workers
+-- Workers whose lease has run out, longest silent first.
+SELECT id, beats, until
+FROM millrace_worker
+WHERE until <= :now
+ORDER BY until, id
+LIMIT :limit;
+
+-- name: worker_is_silent
+-- Whether a worker has not beaten since the rescuer looked, and its lease has run out.
+SELECT 1 AS yes
+FROM millrace_worker
+WHERE id = :id
+  AND beats = :beats
+  AND until <= :now;
+
+-- name: leases_of_worker
+-- What a worker holds, oldest lease first.
+SELECT number, worker, keys, ns, claimed_at, started_at
+FROM millrace_lease
+WHERE worker = :worker
+ORDER BY number;
+
+-- name: cancel_requests_of_worker
+-- Which running jobs of a worker somebody asked to cancel.
+SELECT asked.key, asked.reason
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+JOIN millrace_cancel_request AS asked ON asked.key = claimed.value
+JOIN json_each(lease.ns) AS run ON run.key = claimed.key
+WHERE lease.worker = :worker
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value
+  );

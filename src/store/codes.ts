@@ -1,0 +1,79 @@
+/**
+ * The small integers that stand for words in both databases. Never renumber: rows outlive releases.
+ */
+import type { ErrorClass, State } from "../core/job.ts";
+import type { OutcomeName } from "../core/outcome.ts";
+import type { DeadLetter, EventKind } from "./store.ts";
+
+interface Codec<Word extends string> {
+  readonly code: Readonly<Record<Word, number>>;
+  word(code: number): Word;
+}
+
+export const stateCodec: Codec<State> = codec({
+  scheduled: 1,
+  queued: 2,
+  running: 3,
+  completed: 4,
+  completed_with_errors: 5,
+  failed: 6,
+  cancelled: 7,
+});
+
+export const outcomeCodec: Codec<OutcomeName> = codec({
+  succeeded: 1,
+  failed: 2,
+  timed_out: 3,
+  crashed: 4,
+  cancelled: 5,
+  interrupted: 6,
+  snoozed: 7,
+});
+
+export const errorClassCodec: Codec<ErrorClass> = codec({
+  transient: 1,
+  retryable: 2,
+  non_retryable: 3,
+  rate_limited: 4,
+});
+
+export const eventCodec: Codec<EventKind> = codec({
+  "job:enqueued": 1,
+  "job:started": 2,
+  "job:completed": 3,
+  "job:retrying": 4,
+  "job:failed": 5,
+  "job:cancelled": 6,
+  "job:deleted": 7,
+});
+
+export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({
+  type: 1,
+  tenant: 2,
+  lane: 3,
+  category: 4,
+});
+
+export const deadLetterCodec: Codec<DeadLetter["status"]> = codec({
+  pending_review: 1,
+  acknowledged: 2,
+  reprocessed: 3,
+  discarded: 4,
+});
+
+/** Bits of `job.flags`. */
+export const FLAG_FAIL_ORPHAN = 1;
+export const FLAG_SUPERVISED = 2;
+
+function codec<Word extends string>(code: Readonly<Record<Word, number>>): Codec<Word> {
+  const words = new Map<number, Word>();
+  for (const word in code) words.set(code[word], word);
+  return {
+    code,
+    word(number) {
+      const word = words.get(number);
+      if (word === undefined) throw new RangeError(`unknown code ${number}`);
+      return word;
+    },
+  };
+}

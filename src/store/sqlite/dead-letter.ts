@@ -1,0 +1,70 @@
+/** The review record of a failed job, written in the transaction that fails it. */
+import { idBytes, idFromBytes } from "../../core/ids.ts";
+import type { JobId } from "../../core/job.ts";
+import type { Fault, Settlement } from "../../core/outcome.ts";
+import { deadLetterCodec } from "../codes.ts";
+import type { DeadLetter, JobKey } from "../store.ts";
+import { recordOf } from "./inspect.ts";
+import type { Session } from "./session.ts";
+
+export function insertDeadLetter(
+  session: Session,
+  key: JobKey,
+  settlement: Extract<Settlement, { to: "failed" }>,
+  now: number,
+): void {
+  const row = session.sql.get("job_by_key", { key });
+  if (row === undefined) throw new Error(`job ${key} has a lease but no row`);
+  session.sql.run("insert_dead_letter", {
+    id: row.id,
+    type: row.type,
+    tenant: row.tenant,
+    error: JSON.stringify(settlement.fault),
+    attempts: settlement.tries,
+    died_at: now,
+    spec: JSON.stringify(specOf(recordOf(session, row))),
+  });
+}
+
+export function deadLetter({ sql, names }: Session, id: JobId): DeadLetter | null {
+  const row = sql.get("find_dead_letter", { id: idBytes(id) });
+  if (row === undefined) return null;
+  const fault: Fault = JSON.parse(row.error);
+  return {
+    id: idFromBytes(row.id),
+    type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    status: deadLetterCodec.word(row.status),
+    fault,
+    attempts: row.attempts,
+    diedAt: row.died_at,
+    spec: row.spec,
+  };
+}
+
+/** What was asked for, in words: it must make sense when every other row of the job is gone. */
+function specOf(job: ReturnType<typeof recordOf>): object {
+  return {
+    id: job.id,
+    type: job.type,
+    tenant: job.tenant,
+    lane: job.lane,
+    category: job.category,
+    priority: job.priority,
+    payload: job.payload,
+    payloadVersion: job.payloadVersion,
+    correlationId: job.correlationId,
+    parentId: job.parentId,
+    retryOf: job.retryOf,
+    concurrencyKey: job.concurrencyKey,
+    idempotencyKey: job.idempotencyKey,
+    dedupKey: job.dedupKey,
+    webhookUrl: job.webhookUrl,
+    tags: job.tags,
+    createdBy: job.createdBy,
+    createdAt: job.createdAt,
+    scheduledAt: job.scheduledAt,
+    maxAttempts: job.maxAttempts,
+    timeoutMs: job.timeoutMs,
+  };
+}

@@ -1,0 +1,181 @@
+/** enqueue: inserts, and only inserts. Idempotency and dedup keys are looked at first. */
+import { idBytes, idFromBytes } from "../../core/ids.ts";
+import { bodyHash, sameBody } from "../body.ts";
+import { FLAG_FAIL_ORPHAN, FLAG_SUPERVISED, stateCodec } from "../codes.ts";
+import type { EnqueueAnswer, JobKey, NewJob } from "../store.ts";
+import { cancelWaiting } from "./cancel.ts";
+import { putWaiting, takeWaiting, type Session, type Waiting } from "./session.ts";
+
+/** Writes a batch; the answers stand in the order of the jobs. */
+export function enqueue(session: Session, jobs: readonly NewJob[]): EnqueueAnswer[] {
+  const created: JobKey[] = [];
+  const answers = jobs.map((job) => enqueueOne(session, job, created));
+  session.tidings.tell("job:enqueued", created);
+  return answers;
+}
+
+/** The names of a job as the tables know them. */
+interface Filing {
+  readonly type: number;
+  readonly tenant: number;
+  readonly lane: number;
+  readonly category: number | null;
+}
+
+function enqueueOne(session: Session, job: NewJob, created: JobKey[]): EnqueueAnswer {
+  const filing = fileUnder(session, job);
+  const held = holder(session, job, filing);
+  if (held !== null) return held;
+
+  const now = session.clock.now();
+  const runAt = dueAt(job, now);
+  const key = insertJob(session, job, filing, runAt, now);
+  if (key === null) return repeated(session, job, filing);
+
+  insertKeys(session, job, filing, key);
+  for (const [name, value] of Object.entries(job.tags)) {
+    session.sql.run("insert_tag", { name, value, key });
+  }
+  const state = putWaiting(session, firstRun(job, filing, key), runAt, now);
+  created.push(key);
+  return { status: "created", id: job.id, state };
+}
+
+/**
+ * Who stands where the job would, if anybody does. Its own id comes first: a repeat is no rival.
+ */
+function holder(session: Session, job: NewJob, filing: Filing): EnqueueAnswer | null {
+  if (job.idempotency === null && job.dedup === null) return null;
+  if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {
+    return repeated(session, job, filing);
+  }
+  return idempotencyHolder(session, job, filing) ?? dedupHolder(session, job, filing);
+}
+
+function fileUnder({ names }: Session, job: NewJob): Filing {
+  return {
+    type: names.id("type", job.type),
+    tenant: names.id("tenant", job.tenant),
+    lane: names.id("lane", job.lane),
+    category: job.category === null ? null : names.id("category", job.category),
+  };
+}
+
+function dueAt(job: NewJob, now: number): number {
+  return "at" in job.due ? job.due.at : now + job.due.delayMs;
+}
+
+/** Answers the new key, or null when the id is already taken. */
+function insertJob(
+  { sql }: Session,
+  job: NewJob,
+  filing: Filing,
+  runAt: number,
+  now: number,
+): JobKey | null {
+  const tags = Object.keys(job.tags).length > 0 ? JSON.stringify(job.tags) : null;
+  const orphan = job.onOrphan === "fail" ? FLAG_FAIL_ORPHAN : 0;
+  const supervised = job.retryOwner === "supervisor" ? FLAG_SUPERVISED : 0;
+  const { changes, lastKey } = sql.run("insert_job", {
+    id: idBytes(job.id),
+    type: filing.type,
+    tenant: filing.tenant,
+    lane: filing.lane,
+    category: filing.category,
+    priority: job.priority,
+    run_at: runAt,
+    max_attempts: job.maxAttempts,
+    timeout_ms: job.timeoutMs,
+    payload: job.payload,
+    payload_version: job.payloadVersion,
+    correlation: job.correlationId === job.id ? null : job.correlationId,
+    parent: job.parentId === null ? null : idBytes(job.parentId),
+    retry_of: job.retryOf === null ? null : idBytes(job.retryOf),
+    concurrency: job.concurrencyKey,
+    idempotency: job.idempotency?.key ?? null,
+    dedup: job.dedup?.key ?? null,
+    webhook: job.webhookUrl,
+    tags,
+    created_by: job.createdBy,
+    created_at: now,
+    flags: orphan | supervised,
+  });
+  return changes === 0 ? null : lastKey;
+}
+
+function insertKeys({ sql }: Session, job: NewJob, filing: Filing, key: JobKey): void {
+  const { tenant, type } = filing;
+  if (job.idempotency !== null) {
+    sql.run("insert_idempotency", {
+      tenant,
+      key: job.idempotency.key,
+      job_id: idBytes(job.id),
+      body: bodyHash(job.type, job.payload),
+    });
+  }
+  if (job.dedup !== null) sql.run("insert_dedup", { tenant, type, key: job.dedup.key, job: key });
+}
+
+/** The same id again: a repeat after a lost answer, or two callers with one id. */
+function repeated({ sql }: Session, job: NewJob, filing: Filing): EnqueueAnswer {
+  const body = sql.get("find_body", { id: idBytes(job.id) });
+  const isSame =
+    body !== undefined &&
+    body.type === filing.type &&
+    body.tenant === filing.tenant &&
+    sameBody(body.payload, job.payload);
+  if (!isSame) return { status: "refused", code: "ID_CONFLICT", holder: job.id };
+  const row = sql.get("job_by_key", { key: body.key });
+  const state = row === undefined ? null : stateCodec.word(row.state);
+  return { status: "existing", id: job.id, state, by: "id" };
+}
+
+function idempotencyHolder(
+  { sql }: Session,
+  job: NewJob,
+  { tenant }: Filing,
+): EnqueueAnswer | null {
+  if (job.idempotency === null) return null;
+  const { key, onConflict } = job.idempotency;
+  const row = sql.get("find_idempotency", { tenant, key });
+  if (row === undefined) return null;
+
+  const first = idFromBytes(row.job_id);
+  if (!Buffer.from(row.body).equals(bodyHash(job.type, job.payload))) {
+    return { status: "refused", code: "IDEMPOTENCY_CONFLICT", holder: first };
+  }
+  if (onConflict === "error")
+    return { status: "refused", code: "IDEMPOTENCY_KEY_USED", holder: first };
+  const now = sql.get("job_by_id", { id: row.job_id });
+  const state = now === undefined ? null : stateCodec.word(now.state);
+  return { status: "existing", id: first, state, by: "idempotency" };
+}
+
+function dedupHolder(
+  session: Session,
+  job: NewJob,
+  { tenant, type }: Filing,
+): EnqueueAnswer | null {
+  if (job.dedup === null) return null;
+  const { sql, clock } = session;
+  const row = sql.get("find_dedup", { tenant, type, key: job.dedup.key });
+  if (row === undefined) return null;
+
+  if (job.dedup.onConflict === "replace") {
+    const reason = `replaced by ${job.id} under the dedup key ${job.dedup.key}`;
+    if (cancelWaiting(session, row.key, reason)) return null;
+  }
+  if (job.dedup.onConflict === "extend") {
+    const waiting = takeWaiting(session, row.key);
+    const now = clock.now();
+    if (waiting !== undefined) putWaiting(session, waiting, dueAt(job, now), now);
+  }
+  const now = sql.get("job_by_key", { key: row.key });
+  const state = now === undefined ? null : stateCodec.word(now.state);
+  return { status: "existing", id: idFromBytes(row.id), state, by: "dedup" };
+}
+
+function firstRun(job: NewJob, { lane, type, tenant }: Filing, key: JobKey): Waiting {
+  const { priority, concurrencyKey: concurrency } = job;
+  return { key, rank: 0, lane, priority, type, tenant, concurrency, n: 1, tries: 0, crashes: 0 };
+}

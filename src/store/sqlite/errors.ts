@@ -1,0 +1,36 @@
+/** What SQLite's result codes mean to a caller. */
+import { MillraceError, type ErrorCode } from "../../core/errors.ts";
+
+const BUSY = 5;
+const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  [BUSY]: ["STORE_BUSY", "another process kept the database locked"],
+  8: ["STORE_READ_ONLY", "the database cannot be written"],
+  10: ["STORE_FAILED", "the disk reported an error"],
+  11: ["STORE_CORRUPT", "the database file is damaged"],
+  13: ["STORE_FULL", "there is no room left for the database"],
+  14: ["STORE_UNREADABLE", "the database file cannot be opened"],
+  26: ["STORE_NOT_SQLITE", "the file is not a SQLite database"],
+};
+
+/** True when another connection holds the lock and the same call may succeed later. */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === BUSY;
+}
+
+/** An error of the database as one that teaches; anything else as it is. */
+export function storeError(error: unknown, path: string): unknown {
+  const code = primaryCode(error);
+  if (code === null) return error;
+  const [name, meaning] = MEANINGS[code] ?? ["STORE_FAILED", "SQLite refused the operation"];
+  const detail = error instanceof Error ? error.message : String(error);
+  return new MillraceError(name, `${meaning} (${path}: ${detail})`, {
+    cause: error,
+    details: { path, sqliteCode: code },
+  });
+}
+
+/** SQLite's primary result code: the low byte of the extended one. */
+function primaryCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error)) return null;
+  return typeof error.errcode === "number" ? error.errcode & 0xff : null;
+}

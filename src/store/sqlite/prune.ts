@@ -1,0 +1,64 @@
+/** prune: what has outlived its retention goes, oldest first, in bounded batches. */
+import { idFromBytes } from "../../core/ids.ts";
+import { STATES, isFinal } from "../../core/job.ts";
+import { stateCodec } from "../codes.ts";
+import type { Pruned, Retention } from "../store.ts";
+import type { FinishedRow } from "./rows.ts";
+import type { Session } from "./session.ts";
+
+export function prune(session: Session, retention: Retention, limit: number): Pruned {
+  const { sql, clock } = session;
+  const now = clock.now();
+  const jobs = findOutlived(session, retention, limit, now);
+  deleteJobs(session, jobs, retention);
+  const idempotencyKeys = sql.run("delete_expired_idempotency", { now, limit }).changes;
+  const deadLetters = sql.run("delete_dead_letters", {
+    before: now - retention.deadLetterMs,
+    limit,
+  }).changes;
+  const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
+  const more = [jobs.length, idempotencyKeys, deadLetters, events].includes(limit);
+  return { jobs: jobs.length, deadLetters, idempotencyKeys, events, more };
+}
+
+function findOutlived(
+  { sql }: Session,
+  retention: Retention,
+  limit: number,
+  now: number,
+): FinishedRow[] {
+  return STATES.filter(isFinal)
+    .flatMap((state) =>
+      sql.all("finished_before", {
+        state: stateCodec.code[state],
+        before: now - retention.finishedMs[state],
+        limit,
+      }),
+    )
+    .toSorted((left, right) => left.finished_at - right.finished_at)
+    .slice(0, limit);
+}
+
+function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
+  if (jobs.length === 0) return;
+  const { sql, tidings } = session;
+  for (const job of jobs) {
+    if (job.tags !== null) sql.run("delete_tags", { key: job.key, tags: job.tags });
+    if (job.idempotency === null) continue;
+    sql.run("expire_idempotency", {
+      tenant: job.tenant,
+      key: job.idempotency,
+      job_id: job.id,
+      expires_at: job.finished_at + retention.idempotencyMs,
+    });
+  }
+  const numbers = jobs.map(({ key }) => key);
+  const keys = JSON.stringify(numbers);
+  sql.run("delete_attempts", { keys });
+  sql.run("delete_jobs", { keys });
+  tidings.tell(
+    "job:deleted",
+    numbers,
+    jobs.map(({ id }) => idFromBytes(id)),
+  );
+}

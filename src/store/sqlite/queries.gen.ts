@@ -1,0 +1,432 @@
+// Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
+
+export const migrations: readonly { version: number; name: string; sql: string }[] = [
+  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in src/store/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a job's\n-- state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, for\n-- the feed may still speak of a job that retention has removed.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority >= 0),\n    run_at          INTEGER NOT NULL,\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts >= 1),\n    timeout_ms      INTEGER CHECK (timeout_ms > 0),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL,\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch. A settle does not touch it; what is unfinished are the keys without a\n-- ledger row. A lease that has not started is a buffer. It ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL,\n    started_at INTEGER\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a job that was cancelled while it waited.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER,\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- Only a cancelled job may end without having started.\n    CHECK (started_at IS NOT NULL OR outcome = 5),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    keys     TEXT    NOT NULL CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array')\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id       BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type     INTEGER NOT NULL,\n    tenant   INTEGER NOT NULL,\n    status   INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error    TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at  INTEGER NOT NULL,\n    spec     TEXT    NOT NULL CHECK (json_type(spec) = 'object')\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dead_letter_died ON millrace_dead_letter (died_at);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
+];
+
+/** The parameters of each named query, in the order in which they are bound. */
+export interface QueryParameters {
+  worker_may_claim: readonly ["worker", "now"];
+  claim_candidates: readonly ["lane", "types", "tenants", "buffer", "now", "limit"];
+  delete_ready: readonly ["keys"];
+  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "claimed_at", "started_at"];
+  claimed_jobs: readonly ["keys"];
+  insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
+  insert_tag: readonly ["name", "value", "key"];
+  insert_ready: readonly ["lane", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries", "crashes"];
+  insert_scheduled: readonly ["key", "run_at", "lane", "priority", "type", "tenant", "concurrency", "n", "tries", "crashes"];
+  find_body: readonly ["id"];
+  find_idempotency: readonly ["tenant", "key"];
+  insert_idempotency: readonly ["tenant", "key", "job_id", "body"];
+  find_dedup: readonly ["tenant", "type", "key"];
+  insert_dedup: readonly ["tenant", "type", "key", "job"];
+  delete_dedup: readonly ["keys"];
+  append_event: readonly ["kind", "at", "keys", "ids"];
+  close_gate: readonly ["name", "until", "reason", "by"];
+  open_gate: readonly ["now", "name"];
+  closed_gates: readonly ["now"];
+  open_gates: readonly ["now"];
+  delete_gate: readonly ["name"];
+  jobs_behind_gates: readonly ["lane", "depth", "now", "limit"];
+  insert_blocked: readonly ["key", "gate", "lane", "priority", "rank", "type", "tenant", "concurrency", "n", "tries", "crashes"];
+  blocked_keys: readonly ["gate", "limit"];
+  job_by_id: readonly ["id"];
+  job_by_key: readonly ["key"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  keys_of_all: readonly ["before", "limit"];
+  keys_of_type: readonly ["type", "before", "limit"];
+  keys_of_tenant: readonly ["tenant", "before", "limit"];
+  keys_of_category: readonly ["category", "before", "limit"];
+  keys_of_correlation: readonly ["correlation", "before", "correlation_id", "limit"];
+  keys_of_parent: readonly ["parent", "before", "limit"];
+  keys_of_tag: readonly ["name", "value", "before", "limit"];
+  keys_of_final_state: readonly ["state", "before", "limit"];
+  keys_scheduled: readonly ["before", "limit"];
+  keys_ready: readonly ["before", "limit"];
+  keys_blocked: readonly ["before", "limit"];
+  keys_leased: readonly ["before", "limit"];
+  started_at_of_running: readonly ["key"];
+  attempts_of_job: readonly ["id"];
+  feed_after: readonly ["position", "limit"];
+  ids_of_keys: readonly ["keys"];
+  find_lease: readonly ["number", "secret"];
+  start_lease: readonly ["now", "number"];
+  set_lease_keys: readonly ["keys", "ns", "ranks", "number"];
+  delete_lease: readonly ["number"];
+  lease_is_open: readonly ["number"];
+  unfinished_jobs: readonly ["number"];
+  find_name: readonly ["kind", "text"];
+  insert_name: readonly ["kind", "text"];
+  name_by_id: readonly ["id"];
+  names_of_kind: readonly ["kind"];
+  take_scheduled: readonly ["key"];
+  take_ready: readonly ["key"];
+  take_blocked: readonly ["key"];
+  due_keys: readonly ["now", "limit"];
+  copy_scheduled_to_ready: readonly ["keys"];
+  delete_scheduled: readonly ["keys"];
+  next_due: readonly [];
+  insert_cancel_request: readonly ["key", "by", "reason", "at"];
+  find_cancel_requests: readonly ["keys"];
+  delete_cancel_requests: readonly ["keys"];
+  finished_before: readonly ["state", "before", "limit"];
+  delete_jobs: readonly ["keys"];
+  delete_attempts: readonly ["keys"];
+  delete_tags: readonly ["key", "tags"];
+  expire_idempotency: readonly ["expires_at", "tenant", "key", "job_id"];
+  delete_expired_idempotency: readonly ["now", "limit"];
+  delete_dead_letters: readonly ["before", "limit"];
+  delete_events: readonly ["before", "limit"];
+  insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
+  waiting_fields: readonly ["key"];
+  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
+  find_dead_letter: readonly ["id"];
+  join_worker: readonly ["id", "host", "pid", "version", "protocol", "now", "until"];
+  renew_worker: readonly ["until", "id"];
+  expire_worker: readonly ["now", "id"];
+  delete_worker: readonly ["id"];
+  silent_workers: readonly ["now", "limit"];
+  worker_is_silent: readonly ["id", "beats", "now"];
+  leases_of_worker: readonly ["worker"];
+  cancel_requests_of_worker: readonly ["worker"];
+}
+
+export const queries: {
+  readonly [Name in keyof QueryParameters]: {
+    readonly text: string;
+    readonly parameters: QueryParameters[Name];
+  };
+} = {
+  worker_may_claim: {
+    text: "SELECT 1 AS yes\nFROM millrace_worker\nWHERE id = ?1\n  AND until > ?2\n  AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')",
+    parameters: ["worker","now"],
+  },
+  claim_candidates: {
+    text: "SELECT key, lane, priority, rank, n, tries, crashes\nFROM millrace_ready\nWHERE lane = ?1\n  AND (?2 IS NULL OR type IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND (?4 = 0 OR crashes = 0)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\nORDER BY priority, rank, key\nLIMIT ?6",
+    parameters: ["lane","types","tenants","buffer","now","limit"],
+  },
+  delete_ready: {
+    text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  insert_lease: {
+    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, claimed_at, started_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    parameters: ["secret","worker","keys","ns","ranks","claimed_at","started_at"],
+  },
+  claimed_jobs: {
+    text: "SELECT job.key, job.id, job.type, job.tenant, job.lane, job.priority, job.run_at, job.max_attempts,\n       job.timeout_ms, job.payload, job.payload_version, job.correlation, job.parent,\n       job.concurrency, job.tags, job.created_at, job.flags\nFROM json_each(?1) AS claimed\nJOIN millrace_job AS job ON job.key = claimed.value",
+    parameters: ["keys"],
+  },
+  insert_job: {
+    text: "INSERT INTO millrace_job (\n    id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,\n    payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook, tags,\n    created_by, created_at, flags\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16, ?17,\n    ?18, ?19, ?20, ?21, ?22\n)\nON CONFLICT (id) DO NOTHING",
+    parameters: ["id","type","tenant","lane","category","priority","run_at","max_attempts","timeout_ms","payload","payload_version","correlation","parent","retry_of","concurrency","idempotency","dedup","webhook","tags","created_by","created_at","flags"],
+  },
+  insert_tag: {
+    text: "INSERT INTO millrace_tag (name, value, key)\nVALUES (?1, ?2, ?3)",
+    parameters: ["name","value","key"],
+  },
+  insert_ready: {
+    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    parameters: ["lane","priority","rank","key","type","tenant","concurrency","n","tries","crashes"],
+  },
+  insert_scheduled: {
+    text: "INSERT INTO millrace_scheduled (\n    key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    parameters: ["key","run_at","lane","priority","type","tenant","concurrency","n","tries","crashes"],
+  },
+  find_body: {
+    text: "SELECT key, type, tenant, payload\nFROM millrace_job\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  find_idempotency: {
+    text: "SELECT job_id, body\nFROM millrace_idempotency\nWHERE tenant = ?1\n  AND key = ?2",
+    parameters: ["tenant","key"],
+  },
+  insert_idempotency: {
+    text: "INSERT INTO millrace_idempotency (tenant, key, job_id, body)\nVALUES (?1, ?2, ?3, ?4)",
+    parameters: ["tenant","key","job_id","body"],
+  },
+  find_dedup: {
+    text: "SELECT dedup.job AS key, job.id\nFROM millrace_dedup AS dedup\nJOIN millrace_job AS job ON job.key = dedup.job\nWHERE dedup.tenant = ?1\n  AND dedup.type = ?2\n  AND dedup.key = ?3",
+    parameters: ["tenant","type","key"],
+  },
+  insert_dedup: {
+    text: "INSERT INTO millrace_dedup (tenant, type, key, job)\nVALUES (?1, ?2, ?3, ?4)",
+    parameters: ["tenant","type","key","job"],
+  },
+  delete_dedup: {
+    text: "DELETE FROM millrace_dedup\nWHERE job IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  append_event: {
+    text: "INSERT INTO millrace_event (kind, at, keys, ids)\nVALUES (?1, ?2, ?3, ?4)",
+    parameters: ["kind","at","keys","ids"],
+  },
+  close_gate: {
+    text: "INSERT INTO millrace_gate (name, until, reason, by)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (name) DO UPDATE SET until = ?2, reason = ?3, by = ?4",
+    parameters: ["name","until","reason","by"],
+  },
+  open_gate: {
+    text: "UPDATE millrace_gate\nSET until = ?1\nWHERE name = ?2",
+    parameters: ["now","name"],
+  },
+  closed_gates: {
+    text: "SELECT name, until, reason, by\nFROM millrace_gate\nWHERE until IS NULL OR until > ?1\nORDER BY name",
+    parameters: ["now"],
+  },
+  open_gates: {
+    text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
+    parameters: ["now"],
+  },
+  delete_gate: {
+    text: "DELETE FROM millrace_gate\nWHERE name = ?1",
+    parameters: ["name"],
+  },
+  jobs_behind_gates: {
+    text: "SELECT front.key, min(gate.name) AS gate\nFROM (\n    SELECT key, lane, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nJOIN millrace_gate AS gate ON gate.name IN (front.lane, front.type, front.tenant)\nWHERE gate.until IS NULL OR gate.until > ?3\nGROUP BY front.key\nLIMIT ?4",
+    parameters: ["lane","depth","now","limit"],
+  },
+  insert_blocked: {
+    text: "INSERT INTO millrace_blocked (\n    key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\n)",
+    parameters: ["key","gate","lane","priority","rank","type","tenant","concurrency","n","tries","crashes"],
+  },
+  blocked_keys: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE gate = ?1\nORDER BY priority, rank, key\nLIMIT ?2",
+    parameters: ["gate","limit"],
+  },
+  job_by_id: {
+    text: "SELECT *\nFROM millrace_job_now\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  job_by_key: {
+    text: "SELECT *\nFROM millrace_job_now\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  match_jobs: {
+    text: "SELECT now.*\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+  },
+  keys_of_all: {
+    text: "SELECT key\nFROM millrace_job\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_of_type: {
+    text: "SELECT key\nFROM millrace_job\nWHERE type = ?1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["type","before","limit"],
+  },
+  keys_of_tenant: {
+    text: "SELECT key\nFROM millrace_job\nWHERE tenant = ?1\n  AND tenant <> 1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["tenant","before","limit"],
+  },
+  keys_of_category: {
+    text: "SELECT key\nFROM millrace_job\nWHERE category = ?1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["category","before","limit"],
+  },
+  keys_of_correlation: {
+    text: "SELECT key\nFROM millrace_job\nWHERE correlation = ?1\n  AND key < ?2\nUNION ALL\nSELECT key\nFROM millrace_job\nWHERE id = ?3\n  AND correlation IS NULL\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?4",
+    parameters: ["correlation","before","correlation_id","limit"],
+  },
+  keys_of_parent: {
+    text: "SELECT key\nFROM millrace_job\nWHERE parent = ?1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["parent","before","limit"],
+  },
+  keys_of_tag: {
+    text: "SELECT key\nFROM millrace_tag\nWHERE name = ?1\n  AND value = ?2\n  AND key < ?3\nORDER BY key DESC\nLIMIT ?4",
+    parameters: ["name","value","before","limit"],
+  },
+  keys_of_final_state: {
+    text: "SELECT key\nFROM millrace_attempt\nWHERE state = ?1\n  AND state > 4\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["state","before","limit"],
+  },
+  keys_scheduled: {
+    text: "SELECT key\nFROM millrace_scheduled\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_ready: {
+    text: "SELECT key\nFROM millrace_ready\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_blocked: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_leased: {
+    text: "SELECT DISTINCT claimed.value AS key\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value < ?1\nORDER BY claimed.value DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  started_at_of_running: {
+    text: "SELECT lease.started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
+    parameters: ["key"],
+  },
+  attempts_of_job: {
+    text: "SELECT attempt.n, attempt.fence, attempt.worker, attempt.claimed_at, attempt.started_at,\n       attempt.finished_at, attempt.outcome, attempt.error_class, attempt.error,\n       attempt.reason, attempt.next_run_at\nFROM millrace_job AS job\nJOIN millrace_attempt AS attempt ON attempt.key = job.key\nWHERE job.id = ?1\nORDER BY attempt.n",
+    parameters: ["id"],
+  },
+  feed_after: {
+    text: "SELECT position, kind, at, keys, ids\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
+    parameters: ["position","limit"],
+  },
+  ids_of_keys: {
+    text: "SELECT job.id\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nORDER BY named.key",
+    parameters: ["keys"],
+  },
+  find_lease: {
+    text: "SELECT number, worker, keys, ns, claimed_at, started_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
+    parameters: ["number","secret"],
+  },
+  start_lease: {
+    text: "UPDATE millrace_lease\nSET started_at = ?1\nWHERE number = ?2\n  AND started_at IS NULL",
+    parameters: ["now","number"],
+  },
+  set_lease_keys: {
+    text: "UPDATE millrace_lease\nSET keys  = ?1,\n    ns    = ?2,\n    ranks = ?3\nWHERE number = ?4",
+    parameters: ["keys","ns","ranks","number"],
+  },
+  delete_lease: {
+    text: "DELETE FROM millrace_lease\nWHERE number = ?1",
+    parameters: ["number"],
+  },
+  lease_is_open: {
+    text: "SELECT 1 AS yes\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nWHERE lease.number = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value\n  )\nLIMIT 1",
+    parameters: ["number"],
+  },
+  unfinished_jobs: {
+    text: "SELECT claimed.value AS key, run.value AS n, place.value AS rank, job.id, job.lane, job.priority,\n       job.type, job.tenant, job.concurrency, job.max_attempts, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nJOIN json_each(lease.ranks) AS place ON place.key = claimed.key\nJOIN millrace_job AS job ON job.key = claimed.value\nLEFT JOIN millrace_attempt AS last ON last.key = claimed.value AND last.n = run.value - 1\nWHERE lease.number = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value\n  )\nORDER BY claimed.key",
+    parameters: ["number"],
+  },
+  find_name: {
+    text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\n  AND text = ?2",
+    parameters: ["kind","text"],
+  },
+  insert_name: {
+    text: "INSERT INTO millrace_name (kind, text)\nVALUES (?1, ?2)",
+    parameters: ["kind","text"],
+  },
+  name_by_id: {
+    text: "SELECT kind, text\nFROM millrace_name\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  names_of_kind: {
+    text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\nORDER BY id",
+    parameters: ["kind"],
+  },
+  take_scheduled: {
+    text: "DELETE FROM millrace_scheduled\nWHERE key = ?1\nRETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    parameters: ["key"],
+  },
+  take_ready: {
+    text: "DELETE FROM millrace_ready\nWHERE key = ?1\nRETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    parameters: ["key"],
+  },
+  take_blocked: {
+    text: "DELETE FROM millrace_blocked\nWHERE key = ?1\nRETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    parameters: ["key"],
+  },
+  due_keys: {
+    text: "SELECT key\nFROM millrace_scheduled\nWHERE run_at <= ?1\nORDER BY run_at, key\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  copy_scheduled_to_ready: {
+    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nSELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes\nFROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_scheduled: {
+    text: "DELETE FROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  next_due: {
+    text: "SELECT min(run_at) AS run_at\nFROM millrace_scheduled",
+    parameters: [],
+  },
+  insert_cancel_request: {
+    text: "INSERT INTO millrace_cancel_request (key, by, reason, at)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (key) DO NOTHING",
+    parameters: ["key","by","reason","at"],
+  },
+  find_cancel_requests: {
+    text: "SELECT asked.key, asked.reason\nFROM json_each(?1) AS named\nJOIN millrace_cancel_request AS asked ON asked.key = named.value",
+    parameters: ["keys"],
+  },
+  delete_cancel_requests: {
+    text: "DELETE FROM millrace_cancel_request\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  finished_before: {
+    text: "SELECT attempt.key, attempt.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS attempt\nJOIN millrace_job AS job ON job.key = attempt.key\nWHERE attempt.state = ?1\n  AND attempt.finished_at <= ?2\nORDER BY attempt.finished_at\nLIMIT ?3",
+    parameters: ["state","before","limit"],
+  },
+  delete_jobs: {
+    text: "DELETE FROM millrace_job\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_attempts: {
+    text: "DELETE FROM millrace_attempt\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_tags: {
+    text: "DELETE FROM millrace_tag\nWHERE key = ?1\n  AND (name, value) IN (SELECT tag.key, tag.value FROM json_each(?2) AS tag)",
+    parameters: ["key","tags"],
+  },
+  expire_idempotency: {
+    text: "UPDATE millrace_idempotency\nSET expires_at = ?1\nWHERE tenant = ?2\n  AND key = ?3\n  AND job_id = ?4",
+    parameters: ["expires_at","tenant","key","job_id"],
+  },
+  delete_expired_idempotency: {
+    text: "DELETE FROM millrace_idempotency\nWHERE (tenant, key) IN (\n    SELECT tenant, key\n    FROM millrace_idempotency\n    WHERE expires_at <= ?1\n    LIMIT ?2\n)",
+    parameters: ["now","limit"],
+  },
+  delete_dead_letters: {
+    text: "DELETE FROM millrace_dead_letter\nWHERE id IN (\n    SELECT id FROM millrace_dead_letter WHERE died_at <= ?1 ORDER BY died_at LIMIT ?2\n)",
+    parameters: ["before","limit"],
+  },
+  delete_events: {
+    text: "DELETE FROM millrace_event\nWHERE position IN (\n    SELECT position FROM millrace_event WHERE at <= ?1 ORDER BY at LIMIT ?2\n)",
+    parameters: ["before","limit"],
+  },
+  insert_attempt: {
+    text: "INSERT INTO millrace_attempt (\n    key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,\n    error_class, error, result, reason, next_run_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16\n)\nON CONFLICT (key, n) DO NOTHING",
+    parameters: ["key","n","tries","crashes","worker","fence","claimed_at","started_at","finished_at","outcome","state","error_class","error","result","reason","next_run_at"],
+  },
+  waiting_fields: {
+    text: "SELECT lane, priority, type, tenant, concurrency\nFROM millrace_job\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  insert_dead_letter: {
+    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)",
+    parameters: ["id","type","tenant","error","attempts","died_at","spec"],
+  },
+  find_dead_letter: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, spec\nFROM millrace_dead_letter\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  join_worker: {
+    text: "INSERT INTO millrace_worker (id, host, pid, version, protocol, joined_at, until, beats, quiet)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0)\nON CONFLICT (id) DO UPDATE SET until = ?7, beats = beats + 1",
+    parameters: ["id","host","pid","version","protocol","now","until"],
+  },
+  renew_worker: {
+    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1\nWHERE id = ?2\nRETURNING quiet",
+    parameters: ["until","id"],
+  },
+  expire_worker: {
+    text: "UPDATE millrace_worker\nSET until = ?1\nWHERE id = ?2",
+    parameters: ["now","id"],
+  },
+  delete_worker: {
+    text: "DELETE FROM millrace_worker\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  silent_workers: {
+    text: "SELECT id, beats, until\nFROM millrace_worker\nWHERE until <= ?1\nORDER BY until, id\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  worker_is_silent: {
+    text: "SELECT 1 AS yes\nFROM millrace_worker\nWHERE id = ?1\n  AND beats = ?2\n  AND until <= ?3",
+    parameters: ["id","beats","now"],
+  },
+  leases_of_worker: {
+    text: "SELECT number, worker, keys, ns, claimed_at, started_at\nFROM millrace_lease\nWHERE worker = ?1\nORDER BY number",
+    parameters: ["worker"],
+  },
+  cancel_requests_of_worker: {
+    text: "SELECT asked.key, asked.reason\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN millrace_cancel_request AS asked ON asked.key = claimed.value\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nWHERE lease.worker = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value\n  )",
+    parameters: ["worker"],
+  },
+};

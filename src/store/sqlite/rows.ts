@@ -1,0 +1,195 @@
+/** The shape of the rows that each query answers, beside `sql/sqlite/queries`. */
+
+/** A job in one of the three places where it waits, without the place's own columns. */
+export interface WaitingRow {
+  readonly key: number;
+  readonly rank: number;
+  readonly lane: number;
+  readonly priority: number;
+  readonly type: number;
+  readonly tenant: number;
+  readonly concurrency: string | null;
+  readonly n: number;
+  readonly tries: number;
+  readonly crashes: number;
+}
+
+export interface LeaseRow {
+  readonly number: number;
+  readonly worker: Uint8Array;
+  readonly keys: string;
+  readonly ns: string;
+  readonly claimed_at: number;
+  readonly started_at: number | null;
+}
+
+export interface UnfinishedRow extends WaitingRow {
+  readonly id: Uint8Array;
+  readonly max_attempts: number;
+  readonly flags: number;
+}
+
+export interface CandidateRow {
+  readonly key: number;
+  readonly lane: number;
+  readonly priority: number;
+  readonly rank: number;
+  readonly n: number;
+  readonly tries: number;
+  readonly crashes: number;
+}
+
+export interface ClaimedRow {
+  readonly key: number;
+  readonly id: Uint8Array;
+  readonly type: number;
+  readonly tenant: number;
+  readonly lane: number;
+  readonly priority: number;
+  readonly run_at: number;
+  readonly max_attempts: number;
+  readonly timeout_ms: number | null;
+  readonly payload: string | null;
+  readonly payload_version: string | null;
+  readonly correlation: string | null;
+  readonly parent: Uint8Array | null;
+  readonly concurrency: string | null;
+  readonly tags: string | null;
+  readonly created_at: number;
+  readonly flags: number;
+}
+
+/** A row of the view `millrace_job_now`. */
+export interface JobNowRow extends ClaimedRow {
+  readonly category: number | null;
+  readonly retry_of: Uint8Array | null;
+  readonly idempotency: string | null;
+  readonly dedup: string | null;
+  readonly webhook: string | null;
+  readonly created_by: string | null;
+  readonly state: number;
+  readonly tries: number;
+  readonly crashes: number;
+  readonly next_run_at: number | null;
+  readonly last_started_at: number | null;
+  readonly last_finished_at: number | null;
+  readonly last_error: string | null;
+  readonly result: string | null;
+  readonly cancel_reason: string | null;
+  readonly gate: number | null;
+  readonly cancel_requested: 0 | 1;
+}
+
+export interface AttemptRow {
+  readonly n: number;
+  readonly fence: number | null;
+  readonly worker: Uint8Array | null;
+  readonly claimed_at: number | null;
+  readonly started_at: number | null;
+  readonly finished_at: number;
+  readonly outcome: number;
+  readonly error_class: number | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+  readonly next_run_at: number | null;
+}
+
+export interface FinishedRow {
+  readonly key: number;
+  readonly finished_at: number;
+  readonly id: Uint8Array;
+  readonly tenant: number;
+  readonly idempotency: string | null;
+  readonly tags: string | null;
+}
+
+interface KeyRow {
+  readonly key: number;
+}
+
+interface Yes {
+  readonly yes: 1;
+}
+
+interface CancelRow {
+  readonly key: number;
+  readonly reason: string | null;
+}
+
+/** Every query that answers rows. */
+export interface QueryRows {
+  find_name: { readonly id: number };
+  name_by_id: { readonly kind: number; readonly text: string };
+  names_of_kind: { readonly id: number };
+  find_body: {
+    readonly key: number;
+    readonly type: number;
+    readonly tenant: number;
+    readonly payload: string | null;
+  };
+  find_idempotency: { readonly job_id: Uint8Array; readonly body: Uint8Array };
+  find_dedup: { readonly key: number; readonly id: Uint8Array };
+  take_scheduled: WaitingRow;
+  take_ready: WaitingRow;
+  take_blocked: WaitingRow;
+  due_keys: KeyRow;
+  next_due: { readonly run_at: number | null };
+  worker_may_claim: Yes;
+  claim_candidates: CandidateRow;
+  claimed_jobs: ClaimedRow;
+  find_lease: LeaseRow;
+  leases_of_worker: LeaseRow;
+  lease_is_open: Yes;
+  unfinished_jobs: UnfinishedRow;
+  find_cancel_requests: CancelRow;
+  cancel_requests_of_worker: CancelRow;
+  waiting_fields: Omit<WaitingRow, "key" | "rank" | "n" | "tries" | "crashes">;
+  find_dead_letter: {
+    readonly id: Uint8Array;
+    readonly type: number;
+    readonly tenant: number;
+    readonly status: number;
+    readonly error: string;
+    readonly attempts: number;
+    readonly died_at: number;
+    readonly spec: string;
+  };
+  renew_worker: { readonly quiet: 0 | 1 };
+  silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number };
+  worker_is_silent: Yes;
+  closed_gates: {
+    readonly name: number;
+    readonly until: number | null;
+    readonly reason: string;
+    readonly by: string | null;
+  };
+  open_gates: { readonly name: number };
+  jobs_behind_gates: { readonly key: number; readonly gate: number };
+  blocked_keys: KeyRow;
+  job_by_id: JobNowRow;
+  job_by_key: JobNowRow;
+  match_jobs: JobNowRow;
+  keys_of_all: KeyRow;
+  keys_of_type: KeyRow;
+  keys_of_tenant: KeyRow;
+  keys_of_category: KeyRow;
+  keys_of_correlation: KeyRow;
+  keys_of_parent: KeyRow;
+  keys_of_tag: KeyRow;
+  keys_of_final_state: KeyRow;
+  keys_scheduled: KeyRow;
+  keys_ready: KeyRow;
+  keys_blocked: KeyRow;
+  keys_leased: KeyRow;
+  started_at_of_running: { readonly started_at: number | null };
+  attempts_of_job: AttemptRow;
+  feed_after: {
+    readonly position: number;
+    readonly kind: number;
+    readonly at: number;
+    readonly keys: string;
+    readonly ids: string | null;
+  };
+  ids_of_keys: { readonly id: Uint8Array };
+  finished_before: FinishedRow;
+}

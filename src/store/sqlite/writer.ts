@@ -1,0 +1,189 @@
+/**
+ * The single writer of a connection: group commit.
+ *
+ * Every write of the store is a piece of synchronous work handed to `write`. Pieces that arrive
+ * while the event loop is busy, or while another process holds the lock, wait in a queue; then as
+ * many as fit into a small slice of time run inside one `BEGIN IMMEDIATE … COMMIT` and share its
+ * fsync. Each promise resolves after that commit.
+ *
+ * - A piece that throws is rolled back to its own savepoint and harms no neighbour.
+ * - A commit that fails (full disk, I/O error) fails every piece in it: none was acknowledged.
+ * - A locked database is waited for without blocking the loop, and never seen by callers unless it
+ *   stays locked for {@link BUSY_MS_MAX}.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Clock, Dice } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { soon } from "../../lib/system.ts";
+import { isBusy, storeError } from "./errors.ts";
+import type { Tidings } from "./tidings.ts";
+
+/** Longest stretch of work in one commit: keeps the event loop free and other processes served. */
+const SLICE_MS_MAX = 8;
+/** How long a lock held by others is waited for. */
+const BUSY_MS_MAX = 60_000;
+const BUSY_WAIT_MS_MAX = 20;
+
+type Bracket = "begin" | "commit" | "save" | "keep";
+
+interface Piece {
+  run(): void;
+  settle(): void;
+  fail(error: unknown): void;
+}
+
+interface WriterOptions {
+  readonly database: DatabaseSync;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly tidings: Tidings;
+  /** Called after a commit that may have made work, before its promises resolve. */
+  readonly committed: () => void;
+  /** Called when a piece or a whole group was undone: what was read inside may never have been. */
+  readonly undone: () => void;
+}
+
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #bracket: Readonly<Record<Bracket, StatementSync>>;
+  #queue: Piece[] = [];
+  #scheduled = false;
+  #closed = false;
+  #busySince: number | null = null;
+  #drained: (() => void)[] = [];
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    const prepare = (text: string): StatementSync => options.database.prepare(text);
+    this.#bracket = {
+      begin: prepare("BEGIN IMMEDIATE"),
+      commit: prepare("COMMIT"),
+      save: prepare("SAVEPOINT piece"),
+      keep: prepare("RELEASE piece"),
+    };
+  }
+
+  /** Runs `work` inside a transaction and resolves with its answer once that is durable. */
+  write<Answer>(work: () => Answer): Promise<Answer> {
+    if (this.#closed) return Promise.reject(closedError());
+    return new Promise((resolve, reject) => {
+      let answer: Answer;
+      this.#queue.push({
+        run: () => {
+          answer = work();
+        },
+        settle: () => resolve(answer),
+        fail: reject,
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Refuses new work and resolves when what was accepted is through. */
+  close(): Promise<void> {
+    this.#closed = true;
+    if (this.#queue.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    soon(() => this.#drain());
+  }
+
+  #drain(): void {
+    this.#scheduled = false;
+    const { path, tidings } = this.#options;
+    try {
+      this.#bracket.begin.run();
+    } catch (error) {
+      this.#lockRefused(error);
+      return;
+    }
+    this.#busySince = null;
+
+    const group = this.#runSlice();
+    try {
+      tidings.write();
+      this.#bracket.commit.run();
+    } catch (error) {
+      this.#rollBack();
+      for (const piece of group) piece.fail(storeError(error, path));
+      this.#next();
+      return;
+    }
+    if (tidings.finish()) this.#options.committed();
+    for (const piece of group) piece.settle();
+    this.#next();
+  }
+
+  /** Runs queued pieces until the slice is used up. Answers those that await the commit. */
+  #runSlice(): Piece[] {
+    const { clock } = this.#options;
+    const endsAt = clock.monotonic() + SLICE_MS_MAX;
+    const group: Piece[] = [];
+    do {
+      const piece = this.#queue.shift();
+      if (piece === undefined) break;
+      if (this.#runPiece(piece)) group.push(piece);
+    } while (clock.monotonic() < endsAt);
+    return group;
+  }
+
+  /** Runs one piece in its own savepoint. Answers whether it took effect. */
+  #runPiece(piece: Piece): boolean {
+    const { database, path, tidings } = this.#options;
+    tidings.beginPiece();
+    try {
+      this.#bracket.save.run();
+      piece.run();
+      this.#bracket.keep.run();
+      return true;
+    } catch (error) {
+      piece.fail(storeError(error, path));
+      tidings.dropPiece();
+      this.#options.undone();
+      // Some errors (a full disk) end the whole transaction; then COMMIT fails for the others too.
+      if (database.isTransaction) database.exec("ROLLBACK TO piece; RELEASE piece");
+      return false;
+    }
+  }
+
+  #rollBack(): void {
+    const { database } = this.#options;
+    if (database.isTransaction) database.exec("ROLLBACK");
+    this.#options.tidings.finish();
+    this.#options.undone();
+  }
+
+  /** The lock could not be had: later, without holding up the event loop. */
+  #lockRefused(error: unknown): void {
+    const { clock, dice, path } = this.#options;
+    const now = clock.monotonic();
+    this.#busySince ??= now;
+    const givesUp = !isBusy(error) || now - this.#busySince > BUSY_MS_MAX;
+    if (givesUp) {
+      this.#busySince = null;
+      for (const piece of this.#queue.splice(0)) piece.fail(storeError(error, path));
+      this.#next();
+      return;
+    }
+    this.#scheduled = true;
+    clock.after(1 + dice.random() * BUSY_WAIT_MS_MAX, () => this.#drain());
+  }
+
+  #next(): void {
+    if (this.#queue.length > 0) {
+      this.#schedule();
+      return;
+    }
+    for (const drained of this.#drained.splice(0)) drained();
+  }
+}
+
+/** The answer to any use before `open` or after `close`. */
+export function closedError(): MillraceError {
+  return new MillraceError("STORE_CLOSED", "the store is not open");
+}
