@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// Nothing is loaded before the version is known to be good: a static import would fail on an old
+// Node with a message that helps nobody.
+
+void import("./supported-node.js").then(function (node) {
+  var complaint = node.complaintAbout(process.versions.node);
+  if (complaint !== null) {
+    process.stderr.write(complaint);
+    process.exitCode = 2;
+    return;
+  }
+  return import("./sqlite-warning.js").then(function (warning) {
+    warning.dropSqliteWarning(process);
+    return import("../dist/cli/main.js");
+  });
+});

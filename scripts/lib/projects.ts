@@ -1,0 +1,67 @@
+/** The groups of tests, cheapest first: what breaks early is told early. */
+
+export interface TestProject {
+  readonly name: string;
+  readonly include: readonly string[];
+  /** How long the whole project may take before the run complains. */
+  readonly budgetSeconds: number;
+  /** How long one test may take. */
+  readonly testSeconds: number;
+  /** Part of `npm run test:quick`. */
+  readonly quick: boolean;
+}
+
+/** `npm test` fails above this, whatever the single budgets say. */
+export const BUDGET_SECONDS_TOTAL = 900;
+
+export const PROJECTS: readonly TestProject[] = [
+  {
+    name: "unit",
+    include: ["src/**/*.test.ts"],
+    budgetSeconds: 30,
+    testSeconds: 10,
+    quick: true,
+  },
+  {
+    name: "conformance:sqlite",
+    include: ["test/conformance/sqlite*.test.ts"],
+    budgetSeconds: 20,
+    testSeconds: 20,
+    quick: true,
+  },
+  {
+    name: "tidy",
+    include: ["test/tidy.test.ts"],
+    budgetSeconds: 15,
+    testSeconds: 20,
+    quick: false,
+  },
+  {
+    name: "face",
+    include: ["test/face/*.test.ts", "test/examples.test.ts"],
+    budgetSeconds: 90,
+    testSeconds: 120,
+    quick: false,
+  },
+  {
+    name: "house",
+    include: ["test/house/*.test.ts"],
+    budgetSeconds: 60,
+    testSeconds: 60,
+    quick: false,
+  },
+  {
+    name: "e2e",
+    include: ["test/e2e/*.test.ts"],
+    budgetSeconds: 300,
+    testSeconds: 300,
+    quick: false,
+  },
+  {
+    name: "postgres",
+    include: ["test/postgres/*.test.ts"],
+    budgetSeconds: 240,
+    testSeconds: 120,
+    quick: false,
+  },
+];

@@ -1,0 +1,36 @@
+/** `millrace backup`: a copy of the living store, made beside running workers. */
+import { existsSync } from "node:fs";
+import { MillraceError } from "../../core/errors.ts";
+import { parseDatabaseUrl } from "../database-url.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { openStore } from "../open-store.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** Copies the store into the new file `file`. */
+export async function backup(
+  file: string,
+  options: { readonly db: string },
+  terminal: Terminal,
+): Promise<ExitCode> {
+  checkSource(options.db);
+  const store = await openStore(options.db);
+  try {
+    await store.backup(file);
+  } finally {
+    await store.close();
+  }
+  terminal.out(`${options.db} is copied to ${file}.\n`);
+  return EXIT.success;
+}
+
+/** Opening a store creates it, and a copy of a store made just now is nobody's wish. */
+function checkSource(url: string): void {
+  const { path } = parseDatabaseUrl(url);
+  if (path === ":memory:") {
+    throw new MillraceError("OPTION_INVALID", "--db: a store in memory is gone with its process");
+  }
+  if (!existsSync(path)) {
+    throw new MillraceError("OPTION_INVALID", `--db: there is no store at ${path} to copy`);
+  }
+}

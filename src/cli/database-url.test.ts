@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { parseDatabaseUrl } from "./database-url.ts";
+
+describe("a database URL", () => {
+  test.each([
+    ["sqlite:./x.db", "./x.db"],
+    ["sqlite:x.db", "x.db"],
+    ["sqlite:/var/lib/x.db", "/var/lib/x.db"],
+    ["sqlite:///var/lib/x.db", "/var/lib/x.db"],
+    ["sqlite::memory:", ":memory:"],
+    ["sqlite:C:\\jobs\\x.db", "C:\\jobs\\x.db"],
+    ["SQLite:./x.db", "./x.db"],
+  ])("%s names the file %s", (url, path) => {
+    expect(parseDatabaseUrl(url)).toEqual({ kind: "sqlite", path });
+  });
+
+  test.each([
+    ["./x.db", "did you mean sqlite:./x.db?"],
+    ["/var/x.db", "did you mean sqlite:/var/x.db?"],
+    ["x.db", "did you mean sqlite:./x.db?"],
+    ["data/x.db", "did you mean sqlite:data/x.db?"],
+    ["", "name a database, for example sqlite:./millrace.db"],
+    ["sqlite:", "name a file, for example sqlite:./millrace.db"],
+    ["sqlite://x.db", "did you mean sqlite:./x.db?"],
+    ["sqlite:./x.db?mode=ro", "a SQLite URL takes no options"],
+    ["postgres://localhost/jobs", "this build has no PostgreSQL store yet"],
+    ["postgresql://localhost/jobs", "this build has no PostgreSQL store yet"],
+    ["mysql://localhost/jobs", "a database URL looks like sqlite:./millrace.db"],
+  ])("“%s” is refused with advice: %s", (url, advice) => {
+    expect(() => parseDatabaseUrl(url)).toThrow(
+      expect.objectContaining({ code: "OPTION_INVALID", message: expect.stringContaining(advice) }),
+    );
+  });
+
+  test("does not show its password when it is refused", () => {
+    expect(() => parseDatabaseUrl("postgres://ada:s3cret@db/jobs")).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^(?!.*s3cret).*ada:…@db/) }),
+    );
+  });
+});

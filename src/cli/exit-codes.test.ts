@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { MillraceError } from "../core/errors.ts";
+import { reportError } from "./exit-codes.ts";
+
+describe("an error that ends a command", () => {
+  test("prints its code, message and hint, and no stack", () => {
+    const error = new MillraceError("STORE_IS_FOLDER", "./jobs is a folder, not a database file");
+
+    const { text } = report(error);
+
+    expect(text).toBe(
+      "STORE_IS_FOLDER: ./jobs is a folder, not a database file\nName a file inside the folder.\n",
+    );
+  });
+
+  test.each([
+    ["OPTION_INVALID", 2],
+    ["BACKUP_EXISTS", 2],
+    ["STORE_CORRUPT", 5],
+    ["SQLITE_TOO_OLD", 5],
+    ["JOB_FAILED", 1],
+  ] as const)("%s leaves with exit code %i", (code, exitCode) => {
+    expect(report(new MillraceError(code, "x")).exitCode).toBe(exitCode);
+  });
+
+  test("shows its stack when it is a mistake of ours", () => {
+    const { text, exitCode } = report(new TypeError("x is not a function"));
+
+    expect(text).toContain("please report it:\nTypeError: x is not a function\n    at ");
+    expect(exitCode).toBe(1);
+  });
+});
+
+function report(error: unknown): { text: string; exitCode: number } {
+  let text = "";
+  const exitCode = reportError(error, { out: () => {}, err: (part) => void (text += part) });
+  return { text, exitCode };
+}

@@ -1,0 +1,79 @@
+import { posix } from "node:path";
+import { isShipped } from "./rule.ts";
+import type { Finding, SourceFile } from "./rule.ts";
+import { importsOf } from "./syntax.ts";
+import type { ImportOf } from "./syntax.ts";
+
+/** The contract of the durable side. Its neighbours in `src/store` are for the stores alone. */
+const PORT = "store/store.ts";
+
+const ALL_BUT_STORES = ["client", "core", "events", "face", "lib", "runtime", "webhooks", PORT];
+
+/** Which parts of the house each part may know, beside itself. */
+const LAW: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  core: ["lib"],
+  face: ["core", "lib", PORT],
+  store: ["core", "lib"],
+  "store/sqlite": ["core", "lib", "store"],
+  "store/postgres": ["core", "lib", "store"],
+  client: ["core", "face", "lib", PORT],
+  events: ["core", "face", "lib", PORT],
+  webhooks: ["core", "face", "lib", PORT],
+  runtime: ["client", "core", "events", "face", "lib", "webhooks", PORT],
+  http: ["client", "core", "events", "face", "lib"],
+  testing: ALL_BUT_STORES,
+  cli: ["http", "store", "testing", ...ALL_BUT_STORES],
+  "index.ts": ALL_BUT_STORES,
+  "internal.ts": ALL_BUT_STORES,
+};
+
+/** The composition roots: only they choose a store, and only through its doors. */
+const CHOOSES_STORE = /^src\/(cli\/|client\/open\.ts$)/;
+const STORE_DOOR = /^store\/(sqlite|postgres)\/(index|make)\.ts$/;
+
+/** Imports point one way, `lib ← core ← store ← client, runtime ← http ← cli`. Types obey too. */
+export function importDirections(files: readonly SourceFile[]): Finding[] {
+  return files
+    .filter((file) => isShipped(file.path))
+    .flatMap((file) => {
+      const part = partOf(file.path.slice("src/".length));
+      if (LAW[part] === undefined) return [unmapped(file.path, part)];
+      return importsOf(file)
+        .filter((each) => each.specifier.startsWith("."))
+        .flatMap((each) => breachesOf(file.path, part, each))
+        .map(({ line, message }) => ({ path: file.path, line, message }));
+    });
+}
+
+function partOf(pathInSrc: string): string {
+  const store = /^store\/\w+(?=\/)/.exec(pathInSrc);
+  return store?.[0] ?? pathInSrc.split("/")[0] ?? "";
+}
+
+function unmapped(path: string, part: string): Finding {
+  return { path, line: 1, message: `“${part}” has no place in the import law: give it one` };
+}
+
+function breachesOf(path: string, part: string, each: ImportOf): Omit<Finding, "path">[] {
+  const target = posix.join(posix.dirname(path), each.specifier);
+  if (!target.startsWith("src/")) return [{ line: each.line, message: `${target} is not shipped` }];
+
+  const inSrc = target.slice("src/".length);
+  const targetPart = partOf(inSrc);
+  const allowed = LAW[part] ?? [];
+  if (targetPart === part) return [];
+  if (CHOOSES_STORE.test(path) && STORE_DOOR.test(inSrc)) return [];
+  if (!allowed.includes(targetPart) && !allowed.includes(inSrc)) {
+    const message = `${part} must not know ${inSrc}; it may import ${namesOf(allowed)}`;
+    return [{ line: each.line, message }];
+  }
+  if (part === "face" && inSrc === PORT && !each.isTypeOnly) {
+    return [{ line: each.line, message: `face may take types from ${PORT}, but no values` }];
+  }
+  return [];
+}
+
+function namesOf(allowed: readonly string[]): string {
+  return allowed.length === 0 ? "nothing of ours" : allowed.join(", ");
+}

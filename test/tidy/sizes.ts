@@ -1,0 +1,56 @@
+import { functionsOf, linesOf } from "./measure.ts";
+import { isGenerated, isTest } from "./rule.ts";
+import type { Finding, SourceFile } from "./rule.ts";
+
+const FILE_LINES_WANTED = 300;
+const FILE_LINES_MAX = 500;
+const FUNCTION_LINES_MAX = 70;
+const COLUMNS_MAX = 100;
+
+/** No file is longer than one can keep in mind. */
+export function fileSize(files: readonly SourceFile[]): Finding[] {
+  return files
+    .filter((file) => isMeasured(file) && linesOf(file) > FILE_LINES_MAX)
+    .map((file) => ({
+      path: file.path,
+      line: FILE_LINES_MAX + 1,
+      message: `${linesOf(file)} lines, at most ${FILE_LINES_MAX}: split it by subject`,
+    }));
+}
+
+/** How many files are longer than wanted, though not too long, and of how many. */
+export function longFiles(files: readonly SourceFile[]): { long: number; all: number } {
+  const measured = files.filter(isMeasured);
+  const long = measured.filter((file) => linesOf(file) > FILE_LINES_WANTED);
+  return { long: long.length, all: measured.length };
+}
+
+/** No function is longer than a screen. */
+export function functionSize(files: readonly SourceFile[]): Finding[] {
+  return files.filter(isMeasured).flatMap((file) =>
+    functionsOf(file)
+      .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
+      .map(({ name, line, lines }) => ({
+        path: file.path,
+        line,
+        message: `${name} has ${lines} lines, at most ${FUNCTION_LINES_MAX}: split it in steps`,
+      })),
+  );
+}
+
+/** No line of code is wider than two can stand side by side. Prose wraps as it likes. */
+export function lineWidth(files: readonly SourceFile[]): Finding[] {
+  return files
+    .filter(({ path }) => /\.(ts|js|mjs|css|sql)$/.test(path) && !isGenerated(path))
+    .flatMap(({ path, text }) =>
+      text.split("\n").flatMap((content, index) => {
+        const columns = Array.from(content).length;
+        if (columns <= COLUMNS_MAX) return [];
+        return [{ path, line: index + 1, message: `${columns} columns, at most ${COLUMNS_MAX}` }];
+      }),
+    );
+}
+
+function isMeasured({ path }: SourceFile): boolean {
+  return /\.(ts|js|mjs)$/.test(path) && !isTest(path) && !isGenerated(path);
+}
