@@ -33,12 +33,6 @@ export interface Encoded {
 /** More than this is refused. */
 export const PAYLOAD_BYTES_MAX = 1_000_000;
 
-/**
- * More than this is accepted, and worth a warning: a payload should refer to content, not hold
- * it.
- */
-export const PAYLOAD_BYTES_SOFT = 10_000;
-
 /** Arrays and objects inside each other. */
 export const DEPTH_MAX = 100;
 

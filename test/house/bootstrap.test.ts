@@ -118,7 +118,7 @@ describe("the bootstrap", () => {
     (name) => {
       const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-      expect(scripts[name]).toMatch(/^node scripts\/bootstrap\.mjs /);
+      expect(scripts[name]).toMatch(/^exec node scripts\/bootstrap\.mjs /);
     },
   );
 });
