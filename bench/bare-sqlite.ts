@@ -31,14 +31,13 @@ export class BareLoop {
   enqueue(ids: readonly JobId[]): void {
     const now = Date.now();
     this.#database.exec("BEGIN IMMEDIATE");
-    const keys = ids.map((id) => {
+    for (const id of ids) {
       const row = [idBytes(id), 2, 1, 3, null, 100, now, 5, null, PAYLOAD, null, null, null, null];
       const rest = [null, null, null, null, null, null, now, 0];
       const key = Number(this.#job.run(...row, ...rest).lastInsertRowid);
       this.#ready.run(3, 100, now * 1000, key, 2, 1, null, 1, 0, 0);
-      return key;
-    });
-    this.#event.run(1, now, JSON.stringify(keys), null);
+    }
+    this.#event.run(1, now, JSON.stringify(ids));
     this.#database.exec("COMMIT");
   }
 
@@ -59,9 +58,9 @@ export class BareLoop {
       if (rows.length === 0) break;
       take.run(keys);
       const ns = JSON.stringify(rows.map((row) => row["n"]));
-      const number = lease.run(SECRET, WORKER, keys, ns, now, now).lastInsertRowid;
+      const number = lease.run(SECRET, WORKER, keys, ns, ns, ns, now).lastInsertRowid;
       read.all(keys);
-      this.#event.run(2, now, keys, null);
+      this.#event.run(2, now, keys);
       this.#database.exec("COMMIT");
 
       this.#database.exec("BEGIN IMMEDIATE");
@@ -70,7 +69,7 @@ export class BareLoop {
         end.run(...run, 1, 4, null, null, null, null, null);
       }
       drop.run(number);
-      this.#event.run(3, now, keys, null);
+      this.#event.run(3, now, keys);
       this.#database.exec("COMMIT");
     }
     this.#database.exec("COMMIT");

@@ -14,6 +14,11 @@ export interface Clock {
   after(ms: number, wake: () => void): () => void;
 }
 
+/** Resolves after `ms`. */
+export function wait(clock: Pick<Clock, "after">, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
+
 /** A source of chance. */
 export interface Dice {
   /** Uniform in [0, 1). */

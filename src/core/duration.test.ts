@@ -101,7 +101,7 @@ describe("instantMs", () => {
   });
 
   test("reads every ISO text that a Date writes", () => {
-    const dates = fc.date({ min: new Date(0), max: new Date("9999-12-31"), noInvalidDate: true });
+    const dates = fc.date({ min: new Date(0), max: new Date("2250-12-31"), noInvalidDate: true });
     fc.assert(
       fc.property(dates, (date) => {
         expect(instantMs(date.toISOString(), "runAt")).toBe(date.getTime());

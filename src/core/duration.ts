@@ -24,8 +24,8 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
 /** A hundred years. What is longer is a mistake, and would overflow somewhere. */
 export const DURATION_MS_MAX: number = 36_525 * DAY_MS;
 
-/** The last moment that a Date can hold. */
-const INSTANT_MS_MAX = 8_640_000_000_000_000;
+/** In the year 2255. In microseconds it is still a number that JavaScript holds exactly. */
+const INSTANT_MS_MAX = 9_000_000_000_000;
 
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
@@ -55,7 +55,7 @@ export function durationMs(value: Duration, name: string): number {
 /** Whole milliseconds since the epoch. `name` is the option that is named when it is bad. */
 export function instantMs(value: Instant, name: string): number {
   const ms = readInstant(value);
-  if (Math.abs(ms) <= INSTANT_MS_MAX) return Math.round(ms);
+  if (ms >= 0 && ms <= INSTANT_MS_MAX) return Math.round(ms);
 
   throw new MillraceError(
     "OPTION_INVALID",

@@ -40,6 +40,7 @@ export const CATALOGUE = {
   STORE_NEWER: { status: 500, hint: "Install the version of Millrace that last wrote the store." },
   STORE_FULL: { status: 507, hint: "Free space on the disk, then try again." },
   STORE_BUSY: { status: 503, hint: "Try again; if it stays busy, find the program that holds it." },
+  STORE_REFUSED: { status: 422, hint: "Correct the value that the message names." },
   STORE_FAILED: { status: 500, hint: "Read the cause, and try again." },
   STORE_CLOSED: { status: 500, hint: "Open the store before you use it, and not after its end." },
   BACKUP_EXISTS: { status: 409, hint: "Name a file that does not exist yet." },

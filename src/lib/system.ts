@@ -2,7 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import { performance } from "node:perf_hooks";
 
-/** The host's clock. Timers do not keep the process alive. */
+/** The host's clock. */
 export const systemClock: {
   now(): number;
   monotonic(): number;

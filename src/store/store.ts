@@ -85,8 +85,16 @@ export type EnqueueAnswer =
     }
   | {
       readonly status: "refused";
-      /** Same id or key, other content (`…_CONFLICT`), or a key that may be used only once. */
-      readonly code: "ID_CONFLICT" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_KEY_USED";
+      /**
+       * Same id or key, other content (`…_CONFLICT`), a key that may be used only once, or a value
+       * that the database does not take.
+       */
+      readonly code:
+        | "ID_CONFLICT"
+        | "IDEMPOTENCY_CONFLICT"
+        | "IDEMPOTENCY_KEY_USED"
+        | "STORE_REFUSED";
+      /** The job that stands in the way; the refused one itself where none does. */
       readonly holder: JobId;
     };
 
@@ -113,7 +121,7 @@ export interface ClaimRequest {
   /** Where to look. Across lanes the order is still priority, due time, age. */
   readonly lanes: readonly string[] | "any";
   readonly limit: number;
-  /** A buffer has not started: its jobs go back uncharged until {@link JobStore.start}. */
+  /** Jobs of a buffer have not begun: each goes back uncharged until {@link JobStore.start}. */
   readonly buffer: boolean;
   /** Only these types and tenants. Absent: all. */
   readonly types?: readonly string[];
@@ -152,7 +160,11 @@ export type Renewal =
   | {
       readonly status: "renewed";
       /** Jobs of this worker that somebody asked to cancel. */
-      readonly cancel: readonly { readonly key: JobKey; readonly reason: string | null }[];
+      readonly cancel: readonly {
+        readonly key: JobKey;
+        readonly n: number;
+        readonly reason: string | null;
+      }[];
       readonly quiet: boolean;
     }
   | { readonly status: "lost" };
@@ -163,6 +175,12 @@ export interface SettleItem {
   readonly n: number;
   readonly settlement: Settlement;
 }
+
+/**
+ * `refused`: the database does not take a value in it, and nothing has changed; the run is still
+ * held and must be settled otherwise.
+ */
+export type SettleAnswer = "settled" | "stale" | "refused";
 
 /**
  * A worker that has not renewed in time. `beats` is what the rescuer saw: a later beat saves it.
@@ -179,7 +197,13 @@ export interface RescueRequest {
   /** Most jobs to move in this transaction. */
   readonly limit: number;
   /** The pure decision for a job that had started; see `core/settle.ts`. */
-  readonly decide: (job: RunFacts) => Settlement;
+  readonly decide: (job: CrashFacts) => Settlement;
+}
+
+/** What the decision about a crashed run may look at. */
+export interface CrashFacts extends RunFacts {
+  readonly id: JobId;
+  readonly type: string;
 }
 
 export interface Rescue {
@@ -317,10 +341,7 @@ export interface DeadLetter {
   readonly spec: JsonText;
 }
 
-/**
- * Something that happened to a batch of jobs, in the order of commits. A job that retention has
- * removed since is named only by its `job:deleted`.
- */
+/** Something that happened to a batch of jobs, in the order of commits. */
 export interface FeedEntry {
   readonly position: number;
   readonly kind: EventKind;
@@ -375,14 +396,18 @@ export interface JobStore extends Store {
 
   /** Takes due jobs in order of priority, due time and age; never more than asked, none twice. */
   claim(request: ClaimRequest): Promise<Claim>;
-  /** Begins a buffer as a whole. Jobs whose cancellation was asked for end here, unstarted. */
+  /**
+   * Begins jobs of a buffer. `begun` are those that the worker may now run; one that somebody asked
+   * to cancel ends here instead. Harmless when repeated.
+   */
   start(
     lease: Lease,
-  ): Promise<{ readonly status: "started" | "stale"; readonly cancelled: readonly JobKey[] }>;
+    keys: readonly JobKey[],
+  ): Promise<{ readonly status: "started" | "stale"; readonly begun: readonly JobKey[] }>;
   /** Unstarted jobs of a buffer go back to their place, uncharged. Answers how many did. */
   handBack(lease: Lease, keys: readonly JobKey[]): Promise<number>;
   /** The one door out of `running`. One answer per item, in the order asked. */
-  settle(items: readonly SettleItem[]): Promise<readonly ("settled" | "stale")[]>;
+  settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]>;
 
   /** Workers whose lease has run out, longest silent first. */
   silent(limit: number): Promise<readonly SilentWorker[]>;

@@ -396,6 +396,29 @@ export function claimSuite(open: OpenStore): void {
       expect(buffered).toEqual([healthy]);
       expect(run).toEqual([poison]);
     });
+
+    test.each([-1, 0, Number.NaN])("takes nothing for a limit of %d", async (limit) => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {});
+      const worker = await joinWorker(store);
+
+      const claim = await store.claim({ worker, lanes: "any", limit, buffer: false });
+
+      expect(claim.jobs).toEqual([]);
+    });
+
+    test("takes no more payload at once than a worker can bear, but at least one job", async () => {
+      await using db = await open();
+      const { store } = db;
+      const payload = JSON.stringify("x".repeat(900_000));
+      await add(store, ...Array.from({ length: 12 }, () => ({ payload })));
+
+      const first = await take(store, { limit: 12 });
+
+      expect(first.jobs.length).toBeGreaterThan(0);
+      expect(first.jobs.length).toBeLessThan(12);
+    });
   });
 }
 

@@ -387,18 +387,21 @@ export function enqueueSuite(open: OpenStore): void {
   });
 
   describe("enqueue that the database refuses", () => {
-    test("rejects its call and leaves nothing of it behind (I2)", async () => {
+    test("leaves nothing behind and harms no neighbour in the same call (I2)", async () => {
       await using db = await open();
       const { store } = db;
       const good = newJob({ type: "fresh", tags: { a: "1" } });
+      const broken = newJob({ type: "fresh", payload: "{broken" });
 
-      const call = store.enqueue([good, newJob({ type: "fresh", payload: "{broken" })]);
+      const answers = await store.enqueue([good, broken]);
 
-      await expect(call).rejects.toMatchObject({ name: "MillraceError" });
-      expect(await store.get(good.id)).toBeNull();
-      expect(await store.count({}, 10)).toBe(0);
-      expect(await store.feed(0, 10)).toEqual([]);
-      expect(await claimable(store)).toEqual([]);
+      expect(answers).toMatchObject([
+        { status: "created", id: good.id },
+        { status: "refused", code: "STORE_REFUSED", holder: broken.id },
+      ]);
+      expect(await store.get(broken.id)).toBeNull();
+      expect((await store.feed(0, 10)).map(({ jobs }) => jobs)).toEqual([[good.id]]);
+      expect(await claimable(store)).toEqual([good.id]);
     });
 
     test("harms no overlapping call, before or after it", async () => {
@@ -406,19 +409,39 @@ export function enqueueSuite(open: OpenStore): void {
       const { store } = db;
       const [before, after] = [newJob({ type: "fresh" }), newJob({ type: "fresh" })];
 
-      const [first, broken, last] = await Promise.allSettled([
+      const answers = await Promise.all([
         store.enqueue([before]),
         store.enqueue([newJob({ type: "fresh", payload: "{broken" })]),
         store.enqueue([after]),
       ]);
 
-      expect([first.status, broken.status, last.status]).toEqual([
-        "fulfilled",
-        "rejected",
-        "fulfilled",
-      ]);
+      expect(answers.flat().map(({ status }) => status)).toEqual(["created", "refused", "created"]);
       expect(await claimable(store, { types: ["fresh"] })).toEqual([before.id, after.id]);
       expect((await store.feed(0, 10))[0]?.jobs).toEqual([before.id, after.id]);
+    });
+
+    test.each([
+      ["priority", { priority: 2 ** 60 }],
+      ["attempts", { maxAttempts: 2 ** 60 }],
+      ["limit of time", { timeoutMs: 2 ** 60 }],
+      ["due time", { due: { at: 8.64e15 } }],
+    ])("refuses a %s that could not be read again", async (_, odd) => {
+      await using db = await open();
+      const { store } = db;
+      const [good, bad] = [newJob(), newJob(odd)];
+
+      const answers = await store.enqueue([good, bad]);
+
+      expect(answers.map(({ status }) => status)).toEqual(["created", "refused"]);
+      expect(await claimable(store)).toEqual([good.id]);
+      expect(await store.cancel(bad.id, null, null)).toEqual({ status: "unknown" });
+    });
+
+    test("refuses more jobs in one call than the loop can bear", async () => {
+      await using db = await open();
+      const many = Array.from({ length: 10_001 }, () => newJob());
+
+      await expect(db.store.enqueue(many)).rejects.toMatchObject({ code: "OPTION_INVALID" });
     });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FeedEntry, JobStore } from "../../src/store/store.ts";
-import { completed, failedWith, newJobs, retryIn } from "../support/factories.ts";
-import { add, at, runOne, settleAll, settleItem, take } from "../support/steps.ts";
+import { completed, failedWith, newJobs, retention, retryIn } from "../support/factories.ts";
+import { add, at, runOne, settleAll, settleItem, take, startAll } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
 
 export function feedSuite(open: OpenStore): void {
@@ -112,7 +112,7 @@ export function feedSuite(open: OpenStore): void {
 
       await store.settle([settleItem(batch, at(batch.jobs, 0), failedWith())]);
       await store.cancel(at(batch.jobs, 0).id, null, null);
-      await store.start(batch.lease);
+      await startAll(store, batch);
 
       expect(await store.feed(0, 100)).toEqual(before);
     });
@@ -126,6 +126,25 @@ export function feedSuite(open: OpenStore): void {
       const other = await db.another();
 
       expect(await other.feed(0, 100)).toEqual(await store.feed(0, 100));
+    });
+
+    test("still names jobs that retention has removed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1_000);
+      const none = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+
+      await store.prune(retention({ finishedMs: none }), 10);
+
+      const feed = await store.feed(0, 10);
+      expect(feed.map(({ kind, jobs }) => [kind, jobs])).toEqual([
+        ["job:enqueued", [id]],
+        ["job:started", [id]],
+        ["job:completed", [id]],
+        ["job:deleted", [id]],
+      ]);
     });
   });
 }

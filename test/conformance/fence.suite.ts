@@ -19,6 +19,7 @@ import {
   settleItem,
   take,
   takeOne,
+  startAll,
 } from "../support/steps.ts";
 import type { Batch } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
@@ -119,7 +120,7 @@ export function fenceSuite(open: OpenStore): void {
 
       const early = await store.settle([item]);
       const picture = await pictureOf(store, id);
-      await store.start(batch.lease);
+      await startAll(store, batch);
       const started = await store.settle([item]);
 
       expect(early).toEqual(["stale"]);
@@ -219,7 +220,7 @@ export function fenceSuite(open: OpenStore): void {
         await clock.advance(60_000);
         await store.settle([settleItem(batch, batch.job, runAgain())]);
         await store.handBack(batch.lease, [batch.job.key]);
-        await store.start(batch.lease);
+        await startAll(store, batch);
         await store.cancel(id, null, null);
         await rescueSilent(store, batch.worker, { decide: crashedOnce });
         await store.promote(100);

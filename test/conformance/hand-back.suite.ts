@@ -14,6 +14,7 @@ import {
   stateOf,
   take,
   takeOne,
+  startAll,
 } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
 
@@ -88,7 +89,7 @@ export function handBackSuite(open: OpenStore): void {
       const batch = await take(store, { buffer: true });
 
       const count = await store.handBack(batch.lease, [at(batch.jobs, 1).key]);
-      const started = await store.start(batch.lease);
+      const started = await startAll(store, batch);
 
       expect(count).toBe(1);
       expect(started.status).toBe("started");
@@ -108,7 +109,7 @@ export function handBackSuite(open: OpenStore): void {
       const [given] = await add(store, {}, {});
       const batch = await take(store, { buffer: true });
       await store.handBack(batch.lease, [at(batch.jobs, 0).key]);
-      await store.start(batch.lease);
+      await startAll(store, batch);
 
       const whileWaiting = await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
       await take(store);
@@ -131,7 +132,7 @@ export function handBackSuite(open: OpenStore): void {
       await store.leave(batch.worker);
 
       expect(await store.silent(10)).toEqual([]);
-      expect(await store.start(batch.lease)).toMatchObject({ status: "stale" });
+      expect(await startAll(store, batch)).toMatchObject({ status: "stale" });
     });
 
     test("counts a job once, however often it is named or given back", async () => {
@@ -154,7 +155,7 @@ export function handBackSuite(open: OpenStore): void {
       const [id] = await add(store, {}, {});
       const run = await take(store, { limit: 1 });
       const buffer = await take(store, { buffer: true, limit: 1 });
-      await store.start(buffer.lease);
+      await startAll(store, buffer);
 
       const counts = [
         await store.handBack(run.lease, keysOf(run.jobs)),
@@ -209,7 +210,7 @@ export function handBackSuite(open: OpenStore): void {
 
       await store.handBack(batch.lease, keysOf(batch.jobs));
       const again = await store.claim({ ...batch, lanes: "any", limit: 1, buffer: true });
-      if (again.lease) await store.start(again.lease);
+      if (again.lease) await startAll(store, again);
 
       expect(await stateOf(store, id)).toBe("cancelled");
       expect(await eventsOf(store, id)).toEqual(["job:enqueued", "job:cancelled"]);

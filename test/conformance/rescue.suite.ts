@@ -24,6 +24,7 @@ import {
   stateOf,
   take,
   takeOne,
+  startAll,
 } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
 
@@ -174,7 +175,7 @@ export function rescueSuite(open: OpenStore): void {
       const { store, clock } = db;
       const [id] = await add(store, {});
       const batch = await take(store, { buffer: true });
-      await store.start(batch.lease);
+      await startAll(store, batch);
       await clock.advance(LEASE_AND_MORE_MS);
 
       const rescue = await rescueSilent(store, batch.worker, { decide: crashedOnce });
@@ -363,7 +364,7 @@ export function rescueSuite(open: OpenStore): void {
       await rescueSilent(store, batch.worker, { decide: crashedOnce });
       const worker = await joinWorker(store);
       const next = await store.claim({ worker, lanes: "any", limit: 1, buffer: true });
-      if (next.lease) await store.start(next.lease);
+      if (next.lease) await startAll(store, next);
 
       expect(await stateOf(store, id)).toBe("cancelled");
     });

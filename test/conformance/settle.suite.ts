@@ -6,6 +6,7 @@ import {
   failedWith,
   fault,
   newJobs,
+  retention,
   retryIn,
   runAgain,
 } from "../support/factories.ts";
@@ -346,5 +347,51 @@ export function settleSuite(open: OpenStore): void {
 
       expect(await db.store.settle([])).toEqual([]);
     });
+
+    test("refuses one that the database does not take, and harms no neighbour", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [good, bad] = await add(store, {}, {});
+      const batch = await take(store);
+
+      const answers = await store.settle([
+        settleItem(batch, at(batch.jobs, 0), completed()),
+        settleItem(batch, at(batch.jobs, 1), completed("{broken")),
+      ]);
+
+      expect(answers).toEqual(["settled", "refused"]);
+      expect(await stateOf(store, good)).toBe("completed");
+      expect(await stateOf(store, bad)).toBe("running");
+      const again = await store.settle([settleItem(batch, at(batch.jobs, 1), failedWith())]);
+      expect(again).toEqual(["settled"]);
+    });
+
+    test("rounds a delay that is not whole", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      const batch = await take(store);
+
+      await settleAll(store, batch, retryIn(1.4));
+
+      expect((await recordOf(store, id)).runAt).toBe(clock.now() + 1);
+    });
+
+    test("buries a job again whose id was used once more after retention", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      await settleAll(store, await take(store), failedWith(fault({ message: "first" })));
+      await clock.advance(1_000);
+      await store.prune(retention({ finishedMs: ALL_AT_ONCE }), 10);
+      await add(store, { id });
+
+      await settleAll(store, await take(store), failedWith(fault({ message: "second" })));
+
+      expect(await stateOf(store, id)).toBe("failed");
+      expect((await store.deadLetter(id))?.fault.message).toBe("second");
+    });
   });
 }
+
+const ALL_AT_ONCE = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };

@@ -10,6 +10,7 @@ import {
   settleItem,
   stateOf,
   take,
+  startAll,
 } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
 
@@ -22,9 +23,9 @@ export function startSuite(open: OpenStore): void {
       const batch = await take(store, { buffer: true });
       await clock.advance(700);
 
-      const answer = await store.start(batch.lease);
+      const answer = await startAll(store, batch);
 
-      expect(answer).toEqual({ status: "started", cancelled: [] });
+      expect(answer).toEqual({ status: "started", begun: batch.jobs.map(({ key }) => key) });
       for (const id of ids) {
         expect(await recordOf(store, id)).toMatchObject({
           state: "running",
@@ -43,10 +44,48 @@ export function startSuite(open: OpenStore): void {
       const claimedAt = clock.now();
       await clock.advance(700);
 
-      await store.start(batch.lease);
+      await startAll(store, batch);
       await settleAll(store, batch, completed());
 
       expect(await store.attempts(id)).toMatchObject([{ claimedAt, startedAt: clock.now() }]);
+    });
+
+    test("begins some jobs of a buffer and leaves the others in it", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [first, second, third] = await add(store, {}, {}, {});
+      const batch = await take(store, { buffer: true });
+      const [one, two] = batch.jobs.map(({ key }) => key);
+
+      await store.start(batch.lease, [one!]);
+      await clock.advance(50);
+      const answer = await store.start(batch.lease, [one!, two!]);
+
+      expect(answer.begun).toEqual([one, two]);
+      expect((await recordOf(store, first)).startedAt).toBe(clock.now() - 50);
+      expect((await recordOf(store, second)).startedAt).toBe(clock.now());
+      expect((await recordOf(store, third)).startedAt).toBeNull();
+      expect(await store.settle([settleItem(batch, at(batch.jobs, 2), completed())])).toEqual([
+        "stale",
+      ]);
+      expect(await store.handBack(batch.lease, [two!])).toBe(0);
+      expect(await store.handBack(batch.lease, [at(batch.jobs, 2).key])).toBe(1);
+      await store.leave(batch.worker);
+      const rescue = await rescueSilent(store, batch.worker, { decide: () => completed() });
+      expect(rescue.settled.map(({ id }) => id)).toEqual([first, second]);
+    });
+
+    test("does not name a job that ended cancelled when it is repeated", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [goes] = await add(store, {}, {});
+      const batch = await take(store, { buffer: true });
+      await store.cancel(goes, null, null);
+      await startAll(store, batch);
+
+      const again = await startAll(store, batch);
+
+      expect(again.begun).toEqual([at(batch.jobs, 1).key]);
     });
 
     test("begins only the buffer it was asked to begin", async () => {
@@ -56,23 +95,23 @@ export function startSuite(open: OpenStore): void {
       const mine = await take(store, { buffer: true, limit: 1 });
       await take(store, { worker: mine.worker, buffer: true, limit: 1 });
 
-      await store.start(mine.lease);
+      await startAll(store, mine);
 
       expect((await recordOf(store, first)).startedAt).not.toBeNull();
       expect((await recordOf(store, second)).startedAt).toBeNull();
     });
 
-    test("ends jobs whose cancellation was asked for, unstarted, and names them", async () => {
+    test("ends jobs whose cancellation was asked for, without naming them", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [stays, goes] = await add(store, {}, {});
       const batch = await take(store, { buffer: true });
       const requested = await store.cancel(goes, "ada", "not needed");
 
-      const answer = await store.start(batch.lease);
+      const answer = await startAll(store, batch);
 
       expect(requested).toEqual({ status: "requested" });
-      expect(answer).toEqual({ status: "started", cancelled: [at(batch.jobs, 1).key] });
+      expect(answer).toEqual({ status: "started", begun: [at(batch.jobs, 0).key] });
       expect(await stateOf(store, stays)).toBe("running");
       expect(await recordOf(store, goes)).toMatchObject({
         state: "cancelled",
@@ -95,7 +134,7 @@ export function startSuite(open: OpenStore): void {
       const [id] = await add(store, { dedup: { key: "d", onConflict: "skip" } });
       const batch = await take(store, { buffer: true });
       await store.cancel(id, null, null);
-      await store.start(batch.lease);
+      await startAll(store, batch);
 
       const settled = await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
 
@@ -112,13 +151,13 @@ export function startSuite(open: OpenStore): void {
       const { store, clock } = db;
       const [id] = await add(store, {});
       const batch = await take(store, { buffer: true });
-      await store.start(batch.lease);
+      await startAll(store, batch);
       const before = await recordOf(store, id);
       await clock.advance(100);
 
-      const again = await store.start(batch.lease);
+      const again = await startAll(store, batch);
 
-      expect(again).toEqual({ status: "started", cancelled: [] });
+      expect(again).toEqual({ status: "started", begun: [at(batch.jobs, 0).key] });
       expect(await recordOf(store, id)).toEqual(before);
       expect(await eventsOf(store, id)).toEqual(["job:enqueued", "job:started"]);
     });
@@ -127,13 +166,14 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
-      const { lease } = await take(store, { buffer: true });
+      const { lease, jobs } = await take(store, { buffer: true });
+      const keys = jobs.map(({ key }) => key);
 
-      const wrongSecret = await store.start({ ...lease, secret: "guessed" });
-      const unknown = await store.start({ ...lease, number: lease.number + 1 });
+      const wrongSecret = await store.start({ ...lease, secret: "guessed" }, keys);
+      const unknown = await store.start({ ...lease, number: lease.number + 1 }, keys);
 
-      expect(wrongSecret).toEqual({ status: "stale", cancelled: [] });
-      expect(unknown).toEqual({ status: "stale", cancelled: [] });
+      expect(wrongSecret).toEqual({ status: "stale", begun: [] });
+      expect(unknown).toEqual({ status: "stale", begun: [] });
       expect((await recordOf(store, id)).startedAt).toBeNull();
     });
 
@@ -145,9 +185,9 @@ export function startSuite(open: OpenStore): void {
       await store.leave(batch.worker);
       await rescueSilent(store, batch.worker, { decide: () => completed() });
 
-      const answer = await store.start(batch.lease);
+      const answer = await startAll(store, batch);
 
-      expect(answer).toEqual({ status: "stale", cancelled: [] });
+      expect(answer).toEqual({ status: "stale", begun: [] });
       expect(await stateOf(store, id)).toBe("queued");
     });
   });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { JobId, State } from "../../src/core/job.ts";
 import type { Settlement } from "../../src/core/outcome.ts";
 import type {
+  Claim,
   ClaimedJob,
   ClaimRequest,
   EnqueueAnswer,
@@ -94,6 +95,18 @@ export function claimRequest(
 
 export function settleItem(batch: Batch, job: ClaimedJob, settlement: Settlement): SettleItem {
   return { lease: batch.lease, key: job.key, n: job.n, settlement };
+}
+
+/** Begins every job of a buffer. */
+export function startAll(
+  store: JobStore,
+  batch: Pick<Claim, "lease" | "jobs">,
+): ReturnType<JobStore["start"]> {
+  assert.ok(batch.lease, "nothing was claimed");
+  return store.start(
+    batch.lease,
+    batch.jobs.map(({ key }) => key),
+  );
 }
 
 /** Settles every job of a batch alike. All must be accepted. */

@@ -16,8 +16,9 @@ CREATE TABLE millrace_name (
     UNIQUE (kind, text)
 ) STRICT;
 
--- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, for
--- the feed may still speak of a job that retention has removed.
+-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not
+-- even when the newest job is removed. The bounds keep every number within what JavaScript reads
+-- exactly.
 CREATE TABLE millrace_job (
     key             INTEGER PRIMARY KEY AUTOINCREMENT,
     id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -25,10 +26,10 @@ CREATE TABLE millrace_job (
     tenant          INTEGER NOT NULL,
     lane            INTEGER NOT NULL,
     category        INTEGER,
-    priority        INTEGER NOT NULL CHECK (priority >= 0),
-    run_at          INTEGER NOT NULL,
-    max_attempts    INTEGER NOT NULL CHECK (max_attempts >= 1),
-    timeout_ms      INTEGER CHECK (timeout_ms > 0),
+    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),
+    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),
+    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),
+    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),
     payload         TEXT    CHECK (json_valid(payload)),
     payload_version TEXT,
     correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),
@@ -64,7 +65,7 @@ CREATE TABLE millrace_tag (
 -- the attempts charged so far, `crashes` the workers it took with it.
 CREATE TABLE millrace_scheduled (
     key         INTEGER PRIMARY KEY,
-    run_at      INTEGER NOT NULL,
+    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),
     lane        INTEGER NOT NULL,
     priority    INTEGER NOT NULL CHECK (priority >= 0),
     type        INTEGER NOT NULL,
@@ -80,7 +81,7 @@ CREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);
 CREATE TABLE millrace_ready (
     lane        INTEGER NOT NULL,
     priority    INTEGER NOT NULL CHECK (priority >= 0),
-    rank        INTEGER NOT NULL,
+    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),
     key         INTEGER NOT NULL UNIQUE,
     type        INTEGER NOT NULL,
     tenant      INTEGER NOT NULL,
@@ -96,7 +97,7 @@ CREATE TABLE millrace_blocked (
     gate        INTEGER NOT NULL,
     lane        INTEGER NOT NULL,
     priority    INTEGER NOT NULL CHECK (priority >= 0),
-    rank        INTEGER NOT NULL,
+    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),
     type        INTEGER NOT NULL,
     tenant      INTEGER NOT NULL,
     concurrency TEXT,
@@ -107,8 +108,9 @@ CREATE TABLE millrace_blocked (
 
 CREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);
 
--- One row per claimed batch. A settle does not touch it; what is unfinished are the keys without a
--- ledger row. A lease that has not started is a buffer. It ends with its worker's `until`.
+-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are
+-- the keys whose run has no ledger row. `starts` says when each run began, null while it only lies
+-- in the worker's buffer. A lease ends with its worker's `until`.
 CREATE TABLE millrace_lease (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
     secret     TEXT    NOT NULL CHECK (length(secret) = 16),
@@ -116,8 +118,8 @@ CREATE TABLE millrace_lease (
     keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),
     ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),
     ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),
-    claimed_at INTEGER NOT NULL,
-    started_at INTEGER
+    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),
+    claimed_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX millrace_lease_worker ON millrace_lease (worker);
@@ -139,7 +141,7 @@ CREATE TABLE millrace_attempt (
     error       TEXT    CHECK (json_valid(error)),
     result      TEXT    CHECK (json_valid(result)),
     reason      TEXT,
-    next_run_at INTEGER,
+    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),
     PRIMARY KEY (key, n),
     -- It goes on exactly when it is not over.
     CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),
@@ -209,12 +211,12 @@ CREATE TABLE millrace_cancel_request (
 ) STRICT;
 
 -- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.
+-- It names public ids, because it may outlive the rows of its jobs.
 CREATE TABLE millrace_event (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),
     at       INTEGER NOT NULL,
-    keys     TEXT    NOT NULL CHECK (json_type(keys) = 'array'),
-    ids      TEXT    CHECK (json_type(ids) = 'array')
+    ids      TEXT    NOT NULL CHECK (json_type(ids) = 'array')
 ) STRICT;
 
 CREATE INDEX millrace_event_at ON millrace_event (at);

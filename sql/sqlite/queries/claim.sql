@@ -26,10 +26,27 @@ LIMIT :limit;
 DELETE FROM millrace_ready
 WHERE key IN (SELECT value FROM json_each(:keys));
 
+-- name: ready_lanes
+-- The lanes in which something waits, found by hopping over the index, however many jobs there are.
+WITH RECURSIVE hop (lane) AS (
+    SELECT min(lane) FROM millrace_ready
+    UNION ALL
+    SELECT (SELECT min(ready.lane) FROM millrace_ready AS ready WHERE ready.lane > hop.lane)
+    FROM hop
+    WHERE hop.lane IS NOT NULL
+)
+SELECT lane FROM hop WHERE lane IS NOT NULL;
+
+-- name: payload_sizes
+-- How much a batch would weigh, without reading the payloads themselves.
+SELECT job.key, coalesce(octet_length(job.payload), 0) AS bytes
+FROM json_each(:keys) AS candidate
+JOIN millrace_job AS job ON job.key = candidate.value;
+
 -- name: insert_lease
 -- One lease for the whole batch.
-INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, claimed_at, started_at)
-VALUES (:secret, :worker, :keys, :ns, :ranks, :claimed_at, :started_at);
+INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at);
 
 -- name: claimed_jobs
 -- What the handlers of a batch need to know.

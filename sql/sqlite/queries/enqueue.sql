@@ -70,6 +70,6 @@ DELETE FROM millrace_dedup
 WHERE job IN (SELECT value FROM json_each(:keys));
 
 -- name: append_event
--- Tells the feed what happened to a batch. `ids` only where the jobs' rows are about to go.
-INSERT INTO millrace_event (kind, at, keys, ids)
-VALUES (:kind, :at, :keys, :ids);
+-- Tells the feed what happened to a batch.
+INSERT INTO millrace_event (kind, at, ids)
+VALUES (:kind, :at, :ids);

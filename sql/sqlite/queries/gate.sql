@@ -7,7 +7,7 @@ ON CONFLICT (name) DO UPDATE SET until = :until, reason = :reason, by = :by;
 -- name: open_gate
 -- Lets go. The row stays until `release` has brought back what was moved away.
 UPDATE millrace_gate
-SET until = :now
+SET until = 0
 WHERE name = :name;
 
 -- name: closed_gates

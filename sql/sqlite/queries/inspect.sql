@@ -36,6 +36,42 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   )
 ORDER BY now.key DESC;
 
+-- name: count_matching
+-- How many of these candidates pass the filter. The twin of `match_jobs`, without its columns.
+SELECT count(*) AS count
+FROM json_each(:keys) AS candidate
+JOIN millrace_job_now AS now ON now.key = candidate.value
+WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
+  AND (:type IS NULL OR now.type = :type)
+  AND (:tenant IS NULL OR now.tenant = :tenant)
+  AND (:category IS NULL OR now.category = :category)
+  AND (
+      :correlation IS NULL
+      OR now.correlation = :correlation
+      OR (now.correlation IS NULL AND now.id = :correlation_id)
+  )
+  AND (:parent IS NULL OR now.parent = :parent)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM json_each(:tags) AS wanted
+      WHERE NOT EXISTS (
+          SELECT 1
+          FROM millrace_tag AS tag
+          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key
+      )
+  );
+
+-- name: count_waiting
+-- How many jobs lie in each waiting place, each counted up to a limit.
+SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT :max)) AS scheduled,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT :max))
+           + (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT :max)) AS queued;
+
+-- name: count_ended
+-- How many jobs have ended in one state, up to a limit.
+SELECT count(*) AS count
+FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
+
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.
 SELECT key
@@ -149,9 +185,9 @@ WHERE claimed.value < :before
 ORDER BY claimed.value DESC
 LIMIT :limit;
 
--- name: started_at_of_running
+-- name: start_of_run
 -- When the present run of a job began; the newest lease that names it is the valid one.
-SELECT lease.started_at
+SELECT lease.starts ->> claimed.key AS started_at
 FROM millrace_lease AS lease
 JOIN json_each(lease.keys) AS claimed
 WHERE claimed.value = :key
@@ -170,7 +206,7 @@ ORDER BY attempt.n;
 
 -- name: feed_after
 -- What happened after a position, oldest first.
-SELECT position, kind, at, keys, ids
+SELECT position, kind, at, ids
 FROM millrace_event
 WHERE position > :position
 ORDER BY position

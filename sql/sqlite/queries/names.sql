@@ -15,10 +15,3 @@ VALUES (:kind, :text);
 SELECT kind, text
 FROM millrace_name
 WHERE id = :id;
-
--- name: names_of_kind
--- All names of one kind: the lanes that a claim of any lane looks into.
-SELECT id
-FROM millrace_name
-WHERE kind = :kind
-ORDER BY id;

@@ -19,7 +19,10 @@ WHERE key = :key;
 -- name: insert_dead_letter
 -- A final failure leaves a record that a person can review.
 INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
-VALUES (:id, :type, :tenant, 1, :error, :attempts, :died_at, :spec);
+VALUES (:id, :type, :tenant, 1, :error, :attempts, :died_at, :spec)
+-- Its id may have been used again after retention had removed the job, but not its record.
+ON CONFLICT (id) DO UPDATE
+SET status = 1, error = :error, attempts = :attempts, died_at = :died_at, spec = :spec;
 
 -- name: find_dead_letter
 -- One review record.

@@ -42,19 +42,7 @@ WHERE id = :id
 
 -- name: leases_of_worker
 -- What a worker holds, oldest lease first.
-SELECT number, worker, keys, ns, claimed_at, started_at
+SELECT number, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 WHERE worker = :worker
 ORDER BY number;
-
--- name: cancel_requests_of_worker
--- Which running jobs of a worker somebody asked to cancel.
-SELECT asked.key, asked.reason
-FROM millrace_lease AS lease
-JOIN json_each(lease.keys) AS claimed
-JOIN millrace_cancel_request AS asked ON asked.key = claimed.value
-JOIN json_each(lease.ns) AS run ON run.key = claimed.key
-WHERE lease.worker = :worker
-  AND NOT EXISTS (
-      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value
-  );

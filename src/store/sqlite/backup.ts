@@ -1,24 +1,39 @@
-/** backup: a copy of the living database, made step by step beside running writers. */
+/** backup: a copy of the living database, made beside running writers. */
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { backup as copyPages, DatabaseSync } from "node:sqlite";
 import { MillraceError } from "../../core/errors.ts";
 import { storeError } from "./errors.ts";
 
-/** Pages per step; between steps the event loop and other writers go on. */
-const PAGES_PER_STEP = 500;
+/** More pages than any file has: SQLite starts over when others write between two steps. */
+const ALL_PAGES = 2 ** 31 - 1;
 
 /**
- * Copies `database` into the new file `file`, checks the copy, and removes it if it is not whole.
+ * Copies the database at `path` into the new file `file`, checks the copy, and removes it if it is
+ * not whole. The copy is one step on a connection of its own, done by Node's thread pool, so that
+ * neither the event loop nor other writers wait for it.
  */
-export async function backup(database: DatabaseSync, file: string): Promise<void> {
+export async function backup(database: DatabaseSync, path: string, file: string): Promise<void> {
   createTarget(file);
   try {
-    await copyPages(database, file, { rate: PAGES_PER_STEP });
-    checkCopy(file);
-    sync(file);
+    await copy(database, path, file);
+    finish(file);
   } catch (error) {
-    rmSync(file, { force: true });
+    for (const side of ["", "-wal", "-shm", "-journal"]) rmSync(file + side, { force: true });
     throw storeError(error, file);
+  }
+}
+
+async function copy(database: DatabaseSync, path: string, file: string): Promise<void> {
+  if (path === ":memory:") {
+    await copyPages(database, file, { rate: ALL_PAGES });
+    return;
+  }
+  const source = new DatabaseSync(path, { readOnly: true });
+  try {
+    await copyPages(source, file, { rate: ALL_PAGES });
+  } finally {
+    source.close();
   }
 }
 
@@ -33,19 +48,23 @@ function createTarget(file: string): void {
   }
 }
 
-function checkCopy(file: string): void {
-  const copy = new DatabaseSync(file, { readOnly: true });
+/** One file without companions, checked and synced, its name included. */
+function finish(file: string): void {
+  const made = new DatabaseSync(file);
   try {
-    const verdict = copy.prepare("PRAGMA quick_check").get()?.["quick_check"];
-    if (verdict === "ok") return;
-    throw new MillraceError("STORE_CORRUPT", `the copy ${file} is damaged: ${String(verdict)}`);
+    made.exec("PRAGMA journal_mode = DELETE");
+    const verdict = made.prepare("PRAGMA quick_check").get()?.["quick_check"];
+    if (verdict !== "ok") {
+      throw new MillraceError("STORE_CORRUPT", `the copy ${file} is damaged: ${String(verdict)}`);
+    }
   } finally {
-    copy.close();
+    made.close();
   }
+  for (const path of [file, dirname(resolve(file))]) sync(path);
 }
 
-function sync(file: string): void {
-  const descriptor = openSync(file, "r+");
+function sync(path: string): void {
+  const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);
   } finally {

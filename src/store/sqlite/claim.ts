@@ -1,16 +1,18 @@
-/** claim, start and handBack: how a batch of due jobs comes into a worker's hands, and back. */
+/** claim: how a batch of due jobs comes into a worker's hands. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
-import { FLAG_FAIL_ORPHAN, FLAG_SUPERVISED, nameCodec } from "../codes.ts";
-import type { Claim, ClaimedJob, ClaimRequest, JobKey, Lease } from "../store.ts";
-import { endUnstarted, findCancelRequests } from "./cancel.ts";
+import { FLAG_FAIL_ORPHAN, FLAG_SUPERVISED } from "../codes.ts";
+import type { Claim, ClaimedJob, ClaimRequest } from "../store.ts";
 import { tagsOf } from "./inspect.ts";
+import { listsOf } from "./lease.ts";
 import type { NameKind } from "./names.ts";
-import type { CandidateRow, ClaimedRow, LeaseRow, UnfinishedRow } from "./rows.ts";
-import { parseNumbers, putBack, type Session } from "./session.ts";
+import type { CandidateRow, ClaimedRow } from "./rows.ts";
+import { bounded, type Session } from "./session.ts";
 
 const SECRET_BYTES = 8;
 /** Jobs in one lease; the schema refuses more. */
 const LEASE_JOBS_MAX = 500;
+/** Payloads in one claim: more would hold up the loop and the memory of the worker. */
+const CLAIM_BYTES_MAX = 8_000_000;
 
 const EMPTY: Claim = { lease: null, jobs: [], lost: false };
 const LOST: Claim = { lease: null, jobs: [], lost: true };
@@ -30,25 +32,24 @@ export function claim(session: Session, request: ClaimRequest): Claim {
   const now = clock.now();
   const worker = idBytes(request.worker);
 
-  const keys = JSON.stringify(candidates.map((candidate) => candidate.key));
+  const startedAt = request.buffer ? null : now;
+  const lists = listsOf(candidates.map((candidate) => ({ ...candidate, startedAt })));
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
-  sql.run("delete_ready", { keys });
+  sql.run("delete_ready", { keys: lists.keys });
   const { lastKey: number } = sql.run("insert_lease", {
     secret,
     worker,
-    keys,
-    ns: JSON.stringify(candidates.map((candidate) => candidate.n)),
-    ranks: JSON.stringify(candidates.map((candidate) => candidate.rank)),
+    ...lists,
     claimed_at: now,
-    started_at: request.buffer ? null : now,
   });
+  const jobs = readClaimed(session, lists.keys, candidates);
   if (!request.buffer) {
-    tidings.tell(
+    tidings.tellOf(
       "job:started",
-      candidates.map((candidate) => candidate.key),
+      jobs.map(({ id }) => id),
     );
   }
-  return { lease: { number, secret }, jobs: readClaimed(session, keys, candidates), lost: false };
+  return { lease: { number, secret }, jobs, lost: false };
 }
 
 function mayClaim({ sql, clock }: Session, request: ClaimRequest): boolean {
@@ -59,7 +60,7 @@ function mayClaim({ sql, clock }: Session, request: ClaimRequest): boolean {
 /** The most urgent jobs that the request may have. */
 function findCandidates(session: Session, request: ClaimRequest): readonly CandidateRow[] {
   const now = session.clock.now();
-  const limit = Math.min(request.limit, LEASE_JOBS_MAX);
+  const limit = bounded(request.limit, LEASE_JOBS_MAX);
   const found = lanesOf(session, request).flatMap((lane) =>
     session.sql.all("claim_candidates", {
       lane,
@@ -70,13 +71,22 @@ function findCandidates(session: Session, request: ClaimRequest): readonly Candi
       limit,
     }),
   );
-  return found.toSorted(byUrgency).slice(0, limit);
+  return withinWeight(session, found.toSorted(byUrgency).slice(0, limit));
+}
+
+/** As many as weigh no more than a worker can take at once, but at least one. */
+function withinWeight({ sql }: Session, candidates: readonly CandidateRow[]): CandidateRow[] {
+  const keys = JSON.stringify(candidates.map(({ key }) => key));
+  const sizes = new Map(sql.all("payload_sizes", { keys }).map(({ key, bytes }) => [key, bytes]));
+  let weight = 0;
+  return candidates.filter(({ key }, index) => {
+    weight += sizes.get(key) ?? 0;
+    return index === 0 || weight <= CLAIM_BYTES_MAX;
+  });
 }
 
 function lanesOf({ sql, names }: Session, { lanes }: ClaimRequest): number[] {
-  if (lanes === "any") {
-    return sql.all("names_of_kind", { kind: nameCodec.code.lane }).map((row) => row.id);
-  }
+  if (lanes === "any") return sql.all("ready_lanes", {}).map((row) => row.lane);
   return [...new Set(lanes)].flatMap((lane) => names.find("lane", lane) ?? []);
 }
 
@@ -142,87 +152,4 @@ export function policyOf(row: {
     onOrphan: (row.flags & FLAG_FAIL_ORPHAN) === 0 ? "retry" : "fail",
     retryOwner: (row.flags & FLAG_SUPERVISED) === 0 ? "queue" : "supervisor",
   };
-}
-
-/** Begins a buffer. Jobs that somebody asked to cancel end here instead. */
-export function start(
-  session: Session,
-  { number, secret }: Lease,
-): { status: "started" | "stale"; cancelled: JobKey[] } {
-  const { sql, clock, tidings } = session;
-  const lease = sql.get("find_lease", { number, secret });
-  if (lease === undefined) return { status: "stale", cancelled: [] };
-  // A repeat after a lost answer.
-  if (lease.started_at !== null) return { status: "started", cancelled: [] };
-
-  const { asked, others } = splitByRequest(session, lease);
-  endUnstarted(session, asked);
-  keepInLease(session, lease, others);
-  sql.run("start_lease", { number, now: clock.now() });
-  tidings.tell(
-    "job:started",
-    others.map(({ key }) => key),
-  );
-  return { status: "started", cancelled: asked.map(({ key }) => key) };
-}
-
-/** Gives unstarted jobs back, as they lay. One that was asked to stop ends instead. */
-export function handBack(
-  session: Session,
-  { number, secret }: Lease,
-  keys: readonly JobKey[],
-): number {
-  const lease = session.sql.get("find_lease", { number, secret });
-  if (lease === undefined || lease.started_at !== null) return 0;
-  const { asked, others } = splitByRequest(session, lease);
-  const wanted = new Set(keys);
-  const returned = others.filter(({ key }) => wanted.has(key));
-  endUnstarted(session, asked);
-  for (const job of returned) putBack(session, job);
-  keepInLease(
-    session,
-    lease,
-    others.filter(({ key }) => !wanted.has(key)),
-  );
-  return returned.length;
-}
-
-/** The unstarted jobs of a buffer: those that somebody asked to cancel, and the others. */
-export function splitByRequest(
-  session: Session,
-  lease: LeaseRow,
-): {
-  asked: readonly (UnfinishedRow & { readonly reason: string | null })[];
-  others: readonly UnfinishedRow[];
-} {
-  const jobs = session.sql.all("unfinished_jobs", { number: lease.number });
-  const requests = findCancelRequests(
-    session,
-    jobs.map(({ key }) => key),
-  );
-  return {
-    asked: jobs
-      .filter(({ key }) => requests.has(key))
-      .map((job) => ({ ...job, reason: requests.get(job.key) ?? null })),
-    others: jobs.filter(({ key }) => !requests.has(key)),
-  };
-}
-
-/** Narrows a buffer to these jobs; an empty one goes. */
-export function keepInLease(
-  { sql }: Session,
-  lease: LeaseRow,
-  jobs: readonly UnfinishedRow[],
-): void {
-  if (jobs.length === 0) {
-    sql.run("delete_lease", { number: lease.number });
-    return;
-  }
-  if (jobs.length === parseNumbers(lease.keys).length) return;
-  sql.run("set_lease_keys", {
-    number: lease.number,
-    keys: JSON.stringify(jobs.map(({ key }) => key)),
-    ns: JSON.stringify(jobs.map(({ n }) => n)),
-    ranks: JSON.stringify(jobs.map(({ rank }) => rank)),
-  });
 }

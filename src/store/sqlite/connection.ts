@@ -2,9 +2,10 @@
  * Opens the database file: finds out what is wrong with a path before SQLite does, because SQLite's
  * own answers ("unable to open database file") teach nobody.
  */
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { wait, type Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { pendingMigrations } from "../migrations.ts";
 import { isBusy, storeError } from "./errors.ts";
@@ -14,12 +15,13 @@ import { migrations } from "./queries.gen.ts";
 const SQLITE_OLDEST = [3, 51, 3] as const;
 const USER_TABLES =
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'";
-const MAGIC = "SQLite format 3\0";
 /**
  * How long a statement may hold up the loop for a lock; longer waits are the writer's, in the open.
  */
 const BUSY_TIMEOUT_MS = 5;
-const OPEN_ROUNDS_MAX = 2_000;
+/** Opening waits up to a minute for a lock, as every later write does. */
+const OPEN_WAIT_MS = 20;
+const OPEN_ROUNDS_MAX = 3_000;
 
 export interface ConnectionOptions {
   readonly path: string;
@@ -28,15 +30,18 @@ export interface ConnectionOptions {
 }
 
 /** Opens the database, creating the file if need be, and brings its schema up to date. */
-export function openDatabase(options: ConnectionOptions): DatabaseSync {
+export async function openDatabase(
+  options: ConnectionOptions,
+  clock: Clock,
+): Promise<DatabaseSync> {
   requireSqlite(process.versions["sqlite"] ?? "0.0.0");
   const isFile = options.path !== ":memory:";
   if (isFile) checkPath(options.path);
   try {
     const database = new DatabaseSync(options.path, { timeout: BUSY_TIMEOUT_MS });
     try {
-      configure(database, isFile);
-      migrate(database, options);
+      await configure(database, isFile, clock);
+      await migrate(database, options, clock);
     } catch (error) {
       database.close();
       throw error;
@@ -84,7 +89,6 @@ function checkPath(path: string): void {
   }
   requireAccess(path, constants.R_OK, "STORE_UNREADABLE", `${path} is not readable`);
   requireAccess(path, constants.W_OK, "STORE_READ_ONLY", `${path} is not writable`);
-  if (stat.size > 0) checkMagic(path);
 }
 
 function requireAccess(
@@ -107,32 +111,20 @@ function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    // Another process was faster: its file serves.
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
-    throw new MillraceError("STORE_READ_ONLY", `${path} cannot be created`, {
+    // Another process was faster: its file serves. A link to nowhere "exists" as well.
+    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (exists && statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+    const why = exists ? "is a link to a file that does not exist" : "cannot be created";
+    throw new MillraceError("STORE_READ_ONLY", `${path} ${why}`, {
       cause: error,
       details: { path },
     });
   }
 }
 
-function checkMagic(path: string): void {
-  const head = Buffer.alloc(MAGIC.length);
-  const file = openSync(path, "r");
-  try {
-    readSync(file, head, 0, head.length, 0);
-  } finally {
-    closeSync(file);
-  }
-  if (head.toString("latin1") === MAGIC) return;
-  throw new MillraceError("STORE_NOT_SQLITE", `${path} is not a SQLite database`, {
-    details: { path },
-  });
-}
-
-function configure(database: DatabaseSync, isFile: boolean): void {
+async function configure(database: DatabaseSync, isFile: boolean, clock: Clock): Promise<void> {
   // Two processes that open a new file at once meet here; the second waits its turn.
-  untilFree(() => database.exec("PRAGMA journal_mode = WAL"));
+  await untilFree(clock, () => database.exec("PRAGMA journal_mode = WAL"));
   database.exec(`
     PRAGMA synchronous = FULL;
     PRAGMA temp_store = MEMORY;
@@ -149,10 +141,14 @@ function configure(database: DatabaseSync, isFile: boolean): void {
   }
 }
 
-function migrate(database: DatabaseSync, options: ConnectionOptions): void {
-  const current = schemaVersion(database, options);
+async function migrate(
+  database: DatabaseSync,
+  options: ConnectionOptions,
+  clock: Clock,
+): Promise<void> {
+  const current = await untilFree(clock, () => schemaVersion(database, options));
   if (pendingMigrations(migrations, current).length === 0) return;
-  untilFree(() => database.exec("BEGIN IMMEDIATE"));
+  await untilFree(clock, () => database.exec("BEGIN IMMEDIATE"));
   try {
     // Under the lock: another process may have migrated in between.
     for (const { version, sql } of pendingMigrations(
@@ -173,9 +169,10 @@ function migrate(database: DatabaseSync, options: ConnectionOptions): void {
 
 /** The schema version of the file; 0 when Millrace has not been here. */
 function schemaVersion(database: DatabaseSync, options: ConnectionOptions): number {
-  const tables = untilFree(() => database.prepare(USER_TABLES).all()).map((row) =>
-    String(row["name"]),
-  );
+  const tables = database
+    .prepare(USER_TABLES)
+    .all()
+    .map((row) => String(row["name"]));
   if (!tables.includes("millrace_meta")) {
     if (tables.length > 0 && !options.shared) {
       throw new MillraceError(
@@ -187,17 +184,19 @@ function schemaVersion(database: DatabaseSync, options: ConnectionOptions): numb
     return 0;
   }
   const row = database.prepare("SELECT value FROM millrace_meta WHERE name = 'schema'").get();
-  return Number(row?.["value"] ?? 0);
+  const version = Number(row?.["value"] ?? 0);
+  if (Number.isSafeInteger(version)) return version;
+  throw new MillraceError("STORE_CORRUPT", `${options.path} has no readable schema version`);
 }
 
-/** Opening is the one moment that waits for a lock where it stands: there is no queue yet. */
-function untilFree<Answer>(work: () => Answer): Answer {
+/** Waits for a lock that another process holds, without holding up the event loop. */
+async function untilFree<Answer>(clock: Clock, work: () => Answer): Promise<Answer> {
   for (let round = 0; ; round += 1) {
     try {
       return work();
     } catch (error) {
       if (!isBusy(error) || round >= OPEN_ROUNDS_MAX) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_TIMEOUT_MS);
     }
+    await wait(clock, OPEN_WAIT_MS);
   }
 }

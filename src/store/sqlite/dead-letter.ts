@@ -10,9 +10,10 @@ import type { Session } from "./session.ts";
 export function insertDeadLetter(
   session: Session,
   key: JobKey,
-  settlement: Extract<Settlement, { to: "failed" }>,
+  settlement: Settlement,
   now: number,
 ): void {
+  if (settlement.to !== "failed") throw new Error(`job ${key} has not failed`);
   const row = session.sql.get("job_by_key", { key });
   if (row === undefined) throw new Error(`job ${key} has a lease but no row`);
   session.sql.run("insert_dead_letter", {

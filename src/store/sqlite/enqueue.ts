@@ -8,9 +8,11 @@ import { putWaiting, takeWaiting, type Session, type Waiting } from "./session.t
 
 /** Writes a batch; the answers stand in the order of the jobs. */
 export function enqueue(session: Session, jobs: readonly NewJob[]): EnqueueAnswer[] {
-  const created: JobKey[] = [];
-  const answers = jobs.map((job) => enqueueOne(session, job, created));
-  session.tidings.tell("job:enqueued", created);
+  const answers = jobs.map((job) => enqueueOne(session, job));
+  session.tidings.tellOf(
+    "job:enqueued",
+    answers.flatMap((answer) => (answer.status === "created" ? [answer.id] : [])),
+  );
   return answers;
 }
 
@@ -22,7 +24,7 @@ interface Filing {
   readonly category: number | null;
 }
 
-function enqueueOne(session: Session, job: NewJob, created: JobKey[]): EnqueueAnswer {
+function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
   const filing = fileUnder(session, job);
   const held = holder(session, job, filing);
   if (held !== null) return held;
@@ -37,7 +39,6 @@ function enqueueOne(session: Session, job: NewJob, created: JobKey[]): EnqueueAn
     session.sql.run("insert_tag", { name, value, key });
   }
   const state = putWaiting(session, firstRun(job, filing, key), runAt, now);
-  created.push(key);
   return { status: "created", id: job.id, state };
 }
 
@@ -62,7 +63,7 @@ function fileUnder({ names }: Session, job: NewJob): Filing {
 }
 
 function dueAt(job: NewJob, now: number): number {
-  return "at" in job.due ? job.due.at : now + job.due.delayMs;
+  return Math.round("at" in job.due ? Math.max(0, job.due.at) : now + job.due.delayMs);
 }
 
 /** Answers the new key, or null when the id is already taken. */

@@ -2,6 +2,8 @@
 import { MillraceError, type ErrorCode } from "../../core/errors.ts";
 
 const BUSY = 5;
+/** The locking protocol was disturbed, mostly by another process that died: it passes. */
+const PROTOCOL = 15;
 const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   [BUSY]: ["STORE_BUSY", "another process kept the database locked"],
   8: ["STORE_READ_ONLY", "the database cannot be written"],
@@ -9,12 +11,15 @@ const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   11: ["STORE_CORRUPT", "the database file is damaged"],
   13: ["STORE_FULL", "there is no room left for the database"],
   14: ["STORE_UNREADABLE", "the database file cannot be opened"],
+  [PROTOCOL]: ["STORE_BUSY", "another process disturbed the locking of the database"],
+  19: ["STORE_REFUSED", "the database refused a value"],
   26: ["STORE_NOT_SQLITE", "the file is not a SQLite database"],
 };
 
 /** True when another connection holds the lock and the same call may succeed later. */
 export function isBusy(error: unknown): boolean {
-  return primaryCode(error) === BUSY;
+  const code = primaryCode(error);
+  return code === BUSY || code === PROTOCOL;
 }
 
 /** An error of the database as one that teaches; anything else as it is. */

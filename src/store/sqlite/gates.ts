@@ -1,15 +1,16 @@
 /** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
-import { nameCodec } from "../codes.ts";
 import type { Gate, GateName, Promotion } from "../store.ts";
 import type { NameKind } from "./names.ts";
-import { putBack, type Session } from "./session.ts";
+import { bounded, putBack, type Session } from "./session.ts";
 
 /** How far into a lane `hold` looks for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
+/** Jobs moved in one transaction. */
+const MOVE_MAX = 1_000;
 
 export function promote({ sql, clock, tidings }: Session, limit: number): Promotion {
   const now = clock.now();
-  const due = sql.all("due_keys", { now, limit });
+  const due = sql.all("due_keys", { now, limit: bounded(limit, MOVE_MAX) });
   if (due.length > 0) {
     tidings.wake();
     const keys = JSON.stringify(due.map(({ key }) => key));
@@ -35,10 +36,10 @@ export function pause(
 }
 
 export function resume(session: Session, { kind, name }: GateName): void {
-  const { sql, names, clock, tidings } = session;
+  const { sql, names, tidings } = session;
   const id = names.find(kind, name);
   if (id === undefined) return;
-  sql.run("open_gate", { name: id, now: clock.now() });
+  sql.run("open_gate", { name: id });
   tidings.wake();
 }
 
@@ -58,11 +59,12 @@ export function gateName({ kind, text }: { kind: NameKind; text: string }): Gate
 }
 
 /** Moves due jobs behind closed gates aside, lane by lane. */
-export function hold(session: Session, limit: number): number {
+export function hold(session: Session, wanted: number): number {
   const { sql, clock } = session;
+  const limit = bounded(wanted, MOVE_MAX);
   const now = clock.now();
   let moved = 0;
-  for (const { id: lane } of sql.all("names_of_kind", { kind: nameCodec.code.lane })) {
+  for (const { lane } of sql.all("ready_lanes", {})) {
     const depth = limit * HOLD_DEPTH_FACTOR;
     for (const row of sql.all("jobs_behind_gates", { lane, depth, now, limit: limit - moved })) {
       const job = sql.get("take_ready", { key: row.key });
@@ -75,8 +77,9 @@ export function hold(session: Session, limit: number): number {
 }
 
 /** Brings back what waits behind gates that have opened. */
-export function release(session: Session, limit: number): number {
+export function release(session: Session, wanted: number): number {
   const { sql, clock } = session;
+  const limit = bounded(wanted, MOVE_MAX);
   let moved = 0;
   for (const { name } of sql.all("open_gates", { now: clock.now() })) {
     const rows = sql.all("blocked_keys", { gate: name, limit: limit - moved });

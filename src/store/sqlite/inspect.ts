@@ -15,11 +15,14 @@ import type {
 import { candidateSource, correlatedId } from "./candidates.ts";
 import { gateName } from "./gates.ts";
 import type { JobNowRow } from "./rows.ts";
-import type { Session } from "./session.ts";
+import { bounded, type Session } from "./session.ts";
 
 /** Candidates per step of a search, and steps per page: no page looks at more than 10,000. */
 const CHUNK = 500;
 const CHUNKS_PER_PAGE_MAX = 20;
+const PAGE_MAX = 1_000;
+const FEED_ROWS_MAX = 1_000;
+const FEED_JOBS_MAX = 10_000;
 
 export function get(session: Session, id: JobId): JobRecord | null {
   const row = session.sql.get("job_by_id", { id: idBytes(id) });
@@ -43,47 +46,60 @@ export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
 }
 
 export function list(session: Session, filter: ListFilter, page: Page): Listing {
+  const limit = bounded(page.limit, PAGE_MAX);
   const rows: JobNowRow[] = [];
-  const pages = matches(session, filter, page.after ?? Number.MAX_SAFE_INTEGER);
-  for (let chunk = 0; chunk < CHUNKS_PER_PAGE_MAX; chunk += 1) {
-    const step = pages.next();
-    if (step.done) break;
-    rows.push(...step.value.rows);
-    const isFull = rows.length >= page.limit;
-    const isLast = chunk === CHUNKS_PER_PAGE_MAX - 1;
-    if (!isFull && !isLast) continue;
-    const shown = rows.slice(0, page.limit);
-    const next = isFull ? (shown.at(-1)?.key ?? null) : step.value.lookedDownTo;
-    return { jobs: shown.map((row) => recordOf(session, row)), next };
+  let chunks = 0;
+  for (const { keys, conditions } of candidates(session, filter, page.after)) {
+    rows.push(...session.sql.all("match_jobs", { keys: JSON.stringify(keys), ...conditions }));
+    chunks += 1;
+    const isFull = rows.length >= limit;
+    if (!isFull && chunks < CHUNKS_PER_PAGE_MAX) continue;
+    const shown = rows.slice(0, limit);
+    const next = isFull ? shown.at(-1)?.key : keys.at(-1);
+    return { jobs: shown.map((row) => recordOf(session, row)), next: next ?? null };
   }
   return { jobs: rows.map((row) => recordOf(session, row)), next: null };
 }
 
 export function count(session: Session, filter: ListFilter, max: number): number {
+  const byState = countByState(session, filter, max);
+  if (byState !== null) return Math.min(byState, max);
   let found = 0;
-  for (const { rows } of matches(session, filter, Number.MAX_SAFE_INTEGER)) {
-    found += rows.length;
+  for (const { keys, conditions } of candidates(session, filter)) {
+    const chunk = { keys: JSON.stringify(keys), ...conditions };
+    found += session.sql.get("count_matching", chunk)?.count ?? 0;
     if (found >= max) return max;
   }
   return found;
 }
 
-/** Everything that passes the filter, newest first, chunk by chunk. */
-function* matches(
+/** Most counts ask for nothing but states, and those stand in an index each. */
+function countByState({ sql }: Session, filter: ListFilter, max: number): number | null {
+  const { states, ...others } = filter;
+  if (states === undefined || Object.keys(others).length > 0) return null;
+  if (states.includes("running")) return null;
+  const waiting = sql.get("count_waiting", { max }) ?? { scheduled: 0, queued: 0 };
+  return [...new Set(states)].reduce((sum, state) => {
+    if (state === "scheduled" || state === "queued") return sum + waiting[state];
+    return sum + (sql.get("count_ended", { state: stateCodec.code[state], max })?.count ?? 0);
+  }, 0);
+}
+
+/** Chunks of what may pass the filter, newest first, with the conditions to check. */
+function* candidates(
   session: Session,
   filter: ListFilter,
-  before: JobKey,
-): Generator<{ rows: readonly JobNowRow[]; lookedDownTo: JobKey }, void> {
+  after: JobKey = Number.MAX_SAFE_INTEGER,
+): Generator<{ keys: readonly JobKey[]; conditions: Conditions }, void> {
   const conditions = conditionsOf(session, filter);
   const next = candidateSource(session, filter);
   if (conditions === null || next === null) return;
-  for (let keys = next(before, CHUNK); keys.length > 0;) {
-    const rows = session.sql.all("match_jobs", { keys: JSON.stringify(keys), ...conditions });
-    const lookedDownTo = keys.at(-1) ?? 0;
-    yield { rows, lookedDownTo };
-    keys = next(lookedDownTo, CHUNK);
+  for (let keys = next(after, CHUNK); keys.length > 0; keys = next(keys.at(-1) ?? 0, CHUNK)) {
+    yield { keys, conditions };
   }
 }
+
+type Conditions = NonNullable<ReturnType<typeof conditionsOf>>;
 
 /** The filter as parameters; null when it names something that no job ever bore. */
 function conditionsOf({ names }: Session, filter: ListFilter) {
@@ -104,22 +120,17 @@ function conditionsOf({ names }: Session, filter: ListFilter) {
   };
 }
 
+/** Entries after a position, until they name more jobs than one answer should. */
 export function feed({ sql }: Session, position: number, limit: number): FeedEntry[] {
-  return sql.all("feed_after", { position, limit }).map((row) => ({
-    position: row.position,
-    kind: eventCodec.word(row.kind),
-    at: row.at,
-    jobs: row.ids === null ? idsOf(sql, row.keys) : parseIds(row.ids),
-  }));
-}
-
-function idsOf(sql: Session["sql"], keys: string): JobId[] {
-  return sql.all("ids_of_keys", { keys }).map(({ id }) => idFromBytes(id));
-}
-
-function parseIds(json: string): JobId[] {
-  const ids: JobId[] = JSON.parse(json);
-  return ids;
+  const entries: FeedEntry[] = [];
+  let named = 0;
+  for (const row of sql.all("feed_after", { position, limit: bounded(limit, FEED_ROWS_MAX) })) {
+    const jobs: JobId[] = JSON.parse(row.ids);
+    named += jobs.length;
+    if (entries.length > 0 && named > FEED_JOBS_MAX) break;
+    entries.push({ position: row.position, kind: eventCodec.word(row.kind), at: row.at, jobs });
+  }
+  return entries;
 }
 
 /** A job as the port shows it. */
@@ -166,7 +177,7 @@ export function recordOf(session: Session, row: JobNowRow): JobRecord {
 }
 
 function startOfRun({ sql }: Session, key: JobKey): number | null {
-  return sql.get("started_at_of_running", { key })?.started_at ?? null;
+  return sql.get("start_of_run", { key })?.started_at ?? null;
 }
 
 export function tagsOf(json: string | null): Readonly<Record<string, string>> {

@@ -46,6 +46,9 @@ function checkOptions(options: SqliteOptions): void {
   if (typeof options.path !== "string" || options.path === "") {
     throw invalid(`path must be a file name such as "./millrace.db", not ${shown(options.path)}`);
   }
+  if (options.path.startsWith("file:")) {
+    throw invalid(`path must be a plain file name, not the address ${shown(options.path)}`);
+  }
   if (options.shared !== undefined && typeof options.shared !== "boolean") {
     throw invalid(`shared must be true or false, not ${shown(options.shared)}`);
   }

@@ -4,10 +4,16 @@ import { STATES, isFinal } from "../../core/job.ts";
 import { stateCodec } from "../codes.ts";
 import type { Pruned, Retention } from "../store.ts";
 import type { FinishedRow } from "./rows.ts";
-import type { Session } from "./session.ts";
+import { bounded, type Session } from "./session.ts";
 
-export function prune(session: Session, retention: Retention, limit: number): Pruned {
+/** Jobs removed in one transaction: more would let the log grow and hold up the loop. */
+const PRUNE_MAX = 500;
+/** Further than any instant reaches. */
+const NEVER = 9_000_000_000_000;
+
+export function prune(session: Session, retention: Retention, wanted: number): Pruned {
   const { sql, clock } = session;
+  const limit = bounded(wanted, PRUNE_MAX);
   const now = clock.now();
   const jobs = findOutlived(session, retention, limit, now);
   deleteJobs(session, jobs, retention);
@@ -49,16 +55,14 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
       tenant: job.tenant,
       key: job.idempotency,
       job_id: job.id,
-      expires_at: job.finished_at + retention.idempotencyMs,
+      expires_at: Math.min(job.finished_at + retention.idempotencyMs, NEVER),
     });
   }
-  const numbers = jobs.map(({ key }) => key);
-  const keys = JSON.stringify(numbers);
+  const keys = JSON.stringify(jobs.map(({ key }) => key));
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
-  tidings.tell(
+  tidings.tellOf(
     "job:deleted",
-    numbers,
     jobs.map(({ id }) => idFromBytes(id)),
   );
 }

@@ -1,7 +1,7 @@
 // Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
 
 export const migrations: readonly { version: number; name: string; sql: string }[] = [
-  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in src/store/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a job's\n-- state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, for\n-- the feed may still speak of a job that retention has removed.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority >= 0),\n    run_at          INTEGER NOT NULL,\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts >= 1),\n    timeout_ms      INTEGER CHECK (timeout_ms > 0),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL,\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch. A settle does not touch it; what is unfinished are the keys without a\n-- ledger row. A lease that has not started is a buffer. It ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL,\n    started_at INTEGER\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a job that was cancelled while it waited.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER,\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- Only a cancelled job may end without having started.\n    CHECK (started_at IS NOT NULL OR outcome = 5),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    keys     TEXT    NOT NULL CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array')\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id       BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type     INTEGER NOT NULL,\n    tenant   INTEGER NOT NULL,\n    status   INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error    TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at  INTEGER NOT NULL,\n    spec     TEXT    NOT NULL CHECK (json_type(spec) = 'object')\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dead_letter_died ON millrace_dead_letter (died_at);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
+  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in src/store/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a job's\n-- state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are\n-- the keys whose run has no ledger row. `starts` says when each run began, null while it only lies\n-- in the worker's buffer. A lease ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a job that was cancelled while it waited.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- Only a cancelled job may end without having started.\n    CHECK (started_at IS NOT NULL OR outcome = 5),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\n-- It names public ids, because it may outlive the rows of its jobs.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    ids      TEXT    NOT NULL CHECK (json_type(ids) = 'array')\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id       BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type     INTEGER NOT NULL,\n    tenant   INTEGER NOT NULL,\n    status   INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error    TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at  INTEGER NOT NULL,\n    spec     TEXT    NOT NULL CHECK (json_type(spec) = 'object')\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dead_letter_died ON millrace_dead_letter (died_at);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
 ];
 
 /** The parameters of each named query, in the order in which they are bound. */
@@ -9,7 +9,9 @@ export interface QueryParameters {
   worker_may_claim: readonly ["worker", "now"];
   claim_candidates: readonly ["lane", "types", "tenants", "buffer", "now", "limit"];
   delete_ready: readonly ["keys"];
-  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "claimed_at", "started_at"];
+  ready_lanes: readonly [];
+  payload_sizes: readonly ["keys"];
+  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at"];
   claimed_jobs: readonly ["keys"];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
   insert_tag: readonly ["name", "value", "key"];
@@ -21,9 +23,9 @@ export interface QueryParameters {
   find_dedup: readonly ["tenant", "type", "key"];
   insert_dedup: readonly ["tenant", "type", "key", "job"];
   delete_dedup: readonly ["keys"];
-  append_event: readonly ["kind", "at", "keys", "ids"];
+  append_event: readonly ["kind", "at", "ids"];
   close_gate: readonly ["name", "until", "reason", "by"];
-  open_gate: readonly ["now", "name"];
+  open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
   open_gates: readonly ["now"];
   delete_gate: readonly ["name"];
@@ -33,6 +35,9 @@ export interface QueryParameters {
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  count_waiting: readonly ["max"];
+  count_ended: readonly ["state", "max"];
   keys_of_all: readonly ["before", "limit"];
   keys_of_type: readonly ["type", "before", "limit"];
   keys_of_tenant: readonly ["tenant", "before", "limit"];
@@ -45,20 +50,19 @@ export interface QueryParameters {
   keys_ready: readonly ["before", "limit"];
   keys_blocked: readonly ["before", "limit"];
   keys_leased: readonly ["before", "limit"];
-  started_at_of_running: readonly ["key"];
+  start_of_run: readonly ["key"];
   attempts_of_job: readonly ["id"];
   feed_after: readonly ["position", "limit"];
   ids_of_keys: readonly ["keys"];
   find_lease: readonly ["number", "secret"];
-  start_lease: readonly ["now", "number"];
-  set_lease_keys: readonly ["keys", "ns", "ranks", "number"];
+  set_starts: readonly ["starts", "number"];
+  set_lease_jobs: readonly ["keys", "ns", "ranks", "starts", "number"];
   delete_lease: readonly ["number"];
-  lease_is_open: readonly ["number"];
-  unfinished_jobs: readonly ["number"];
+  last_runs: readonly ["keys"];
+  job_facts: readonly ["keys"];
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
-  names_of_kind: readonly ["kind"];
   take_scheduled: readonly ["key"];
   take_ready: readonly ["key"];
   take_blocked: readonly ["key"];
@@ -88,7 +92,6 @@ export interface QueryParameters {
   silent_workers: readonly ["now", "limit"];
   worker_is_silent: readonly ["id", "beats", "now"];
   leases_of_worker: readonly ["worker"];
-  cancel_requests_of_worker: readonly ["worker"];
 }
 
 export const queries: {
@@ -109,9 +112,17 @@ export const queries: {
     text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
     parameters: ["keys"],
   },
+  ready_lanes: {
+    text: "WITH RECURSIVE hop (lane) AS (\n    SELECT min(lane) FROM millrace_ready\n    UNION ALL\n    SELECT (SELECT min(ready.lane) FROM millrace_ready AS ready WHERE ready.lane > hop.lane)\n    FROM hop\n    WHERE hop.lane IS NOT NULL\n)\nSELECT lane FROM hop WHERE lane IS NOT NULL",
+    parameters: [],
+  },
+  payload_sizes: {
+    text: "SELECT job.key, coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nJOIN millrace_job AS job ON job.key = candidate.value",
+    parameters: ["keys"],
+  },
   insert_lease: {
-    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, claimed_at, started_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    parameters: ["secret","worker","keys","ns","ranks","claimed_at","started_at"],
+    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at"],
   },
   claimed_jobs: {
     text: "SELECT job.key, job.id, job.type, job.tenant, job.lane, job.priority, job.run_at, job.max_attempts,\n       job.timeout_ms, job.payload, job.payload_version, job.correlation, job.parent,\n       job.concurrency, job.tags, job.created_at, job.flags\nFROM json_each(?1) AS claimed\nJOIN millrace_job AS job ON job.key = claimed.value",
@@ -158,16 +169,16 @@ export const queries: {
     parameters: ["keys"],
   },
   append_event: {
-    text: "INSERT INTO millrace_event (kind, at, keys, ids)\nVALUES (?1, ?2, ?3, ?4)",
-    parameters: ["kind","at","keys","ids"],
+    text: "INSERT INTO millrace_event (kind, at, ids)\nVALUES (?1, ?2, ?3)",
+    parameters: ["kind","at","ids"],
   },
   close_gate: {
     text: "INSERT INTO millrace_gate (name, until, reason, by)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (name) DO UPDATE SET until = ?2, reason = ?3, by = ?4",
     parameters: ["name","until","reason","by"],
   },
   open_gate: {
-    text: "UPDATE millrace_gate\nSET until = ?1\nWHERE name = ?2",
-    parameters: ["now","name"],
+    text: "UPDATE millrace_gate\nSET until = 0\nWHERE name = ?1",
+    parameters: ["name"],
   },
   closed_gates: {
     text: "SELECT name, until, reason, by\nFROM millrace_gate\nWHERE until IS NULL OR until > ?1\nORDER BY name",
@@ -204,6 +215,18 @@ export const queries: {
   match_jobs: {
     text: "SELECT now.*\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
     parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+  },
+  count_matching: {
+    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+  },
+  count_waiting: {
+    text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1))\n           + (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS queued",
+    parameters: ["max"],
+  },
+  count_ended: {
+    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_attempt WHERE state = ?1 LIMIT ?2)",
+    parameters: ["state","max"],
   },
   keys_of_all: {
     text: "SELECT key\nFROM millrace_job\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
@@ -253,8 +276,8 @@ export const queries: {
     text: "SELECT DISTINCT claimed.value AS key\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value < ?1\nORDER BY claimed.value DESC\nLIMIT ?2",
     parameters: ["before","limit"],
   },
-  started_at_of_running: {
-    text: "SELECT lease.started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
+  start_of_run: {
+    text: "SELECT lease.starts ->> claimed.key AS started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
     parameters: ["key"],
   },
   attempts_of_job: {
@@ -262,7 +285,7 @@ export const queries: {
     parameters: ["id"],
   },
   feed_after: {
-    text: "SELECT position, kind, at, keys, ids\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
+    text: "SELECT position, kind, at, ids\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
     parameters: ["position","limit"],
   },
   ids_of_keys: {
@@ -270,28 +293,28 @@ export const queries: {
     parameters: ["keys"],
   },
   find_lease: {
-    text: "SELECT number, worker, keys, ns, claimed_at, started_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
     parameters: ["number","secret"],
   },
-  start_lease: {
-    text: "UPDATE millrace_lease\nSET started_at = ?1\nWHERE number = ?2\n  AND started_at IS NULL",
-    parameters: ["now","number"],
+  set_starts: {
+    text: "UPDATE millrace_lease\nSET starts = ?1\nWHERE number = ?2",
+    parameters: ["starts","number"],
   },
-  set_lease_keys: {
-    text: "UPDATE millrace_lease\nSET keys  = ?1,\n    ns    = ?2,\n    ranks = ?3\nWHERE number = ?4",
-    parameters: ["keys","ns","ranks","number"],
+  set_lease_jobs: {
+    text: "UPDATE millrace_lease\nSET keys   = ?1,\n    ns     = ?2,\n    ranks  = ?3,\n    starts = ?4\nWHERE number = ?5",
+    parameters: ["keys","ns","ranks","starts","number"],
   },
   delete_lease: {
     text: "DELETE FROM millrace_lease\nWHERE number = ?1",
     parameters: ["number"],
   },
-  lease_is_open: {
-    text: "SELECT 1 AS yes\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nWHERE lease.number = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value\n  )\nLIMIT 1",
-    parameters: ["number"],
+  last_runs: {
+    text: "SELECT attempt.key, max(attempt.n) AS n\nFROM json_each(?1) AS named\nJOIN millrace_attempt AS attempt ON attempt.key = named.value\nGROUP BY attempt.key",
+    parameters: ["keys"],
   },
-  unfinished_jobs: {
-    text: "SELECT claimed.value AS key, run.value AS n, place.value AS rank, job.id, job.lane, job.priority,\n       job.type, job.tenant, job.concurrency, job.max_attempts, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nJOIN json_each(lease.ranks) AS place ON place.key = claimed.key\nJOIN millrace_job AS job ON job.key = claimed.value\nLEFT JOIN millrace_attempt AS last ON last.key = claimed.value AND last.n = run.value - 1\nWHERE lease.number = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value\n  )\nORDER BY claimed.key",
-    parameters: ["number"],
+  job_facts: {
+    text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
+    parameters: ["keys"],
   },
   find_name: {
     text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\n  AND text = ?2",
@@ -304,10 +327,6 @@ export const queries: {
   name_by_id: {
     text: "SELECT kind, text\nFROM millrace_name\nWHERE id = ?1",
     parameters: ["id"],
-  },
-  names_of_kind: {
-    text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\nORDER BY id",
-    parameters: ["kind"],
   },
   take_scheduled: {
     text: "DELETE FROM millrace_scheduled\nWHERE key = ?1\nRETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
@@ -390,7 +409,7 @@ export const queries: {
     parameters: ["key"],
   },
   insert_dead_letter: {
-    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)",
+    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET status = 1, error = ?4, attempts = ?5, died_at = ?6, spec = ?7",
     parameters: ["id","type","tenant","error","attempts","died_at","spec"],
   },
   find_dead_letter: {
@@ -422,11 +441,7 @@ export const queries: {
     parameters: ["id","beats","now"],
   },
   leases_of_worker: {
-    text: "SELECT number, worker, keys, ns, claimed_at, started_at\nFROM millrace_lease\nWHERE worker = ?1\nORDER BY number",
-    parameters: ["worker"],
-  },
-  cancel_requests_of_worker: {
-    text: "SELECT asked.key, asked.reason\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN millrace_cancel_request AS asked ON asked.key = claimed.value\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nWHERE lease.worker = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = claimed.value AND done.n = run.value\n  )",
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE worker = ?1\nORDER BY number",
     parameters: ["worker"],
   },
 };

@@ -19,14 +19,9 @@ export interface LeaseRow {
   readonly worker: Uint8Array;
   readonly keys: string;
   readonly ns: string;
+  readonly ranks: string;
+  readonly starts: string;
   readonly claimed_at: number;
-  readonly started_at: number | null;
-}
-
-export interface UnfinishedRow extends WaitingRow {
-  readonly id: Uint8Array;
-  readonly max_attempts: number;
-  readonly flags: number;
 }
 
 export interface CandidateRow {
@@ -120,7 +115,6 @@ interface CancelRow {
 export interface QueryRows {
   find_name: { readonly id: number };
   name_by_id: { readonly kind: number; readonly text: string };
-  names_of_kind: { readonly id: number };
   find_body: {
     readonly key: number;
     readonly type: number;
@@ -139,10 +133,15 @@ export interface QueryRows {
   claimed_jobs: ClaimedRow;
   find_lease: LeaseRow;
   leases_of_worker: LeaseRow;
-  lease_is_open: Yes;
-  unfinished_jobs: UnfinishedRow;
+  last_runs: { readonly key: number; readonly n: number };
+  job_facts: Omit<WaitingRow, "rank" | "n"> & {
+    readonly id: Uint8Array;
+    readonly max_attempts: number;
+    readonly flags: number;
+  };
+  ready_lanes: { readonly lane: number };
+  payload_sizes: { readonly key: number; readonly bytes: number };
   find_cancel_requests: CancelRow;
-  cancel_requests_of_worker: CancelRow;
   waiting_fields: Omit<WaitingRow, "key" | "rank" | "n" | "tries" | "crashes">;
   find_dead_letter: {
     readonly id: Uint8Array;
@@ -181,14 +180,16 @@ export interface QueryRows {
   keys_ready: KeyRow;
   keys_blocked: KeyRow;
   keys_leased: KeyRow;
-  started_at_of_running: { readonly started_at: number | null };
+  start_of_run: { readonly started_at: number | null };
+  count_matching: { readonly count: number };
+  count_waiting: { readonly scheduled: number; readonly queued: number };
+  count_ended: { readonly count: number };
   attempts_of_job: AttemptRow;
   feed_after: {
     readonly position: number;
     readonly kind: number;
     readonly at: number;
-    readonly keys: string;
-    readonly ids: string | null;
+    readonly ids: string;
   };
   ids_of_keys: { readonly id: Uint8Array };
   finished_before: FinishedRow;

@@ -48,7 +48,10 @@ export function takeWaiting({ sql }: Session, key: JobKey): Waiting | undefined 
   );
 }
 
-export function parseNumbers(json: string): number[] {
-  const numbers: number[] = JSON.parse(json);
-  return numbers;
+/**
+ * A limit that SQLite takes for what it is: a negative one would mean none at all, and a fraction
+ * would be an error.
+ */
+export function bounded(limit: number, max: number): number {
+  return Math.min(Math.max(0, Math.trunc(limit) || 0), max);
 }

@@ -1,12 +1,13 @@
 /** settle: the one door out of `running`. The rescuer goes through it too. */
-import { isFinal, type FinalState } from "../../core/job.ts";
+import type { FinalState } from "../../core/job.ts";
 import type { Fault, Settlement } from "../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../codes.ts";
 import type { EventKind, JobKey, Lease, SettleItem } from "../store.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
+import { closeIfDone, runsOf, type HeldRun } from "./lease.ts";
 import type { LeaseRow } from "./rows.ts";
-import { parseNumbers, putWaiting, type Session } from "./session.ts";
+import { putWaiting, type Session } from "./session.ts";
 
 const EVENT_OF: Readonly<Record<FinalState, EventKind>> = {
   completed: "job:completed",
@@ -20,16 +21,18 @@ export interface EndedRun {
   readonly lease: LeaseRow;
   readonly key: JobKey;
   readonly n: number;
+  readonly startedAt: number;
   readonly settlement: Settlement;
 }
 
 /** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
 export function settle(session: Session, items: readonly SettleItem[]): ("settled" | "stale")[] {
-  const leases = new Map<string, OpenLease | null>();
+  const leases = new Map<string, KnownLease | null>();
   const runs = items.map(({ lease: proof, key, n, settlement }) => {
-    const lease = openLease(session, leases, proof);
-    const isHeld = lease !== null && lease.runs.get(key) === n;
-    return isHeld ? { lease: lease.row, key, n, settlement } : null;
+    const lease = findLease(session, leases, proof);
+    const held = lease?.runs.get(key);
+    if (lease === null || held?.n !== n || held.startedAt === null) return null;
+    return { lease: lease.row, key, n, startedAt: held.startedAt, settlement };
   });
   const settled = endRuns(
     session,
@@ -41,30 +44,26 @@ export function settle(session: Session, items: readonly SettleItem[]): ("settle
   return runs.map((run) => (run !== null && settled.has(run) ? "settled" : "stale"));
 }
 
-interface OpenLease {
+interface KnownLease {
   readonly row: LeaseRow;
-  readonly runs: ReadonlyMap<JobKey, number>;
+  readonly runs: ReadonlyMap<JobKey, HeldRun>;
 }
 
-/** The started lease with this proof, looked up once per call. */
-function openLease(
+/** The lease with this proof, looked up once per call. */
+function findLease(
   { sql }: Session,
-  known: Map<string, OpenLease | null>,
+  known: Map<string, KnownLease | null>,
   { number, secret }: Lease,
-): OpenLease | null {
+): KnownLease | null {
   const proof = `${number}.${secret}`;
   const found = known.get(proof);
   if (found !== undefined) return found;
   const row = sql.get("find_lease", { number, secret });
-  const isStarted = row !== undefined && row.started_at !== null;
-  const lease = isStarted ? { row, runs: runsOf(row) } : null;
+  const runs = row === undefined ? [] : runsOf(row);
+  const lease =
+    row === undefined ? null : { row, runs: new Map(runs.map((run) => [run.key, run])) };
   known.set(proof, lease);
   return lease;
-}
-
-function runsOf(row: LeaseRow): Map<JobKey, number> {
-  const ns = parseNumbers(row.ns);
-  return new Map(parseNumbers(row.keys).map((key, index) => [key, ns[index] ?? 0]));
 }
 
 /**
@@ -72,31 +71,31 @@ function runsOf(row: LeaseRow): Map<JobKey, number> {
  * ledger's primary key is the second line behind the lease.
  */
 export function endRuns(session: Session, runs: readonly EndedRun[]): ReadonlySet<EndedRun> {
-  const now = session.clock.now();
+  const { sql, clock, tidings } = session;
+  const now = clock.now();
   const asked = findCancelRequests(
     session,
     runs.map(({ key }) => key),
   );
-  const settled = new Set<EndedRun>();
-  const over: JobKey[] = [];
+  const settled = new Map<EndedRun, Ending>();
   for (const run of runs) {
-    const cancelled = asked.has(run.key) && !isFinal(run.settlement.to);
-    const ending = cancelled
-      ? { ...endingOf(run.settlement, now), ...CANCELLED, reason: asked.get(run.key) ?? null }
-      : endingOf(run.settlement, now);
+    const ending = endingOf(run.settlement, now, asked.has(run.key) ? askedFor(asked, run) : null);
     if (!insertAttempt(session, run, ending, now)) continue;
-    settled.add(run);
-    if (ending.nextRunAt === null) over.push(run.key);
-    moveOn(session, run, ending, now);
+    settled.set(run, ending);
+    if (ending.nextRunAt !== null) waitAgain(session, run, ending.nextRunAt, now);
+    if (ending.state === "failed") insertDeadLetter(session, run.key, run.settlement, now);
   }
+  for (const [kind, keys] of eventsOf(settled)) tidings.tell(kind, keys);
+  const over = [...settled].filter(([, { state }]) => state !== null).map(([{ key }]) => key);
+  sql.run("delete_dedup", { keys: JSON.stringify(over) });
   dropCancelRequests(
     session,
-    [...settled].map(({ key }) => key).filter((key) => asked.has(key)),
+    [...settled.keys()].map(({ key }) => key).filter((key) => asked.has(key)),
   );
-  session.sql.run("delete_dedup", { keys: JSON.stringify(over) });
-  return settled;
+  return new Set(settled.keys());
 }
 
+/** What the ledger row says besides who ran it. */
 interface Ending {
   readonly state: FinalState | null;
   readonly nextRunAt: number | null;
@@ -105,24 +104,32 @@ interface Ending {
   readonly reason: string | null;
 }
 
-const CANCELLED = { state: "cancelled", nextRunAt: null } as const;
+interface CancelRequest {
+  readonly reason: string | null;
+}
 
-function endingOf(settlement: Settlement, now: number): Ending {
-  const state = isFinal(settlement.to) ? settlement.to : null;
+function askedFor(asked: ReadonlyMap<JobKey, string | null>, { key }: EndedRun): CancelRequest {
+  return { reason: asked.get(key) ?? null };
+}
+
+/** A job that somebody asked to cancel never goes back to waiting; an end of its own stands. */
+function endingOf(settlement: Settlement, now: number, request: CancelRequest | null): Ending {
+  const open: Ending = { state: null, nextRunAt: null, fault: null, result: null, reason: null };
   switch (settlement.to) {
     case "completed":
     case "completed_with_errors": {
-      const { result, fault } = settlement;
-      return { state, nextRunAt: null, fault, result, reason: null };
+      const { to: state, result, fault } = settlement;
+      return { ...open, state, result, fault };
     }
     case "failed":
-      return { state, nextRunAt: null, fault: settlement.fault, result: null, reason: null };
+      return { ...open, state: "failed", fault: settlement.fault };
     case "cancelled":
-      return { state, nextRunAt: null, fault: null, result: null, reason: settlement.reason };
+      return { ...open, state: "cancelled", reason: settlement.reason };
     case "scheduled":
     case "queued": {
-      const nextRunAt = now + settlement.delayMs;
-      return { state, nextRunAt, fault: settlement.fault, result: null, reason: null };
+      const { fault, delayMs } = settlement;
+      if (request !== null) return { ...open, state: "cancelled", fault, reason: request.reason };
+      return { ...open, fault, nextRunAt: now + Math.max(0, Math.round(delayMs)) };
     }
   }
 }
@@ -137,7 +144,7 @@ function insertAttempt({ sql }: Session, run: EndedRun, ending: Ending, now: num
     worker: lease.worker,
     fence: lease.number,
     claimed_at: lease.claimed_at,
-    started_at: lease.started_at,
+    started_at: run.startedAt,
     finished_at: now,
     outcome: outcomeCodec.code[settlement.outcome],
     state: ending.state === null ? null : stateCodec.code[ending.state],
@@ -150,18 +157,6 @@ function insertAttempt({ sql }: Session, run: EndedRun, ending: Ending, now: num
   return changes > 0;
 }
 
-/** What follows from the ledger row: another place, or the end. */
-function moveOn(session: Session, run: EndedRun, ending: Ending, now: number): void {
-  const { tidings } = session;
-  if (ending.nextRunAt !== null) {
-    waitAgain(session, run, ending.nextRunAt, now);
-    tidings.tell("job:retrying", [run.key]);
-    return;
-  }
-  if (run.settlement.to === "failed") insertDeadLetter(session, run.key, run.settlement, now);
-  if (ending.state !== null) tidings.tell(EVENT_OF[ending.state], [run.key]);
-}
-
 function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {
   const { key, n, settlement } = run;
   const place = session.sql.get("waiting_fields", { key });
@@ -170,8 +165,14 @@ function waitAgain(session: Session, run: EndedRun, runAt: number, now: number):
   putWaiting(session, { ...place, key, rank: 0, n: n + 1, tries, crashes }, runAt, now);
 }
 
-/** Deletes a lease whose jobs have all left. */
-export function closeIfDone({ sql }: Session, lease: LeaseRow): void {
-  if (sql.get("lease_is_open", { number: lease.number }) !== undefined) return;
-  sql.run("delete_lease", { number: lease.number });
+/** What the feed is told, by kind. */
+function eventsOf(settled: ReadonlyMap<EndedRun, Ending>): Map<EventKind, JobKey[]> {
+  const events = new Map<EventKind, JobKey[]>();
+  for (const [{ key }, { state }] of settled) {
+    const kind = state === null ? "job:retrying" : EVENT_OF[state];
+    const keys = events.get(kind) ?? [];
+    keys.push(key);
+    events.set(kind, keys);
+  }
+  return events;
 }

@@ -7,15 +7,18 @@
  * one.
  */
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock, Dice } from "../../core/clock.ts";
+import { wait, type Clock, type Dice } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
 import type * as port from "../store.ts";
 import { backup } from "./backup.ts";
+import { handBack, start } from "./buffer.ts";
 import { cancel } from "./cancel.ts";
-import { claim, claimsNothing, handBack, start } from "./claim.ts";
+import { claim, claimsNothing } from "./claim.ts";
 import { openDatabase, type ConnectionOptions } from "./connection.ts";
 import { deadLetter } from "./dead-letter.ts";
 import { enqueue } from "./enqueue.ts";
+import { isBusy, storeError } from "./errors.ts";
 import { gates, hold, nextDueMs, pause, promote, release, resume } from "./gates.ts";
 import { attempts, count, feed, get, list } from "./inspect.ts";
 import { Names } from "./names.ts";
@@ -28,6 +31,11 @@ import { Watcher } from "./watcher.ts";
 import { join, leave, renew, rescue, silent } from "./workers.ts";
 import { closedError, Writer } from "./writer.ts";
 
+/** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */
+const ENQUEUE_MAX = 10_000;
+const READ_WAIT_MS = 10;
+const READ_ROUNDS_MAX = 500;
+
 interface Opened {
   readonly database: DatabaseSync;
   readonly session: Session;
@@ -38,6 +46,7 @@ interface Opened {
 export class SqliteJobStore implements port.JobStore {
   readonly "~store" = true;
   readonly #options: ConnectionOptions & { readonly clock: Clock; readonly dice: Dice };
+  #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
   #closing: Promise<void> | null = null;
 
@@ -47,7 +56,8 @@ export class SqliteJobStore implements port.JobStore {
 
   async open(): Promise<void> {
     if (this.#closing !== null) throw closedError();
-    this.#opened ??= openAll(this.#options);
+    this.#opening ??= openAll(this.#options);
+    this.#opened = await this.#opening;
   }
 
   async close(): Promise<void> {
@@ -56,7 +66,15 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async enqueue(jobs: readonly port.NewJob[]): Promise<readonly port.EnqueueAnswer[]> {
-    return this.#write((session) => enqueue(session, jobs));
+    if (jobs.length > ENQUEUE_MAX) {
+      const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
+      throw new MillraceError("OPTION_INVALID", `${limit}, not ${jobs.length}`);
+    }
+    return this.#each(jobs, enqueue, (job) => ({
+      status: "refused",
+      code: "STORE_REFUSED",
+      holder: job.id,
+    }));
   }
 
   async join(worker: port.WorkerInfo): Promise<void> {
@@ -72,25 +90,25 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async claim(request: port.ClaimRequest): Promise<port.Claim> {
-    const empty = claimsNothing(this.#use().session, request);
+    const empty = await this.#read((session) => claimsNothing(session, request));
     if (empty !== null) return empty;
     return this.#write((session) => claim(session, request));
   }
 
-  async start(lease: port.Lease): ReturnType<port.JobStore["start"]> {
-    return this.#write((session) => start(session, lease));
+  async start(lease: port.Lease, keys: readonly port.JobKey[]): ReturnType<port.JobStore["start"]> {
+    return this.#write((session) => start(session, lease, keys));
   }
 
   async handBack(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
     return this.#write((session) => handBack(session, lease, keys));
   }
 
-  async settle(items: readonly port.SettleItem[]): Promise<readonly ("settled" | "stale")[]> {
-    return this.#write((session) => settle(session, items));
+  async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
+    return this.#each<port.SettleItem, port.SettleAnswer>(items, settle, () => "refused");
   }
 
   async silent(limit: number): Promise<readonly port.SilentWorker[]> {
-    return silent(this.#use().session, limit);
+    return this.#read((session) => silent(session, limit));
   }
 
   async rescue(request: port.RescueRequest): Promise<port.Rescue> {
@@ -98,7 +116,7 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async promote(limit: number): Promise<port.Promotion> {
-    const waitMs = nextDueMs(this.#use().session);
+    const waitMs = await this.#read(nextDueMs);
     if (waitMs !== 0) return { moved: 0, nextDueMs: waitMs };
     return this.#write((session) => promote(session, limit));
   }
@@ -116,7 +134,7 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async gates(): Promise<readonly port.Gate[]> {
-    return gates(this.#use().session);
+    return this.#read((session) => gates(session));
   }
 
   async hold(limit: number): Promise<number> {
@@ -128,27 +146,27 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async get(id: JobId): Promise<port.JobRecord | null> {
-    return get(this.#use().session, id);
+    return this.#read((session) => get(session, id));
   }
 
   async attempts(id: JobId): Promise<readonly port.AttemptRecord[]> {
-    return attempts(this.#use().session, id);
+    return this.#read((session) => attempts(session, id));
   }
 
   async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
-    return list(this.#use().session, filter, page);
+    return this.#read((session) => list(session, filter, page));
   }
 
   async count(filter: port.ListFilter, max: number): Promise<number> {
-    return count(this.#use().session, filter, max);
+    return this.#read((session) => count(session, filter, max));
   }
 
   async deadLetter(id: JobId): Promise<port.DeadLetter | null> {
-    return deadLetter(this.#use().session, id);
+    return this.#read((session) => deadLetter(session, id));
   }
 
   async feed(position: number, limit: number): Promise<readonly port.FeedEntry[]> {
-    return feed(this.#use().session, position, limit);
+    return this.#read((session) => feed(session, position, limit));
   }
 
   async prune(retention: port.Retention, limit: number): Promise<port.Pruned> {
@@ -161,7 +179,8 @@ export class SqliteJobStore implements port.JobStore {
 
   /** Copies the living database into a new file that only its owner can read. */
   async backup(file: string): Promise<void> {
-    await backup(this.#use().database, file);
+    const { path } = this.#options;
+    await backup(this.#use().database, path, file);
   }
 
   #use(): Opened {
@@ -174,7 +193,50 @@ export class SqliteJobStore implements port.JobStore {
     return writer.write(() => work(session));
   }
 
+  /**
+   * Writes a batch as one. If the database refuses a value in it, every item is written by itself,
+   * so that the bad one alone is refused.
+   */
+  async #each<Item, Answer>(
+    items: readonly Item[],
+    work: (session: Session, items: readonly Item[]) => readonly Answer[],
+    refused: (item: Item) => Answer,
+  ): Promise<readonly Answer[]> {
+    try {
+      return await this.#write((session) => work(session, items));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+    }
+    const alone = items.map(async (item) => {
+      try {
+        return await this.#write((session) => work(session, [item]));
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        return [refused(item)];
+      }
+    });
+    return (await Promise.all(alone)).flat();
+  }
+
+  /** Reads one snapshot. A lock that another process holds for a moment is waited for. */
+  async #read<Answer>(work: (session: Session) => Answer): Promise<Answer> {
+    for (let round = 0; ; round += 1) {
+      const { database, session } = this.#use();
+      try {
+        database.exec("BEGIN");
+        return work(session);
+      } catch (error) {
+        if (!isBusy(error) || round >= READ_ROUNDS_MAX) throw storeError(error, this.#options.path);
+      } finally {
+        if (database.isTransaction) database.exec("COMMIT");
+      }
+      await wait(session.clock, READ_WAIT_MS);
+    }
+  }
+
   async #close(): Promise<void> {
+    // An opening under way is let through, so that it can be closed.
+    await this.#opening?.catch(() => {});
     if (this.#opened === null) return;
     const { database, writer, watcher } = this.#opened;
     watcher.close();
@@ -183,9 +245,9 @@ export class SqliteJobStore implements port.JobStore {
   }
 }
 
-function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }): Opened {
+async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }): Promise<Opened> {
   const { clock, dice, path } = options;
-  const database = openDatabase(options);
+  const database = await openDatabase(options, clock);
   const sql = new Statements(database);
   const names = new Names(sql);
   const tidings = new Tidings(sql, clock);
@@ -200,4 +262,8 @@ function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }): Ope
     undone: () => names.forget(),
   });
   return { database, session: { sql, names, clock, dice, tidings }, writer, watcher };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof MillraceError && error.code === "STORE_REFUSED";
 }

@@ -4,14 +4,18 @@
  * rolled back takes its words with it.
  */
 import type { Clock } from "../../core/clock.ts";
+import { idFromBytes } from "../../core/ids.ts";
+import type { JobId } from "../../core/job.ts";
 import { eventCodec } from "../codes.ts";
 import type { EventKind, JobKey } from "../store.ts";
 import type { Statements } from "./statements.ts";
 
+/** Jobs named in one row of the feed. */
+const ROW_IDS_MAX = 1_000;
+
 interface Entry {
   readonly kind: EventKind;
-  readonly keys: JobKey[];
-  readonly ids: readonly string[] | null;
+  readonly ids: readonly JobId[];
 }
 
 export class Tidings {
@@ -26,9 +30,19 @@ export class Tidings {
     this.#clock = clock;
   }
 
-  /** Something happened to these jobs. `ids` where their rows are about to go. */
-  tell(kind: EventKind, keys: readonly JobKey[], ids: readonly string[] | null = null): void {
-    if (keys.length > 0) this.#entries.push({ kind, keys: [...keys], ids });
+  /** Something happened to these jobs. */
+  tell(kind: EventKind, keys: readonly JobKey[]): void {
+    if (keys.length === 0) return;
+    const rows = this.#sql.all("ids_of_keys", { keys: JSON.stringify(keys) });
+    this.tellOf(
+      kind,
+      rows.map(({ id }) => idFromBytes(id)),
+    );
+  }
+
+  /** The same, where the ids are at hand or the jobs are about to go. */
+  tellOf(kind: EventKind, ids: readonly JobId[]): void {
+    if (ids.length > 0) this.#entries.push({ kind, ids });
   }
 
   /** Somebody who waits for work should look again. */
@@ -47,13 +61,15 @@ export class Tidings {
   /** Writes the rows of the feed, inside the transaction. */
   write(): void {
     const at = this.#clock.now();
-    for (const { kind, keys, ids } of merge(this.#entries)) {
-      this.#sql.run("append_event", {
-        kind: eventCodec.code[kind],
-        at,
-        keys: JSON.stringify(keys),
-        ids: ids === null ? null : JSON.stringify(ids),
-      });
+    for (const { kind, ids } of merge(this.#entries)) {
+      for (let from = 0; from < ids.length; from += ROW_IDS_MAX) {
+        const row = ids.slice(from, from + ROW_IDS_MAX);
+        this.#sql.run("append_event", {
+          kind: eventCodec.code[kind],
+          at,
+          ids: JSON.stringify(row),
+        });
+      }
     }
   }
 
@@ -66,15 +82,13 @@ export class Tidings {
   }
 }
 
+/** Joins neighbours of one kind; the order of kinds stays. */
 function merge(entries: readonly Entry[]): Entry[] {
-  const merged: Entry[] = [];
-  for (const entry of entries) {
-    const last = merged.at(-1);
-    if (last?.kind === entry.kind && last.ids === null && entry.ids === null) {
-      last.keys.push(...entry.keys);
-    } else {
-      merged.push(entry);
-    }
+  const groups: { kind: EventKind; parts: (readonly JobId[])[] }[] = [];
+  for (const { kind, ids } of entries) {
+    const last = groups.at(-1);
+    if (last?.kind === kind) last.parts.push(ids);
+    else groups.push({ kind, parts: [ids] });
   }
-  return merged;
+  return groups.map(({ kind, parts }) => ({ kind, ids: parts.flat() }));
 }

@@ -67,8 +67,14 @@ export class Watcher {
     });
   }
 
-  /** Changes only when another connection has committed. */
+  /**
+   * Changes only when another connection has committed. What cannot be read now counts as a change.
+   */
   #version(): unknown {
-    return this.#dataVersion.get()?.["data_version"];
+    try {
+      return this.#dataVersion.get()?.["data_version"];
+    } catch {
+      return null;
+    }
   }
 }

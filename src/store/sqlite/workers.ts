@@ -9,11 +9,16 @@ import type {
   WorkerId,
   WorkerInfo,
 } from "../store.ts";
-import { endUnstarted } from "./cancel.ts";
-import { keepInLease, policyOf, splitByRequest } from "./claim.ts";
+import { returnUnstarted } from "./buffer.ts";
+import { policyOf } from "./claim.ts";
+import { keepRuns, openRuns, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
 import type { LeaseRow } from "./rows.ts";
-import { closeIfDone, endRuns } from "./settle.ts";
-import { putBack, type Session } from "./session.ts";
+import { bounded, type Session } from "./session.ts";
+import { endRuns } from "./settle.ts";
+
+/** Jobs moved in one transaction. */
+const RESCUE_MAX = 500;
+const SILENT_MAX = 1_000;
 
 export function join({ sql, clock }: Session, worker: WorkerInfo): void {
   const now = clock.now();
@@ -35,17 +40,21 @@ export function leave({ sql, clock }: Session, worker: WorkerId): void {
   else sql.run("expire_worker", { id, now: clock.now() });
 }
 
-export function renew({ sql, clock }: Session, worker: WorkerId, leaseMs: number): Renewal {
+export function renew(session: Session, worker: WorkerId, leaseMs: number): Renewal {
+  const { sql, clock } = session;
   const id = idBytes(worker);
   const row = sql.get("renew_worker", { id, until: clock.now() + leaseMs });
   if (row === undefined) return { status: "lost" };
-  const cancel = sql.all("cancel_requests_of_worker", { worker: id });
+  const cancel = sql
+    .all("leases_of_worker", { worker: id })
+    .flatMap((lease) => splitByRequest(session, openRuns(session, lease)).asked)
+    .map(({ key, n, reason }) => ({ key, n, reason }));
   return { status: "renewed", cancel, quiet: row.quiet === 1 };
 }
 
 export function silent({ sql, clock }: Session, limit: number): SilentWorker[] {
   const now = clock.now();
-  return sql.all("silent_workers", { now, limit }).map((row) => ({
+  return sql.all("silent_workers", { now, limit: bounded(limit, SILENT_MAX) }).map((row) => ({
     id: idFromBytes(row.id),
     beats: row.beats,
     silentMs: now - row.until,
@@ -56,17 +65,18 @@ export function silent({ sql, clock }: Session, limit: number): SilentWorker[] {
 export function rescue(session: Session, request: RescueRequest): Rescue {
   const { sql, clock } = session;
   const id = idBytes(request.worker);
-  const { beats, limit } = request;
+  const { beats } = request;
   if (sql.get("worker_is_silent", { id, beats, now: clock.now() }) === undefined) {
     return { returned: 0, settled: [], done: false };
   }
   const settled: Rescue["settled"][number][] = [];
   let returned = 0;
   for (const lease of sql.all("leases_of_worker", { worker: id })) {
-    const room = limit - returned - settled.length;
+    const room = bounded(request.limit, RESCUE_MAX) - returned - settled.length;
     if (room <= 0) return { returned, settled, done: false };
-    if (lease.started_at === null) returned += returnBuffer(session, lease, room);
-    else settled.push(...endCrashed(session, lease, room, request));
+    const rescued = rescueLease(session, lease, room, request);
+    returned += rescued.returned;
+    settled.push(...rescued.settled);
   }
   if (sql.get("leases_of_worker", { worker: id }) !== undefined) {
     return { returned, settled, done: false };
@@ -75,38 +85,48 @@ export function rescue(session: Session, request: RescueRequest): Rescue {
   return { returned, settled, done: true };
 }
 
-/** Unstarted jobs go back uncharged, except those that somebody asked to cancel. */
-function returnBuffer(session: Session, lease: LeaseRow, room: number): number {
-  const { asked, others } = splitByRequest(session, lease);
-  endUnstarted(session, asked);
-  const back = others.slice(0, room);
-  for (const job of back) putBack(session, job);
-  keepInLease(session, lease, others.slice(room));
-  return back.length;
-}
-
-/** Started jobs go through the settle door with what the core decides about a crash. */
-function endCrashed(
+/** What had begun goes through the settle door; what only lay in the buffer goes back uncharged. */
+function rescueLease(
   session: Session,
   lease: LeaseRow,
   room: number,
-  { decide }: RescueRequest,
-): Rescue["settled"][number][] {
-  const { sql } = session;
-  const jobs = sql.all("unfinished_jobs", { number: lease.number }).slice(0, room);
-  endRuns(
+  request: RescueRequest,
+): Omit<Rescue, "done"> {
+  const open = openRuns(session, lease);
+  const runs = open.slice(0, room);
+  const returned = returnUnstarted(
     session,
-    jobs.map((job) => ({
-      lease,
-      key: job.key,
-      n: job.n,
-      settlement: decide({ tries: job.tries, crashes: job.crashes, ...policyOf(job) }),
-    })),
+    runs.filter(({ startedAt }) => startedAt === null),
   );
-  closeIfDone(session, lease);
-  return jobs.map((job) => {
-    const row = sql.get("job_by_key", { key: job.key });
-    if (row === undefined) throw new Error(`job ${job.key} vanished while it was rescued`);
-    return { id: idFromBytes(job.id), to: stateCodec.word(row.state) };
+  const settled = endCrashed(session, lease, runs, request);
+  const taken = new Set(runs.map(({ key }) => key));
+  keepRuns(
+    session,
+    lease,
+    open.filter(({ key }) => !taken.has(key)),
+  );
+  return { returned, settled };
+}
+
+function endCrashed(
+  session: Session,
+  lease: LeaseRow,
+  runs: readonly HeldRun[],
+  { decide }: RescueRequest,
+): Rescue["settled"] {
+  const { sql, names } = session;
+  const begun = withFacts(session, runs).flatMap(({ startedAt, ...job }) => {
+    if (startedAt === null) return [];
+    const { key, n, tries, crashes } = job;
+    const id = idFromBytes(job.id);
+    const type = names.text(job.type);
+    const settlement = decide({ id, type, tries, crashes, ...policyOf(job) });
+    return [{ lease, key, n, startedAt, settlement }];
+  });
+  endRuns(session, begun);
+  return begun.map(({ key }) => {
+    const row = sql.get("job_by_key", { key });
+    if (row === undefined) throw new Error(`job ${key} vanished while it was rescued`);
+    return { id: idFromBytes(row.id), to: stateCodec.word(row.state) };
   });
 }

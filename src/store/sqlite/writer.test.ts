@@ -84,6 +84,30 @@ describe("overlapping writes", () => {
   });
 });
 
+describe("a transaction that SQLite ends by itself", () => {
+  test("takes nothing back that was acknowledged and commits nothing that was not", async () => {
+    const writer = makeWriter();
+    const { page_count: pages } = database.prepare("PRAGMA page_count").get() ?? {};
+    database.exec(`PRAGMA max_page_count = ${Number(pages) + 4}`);
+
+    const answers = await Promise.allSettled([
+      writer.write(() => note("before")),
+      // More than fits: SQLite rolls the whole transaction back.
+      writer.write(() => note("x".repeat(1_000_000))),
+      writer.write(() => note("after")),
+    ]);
+
+    const acknowledged = ["before", "too much", "after"].filter(
+      (_, index) => answers[index]?.status === "fulfilled",
+    );
+    expect(answers[1]).toMatchObject({ status: "rejected", reason: { code: "STORE_FULL" } });
+    expect(notes()).toEqual(acknowledged);
+    database.exec("PRAGMA max_page_count = 1000000");
+    await writer.write(() => note("later"));
+    expect(notes()).toEqual([...acknowledged, "later"]);
+  });
+});
+
 describe("a database that others keep locked", () => {
   test("is waited for, and the caller never hears of it", async () => {
     const other = open();

@@ -38,7 +38,7 @@ interface WriterOptions {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly tidings: Tidings;
-  /** Called after a commit that may have made work, before its promises resolve. */
+  /** Called after a commit that may have made work. */
   readonly committed: () => void;
   /** Called when a piece or a whole group was undone: what was read inside may never have been. */
   readonly undone: () => void;
@@ -104,32 +104,36 @@ export class Writer {
     }
     this.#busySince = null;
 
-    const group = this.#runSlice();
+    const group: Piece[] = [];
     try {
+      this.#runSlice(group);
       tidings.write();
       this.#bracket.commit.run();
     } catch (error) {
-      this.#rollBack();
+      this.#undo();
       for (const piece of group) piece.fail(storeError(error, path));
       this.#next();
       return;
     }
-    if (tidings.finish()) this.#options.committed();
+    const woke = tidings.finish();
     for (const piece of group) piece.settle();
+    if (woke) this.#options.committed();
     this.#next();
   }
 
-  /** Runs queued pieces until the slice is used up. Answers those that await the commit. */
-  #runSlice(): Piece[] {
+  /**
+   * Runs queued pieces until the slice is used up. `group` gathers those that await the commit.
+   * Throws when SQLite has ended the transaction by itself, as it does when the disk is full: what
+   * ran before is undone, and what comes after must not run outside a transaction.
+   */
+  #runSlice(group: Piece[]): void {
     const { clock } = this.#options;
     const endsAt = clock.monotonic() + SLICE_MS_MAX;
-    const group: Piece[] = [];
     do {
       const piece = this.#queue.shift();
-      if (piece === undefined) break;
+      if (piece === undefined) return;
       if (this.#runPiece(piece)) group.push(piece);
     } while (clock.monotonic() < endsAt);
-    return group;
   }
 
   /** Runs one piece in its own savepoint. Answers whether it took effect. */
@@ -143,19 +147,24 @@ export class Writer {
       return true;
     } catch (error) {
       piece.fail(storeError(error, path));
+      if (!database.isTransaction) throw error;
       tidings.dropPiece();
       this.#options.undone();
-      // Some errors (a full disk) end the whole transaction; then COMMIT fails for the others too.
-      if (database.isTransaction) database.exec("ROLLBACK TO piece; RELEASE piece");
+      database.exec("ROLLBACK TO piece; RELEASE piece");
       return false;
     }
   }
 
-  #rollBack(): void {
-    const { database } = this.#options;
-    if (database.isTransaction) database.exec("ROLLBACK");
-    this.#options.tidings.finish();
+  /** Takes everything of the group back. Never throws: its pieces must still get their answer. */
+  #undo(): void {
+    const { database, tidings } = this.#options;
+    tidings.finish();
     this.#options.undone();
+    try {
+      if (database.isTransaction) database.exec("ROLLBACK");
+    } catch {
+      // The transaction is as good as gone: nothing of it was committed, and the next BEGIN tells.
+    }
   }
 
   /** The lock could not be had: later, without holding up the event loop. */

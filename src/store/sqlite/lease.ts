@@ -1,0 +1,99 @@
+/** A lease from the inside: which runs it names, which have begun, which are still open. */
+import type { JobKey } from "../store.ts";
+import { findCancelRequests } from "./cancel.ts";
+import type { LeaseRow, WaitingRow } from "./rows.ts";
+import type { Session } from "./session.ts";
+
+/** One job of a lease. */
+export interface HeldRun {
+  readonly key: JobKey;
+  readonly n: number;
+  /** Where it lay in `ready`, so that it can be put back there. */
+  readonly rank: number;
+  /** Null while it only lies in the worker's buffer. */
+  readonly startedAt: number | null;
+}
+
+/** A held run with what it takes to put it back or to decide about it. */
+export interface HeldJob extends HeldRun, WaitingRow {
+  readonly id: Uint8Array;
+  readonly max_attempts: number;
+  readonly flags: number;
+}
+
+export function runsOf(lease: LeaseRow): HeldRun[] {
+  const ns: number[] = JSON.parse(lease.ns);
+  const ranks: number[] = JSON.parse(lease.ranks);
+  const starts: (number | null)[] = JSON.parse(lease.starts);
+  const keys: JobKey[] = JSON.parse(lease.keys);
+  return keys.map((key, index) => ({
+    key,
+    n: ns[index] ?? 0,
+    rank: ranks[index] ?? 0,
+    startedAt: starts[index] ?? null,
+  }));
+}
+
+/** The runs of a lease that have no ledger row yet. */
+export function openRuns({ sql }: Session, lease: LeaseRow): HeldRun[] {
+  const ended = new Map(sql.all("last_runs", { keys: lease.keys }).map(({ key, n }) => [key, n]));
+  return runsOf(lease).filter(({ key, n }) => (ended.get(key) ?? 0) < n);
+}
+
+/** The same runs with the facts of their jobs. */
+export function withFacts({ sql }: Session, runs: readonly HeldRun[]): HeldJob[] {
+  const keys = JSON.stringify(runs.map(({ key }) => key));
+  const facts = new Map(sql.all("job_facts", { keys }).map((row) => [row.key, row]));
+  return runs.map((run) => {
+    const job = facts.get(run.key);
+    if (job === undefined) throw new Error(`job ${run.key} has a lease but no row`);
+    return { ...job, ...run };
+  });
+}
+
+/** Splits runs into those whose cancellation somebody asked for, and the others. */
+export function splitByRequest<Run extends HeldRun>(
+  session: Session,
+  runs: readonly Run[],
+): { asked: readonly (Run & { readonly reason: string | null })[]; others: readonly Run[] } {
+  const requests = findCancelRequests(
+    session,
+    runs.map(({ key }) => key),
+  );
+  return {
+    asked: runs
+      .filter(({ key }) => requests.has(key))
+      .map((run) => ({ ...run, reason: requests.get(run.key) ?? null })),
+    others: runs.filter(({ key }) => !requests.has(key)),
+  };
+}
+
+/** Narrows a lease to these runs; an empty one goes. */
+export function keepRuns({ sql }: Session, lease: LeaseRow, runs: readonly HeldRun[]): void {
+  if (runs.length === 0) {
+    sql.run("delete_lease", { number: lease.number });
+    return;
+  }
+  sql.run("set_lease_jobs", { number: lease.number, ...listsOf(runs) });
+}
+
+/** Deletes a lease whose runs have all ended. */
+export function closeIfDone(session: Session, lease: LeaseRow): void {
+  if (openRuns(session, lease).length > 0) return;
+  session.sql.run("delete_lease", { number: lease.number });
+}
+
+/** The four lists of a lease. */
+export function listsOf(runs: readonly HeldRun[]): {
+  keys: string;
+  ns: string;
+  ranks: string;
+  starts: string;
+} {
+  return {
+    keys: JSON.stringify(runs.map(({ key }) => key)),
+    ns: JSON.stringify(runs.map(({ n }) => n)),
+    ranks: JSON.stringify(runs.map(({ rank }) => rank)),
+    starts: JSON.stringify(runs.map(({ startedAt }) => startedAt)),
+  };
+}

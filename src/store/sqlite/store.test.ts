@@ -1,0 +1,174 @@
+/**
+ * What only the embedded store can show: one file, one host's clock, copies of the file. Everything
+ * that both stores do is in test/conformance.
+ */
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newId } from "../../core/ids.ts";
+import { systemClock, systemDice } from "../../lib/system.ts";
+import type { JobStore, NewJob } from "../store.ts";
+import { makeSqliteStore } from "./make.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "millrace-store-"));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe("a host whose clock steps back", () => {
+  test("does not close a gate that was opened", async () => {
+    let now = Date.UTC(2026, 0, 5);
+    const clock = { ...systemClock, now: () => now };
+    const store = makeSqliteStore({ path: ":memory:" }, { clock });
+    await store.open();
+    await store.pause({ kind: "type", name: "email" }, { reason: "mail is down", by: null });
+    await store.resume({ kind: "type", name: "email" });
+
+    now -= 3_600_000;
+
+    expect(await store.gates()).toEqual([]);
+    await store.close();
+  });
+});
+
+describe("a backup", () => {
+  test("is whole, alone and private, although another process writes all the time", async () => {
+    const store = await openStore("jobs.db");
+    const other = await openStore("jobs.db");
+    await store.enqueue(Array.from({ length: 500 }, aJob));
+    const copy = join(folder, "copy.db");
+    const stop = new AbortController();
+    const writer = (async () => {
+      while (!stop.signal.aborted) await other.enqueue([aJob()]);
+    })();
+
+    await store.backup(copy);
+    stop.abort();
+    await writer;
+    await Promise.all([store.close(), other.close()]);
+
+    expect((statSync(copy).mode & 0o777).toString(8)).toBe("600");
+    expect(["-wal", "-shm", "-journal"].filter((side) => existsSync(copy + side))).toEqual([]);
+    const restored = await openStore("copy.db");
+    expect(await restored.count({ states: ["queued"] }, 1_000)).toBeGreaterThanOrEqual(500);
+    await restored.close();
+  });
+
+  test("never overwrites a file", async () => {
+    const store = await openStore("jobs.db");
+    const copy = join(folder, "copy.db");
+    await store.backup(copy);
+
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: "BACKUP_EXISTS" });
+    await store.close();
+  });
+
+  test("into a missing folder is refused and leaves nothing", async () => {
+    const store = await openStore("jobs.db");
+
+    const backup = store.backup(join(folder, "missing", "copy.db"));
+
+    await expect(backup).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
+    await store.close();
+  });
+});
+
+describe("odd paths", () => {
+  test("a link to nowhere is refused", async () => {
+    const path = join(folder, "link.db");
+    symlinkSync(join(folder, "nowhere.db"), path);
+
+    await expect(makeSqliteStore({ path }).open()).rejects.toMatchObject({
+      code: "STORE_READ_ONLY",
+      message: expect.stringContaining("link"),
+    });
+  });
+
+  test("an address instead of a file name is refused", () => {
+    expect(() => makeSqliteStore({ path: "file:jobs.db" })).toThrow("plain file name");
+  });
+
+  test("a database without a readable version is refused", async () => {
+    const store = await openStore("jobs.db");
+    await store.close();
+    const broken = new DatabaseSync(join(folder, "jobs.db"));
+    broken.exec("UPDATE millrace_meta SET value = 'abc' WHERE name = 'schema'");
+    broken.close();
+
+    const reopened = makeSqliteStore({ path: join(folder, "jobs.db") });
+
+    await expect(reopened.open()).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  });
+});
+
+describe("counts and lists", () => {
+  test("are one snapshot: a job on its way between two places is never missing", async () => {
+    const [store, other] = [await openStore("jobs.db"), await openStore("jobs.db")];
+    const jobs = Array.from({ length: 40 }, aJob);
+    await store.enqueue(jobs);
+    const worker = newId(systemClock.now(), systemDice);
+    const info = { host: "mill", pid: 1, version: "0", protocol: 1, leaseMs: 60_000 };
+    await other.join({ id: worker, ...info });
+
+    const counts: number[] = [];
+    for (let round = 0; round < 60; round += 1) {
+      const cycle = cycleAll(other, worker);
+      counts.push(await store.count({ states: ["queued", "running"] }, 100));
+      await cycle;
+    }
+
+    expect([...new Set(counts)]).toEqual([40]);
+    await Promise.all([store.close(), other.close()]);
+  });
+});
+
+/** Claims everything and puts it back. */
+async function cycleAll(store: JobStore, worker: string): Promise<void> {
+  const { lease, jobs } = await store.claim({ worker, lanes: "any", limit: 40, buffer: true });
+  if (lease !== null) {
+    await store.handBack(
+      lease,
+      jobs.map(({ key }) => key),
+    );
+  }
+}
+
+async function openStore(file: string): Promise<ReturnType<typeof makeSqliteStore>> {
+  const store = makeSqliteStore({ path: join(folder, file) });
+  await store.open();
+  return store;
+}
+
+function aJob(): NewJob {
+  return {
+    id: newId(systemClock.now(), systemDice),
+    type: "email",
+    tenant: "default",
+    lane: "general",
+    category: null,
+    priority: 100,
+    due: { delayMs: 0 },
+    maxAttempts: 5,
+    timeoutMs: null,
+    payload: null,
+    payloadVersion: null,
+    correlationId: null,
+    parentId: null,
+    retryOf: null,
+    concurrencyKey: null,
+    idempotency: null,
+    dedup: null,
+    webhookUrl: null,
+    tags: {},
+    createdBy: null,
+    onOrphan: "retry",
+    retryOwner: "queue",
+  };
+}
