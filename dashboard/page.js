@@ -1,8 +1,17 @@
-/** Asks for the counts, shows them, and asks again a little later while somebody is looking. */
+/**
+ * Asks for counts and jobs, shows them, and asks again a little later while somebody is looking.
+ * Names and errors of jobs come from anywhere: they are only ever written as text.
+ */
 
-const INTERVAL_MS = 2_000;
+const INTERVAL_MS = 1_000;
+const JOBS_SHOWN = 30;
+const ERROR_LENGTH_MAX = 160;
 
 const status = document.querySelector("#status");
+const signIn = document.querySelector("#sign-in");
+const rows = document.querySelector("#jobs");
+const none = document.querySelector("#none");
+const rowForm = document.querySelector("#row");
 const numbers = new Intl.NumberFormat("en");
 let timer;
 
@@ -13,35 +22,78 @@ document.addEventListener("visibilitychange", () => {
 void refresh();
 
 async function refresh() {
+  clearTimeout(timer);
   try {
-    const response = await fetch("api/v1/overview");
-    if (!response.ok) throw new Error(await reasonOf(response));
-    const { states } = await response.json();
-    show(states);
-    say("Up to date, refreshed every two seconds.");
+    const [{ states }, { jobs }] = await Promise.all([
+      ask("api/v1/overview"),
+      ask(`api/v1/jobs?limit=${JOBS_SHOWN}`),
+    ]);
+    showCounts(states);
+    showJobs(jobs);
+    signIn.hidden = true;
+    say("Up to date, refreshed every second.");
   } catch (error) {
+    signIn.hidden = error.status !== 401;
     const isNetwork = error instanceof TypeError;
     say(isNetwork ? "The server does not answer. Trying again …" : error.message, true);
   }
+  clearTimeout(timer);
   if (!document.hidden) timer = setTimeout(() => void refresh(), INTERVAL_MS);
 }
 
-function show(states) {
+async function ask(path) {
+  const response = await fetch(path);
+  if (response.ok) return response.json();
+  const problem = await response.json().catch(() => ({}));
+  const reason = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
+  throw Object.assign(new Error(reason), { status: response.status });
+}
+
+function showCounts(states) {
   for (const { state, count, more } of states) {
     const place = document.querySelector(`[data-state="${state}"] .count`);
-    place.textContent = numbers.format(count) + (more ? "+" : "");
+    write(place, numbers.format(count) + (more ? "+" : ""));
   }
 }
 
-async function reasonOf(response) {
-  const problem = await response.json().catch(() => ({}));
-  return problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
+/** Rows are kept and rewritten, so that a selection or a reader's place survives. */
+function showJobs(jobs) {
+  none.hidden = jobs.length > 0;
+  while (rows.rows.length > jobs.length) rows.deleteRow(-1);
+  while (rows.rows.length < jobs.length) rows.append(rowForm.content.cloneNode(true));
+  for (const [index, job] of jobs.entries()) showJob(rows.rows[index], job);
+}
+
+function showJob(row, job) {
+  const [type, state, attempts, age, error] = row.cells;
+  row.dataset.of = job.state;
+  write(type, job.type);
+  write(state, job.state.replaceAll("_", " "));
+  write(attempts, `${job.attempts} of ${job.maxAttempts}`);
+  write(age, ageOf(job.createdAt));
+  write(error, troubleOf(job));
+}
+
+function troubleOf({ error, cancelReason }) {
+  const [line = ""] = (error?.message ?? cancelReason ?? "").split("\n");
+  return line.length > ERROR_LENGTH_MAX ? `${line.slice(0, ERROR_LENGTH_MAX)}…` : line;
+}
+
+function ageOf(createdAt) {
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(createdAt)) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
 }
 
 /** The words carry the trouble; the colour only repeats it. */
 function say(text, isTrouble = false) {
-  const words = isTrouble ? `Trouble: ${text}` : text;
   // A screen reader speaks on every write, so what has not changed is not written again.
-  if (status.textContent !== words) status.textContent = words;
+  write(status, isTrouble ? `Trouble: ${text}` : text);
   status.toggleAttribute("data-trouble", isTrouble);
+}
+
+function write(place, text) {
+  if (place.textContent !== text) place.textContent = text;
 }

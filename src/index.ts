@@ -12,18 +12,22 @@ export type { Schedule, Timing } from "./face/schedule.ts";
 export type { Context, Logger, Units } from "./face/context.ts";
 
 // The client
+export { openMillrace } from "./open.ts";
 export type {
-  Breakers,
+  AttemptView,
   DeadLetter,
+  DeadLetterFilter,
   DeadLetters,
   JobFilter,
   Jobs,
+  JobStats,
   JobView,
   Millrace,
-  OpenMillrace,
   OpenOptions,
   PauseTarget,
   WaitOptions,
+  Workers,
+  WorkerView,
 } from "./face/client.ts";
 export type {
   Enqueued,

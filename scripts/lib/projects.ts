@@ -30,6 +30,13 @@ export const PROJECTS: readonly TestProject[] = [
     quick: true,
   },
   {
+    name: "runtime",
+    include: ["test/runtime/**/*.test.ts"],
+    budgetSeconds: 40,
+    testSeconds: 20,
+    quick: true,
+  },
+  {
     name: "tidy",
     include: ["test/tidy.test.ts"],
     budgetSeconds: 15,

@@ -1,6 +1,6 @@
 /**
- * Shows that the conformance suite bites: breaks one query at a time in a copy of the tree and runs
- * the suite of the verb, which must fail.
+ * Shows that the conformance suite bites: copies the store once per mutant, breaks each copy in one
+ * place and runs the suite of the verb on it, which must fail.
  *
  *     node scripts/show/mutants.ts [verb …]
  *
@@ -8,108 +8,142 @@
  * mutant catch nothing.
  */
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { mutants, type Mutant } from "../../test/conformance/mutants.ts";
 import { root } from "../lib/command.ts";
 import { table } from "../lib/table.ts";
+import { bindParameters, splitQueries } from "../sql-files.ts";
 
-const COPIED = ["src", "sql", "scripts", "test/conformance", "test/support", "package.json"];
-const CONFIGS = ["tsconfig.json", "vitest.config.ts"];
-const RUN_MS_MAX = 180_000;
+const COPIED = ["package.json", "src", "test/conformance", "test/support"];
+const SUITES = "test/conformance";
+const OPENER = "test/support/stores.ts";
+const STORES = "src/store";
+/** All tests of the store; of a mutant those of its verb, which its outer `describe` names. */
+const TESTS = /^(?:SQLite|mutant of (\w+)[ >]+\1)[ >]/;
+const RUN_MS_MAX = 300_000;
 
 interface Report {
   readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    /** The path of the test file. */
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly title: string;
+      readonly ancestorTitles: readonly string[];
+      readonly status: string;
+    }[];
   }[];
 }
 
 const verbs = process.argv.slice(2);
 const chosen = mutants.filter(({ verb }) => verbs.length === 0 || verbs.includes(verb));
+assert.ok(chosen.length > 0, "there is no such mutant");
+
 const tree = mkdtempSync(join(tmpdir(), "millrace-mutants-"));
 process.on("exit", () => rmSync(tree, { recursive: true, force: true }));
-copyTree();
+for (const path of COPIED) cpSync(join(root, path), join(tree, path), { recursive: true });
+symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
+for (const [index, mutant] of chosen.entries()) plant(mutant, `mutant-${index}`);
 
-const broken = new Set(failures(".*"));
-const caught = chosen.map((mutant) => catchersOf(mutant));
+const failures = runSuites();
+const broken = failures.get("sqlite") ?? [];
+const caught = chosen.map((_, index) =>
+  (failures.get(`mutant-${index}`) ?? []).filter((test) => !broken.includes(test)),
+);
 
-const rows = chosen.map(({ verb, mutant, query }, index) => {
+const rows = chosen.map(({ verb, place, mutant }, index) => {
   const [first, ...others] = caught[index] ?? [];
   const more = others.length > 0 ? ` and ${others.length} more` : "";
-  return [verb, query, mutant, first === undefined ? "SURVIVED" : `${first}${more}`];
+  return [verb, place, mutant, first === undefined ? "SURVIVED" : `${first}${more}`];
 });
-for (const line of table(["verb", "query", "mutant", "caught by"], rows)) console.log(line);
+for (const line of table(["verb", "place", "mutant", "caught by"], rows)) console.log(line);
 
-const survivors = caught.filter((tests) => tests.length === 0).length;
-console.log(`\n${chosen.length - survivors} of ${chosen.length} mutants caught`);
-if (broken.size > 0) console.log(`${broken.size} tests fail without any mutant`);
-if (survivors > 0 || chosen.length === 0) process.exitCode = 1;
+const survived = caught.filter((tests) => tests.length === 0).length;
+const total = chosen.length;
+if (broken.length > 0) console.log(`\nThese fail without any mutant:\n  ${broken.join("\n  ")}`);
+console.log(`\n${total} mutants, ${total - survived} caught, ${survived} survived`);
+if (survived > 0) process.exitCode = 1;
 
-function copyTree(): void {
-  for (const path of [...COPIED, ...CONFIGS]) {
-    cpSync(join(root, path), join(tree, path), { recursive: true });
+/** Puts a broken copy of the store beside it, with the suites that run on it. */
+function plant({ verb, place, replace: [from, to] }: Mutant, name: string): void {
+  cpSync(join(tree, STORES, "sqlite"), join(tree, STORES, name), { recursive: true });
+  copy(OPENER, `test/support/${name}.ts`, (text) => replaceOnce(text, "/sqlite/", `/${name}/`));
+  copy(`${SUITES}/sqlite.test.ts`, `${SUITES}/${name}.test.ts`, (text) =>
+    replaceOnce(replaceOnce(text, "stores.ts", `${name}.ts`), '"SQLite"', `"mutant of ${verb}"`),
+  );
+  if (place.endsWith(".ts")) {
+    const path = `${STORES}/${name}/${place}`;
+    copy(path, path, (text) => replaceOnce(text, from, to));
+    return;
   }
-  symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
+  const query = bindParameters(replaceOnce(queryText(place), from, to), "sqlite");
+  const override = `Object.assign(queries, ${JSON.stringify({ [place]: query })});\n`;
+  const path = `${STORES}/${name}/queries.gen.ts`;
+  copy(path, path, (text) => text + override);
 }
 
-/** The tests of the verb that fail because of the mutant. */
-function catchersOf(mutant: Mutant): readonly string[] {
-  const path = join(tree, "sql", "sqlite", "queries", mutant.file);
-  const original = readFileSync(path, "utf8");
-  writeFileSync(path, mutated(original, mutant));
-  embed();
-  const failed = failures(`^SQLite[ >]+${mutant.verb}[ >]`).filter((test) => !broken.has(test));
-  writeFileSync(path, original);
-  return failed.map((test) => test.replace(/^SQLite /, ""));
+function copy(from: string, to: string, change: (text: string) => string): void {
+  writeFileSync(join(tree, to), change(readFileSync(join(tree, from), "utf8")));
 }
 
-/** The file with the replacement made in the one query. */
-function mutated(text: string, { query, replace: [from, to] }: Mutant): string {
-  const start = text.search(new RegExp(`^-- name: ${query}$`, "m"));
-  assert.notEqual(start, -1, `there is no query ${query}`);
-  const next = text.indexOf("-- name:", start + 1);
-  const end = next === -1 ? text.length : next;
-  const parts = text.slice(start, end).split(from);
-  assert.equal(parts.length, 2, `"${from}" must occur once in ${query}`);
-  return text.slice(0, start) + parts.join(to) + text.slice(end);
+function replaceOnce(text: string, from: string, to: string): string {
+  const parts = text.split(from);
+  assert.equal(parts.length, 2, `${JSON.stringify(from)} must occur once in:\n${text}`);
+  return parts.join(to);
 }
 
-function embed(): void {
-  const { status, stderr } = run(["scripts/embed-sql.ts"]);
-  assert.equal(status, 0, stderr);
+function queryText(name: string): string {
+  const queries = join(root, "sql/sqlite/queries");
+  const found = readdirSync(queries)
+    .flatMap((file) => splitQueries(file, readFileSync(join(queries, file), "utf8")))
+    .find((query) => query.name === name);
+  assert.ok(found, `there is no query ${name}`);
+  return found.text;
 }
 
-/** Runs the tests whose names match, in the copy. Answers the names of those that fail. */
-function failures(pattern: string): readonly string[] {
+/** Runs the suites of all copies at once. Answers which tests failed, by the name of the copy. */
+function runSuites(): ReadonlyMap<string, readonly string[]> {
   const report = join(tree, "report.json");
-  const { stderr } = run([
-    "node_modules/vitest/vitest.mjs",
-    "run",
-    "test/conformance/sqlite.test.ts",
-    `--testNamePattern=${pattern}`,
-    "--reporter=json",
-    `--outputFile=${report}`,
-  ]);
-  try {
-    const { testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
-    rmSync(report);
-    const results = testResults.flatMap((file) => file.assertionResults);
-    assert.ok(
-      results.some(({ status }) => status !== "skipped" && status !== "pending"),
-      `no test matches ${pattern}`,
-    );
-    return results.filter(({ status }) => status === "failed").map(({ fullName }) => fullName);
-  } catch (error) {
-    throw new Error(`the suite did not run: ${stderr}`, { cause: error });
-  }
+  const vitest = spawnSync(
+    process.execPath,
+    [
+      join(root, "node_modules/vitest/vitest.mjs"),
+      "run",
+      `--root=${tree}`,
+      `--testNamePattern=${TESTS.source}`,
+      // Each copy has modules of its own, so it needs no process of its own; and Node reads them
+      // as they are, faster than anything could transform them.
+      "--no-isolate",
+      "--experimental.viteModuleRunner=false",
+      "--experimental.nodeLoader=false",
+      "--maxWorkers=100%",
+      "--reporter=json",
+      `--outputFile=${report}`,
+      `${SUITES}/sqlite.test.ts`,
+      `${SUITES}/mutant-`,
+    ],
+    { cwd: tree, encoding: "utf8", timeout: RUN_MS_MAX },
+  );
+  assert.equal(vitest.error, undefined, vitest.stderr);
+  const { testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
+  return new Map(testResults.map((file) => [basename(file.name, ".test.ts"), failedTests(file)]));
 }
 
-function run(args: readonly string[]): { readonly status: number | null; readonly stderr: string } {
-  return spawnSync(process.execPath, args, {
-    cwd: tree,
-    encoding: "utf8",
-    timeout: RUN_MS_MAX,
-  });
+function failedTests({ message, assertionResults }: Report["testResults"][number]): string[] {
+  const ran = assertionResults.filter(({ status }) => status === "passed" || status === "failed");
+  assert.ok(ran.length > 0, `no test ran: ${message}`);
+  return ran
+    .filter(({ status }) => status === "failed")
+    .map(({ ancestorTitles, title }) => [...ancestorTitles.slice(1), title].join(" "));
 }

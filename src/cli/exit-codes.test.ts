@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MillraceError } from "../core/errors.ts";
-import { reportError } from "./exit-codes.ts";
+import { exitCodeOfState, Failure, reportError } from "./exit-codes.ts";
 
 describe("an error that ends a command", () => {
   test("prints its code, message and hint, and no stack", () => {
@@ -19,8 +19,20 @@ describe("an error that ends a command", () => {
     ["STORE_CORRUPT", 5],
     ["SQLITE_TOO_OLD", 5],
     ["JOB_FAILED", 1],
+    ["ID_INVALID", 2],
+    ["PAYLOAD_INVALID", 2],
+    ["WAIT_TIMED_OUT", 124],
   ] as const)("%s leaves with exit code %i", (code, exitCode) => {
     expect(report(new MillraceError(code, "x")).exitCode).toBe(exitCode);
+  });
+
+  test("is told without a stack when it is the user's to mend", () => {
+    const failure = new Failure("There is no file jobs.ts.", { hint: "Check it.", exitCode: 2 });
+
+    expect(report(failure)).toEqual({
+      text: "There is no file jobs.ts.\nCheck it.\n",
+      exitCode: 2,
+    });
   });
 
   test("shows its stack when it is a mistake of ours", () => {
@@ -28,6 +40,17 @@ describe("an error that ends a command", () => {
 
     expect(text).toContain("please report it:\nTypeError: x is not a function\n    at ");
     expect(exitCode).toBe(1);
+  });
+});
+
+describe("a job that was waited for", () => {
+  test.each([
+    ["completed", 0],
+    ["failed", 1],
+    ["completed_with_errors", 3],
+    ["cancelled", 4],
+  ] as const)("%s leaves with exit code %i", (state, exitCode) => {
+    expect(exitCodeOfState(state)).toBe(exitCode);
   });
 });
 

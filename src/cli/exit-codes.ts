@@ -1,18 +1,44 @@
 /** What a command's exit code tells the script that called it. Stable: scripts depend on it. */
 import { MillraceError } from "../core/errors.ts";
 import type { ErrorCode } from "../core/errors.ts";
+import type { FinalState } from "../core/job.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const EXIT = {
   success: 0,
+  /** Also the code of a job that failed. */
   broken: 1,
   usage: 2,
+  completedWithErrors: 3,
+  cancelled: 4,
   store: 5,
+  timedOut: 124,
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-const USAGE_ERRORS: ReadonlySet<ErrorCode> = new Set(["OPTION_INVALID", "BACKUP_EXISTS"]);
+/** What ends a command although neither Millrace nor the store is at fault. */
+export class Failure extends Error {
+  readonly exitCode: ExitCode;
+  /** The next step, in one plain sentence. */
+  readonly hint: string;
+
+  constructor(message: string, options: { readonly hint: string; readonly exitCode: ExitCode }) {
+    super(message);
+    this.exitCode = options.exitCode;
+    this.hint = options.hint;
+  }
+}
+
+const USAGE_ERRORS: ReadonlySet<ErrorCode> = new Set([
+  "OPTION_INVALID",
+  "BACKUP_EXISTS",
+  "DEFINITION_INVALID",
+  "ID_INVALID",
+  "PAYLOAD_INVALID",
+  "PAYLOAD_REFUSED",
+]);
 
 /** Says what went wrong and what to do next. A stack is shown only for our own mistakes. */
 export function reportError(error: unknown, terminal: Terminal): ExitCode {
@@ -20,13 +46,32 @@ export function reportError(error: unknown, terminal: Terminal): ExitCode {
     terminal.err(`${error.code}: ${error.message}\n${error.hint}\n`);
     return exitCodeOf(error.code);
   }
+  if (error instanceof Failure) {
+    terminal.err(`${error.message}\n${error.hint}\n`);
+    return error.exitCode;
+  }
   const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.err(`This is a mistake in Millrace, please report it:\n${story}\n`);
   return EXIT.broken;
 }
 
+/** The code of a command that has waited for a job. */
+export function exitCodeOfState(state: FinalState): ExitCode {
+  switch (state) {
+    case "completed":
+      return EXIT.success;
+    case "completed_with_errors":
+      return EXIT.completedWithErrors;
+    case "failed":
+      return EXIT.broken;
+    case "cancelled":
+      return EXIT.cancelled;
+  }
+}
+
 function exitCodeOf(code: ErrorCode): ExitCode {
   if (USAGE_ERRORS.has(code)) return EXIT.usage;
+  if (code === "WAIT_TIMED_OUT") return EXIT.timedOut;
   if (code.startsWith("STORE_") || code === "SQLITE_TOO_OLD") return EXIT.store;
   return EXIT.broken;
 }

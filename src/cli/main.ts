@@ -3,7 +3,12 @@ import { runCommandLine } from "./program.ts";
 import { systemTerminal } from "./terminal.ts";
 
 async function main(): Promise<void> {
+  // `millrace jobs list | head` closes the pipe when it has seen enough.
+  process.stdout.on("error", () => process.exit());
   process.exitCode = await runCommandLine(process.argv.slice(2), systemTerminal);
+  // A job file may have opened what nobody closes, a pool or a timer: the command is over all the
+  // same. What is still on its way to the reader arrives first.
+  process.stdout.write("", () => process.exit());
 }
 
 void main();

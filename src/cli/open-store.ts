@@ -1,6 +1,6 @@
 /** The composition root's choice of a store. */
 import { makeSqliteStore } from "../store/sqlite/make.ts";
-import { parseDatabaseUrl } from "./database-url.ts";
+import { parseDatabaseUrl } from "../client/database-url.ts";
 
 /** A store with all its verbs, as the commands use it. */
 export type OpenedStore = ReturnType<typeof makeSqliteStore>;

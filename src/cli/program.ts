@@ -1,14 +1,27 @@
 /**
- * The command line: what can be said, and which module does it. A command's own code is loaded when
- * the command is used, so that `--help` and `--version` touch neither store nor server.
+ * The command line: what can be said, and which module does it. Store, engine and server are loaded
+ * when a command needs them, so that `--help` and `--version` touch none of them.
  */
 import { readFileSync } from "node:fs";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError } from "commander";
+import { declareConfig } from "./commands/config.ts";
+import { declareDeadLetters } from "./commands/dead-letters.ts";
+import { declareDev } from "./commands/dev.ts";
+import { declareDoctor } from "./commands/doctor.ts";
+import { declareEnqueue } from "./commands/enqueue.ts";
+import { declareJobs } from "./commands/jobs.ts";
+import { declarePause } from "./commands/pause.ts";
+import { declareStats } from "./commands/stats.ts";
+import { declareWorker } from "./commands/worker.ts";
+import { declareWorkers } from "./commands/workers.ts";
+import type { ServerOptions } from "./commands/server.ts";
+import { applyConfig } from "./config-file.ts";
 import { EXIT, reportError } from "./exit-codes.ts";
 import type { ExitCode } from "./exit-codes.ts";
+import { databaseOption, outputOption, PORT_DEFAULT, portOption } from "./options.ts";
+import type { Format } from "./output.ts";
+import type { Shell } from "./shell.ts";
 import type { Terminal } from "./terminal.ts";
-
-const PORT_DEFAULT = 7333;
 
 /** Runs a command line, given without the program's own name. Never throws: it answers a code. */
 export async function runCommandLine(
@@ -16,11 +29,11 @@ export async function runCommandLine(
   terminal: Terminal,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.success;
-  const program = createProgram(terminal, (code) => {
+  const end = (code: ExitCode): void => {
     exitCode = code;
-  });
+  };
   try {
-    await program.parseAsync(args, { from: "user" });
+    await createProgram({ terminal, end }).parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
     // Commander has already said what it had to say.
@@ -29,7 +42,7 @@ export async function runCommandLine(
   }
 }
 
-function createProgram(terminal: Terminal, end: (code: ExitCode) => void): Command {
+function createProgram(shell: Shell): Command {
   const program = new Command("millrace")
     .description("Durable background jobs: one SQLite file to start, a fleet to grow.")
     .version(packageVersion(), "-v, --version", "Show the version.")
@@ -38,69 +51,82 @@ function createProgram(terminal: Terminal, end: (code: ExitCode) => void): Comma
     .showSuggestionAfterError()
     .showHelpAfterError("Run millrace --help to see what there is.")
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput({ writeOut: shell.terminal.out, writeErr: shell.terminal.err })
+    .hook("preAction", (_, command) => applyConfig(command))
     .addHelpText("after", HELP_AFTER);
 
+  program.commandsGroup("Run:");
+  declareDev(program, shell);
+  declareServer(program, shell);
+  declareWorker(program, shell);
+  program.commandsGroup("Jobs:");
+  declareEnqueue(program, shell);
+  declareJobs(program, shell);
+  declareDeadLetters(program, shell);
+  program.commandsGroup("Operate:");
+  declarePause(program, shell);
+  declareWorkers(program, shell);
+  declareStats(program, shell);
+  declareDoctor(program, shell);
+  program.commandsGroup("Store:");
+  declareMigrate(program, shell);
+  declareBackup(program, shell);
+  declareConfig(program, shell);
+  return program;
+}
+
+const HELP_AFTER = `
+Examples:
+  millrace dev                                 page and worker for jobs.ts, port ${PORT_DEFAULT}
+  millrace worker --jobs jobs.ts               run jobs until Ctrl-C
+  millrace enqueue email '{"to":"ada@example.com"}' --follow
+  millrace jobs list --state failed
+  millrace backup jobs-monday.db               while workers go on
+
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 completed with errors, 4 cancelled,
+5 the store cannot be used, 124 waited too long, 130 interrupted.
+A flag wins over its environment variable, that over millrace.config.ts, and that over the default.
+`;
+
+function declareServer(program: Command, { terminal, end }: Shell): void {
   program
     .command("server")
     .description("Serve the dashboard and the HTTP API until Ctrl-C.")
     .addOption(databaseOption())
     .addOption(portOption())
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .action(async (options: { db: string; port: number; host: string }, command: Command) => {
+    .option("--demo", "run demo jobs beside it, to have something to watch")
+    .action(async (options: Omit<ServerOptions, "isAnyPort">, command: Command) => {
       const { server } = await import("./commands/server.ts");
       const isAnyPort = command.getOptionValueSource("port") === "default";
       end(await server({ ...options, isAnyPort }, terminal));
     });
+}
 
+function declareMigrate(program: Command, { terminal, end }: Shell): void {
   program
     .command("migrate")
     .description("Bring the tables of a store up to date.")
+    .option("--print", "print the SQL instead, and touch nothing")
     .addOption(databaseOption())
-    .action(async (options: { db: string }) => {
-      const { migrate } = await import("./commands/migrate.ts");
-      end(await migrate(options, terminal));
+    .addOption(outputOption())
+    .action(async (options: { db: string; print?: boolean; output: Format }) => {
+      const { migrate, printMigrations } = await import("./commands/migrate.ts");
+      const isPrint = options.print === true;
+      end(isPrint ? printMigrations(options, terminal) : await migrate(options, terminal));
     });
+}
 
+function declareBackup(program: Command, { terminal, end }: Shell): void {
   program
     .command("backup <file>")
     .description("Copy a store into a new file, beside running workers.")
     .addOption(databaseOption())
-    .action(async (file: string, options: { db: string }) => {
+    .addOption(outputOption())
+    .action(async (file: string, options: { db: string; output: Format }) => {
       const { backup } = await import("./commands/backup.ts");
       end(await backup(file, options, terminal));
     });
-
-  return program;
-}
-
-const HELP_AFTER = `
-Examples:
-  millrace server                              on ./millrace.db, http://127.0.0.1:${PORT_DEFAULT}
-  millrace server --db sqlite:/var/lib/jobs.db --port 8080
-  millrace backup jobs-monday.db               while workers go on
-
-Exit codes: 0 success, 1 failure, 2 wrong usage, 5 the store cannot be used.
-A flag wins over its environment variable, and that over the default.
-`;
-
-function databaseOption(): Option {
-  return new Option("--db <url>", "where the jobs are")
-    .env("MILLRACE_DATABASE_URL")
-    .default("sqlite:./millrace.db");
-}
-
-function portOption(): Option {
-  return new Option("--port <number>", "port to listen on; if none is given, a free one near it")
-    .env("MILLRACE_PORT")
-    .default(PORT_DEFAULT)
-    .argParser(parsePort);
-}
-
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw new InvalidArgumentError("It is a number from 0 to 65535; 0 takes any free port.");
 }
 
 /** From the package's own manifest, which lies two folders up in the source and in the build. */

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { stopSignal } from "./stop-signal.ts";
+import { listenForInterruption, stopSignal } from "./stop-signal.ts";
 
 describe("a signal to stop", () => {
   test.each(["SIGINT", "SIGTERM"])("%s is heard", async (signal) => {
@@ -30,6 +30,25 @@ describe("a signal to stop", () => {
     host.emit("SIGTERM", "SIGTERM");
 
     expect(host.exits).toEqual([143]);
+  });
+});
+
+describe("an interruption", () => {
+  test.each(["SIGINT", "SIGTERM"])("%s aborts at once", (signal) => {
+    const host = new Host();
+    const interruption = listenForInterruption(host);
+
+    host.emit(signal, signal);
+
+    expect(interruption.signal.aborted).toBe(true);
+  });
+
+  test("is left to others afterwards", () => {
+    const host = new Host();
+
+    listenForInterruption(host).stop();
+
+    expect(host.eventNames()).toEqual([]);
   });
 });
 

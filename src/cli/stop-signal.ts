@@ -35,3 +35,24 @@ export function stopSignal(
     host.on("SIGTERM", ask);
   });
 }
+
+/** Ctrl-C in a command that only watches: there is nothing to finish, so one is enough. */
+export interface Interruption {
+  readonly signal: AbortSignal;
+  /** Leaves the signals to whoever comes next. */
+  stop(): void;
+}
+
+export function listenForInterruption(host: NodeJS.EventEmitter = process): Interruption {
+  const abort = new AbortController();
+  const interrupt = (): void => abort.abort();
+  host.on("SIGINT", interrupt);
+  host.on("SIGTERM", interrupt);
+  return {
+    signal: abort.signal,
+    stop() {
+      host.off("SIGINT", interrupt);
+      host.off("SIGTERM", interrupt);
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { wait } from "./clock.ts";
+import { wait, within } from "./clock.ts";
 
 describe("wait", () => {
   test("resolves when its clock says so, and not before", async () => {
@@ -18,3 +18,40 @@ describe("wait", () => {
     expect(await waiting).toBeUndefined();
   });
 });
+
+describe("within", () => {
+  test("resolves with the promise and leaves no timer behind", async () => {
+    const timers = new Set<() => void>();
+
+    await within(fakeClock(timers), 1_000, Promise.resolve("done"));
+
+    expect(timers.size).toBe(0);
+  });
+
+  test("resolves when the time is up", async () => {
+    const timers = new Set<() => void>();
+
+    const waiting = within(fakeClock(timers), 1_000, new Promise(() => {}));
+    for (const wake of timers) wake();
+
+    expect(await waiting).toBeUndefined();
+  });
+
+  test("rejects with the promise and leaves no timer behind", async () => {
+    const timers = new Set<() => void>();
+
+    const waiting = within(fakeClock(timers), 1_000, Promise.reject(new Error("broken")));
+
+    await expect(waiting).rejects.toThrow("broken");
+    expect(timers.size).toBe(0);
+  });
+});
+
+function fakeClock(timers: Set<() => void>) {
+  return {
+    after(_ms: number, wake: () => void) {
+      timers.add(wake);
+      return () => void timers.delete(wake);
+    },
+  };
+}

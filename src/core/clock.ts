@@ -19,6 +19,26 @@ export function wait(clock: Pick<Clock, "after">, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.after(ms, resolve));
 }
 
+/**
+ * Resolves when `promise` does, or after `ms`, whichever comes first. No timer is left behind: one
+ * would keep the process alive.
+ */
+export async function within(
+  clock: Pick<Clock, "after">,
+  ms: number,
+  promise: Promise<unknown>,
+): Promise<void> {
+  let stop = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    stop = clock.after(ms, resolve);
+  });
+  try {
+    await Promise.race([promise, late]);
+  } finally {
+    stop();
+  }
+}
+
 /** A source of chance. */
 export interface Dice {
   /** Uniform in [0, 1). */

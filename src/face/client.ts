@@ -1,22 +1,19 @@
 /** The client: what an application holds after it has opened Millrace. */
 import type { Duration } from "../core/duration.ts";
 import type { State } from "../core/job.ts";
-import type { Fault } from "../core/outcome.ts";
+import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
-import type { Store } from "../store/store.ts";
 import type { Logger } from "./context.ts";
 import type { JobContract, JobRequest } from "./contract.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "./enqueue.ts";
 import type { Events } from "./events.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
-/** Without a store: `MILLRACE_DATABASE_URL`, else `sqlite:./millrace.db`. */
-export type OpenMillrace = (store?: string | Store, options?: OpenOptions) => Promise<Millrace>;
-
 export interface OpenOptions {
-  tenant?: string;
-  logger?: Logger;
-  webhookUrl?: string;
+  /** The tenant of jobs that name none. Default: `default`. */
+  readonly tenant?: string;
+  /** Where the library reports; any pino-shaped logger will do. Default: warnings to stderr. */
+  readonly logger?: Logger;
 }
 
 export interface Millrace extends AsyncDisposable {
@@ -47,7 +44,7 @@ export interface Millrace extends AsyncDisposable {
 
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
-  readonly breakers: Breakers;
+  readonly workers: Workers;
 
   /** From the next claim on, nothing behind this gate starts. */
   pause(target: PauseTarget, reason: string): Promise<void>;
@@ -63,18 +60,38 @@ export interface WaitOptions {
 export type PauseTarget = { lane: string } | { type: string } | { tenant: string };
 
 export interface Jobs {
+  /** Throws JOB_NOT_FOUND. */
   get(id: string): Promise<JobView>;
   list(filter?: JobFilter): Promise<{ jobs: readonly JobView[]; next: string | null }>;
+  /** A waiting job ends at once; a running one is asked to stop. */
   cancel(id: string, reason?: string): Promise<JobView>;
   /** A waiting job runs now. A finished one gets a linked successor that keeps phases and units. */
   retry(id: string): Promise<Enqueued<unknown>>;
+  /** Ends a job as failed, with its dead letter; with `retry` it counts as a failed attempt. */
   fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
+  /** Takes a job away from a worker that is stuck with it. It is queued again, uncharged. */
+  release(id: string): Promise<JobView>;
+  /** Every run of a job so far, oldest first. */
+  attempts(id: string): Promise<readonly AttemptView[]>;
   /** Why a job does not run, in one sentence. */
   explain(id: string): Promise<{ sentence: string; reason: string; until?: Date }>;
+  /** How many jobs wait, run and have failed, and how long the oldest has waited. */
+  stats(): Promise<JobStats>;
+}
+
+export interface JobStats {
+  readonly scheduled: number;
+  readonly queued: number;
+  /** Queued, but behind a closed gate. */
+  readonly held: number;
+  readonly running: number;
+  readonly failed: number;
+  readonly oldestQueuedMs: number | null;
 }
 
 export interface DeadLetters {
-  list(filter?: object): Promise<readonly DeadLetter[]>;
+  get(id: string): Promise<DeadLetter>;
+  list(filter?: DeadLetterFilter): Promise<readonly DeadLetter[]>;
   acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;
   reprocess(
     id: string,
@@ -83,24 +100,87 @@ export interface DeadLetters {
   discard(id: string, by: { actor: string; notes?: string }): Promise<void>;
 }
 
-export interface Breakers {
-  reset(service: string): Promise<void>;
-  forceOpen(service: string, reason: string): Promise<void>;
+export interface DeadLetterFilter {
+  status?: DeadLetter["status"];
+  type?: string;
+  tenant?: string;
+  /** Continue a list: the id of the last letter of the page before. */
+  after?: string;
+  limit?: number;
+}
+
+export interface Workers {
+  list(): Promise<readonly WorkerView[]>;
+  /** It takes no new work and keeps what it has. */
+  quiet(id: string): Promise<void>;
+}
+
+export interface WorkerView {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly joinedAt: Date;
+  /** False when its heartbeat is overdue. */
+  readonly isAlive: boolean;
+  readonly isQuiet: boolean;
+  readonly running: number;
 }
 
 export interface JobView {
   readonly id: string;
   readonly type: string;
   readonly state: State;
+  readonly tenant: string;
+  readonly lane: string;
+  readonly category: string | null;
+  readonly priority: number;
+  /** `null` for a job without payload. */
   readonly payload: Json;
+  /** What the handler returned; `null` before the end, and for one that returned nothing. */
+  readonly result: Json;
+  /** Why the last run failed. */
+  readonly error: Fault | null;
+  /** Of the whole job, 0 to 100. */
   readonly progress: number;
+  /** Attempts charged so far, and how many it may have. */
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly correlationId: string;
+  readonly parentId: string | null;
+  readonly retryOf: string | null;
+  readonly idempotencyKey: string | null;
+  readonly dedupKey: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly createdBy: string | null;
+  readonly createdAt: Date;
+  /** When it runs next, while it waits. */
+  readonly runAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly cancelReason: string | null;
+}
+
+/** One run of a job. */
+export interface AttemptView {
+  readonly number: number;
+  readonly outcome: OutcomeName;
+  readonly fence: number | null;
+  readonly worker: string | null;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date;
+  readonly error: Fault | null;
+  readonly nextRunAt: Date | null;
 }
 
 export interface JobFilter {
-  state?: State | readonly State[];
+  /** `pending` stands for scheduled and queued together. */
+  state?: State | "pending" | readonly (State | "pending")[];
   type?: string;
   tenant?: string;
+  category?: string;
   correlationId?: string;
+  parentId?: string;
   /** All of these must match. */
   tags?: Readonly<Record<string, string>>;
   /** Continue a list: the `next` of the page before. */
@@ -114,4 +194,14 @@ export interface DeadLetter {
   readonly jobId: string;
   readonly status: "pending_review" | "acknowledged" | "reprocessed" | "discarded";
   readonly error: Fault;
+  readonly type: string;
+  readonly tenant: string;
+  readonly attempts: number;
+  readonly diedAt: Date;
+  readonly reviewedBy: string | null;
+  readonly reviewedAt: Date | null;
+  readonly notes: string | null;
+  /** The job that took its place. */
+  readonly successorId: string | null;
+  readonly payload: Json;
 }

@@ -44,7 +44,8 @@ export interface JobRef<Result> {
 
 /** `created` is false when an idempotency or dedup key led to a job that already stood there. */
 export interface Enqueued<Result> extends JobRef<Result> {
-  readonly state: State;
+  /** `null` when an idempotency key led to a job that ended so long ago that it was removed. */
+  readonly state: State | null;
   readonly created: boolean;
 }
 

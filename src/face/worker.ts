@@ -1,5 +1,6 @@
 /** Running jobs: what `mill.work` takes and answers. */
 import type { Duration } from "../core/duration.ts";
+import type { Preset } from "../core/presets.ts";
 import type { Job } from "./job.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -9,8 +10,19 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly lanes?: Readonly<Record<string, number>>;
   /** Which of `jobs` this process runs. Default: all. */
   readonly types?: readonly J[number]["type"][];
+  /** Only jobs of this tenant. */
   readonly tenant?: string;
   readonly schedules?: readonly Schedule[];
+  /** Numbers of one of the presets instead of the library's own. */
+  readonly preset?: Preset;
+  /** How long a silent worker keeps its jobs; renewed at a third. Default 30 s. */
+  readonly lease?: Duration;
+  /** How often to look for work when nothing wakes it. Default 1 s. */
+  readonly poll?: Duration;
+  /** Most jobs to take in one claim. */
+  readonly batch?: number;
+  /** How long a stop lets running jobs go on. Default 25 s. */
+  readonly grace?: Duration;
   /**
    * Stop gracefully on SIGTERM and SIGINT. The CLI sets it; a library must not touch signals
    * unasked.

@@ -1,19 +1,22 @@
 /**
  * The server as one function from request to response. It knows no socket, so that tests ask it
- * directly, and no store: it is handed the little that it reads.
+ * directly, and no store: it is handed a client.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { methodNotAllowed } from "hono/method-not-allowed";
 import { secureHeaders } from "hono/secure-headers";
-import type { State } from "../core/job.ts";
-import { STATES } from "../core/job.ts";
-import { foreignHost, notFound, problem } from "./problem.ts";
+import { ownHostOnly, signIn, tokenOnly } from "./access.ts";
+import { openApiDocument } from "./openapi.ts";
+import { problem, Refusal } from "./problem.ts";
+import { askedOf, type Route } from "./route.ts";
+import { jobRoutes, type JobRouteParts } from "./routes/jobs.ts";
+import { serviceRoutes, type ServiceRouteParts } from "./routes/service.ts";
 
-/** Counting stops here: nobody acts differently on the eleven-thousandth job. */
-const COUNT_MAX = 10_000;
-
-const OWN_NAMES = new Set(["localhost", "127.0.0.1", "[::1]"]);
+/** A payload of the largest size, and room for how its letters may be escaped. */
+const BODY_BYTES_MAX = 2_000_000;
 
 const PAGE: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
   "/": { file: "index.html", type: "text/html; charset=utf-8" },
@@ -21,47 +24,76 @@ const PAGE: Readonly<Record<string, { readonly file: string; readonly type: stri
   "/page.js": { file: "page.js", type: "text/javascript; charset=utf-8" },
 };
 
-export interface AppParts {
-  /** Counts jobs in a state, up to `max`. Rejects when the store does not answer. */
-  count(filter: { readonly states: readonly State[] }, max: number): Promise<number>;
+export interface AppParts extends JobRouteParts, ServiceRouteParts {
+  /** What a caller has to show before it may use the API. */
+  readonly token: string;
   /** The folder with the dashboard's files. */
   readonly pageFolder: string;
-}
-
-interface Overview {
-  readonly states: readonly {
-    readonly state: State;
-    readonly count: number;
-    /** There are more than `count`. */
-    readonly more: boolean;
-  }[];
+  /** Hears of errors that nobody expected; the caller is told only that there was one. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** Makes the server's `fetch`. */
 export function createApp(parts: AppParts): Hono {
   const app = new Hono();
   app.use(guardedHeaders());
-  app.use(async (context, next) => {
-    const isOwn = isOwnName(context.req.header("host") ?? new URL(context.req.url).host);
-    return isOwn ? next() : foreignHost();
+  app.use(ownHostOnly());
+  app.use("/", signIn(parts.token));
+  app.use("/api/*", tokenOnly(parts.token), boundedBody());
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: (_, methods) => wrongMethod(methods) }));
+  app.notFound((context) =>
+    problem(new Refusal("NOT_FOUND", `Nothing is at ${context.req.path}.`)),
+  );
+  app.onError((error) => {
+    const answer = problem(error);
+    if (answer.status >= 500) parts.failed(error);
+    return answer;
   });
-  app.notFound((context) => notFound(context.req.path));
-  app.onError((error) => problem(error));
+  for (const route of routesOf(parts)) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+    app.on(route.method, path, async (context) => route.answer(await askedOf(route, context)));
+  }
+  servePage(app, parts.pageFolder);
+  return app;
+}
 
-  app.get("/livez", (context) => context.json({ status: "alive" }));
-  app.get("/readyz", async (context) => {
-    await parts.count({ states: ["running"] }, 1);
-    return context.json({ status: "ready", checks: { store: "answers" } });
+/** All that the server can be asked, itself described by the last of them. */
+function routesOf(parts: AppParts): readonly Route[] {
+  const routes: Route[] = [...serviceRoutes(parts), ...jobRoutes(parts)];
+  routes.push({
+    method: "get",
+    path: "/openapi.json",
+    name: "getOpenApi",
+    summary: "This document.",
+    answers: { 200: { description: "OpenAPI 3.1.", schema: { type: "object" } } },
+    problems: [],
+    answer: async () => Response.json(document),
   });
-  app.get("/api/v1/overview", async (context) => context.json(await overview(parts)));
+  const document = openApiDocument(routes, (path) => path.startsWith("/api/"));
+  return routes;
+}
 
+/** The page is open: it holds nothing, and says how to get in. */
+function servePage(app: Hono, folder: string): void {
   for (const [path, { file, type }] of Object.entries(PAGE)) {
     app.get(path, async (context) => {
-      const text = await readFile(join(parts.pageFolder, file), "utf8");
+      const text = await readFile(join(folder, file), "utf8");
       return context.body(text, 200, { "content-type": type });
     });
   }
-  return app;
+}
+
+function boundedBody(): ReturnType<typeof bodyLimit> {
+  return bodyLimit({
+    maxSize: BODY_BYTES_MAX,
+    onError: () =>
+      problem(new Refusal("BODY_TOO_LARGE", `The body has more than ${BODY_BYTES_MAX} bytes.`)),
+  });
+}
+
+function wrongMethod(methods: readonly string[]): Response {
+  const allow = methods.join(", ");
+  return problem(new Refusal("METHOD_NOT_ALLOWED", `This takes ${allow}.`), { allow });
 }
 
 /** What a page of ours may do is listed; everything else is refused by the browser. */
@@ -86,17 +118,4 @@ function guardedHeaders(): ReturnType<typeof secureHeaders> {
     await headers(context, next);
     context.header("cache-control", "no-store");
   };
-}
-
-/** A page elsewhere can make its name point to this machine, but its requests bear that name. */
-function isOwnName(host: string): boolean {
-  return OWN_NAMES.has(host.replace(/:\d+$/, "").toLowerCase());
-}
-
-async function overview(parts: AppParts): Promise<Overview> {
-  const states = STATES.map(async (state) => {
-    const count = await parts.count({ states: [state] }, COUNT_MAX + 1);
-    return { state, count: Math.min(count, COUNT_MAX), more: count > COUNT_MAX };
-  });
-  return { states: await Promise.all(states) };
 }

@@ -1,4 +1,5 @@
 /** Gives an app a socket. */
+import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 
@@ -19,11 +20,22 @@ export function listen(
   address: Address,
 ): Promise<Listening> {
   const server = createAdaptorServer({ fetch });
+  let isClosing = false;
+  const hangUp = (): void => {
+    if ("closeIdleConnections" in server) server.closeIdleConnections();
+  };
   const close = (): Promise<void> =>
     new Promise((resolve, reject) => {
+      isClosing = true;
       server.close((error) => (error === undefined ? resolve() : reject(error)));
-      if ("closeIdleConnections" in server) server.closeIdleConnections();
+      hangUp();
     });
+  // A connection that was answered during the close would be kept alive for seconds.
+  server.on("request", (_: unknown, response: ServerResponse) => {
+    response.once("close", () => {
+      if (isClosing) hangUp();
+    });
+  });
 
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -1,39 +1,96 @@
 /** Errors as HTTP answers, in the form of RFC 9457. */
 import { MillraceError } from "../core/errors.ts";
+import { isRecord, type Mismatch } from "./schema.ts";
+
+/** What a problem says. `errors` names the places in the request that are wrong. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly hint: string;
+  readonly errors?: readonly Mismatch[];
+}
+
+/** What can be wrong with a request before anybody looks at jobs. */
+const REFUSALS = {
+  NOT_FOUND: { status: 404, hint: "Read /openapi.json for what there is." },
+  METHOD_NOT_ALLOWED: { status: 405, hint: "Use a method that the Allow header names." },
+  UNAUTHORIZED: {
+    status: 401,
+    hint: "Open the address that the server printed when it started, or send the token as Bearer.",
+  },
+  CROSS_SITE: { status: 403, hint: "Send the token as Bearer instead of the cookie." },
+  FOREIGN_HOST: { status: 421, hint: "Ask for it as localhost or 127.0.0.1." },
+  BODY_TOO_LARGE: { status: 413, hint: "Keep large things elsewhere and refer to them." },
+  BODY_NOT_JSON: { status: 415, hint: "Send JSON, with Content-Type: application/json." },
+  INPUT_INVALID: { status: 400, hint: "Correct what errors names." },
+  INTERNAL: { status: 500, hint: "Look into the server's log." },
+} as const;
+
+type RefusalCode = keyof typeof REFUSALS;
+
+/** Thrown by what reads a request. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly errors: readonly Mismatch[];
+
+  constructor(code: RefusalCode, detail: string, errors: readonly Mismatch[] = []) {
+    super(detail);
+    this.code = code;
+    this.errors = errors;
+  }
+}
+
+/** A refusal that names one place of the request. */
+export function invalid(mismatch: Mismatch): Refusal {
+  return new Refusal("INPUT_INVALID", `${mismatch.path} ${mismatch.message}`, [mismatch]);
+}
 
 /** An answer that says what went wrong. Only errors that are meant for callers show their words. */
-export function problem(error: unknown): Response {
-  if (error instanceof MillraceError) {
-    const { status, code, message, hint } = error;
-    return answer({ status, title: code, code, detail: message, hint });
-  }
-  return answer({ status: 500, title: "Something broke inside the server." });
-}
-
-export function notFound(path: string): Response {
-  return answer({ status: 404, title: "There is nothing here.", detail: path });
-}
-
-/** A browser was tricked into asking us under somebody else's name. */
-export function foreignHost(): Response {
-  return answer({
-    status: 421,
-    title: "This server answers to its own address only.",
-    detail: "Ask for it as localhost or 127.0.0.1.",
-  });
-}
-
-interface Problem {
-  readonly status: number;
-  readonly title: string;
-  readonly detail?: string;
-  readonly code?: string;
-  readonly hint?: string;
-}
-
-function answer(body: Problem): Response {
+export function problem(error: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  const body = bodyOf(error);
   return Response.json(body, {
     status: body.status,
-    headers: { "content-type": "application/problem+json" },
+    headers: { ...headers, "content-type": "application/problem+json" },
   });
+}
+
+function bodyOf(error: unknown): Problem {
+  if (error instanceof Refusal) {
+    const { status, hint } = REFUSALS[error.code];
+    return form(error.code, { status, hint, detail: error.message, errors: error.errors });
+  }
+  if (error instanceof MillraceError) {
+    const { status, code, message, hint } = error;
+    return form(code, { status, hint, detail: message, errors: placesIn(error) });
+  }
+  return bodyOf(new Refusal("INTERNAL", "Something broke inside the server."));
+}
+
+function form(
+  code: string,
+  {
+    errors,
+    ...rest
+  }: Pick<Problem, "status" | "hint" | "detail"> & { errors: readonly Mismatch[] },
+): Problem {
+  const words = code.toLowerCase().replaceAll("_", " ");
+  const title = words.charAt(0).toUpperCase() + words.slice(1);
+  const type = `urn:millrace:error:${code}`;
+  return { type, title, ...rest, code, ...(errors.length === 0 ? {} : { errors }) };
+}
+
+/** The library says in its details where a payload or an option is wrong. */
+function placesIn({ details, message }: MillraceError): readonly Mismatch[] {
+  const { issues, path, option, place } = details;
+  if (Array.isArray(issues)) return issues.filter(isMismatch);
+  const where = path ?? option ?? place;
+  return typeof where === "string" && where !== "" ? [{ path: where, message }] : [];
+}
+
+function isMismatch(issue: unknown): issue is Mismatch {
+  if (!isRecord(issue)) return false;
+  return typeof issue["path"] === "string" && typeof issue["message"] === "string";
 }

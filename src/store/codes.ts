@@ -2,7 +2,7 @@
  * The small integers that stand for words in both databases. Never renumber: rows outlive releases.
  */
 import type { ErrorClass, State } from "../core/job.ts";
-import type { OutcomeName } from "../core/outcome.ts";
+import type { OutcomeName, RunFacts } from "../core/outcome.ts";
 import type { DeadLetter, EventKind } from "./store.ts";
 
 interface Codec<Word extends string> {
@@ -62,8 +62,22 @@ export const deadLetterCodec: Codec<DeadLetter["status"]> = codec({
 });
 
 /** Bits of `job.flags`. */
-export const FLAG_FAIL_ORPHAN = 1;
-export const FLAG_SUPERVISED = 2;
+const FLAG_FAIL_ORPHAN = 1;
+const FLAG_SUPERVISED = 2;
+
+type FlaggedPolicy = Pick<RunFacts, "onOrphan" | "retryOwner">;
+
+export function flagsOf({ onOrphan, retryOwner }: FlaggedPolicy): number {
+  const orphan = onOrphan === "fail" ? FLAG_FAIL_ORPHAN : 0;
+  return orphan | (retryOwner === "supervisor" ? FLAG_SUPERVISED : 0);
+}
+
+export function policyOfFlags(flags: number): FlaggedPolicy {
+  return {
+    onOrphan: (flags & FLAG_FAIL_ORPHAN) === 0 ? "retry" : "fail",
+    retryOwner: (flags & FLAG_SUPERVISED) === 0 ? "queue" : "supervisor",
+  };
+}
 
 function codec<Word extends string>(code: Readonly<Record<Word, number>>): Codec<Word> {
   const words = new Map<number, Word>();

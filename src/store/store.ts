@@ -13,367 +13,97 @@
  *
  * A behaviour that is not in `test/conformance/` does not exist.
  */
-import type { ErrorClass, FinalState, JobId, JsonText, State } from "../core/job.ts";
-import type { Fault, OutcomeName, RunFacts, Settlement } from "../core/outcome.ts";
+import type { JobId } from "../core/job.ts";
+import type { Settlement } from "../core/outcome.ts";
+import type {
+  Claim,
+  ClaimRequest,
+  CrashFacts,
+  EnqueueAnswer,
+  JobKey,
+  Lease,
+  NewJob,
+  OverdueRun,
+  Renewal,
+  Rescue,
+  RescueRequest,
+  SettleAnswer,
+  SettleItem,
+  SilentWorker,
+  ThreadEntry,
+  WorkerId,
+  WorkerInfo,
+} from "./work.ts";
+import type {
+  AttemptRecord,
+  CancelAnswer,
+  DeadLetter,
+  DeadLetterFilter,
+  FeedEntry,
+  Gate,
+  GateName,
+  InterveneAnswer,
+  JobRecord,
+  ListFilter,
+  Listing,
+  Page,
+  Promotion,
+  Pruned,
+  ReprocessAnswer,
+  Retention,
+  Review,
+  ReviewAnswer,
+  Stats,
+  WorkerRecord,
+} from "./records.ts";
+
+export type {
+  Claim,
+  ClaimRequest,
+  ClaimedJob,
+  CrashFacts,
+  EnqueueAnswer,
+  JobKey,
+  Lease,
+  NewJob,
+  OverdueRun,
+  Renewal,
+  Rescue,
+  RescueRequest,
+  SettleAnswer,
+  SettleItem,
+  SilentWorker,
+  ThreadEntry,
+  WorkerId,
+  WorkerInfo,
+} from "./work.ts";
+export type {
+  AttemptRecord,
+  CancelAnswer,
+  DeadLetter,
+  DeadLetterFilter,
+  EventKind,
+  FeedEntry,
+  Gate,
+  GateName,
+  InterveneAnswer,
+  JobRecord,
+  ListFilter,
+  Listing,
+  Page,
+  Promotion,
+  Pruned,
+  ReprocessAnswer,
+  Retention,
+  Review,
+  ReviewAnswer,
+  Stats,
+  WorkerRecord,
+} from "./records.ts";
 
 /** A store as users hold it: made by `sqliteStore()`, handed to `openMillrace()`. */
 export interface Store {
   readonly "~store": true;
-}
-
-/** Order and joins inside the store. Never shown outside the house. */
-export type JobKey = number;
-/** Made like a job's id; `core/ids.ts` has the form. */
-export type WorkerId = JobId;
-
-// ── Enqueue ──────────────────────────────────────────────────────────────────────────────────────
-
-export interface NewJob {
-  /** Made by the caller, so that a repeat after a lost answer is harmless. */
-  readonly id: JobId;
-  readonly type: string;
-  readonly tenant: string;
-  readonly lane: string;
-  readonly category: string | null;
-  readonly priority: number;
-  /** An instant, or a length from the store's now. */
-  readonly due: { readonly at: number } | { readonly delayMs: number };
-  readonly maxAttempts: number;
-  readonly timeoutMs: number | null;
-  readonly payload: JsonText | null;
-  readonly payloadVersion: string | null;
-  /** `null`: the job is the first of its kind and its own id correlates. */
-  readonly correlationId: string | null;
-  readonly parentId: JobId | null;
-  readonly retryOf: JobId | null;
-  readonly concurrencyKey: string | null;
-  readonly idempotency: IdempotencyKey | null;
-  readonly dedup: DedupKey | null;
-  readonly webhookUrl: string | null;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly createdBy: string | null;
-  readonly onOrphan: RunFacts["onOrphan"];
-  readonly retryOwner: RunFacts["retryOwner"];
-}
-
-/** Unique per tenant, kept beyond the end of the job. */
-export interface IdempotencyKey {
-  readonly key: string;
-  readonly onConflict: "return-existing" | "error";
-}
-
-/** Unique per tenant and type, only while its job is not final. */
-export interface DedupKey {
-  readonly key: string;
-  /**
-   * What the newcomer does when the key is held. `skip` gives way; `replace` cancels a waiting
-   * holder and takes its place; `extend` moves a waiting holder to the newcomer's due time. A
-   * running holder is never disturbed: then all three give way.
-   */
-  readonly onConflict: "skip" | "replace" | "extend";
-}
-
-/** One answer per job, in the order asked. A refusal concerns its own job alone. */
-export type EnqueueAnswer =
-  | { readonly status: "created"; readonly id: JobId; readonly state: "scheduled" | "queued" }
-  | {
-      readonly status: "existing";
-      readonly id: JobId;
-      /** `null`: the key outlived its job, which retention has removed. */
-      readonly state: State | null;
-      readonly by: "id" | "idempotency" | "dedup";
-    }
-  | {
-      readonly status: "refused";
-      /**
-       * Same id or key, other content (`…_CONFLICT`), a key that may be used only once, or a value
-       * that the database does not take.
-       */
-      readonly code:
-        | "ID_CONFLICT"
-        | "IDEMPOTENCY_CONFLICT"
-        | "IDEMPOTENCY_KEY_USED"
-        | "STORE_REFUSED";
-      /** The job that stands in the way; the refused one itself where none does. */
-      readonly holder: JobId;
-    };
-
-// ── Workers and leases ───────────────────────────────────────────────────────────────────────────
-
-export interface WorkerInfo {
-  readonly id: WorkerId;
-  readonly host: string;
-  readonly pid: number;
-  readonly version: string;
-  /** The store protocol it speaks; a store that demands a newer one gives it no work. */
-  readonly protocol: number;
-  readonly leaseMs: number;
-}
-
-/** Proof of a claim. The number grows with every claim and is the fence; the secret is random. */
-export interface Lease {
-  readonly number: number;
-  readonly secret: string;
-}
-
-export interface ClaimRequest {
-  readonly worker: WorkerId;
-  /** Where to look. Across lanes the order is still priority, due time, age. */
-  readonly lanes: readonly string[] | "any";
-  readonly limit: number;
-  /** Jobs of a buffer have not begun: each goes back uncharged until {@link JobStore.start}. */
-  readonly buffer: boolean;
-  /** Only these types and tenants. Absent: all. */
-  readonly types?: readonly string[];
-  readonly tenants?: readonly string[];
-}
-
-export interface Claim {
-  /** `null` when nothing was taken. */
-  readonly lease: Lease | null;
-  readonly jobs: readonly ClaimedJob[];
-  /** The worker's own lease has run out or it was never known: join anew before asking again. */
-  readonly lost: boolean;
-}
-
-export interface ClaimedJob extends RunFacts {
-  readonly key: JobKey;
-  readonly id: JobId;
-  /** Number of this run in the ledger. */
-  readonly n: number;
-  readonly type: string;
-  readonly tenant: string;
-  readonly lane: string;
-  readonly priority: number;
-  readonly payload: JsonText | null;
-  readonly payloadVersion: string | null;
-  readonly correlationId: string;
-  readonly parentId: JobId | null;
-  readonly timeoutMs: number | null;
-  readonly concurrencyKey: string | null;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly createdAt: number;
-  readonly runAt: number;
-}
-
-export type Renewal =
-  | {
-      readonly status: "renewed";
-      /** Jobs of this worker that somebody asked to cancel. */
-      readonly cancel: readonly {
-        readonly key: JobKey;
-        readonly n: number;
-        readonly reason: string | null;
-      }[];
-      readonly quiet: boolean;
-    }
-  | { readonly status: "lost" };
-
-export interface SettleItem {
-  readonly lease: Lease;
-  readonly key: JobKey;
-  readonly n: number;
-  readonly settlement: Settlement;
-}
-
-/**
- * `refused`: the database does not take a value in it, and nothing has changed; the run is still
- * held and must be settled otherwise.
- */
-export type SettleAnswer = "settled" | "stale" | "refused";
-
-/**
- * A worker that has not renewed in time. `beats` is what the rescuer saw: a later beat saves it.
- */
-export interface SilentWorker {
-  readonly id: WorkerId;
-  readonly beats: number;
-  readonly silentMs: number;
-}
-
-export interface RescueRequest {
-  readonly worker: WorkerId;
-  readonly beats: number;
-  /** Most jobs to move in this transaction. */
-  readonly limit: number;
-  /** The pure decision for a job that had started; see `core/settle.ts`. */
-  readonly decide: (job: CrashFacts) => Settlement;
-}
-
-/** What the decision about a crashed run may look at. */
-export interface CrashFacts extends RunFacts {
-  readonly id: JobId;
-  readonly type: string;
-}
-
-export interface Rescue {
-  /** Unstarted jobs that went back uncharged. */
-  readonly returned: number;
-  /** Started jobs that went through the settle door, and where they went. */
-  readonly settled: readonly { readonly id: JobId; readonly to: State }[];
-  /** False: the worker had beaten meanwhile, or more remains; ask {@link JobStore.silent} again. */
-  readonly done: boolean;
-}
-
-// ── Waiting, gates, operators ────────────────────────────────────────────────────────────────────
-
-export interface Promotion {
-  readonly moved: number;
-  /** Length until the next job is due; `null` when none waits. */
-  readonly nextDueMs: number | null;
-}
-
-export interface GateName {
-  readonly kind: "lane" | "type" | "tenant";
-  readonly name: string;
-}
-
-/** What holds jobs back. A gate that is not listed is open. */
-export interface Gate extends GateName {
-  readonly reason: string;
-  readonly by: string | null;
-  /** `null`: until somebody opens it. */
-  readonly until: number | null;
-}
-
-export type CancelAnswer =
-  | { readonly status: "cancelled" }
-  | { readonly status: "requested" }
-  | { readonly status: "final"; readonly state: FinalState }
-  | { readonly status: "unknown" };
-
-// ── Reading ──────────────────────────────────────────────────────────────────────────────────────
-
-export interface JobRecord {
-  readonly key: JobKey;
-  readonly id: JobId;
-  readonly state: State;
-  readonly type: string;
-  readonly tenant: string;
-  readonly lane: string;
-  readonly category: string | null;
-  readonly priority: number;
-  readonly payload: JsonText | null;
-  readonly payloadVersion: string | null;
-  readonly correlationId: string;
-  readonly parentId: JobId | null;
-  readonly retryOf: JobId | null;
-  readonly concurrencyKey: string | null;
-  readonly idempotencyKey: string | null;
-  readonly dedupKey: string | null;
-  readonly webhookUrl: string | null;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly createdBy: string | null;
-  readonly createdAt: number;
-  /** First planned time; a retry does not change it. */
-  readonly scheduledAt: number;
-  /** Planned time of the next run, while it waits. */
-  readonly runAt: number | null;
-  readonly maxAttempts: number;
-  readonly timeoutMs: number | null;
-  /** Attempts charged so far. */
-  readonly attempts: number;
-  readonly crashes: number;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  readonly result: JsonText | null;
-  readonly fault: Fault | null;
-  /** Why it was cancelled, if somebody said. */
-  readonly cancelReason: string | null;
-  /** The gate that holds a queued job back. */
-  readonly heldBy: GateName | null;
-  readonly cancelRequested: boolean;
-}
-
-export interface AttemptRecord {
-  readonly n: number;
-  readonly fence: number | null;
-  readonly worker: WorkerId | null;
-  readonly claimedAt: number | null;
-  readonly startedAt: number | null;
-  readonly finishedAt: number;
-  readonly outcome: OutcomeName;
-  readonly errorClass: ErrorClass | null;
-  readonly fault: Fault | null;
-  /** Why it was cancelled. */
-  readonly reason: string | null;
-  readonly nextRunAt: number | null;
-}
-
-export interface ListFilter {
-  readonly states?: readonly State[];
-  readonly type?: string;
-  readonly tenant?: string;
-  readonly category?: string;
-  readonly correlationId?: string;
-  readonly parentId?: JobId;
-  /** All of these must match. */
-  readonly tags?: Readonly<Record<string, string>>;
-}
-
-export interface Page {
-  /** Where the page before ended. Newest first, so what follows is older. */
-  readonly after?: JobKey;
-  readonly limit: number;
-}
-
-/**
- * One page. A search looks at a bounded number of candidates, so a page may be short, even empty,
- * and still not be the last: only `next: null` says that nothing follows.
- */
-export interface Listing {
-  readonly jobs: readonly JobRecord[];
-  readonly next: JobKey | null;
-}
-
-/**
- * The review record of a failed job, with its own copy of what was asked. It bears the job's id.
- */
-export interface DeadLetter {
-  readonly id: JobId;
-  readonly type: string;
-  readonly tenant: string;
-  readonly status: "pending_review" | "acknowledged" | "reprocessed" | "discarded";
-  readonly fault: Fault;
-  readonly attempts: number;
-  readonly diedAt: number;
-  /** The job as it was asked for. */
-  readonly spec: JsonText;
-}
-
-/** Something that happened to a batch of jobs, in the order of commits. */
-export interface FeedEntry {
-  readonly position: number;
-  readonly kind: EventKind;
-  readonly at: number;
-  readonly jobs: readonly JobId[];
-}
-
-export type EventKind =
-  | "job:enqueued"
-  | "job:started"
-  | "job:completed"
-  | "job:retrying"
-  | "job:failed"
-  | "job:cancelled"
-  | "job:deleted";
-
-/** How long finished things stay, as lengths before the store's now. */
-export interface Retention {
-  readonly finishedMs: Readonly<Record<FinalState, number>>;
-  readonly deadLetterMs: number;
-  /** Counted from the end of the job. */
-  readonly idempotencyMs: number;
-  readonly eventMs: number;
-}
-
-export interface Pruned {
-  readonly jobs: number;
-  readonly deadLetters: number;
-  readonly idempotencyKeys: number;
-  readonly events: number;
-  /** True when the limit was reached: there may be more. */
-  readonly more: boolean;
 }
 
 // ── The port ─────────────────────────────────────────────────────────────────────────────────────
@@ -409,6 +139,14 @@ export interface JobStore extends Store {
   /** The one door out of `running`. One answer per item, in the order asked. */
   settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]>;
 
+  /**
+   * Runs of a worker that have overrun their time limit by more than `slackMs`. Its heartbeat ends
+   * them when the worker itself is too busy to notice.
+   */
+  overdue(worker: WorkerId, slackMs: number): Promise<readonly OverdueRun[]>;
+  /** How another thread of this process opens the same store; `null` where none can. */
+  readonly thread: ThreadEntry | null;
+
   /** Workers whose lease has run out, longest silent first. */
   silent(limit: number): Promise<readonly SilentWorker[]>;
   /** Takes the jobs of a silent worker back, through the same door as settle. */
@@ -418,6 +156,16 @@ export interface JobStore extends Store {
   promote(limit: number): Promise<Promotion>;
   /** Ends a waiting job, or asks the worker of a running one to stop. */
   cancel(id: JobId, by: string | null, reason: string | null): Promise<CancelAnswer>;
+
+  /**
+   * Makes a waiting job due now, keeping its priority. `final` and `running` jobs stay as they are.
+   */
+  hurry(id: JobId): Promise<InterveneAnswer | { readonly status: "running" }>;
+  /**
+   * An operator ends a run, or a wait, in the worker's place: through the settle door, whoever
+   * holds the job. What its worker says later is stale.
+   */
+  intervene(id: JobId, decide: (job: CrashFacts) => Settlement): Promise<InterveneAnswer>;
 
   /** Closes a gate: from the next claim on, nothing behind it starts. */
   pause(
@@ -438,6 +186,25 @@ export interface JobStore extends Store {
   /** Counts up to `max` and stops there. */
   count(filter: ListFilter, max: number): Promise<number>;
   deadLetter(id: JobId): Promise<DeadLetter | null>;
+  /** Newest first. `after` is the id of the last letter of the page before. */
+  deadLetters(
+    filter: DeadLetterFilter,
+    page: { readonly after?: JobId; readonly limit: number },
+  ): Promise<readonly DeadLetter[]>;
+  review(id: JobId, review: Review): Promise<ReviewAnswer>;
+  /** Enqueues the successor and closes the letter, both or neither. */
+  reprocess(
+    id: JobId,
+    successor: NewJob,
+    by: string,
+    notes: string | null,
+  ): Promise<ReprocessAnswer>;
+  workers(limit: number): Promise<readonly WorkerRecord[]>;
+  /** Asks a worker to take no new work; its next renewal tells it. Answers whether it is known. */
+  quiet(worker: WorkerId): Promise<boolean>;
+  stats(max: number): Promise<Stats>;
+  /** The position of the last entry so far. */
+  feedEnd(): Promise<number>;
   /** What happened after `position`, oldest first. */
   feed(position: number, limit: number): Promise<readonly FeedEntry[]>;
 
@@ -445,8 +212,8 @@ export interface JobStore extends Store {
   prune(retention: Retention, limit: number): Promise<Pruned>;
 
   /**
-   * Calls `listener` when there may be something new to claim or to promote, put there by this
-   * process or by another. A hint: it may come for nothing.
+   * Calls `listener` when something has happened to some job, by this process or by another. A
+   * hint: it may come for nothing.
    */
   watch(listener: () => void): () => void;
 }

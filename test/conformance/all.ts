@@ -1,7 +1,9 @@
 /** Every suite of the store port, by the verb it holds to its word. */
 import type { OpenStore } from "../support/stores.ts";
 import { cancelSuite } from "./cancel.suite.ts";
+import { childrenSuite } from "./children.suite.ts";
 import { claimSuite } from "./claim.suite.ts";
+import { deadLettersSuite } from "./dead-letter.suite.ts";
 import { dedupSuite } from "./dedup.suite.ts";
 import { enqueueSuite } from "./enqueue.suite.ts";
 import { feedSuite } from "./feed.suite.ts";
@@ -9,17 +11,23 @@ import { fenceSuite } from "./fence.suite.ts";
 import { gateSuite } from "./gate.suite.ts";
 import { handBackSuite } from "./hand-back.suite.ts";
 import { holdSuite } from "./hold.suite.ts";
+import { hurrySuite } from "./hurry.suite.ts";
 import { idempotencySuite } from "./idempotency.suite.ts";
 import { inspectSuite } from "./inspect.suite.ts";
+import { interveneSuite } from "./intervene.suite.ts";
 import { lifecycleSuite } from "./lifecycle.suite.ts";
 import { listSuite } from "./list.suite.ts";
 import { promoteSuite } from "./promote.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
 import { rescueSuite } from "./rescue.suite.ts";
+import { reviewSuite } from "./review.suite.ts";
 import { settleSuite } from "./settle.suite.ts";
 import { startSuite } from "./start.suite.ts";
+import { statsSuite } from "./stats.suite.ts";
+import { successorSuite } from "./successor.suite.ts";
 import { watchSuite } from "./watch.suite.ts";
 import { workerSuite } from "./worker.suite.ts";
+import { workersListSuite } from "./workers-list.suite.ts";
 
 /** What a store must pass to be one. */
 export const suites: readonly ((open: OpenStore) => void)[] = [
@@ -27,19 +35,27 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   enqueueSuite,
   idempotencySuite,
   dedupSuite,
+  successorSuite,
   claimSuite,
   startSuite,
   handBackSuite,
   settleSuite,
+  childrenSuite,
   fenceSuite,
   workerSuite,
+  workersListSuite,
   rescueSuite,
   promoteSuite,
   cancelSuite,
+  hurrySuite,
+  interveneSuite,
   gateSuite,
   holdSuite,
   inspectSuite,
   listSuite,
+  deadLettersSuite,
+  reviewSuite,
+  statsSuite,
   feedSuite,
   pruneSuite,
   watchSuite,

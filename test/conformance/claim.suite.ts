@@ -335,6 +335,7 @@ export function claimSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
+      await joinWorker(store);
 
       const claim = await store.claim(claimRequest(workerId()));
 
@@ -406,6 +407,14 @@ export function claimSuite(open: OpenStore): void {
       const claim = await store.claim({ worker, lanes: "any", limit, buffer: false });
 
       expect(claim.jobs).toEqual([]);
+    });
+
+    test("takes a job alone that is heavier than all a worker should bear at once", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [heavy] = await add(store, { payload: JSON.stringify("x".repeat(9_000_000)) }, {});
+
+      expect(await claimable(store)).toEqual([heavy]);
     });
 
     test("takes no more payload at once than a worker can bear, but at least one job", async () => {

@@ -123,6 +123,8 @@ export function enqueueSuite(open: OpenStore): void {
         idempotencyKey: "build-7",
         dedupKey: "build 7 / ünïcode",
         webhookUrl: "https://example.test/hook?x=1",
+        onOrphan: "fail",
+        retryOwner: "supervisor",
         tags: { edition: "main", "clé 🗝": "wert = 1" },
         createdBy: "ada",
         createdAt: clock.now(),
@@ -290,6 +292,7 @@ export function enqueueSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const job = newJob();
+      await add(store, { due: { delayMs: 1_000 } });
       await store.enqueue([job]);
       await runOne(store, completed());
 

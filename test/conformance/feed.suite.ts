@@ -30,6 +30,17 @@ export function feedSuite(open: OpenStore): void {
       ]);
     });
 
+    test("names jobs that end together in the order in which they were settled", async () => {
+      await using db = await open();
+      const { store } = db;
+      const ids = await add(store, {}, {}, {});
+      const batch = await take(store);
+
+      await settleAll(store, batch, completed());
+
+      expect((await store.feed(0, 100)).at(-1)).toMatchObject({ kind: "job:completed", jobs: ids });
+    });
+
     test("numbers entries upwards and continues after a position, without it", async () => {
       await using db = await open();
       const { store } = db;

@@ -112,6 +112,7 @@ export function gateSuite(open: OpenStore): void {
 
       const gates = await store.gates();
 
+      expect(await (await db.another()).gates()).toEqual(gates);
       expect(gates).toHaveLength(2);
       expect(gates).toContainEqual({ ...TYPE, ...WHY, until: null });
       expect(gates).toContainEqual({ ...TENANT, ...WHY, until: clock.now() + 989 });

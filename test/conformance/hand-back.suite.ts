@@ -103,6 +103,41 @@ export function handBackSuite(open: OpenStore): void {
       expect(await claimable(store)).toEqual([given]);
     });
 
+    test("keeps lane, priority and place of jobs that are given back one by one", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [seasoned] = await add(store, { lane: "fast", priority: 7 });
+      await runOne(store, retryIn(100));
+      await clock.advance(100);
+      await store.promote(1);
+      const [second] = await add(store, { lane: "fast", priority: 7 });
+      await clock.advance(5);
+      const [first] = await add(store, { lane: "fast", priority: 3 });
+      const batch = await take(store, { buffer: true });
+
+      for (const { key } of batch.jobs) await store.handBack(batch.lease, [key]);
+
+      const again = await take(store, { lanes: ["fast"] });
+      expect(again.jobs).toEqual(batch.jobs);
+      expect(again.jobs.map(({ id, n }) => [id, n])).toEqual([
+        [first, 1],
+        [seasoned, 2],
+        [second, 1],
+      ]);
+    });
+
+    test("takes nothing from the other buffers of the worker", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {}, {});
+      const mine = await take(store, { buffer: true, limit: 2 });
+      const other = await take(store, { worker: mine.worker, buffer: true });
+
+      await store.handBack(mine.lease, [at(mine.jobs, 0).key]);
+
+      expect((await startAll(store, other)).begun).toEqual(keysOf(other.jobs));
+    });
+
     test("refuses what the holder says of a job it has given back", async () => {
       await using db = await open();
       const { store } = db;
@@ -208,12 +243,27 @@ export function handBackSuite(open: OpenStore): void {
       const batch = await take(store, { buffer: true });
       await store.cancel(id, "ada", "not needed");
 
-      await store.handBack(batch.lease, keysOf(batch.jobs));
-      const again = await store.claim({ ...batch, lanes: "any", limit: 1, buffer: true });
-      if (again.lease) await startAll(store, again);
+      const count = await store.handBack(batch.lease, keysOf(batch.jobs));
 
+      expect(count).toBe(0);
+      expect(await claimable(store)).toEqual([]);
       expect(await stateOf(store, id)).toBe("cancelled");
       expect(await eventsOf(store, id)).toEqual(["job:enqueued", "job:cancelled"]);
+    });
+
+    test("leaves no lease behind when the last open job goes back", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {});
+      const batch = await take(store, { buffer: true });
+      const [first, second] = keysOf(batch.jobs);
+      await store.start(batch.lease, [first!]);
+      await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
+
+      await store.handBack(batch.lease, [second!]);
+      await store.leave(batch.worker);
+
+      expect(await store.silent(10)).toEqual([]);
     });
   });
 }

@@ -60,6 +60,17 @@ export function holdSuite(open: OpenStore): void {
       expect(await store.count({ states: ["queued"] }, 10)).toBe(5);
     });
 
+    test("moves no more than asked from all lanes together", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(["a", "b", "c"].flatMap((lane) => newJobs(2, { lane })));
+      await store.pause(TYPE, WHY);
+
+      const moves = [await store.hold(3), await store.hold(5), await store.hold(5)];
+
+      expect(moves).toEqual([3, 3, 0]);
+    });
+
     test("leaves jobs alone that are not due", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -132,6 +143,19 @@ export function holdSuite(open: OpenStore): void {
 
       expect(moves).toEqual([2, 2, 1, 0]);
       expect(await claimable(store)).toHaveLength(5);
+    });
+
+    test("moves no more than asked from behind all gates together", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue([...newJobs(2), ...newJobs(2, { type: "sms", tenant: "acme" })]);
+      for (const gate of [TYPE, TENANT]) await store.pause(gate, WHY);
+      await store.hold(100);
+      for (const gate of [TYPE, TENANT]) await store.resume(gate);
+
+      const moves = [await store.release(3), await store.release(3), await store.release(3)];
+
+      expect(moves).toEqual([3, 1, 0]);
     });
 
     test("leaves jobs of a gate that is still closed where they are", async () => {

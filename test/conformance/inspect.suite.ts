@@ -24,6 +24,7 @@ export function inspectSuite(open: OpenStore): void {
   describe("get", () => {
     test("answers null for an id that never was (000-45)", async () => {
       await using db = await open();
+      await add(db.store, {});
 
       expect(await db.store.get(jobId())).toBeNull();
     });
@@ -93,7 +94,7 @@ export function inspectSuite(open: OpenStore): void {
     test("shows the start of the present run while the lease of a former one stands", async () => {
       await using db = await open();
       const { store, clock } = db;
-      const [again] = await add(store, { priority: 1 }, { priority: 2 });
+      const [again, other] = await add(store, { priority: 1 }, { priority: 2 });
       const former = await take(store);
       await store.settle([settleItem(former, at(former.jobs, 0), runAgain())]);
       await clock.advance(70);
@@ -101,6 +102,7 @@ export function inspectSuite(open: OpenStore): void {
       await takeOne(store);
 
       expect((await recordOf(store, again)).startedAt).toBe(clock.now());
+      expect((await recordOf(store, other)).startedAt).toBe(clock.now() - 70);
     });
 
     test("is seen the same through every handle", async () => {
@@ -143,8 +145,9 @@ export function inspectSuite(open: OpenStore): void {
     test("answers null for a job that never was and for one that has not failed", async () => {
       await using db = await open();
       const { store } = db;
-      const [id] = await add(store, {});
+      const [id] = await add(store, { priority: 1 }, { priority: 2 });
       await runOne(store, retryIn(10));
+      await runOne(store, failedWith());
 
       expect(await store.deadLetter(id)).toBeNull();
       expect(await store.deadLetter(jobId())).toBeNull();

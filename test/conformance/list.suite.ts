@@ -307,6 +307,28 @@ export function listSuite(open: OpenStore): void {
       expect(await store.count({}, 100)).toBe(STATES.length + 5);
     });
 
+    test("counts what matches every part of a filter", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(3));
+      await runOne(store, completed());
+      await store.enqueue(newJobs(4, { type: "sms" }));
+
+      expect(await store.count({ type: "email" }, 10)).toBe(3);
+      expect(await store.count({ type: "email", states: ["completed"] }, 10)).toBe(1);
+      expect(await store.count({ type: "sms", states: ["queued"] }, 10)).toBe(4);
+    });
+
+    test("counts held jobs among the queued", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue([...newJobs(3), ...newJobs(2, { type: "sms" })]);
+      await store.pause({ kind: "type", name: "sms" }, { reason: "maintenance", by: null });
+      await store.hold(10);
+
+      expect(await store.count({ states: ["queued"] }, 10)).toBe(5);
+    });
+
     test("stops at its maximum", async () => {
       await using db = await open();
       const { store } = db;

@@ -1,445 +1,403 @@
 /**
- * Queries with a fault in them. For each, the suite of its verb must fail: a suite that stays green
- * when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries them
- * all.
+ * The store with one fault in it. For each, the suite of its verb must fail: a suite that stays
+ * green when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries
+ * them all.
  */
 export interface Mutant {
   /** The `describe` that must notice. */
   readonly verb: string;
+  /** A named query of `sql/sqlite/queries`, or a file of `src/store/sqlite`. */
+  readonly place: string;
   /** What is wrong. */
   readonly mutant: string;
-  /** In `sql/sqlite/queries`. */
-  readonly file: string;
-  readonly query: string;
-  /** A text that occurs once in the query, and what stands there instead. */
+  /** A text that occurs once in that place, and what stands there instead. */
   readonly replace: readonly [from: string, to: string];
 }
 
 type Fault = readonly [mutant: string, from: string, to: string];
 
-export const mutants: readonly Mutant[] = [
-  ...inQuery("enqueue", "enqueue.sql", "insert_job", [
-    "a known id is an error",
-    "ON CONFLICT (id) DO NOTHING",
-    "",
-  ]),
-  ...inQuery("enqueue", "enqueue.sql", "insert_ready", [
-    "the due time is no rank",
-    ":rank,",
-    ":rank * 0,",
-  ]),
-  ...inQuery("enqueue", "enqueue.sql", "find_idempotency", [
-    "tenants share idempotency keys",
-    "tenant = :tenant",
-    ":tenant IS NOT NULL",
-  ]),
-  ...inQuery(
-    "enqueue",
-    "enqueue.sql",
-    "find_dedup",
-    ["tenants share dedup keys", "dedup.tenant = :tenant", ":tenant IS NOT NULL"],
-    ["types share dedup keys", "dedup.type = :type", ":type IS NOT NULL"],
-  ),
-  ...inQuery("enqueue", "enqueue.sql", "delete_dedup", [
-    "a dedup key is never freed",
-    "WHERE job IN",
-    "WHERE 0 AND job IN",
-  ]),
-  ...inQuery("enqueue", "places.sql", "take_scheduled", [
-    "an extended holder loses its count of runs",
-    "concurrency, n, tries",
-    "concurrency, 1 AS n, tries",
-  ]),
-  ...inQuery("enqueue", "prune.sql", "delete_expired_idempotency", [
-    "an idempotency key goes with its job",
-    "expires_at <= :now",
-    "expires_at IS NOT NULL AND :now",
-  ]),
-  ...inQuery("enqueue", "prune.sql", "expire_idempotency", [
-    "an idempotency key never goes",
-    "SET expires_at = :expires_at",
-    "SET expires_at = NULLIF(:expires_at, :expires_at)",
-  ]),
-  ...inQuery(
-    "claim",
-    "claim.sql",
-    "worker_may_claim",
-    ["a worker whose lease has run out claims on", "until > :now", ":now IS NOT NULL"],
-    ["the protocol is not looked at", "protocol >= (", "0 <= ("],
-  ),
-  ...inQuery(
-    "claim",
-    "claim.sql",
-    "claim_candidates",
-    [
-      "due time goes before priority",
-      "ORDER BY priority, rank, key",
-      "ORDER BY rank, priority, key",
+/** By verb, then by place. */
+const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>>> = {
+  enqueue: {
+    insert_job: [["a known id is an error", "ON CONFLICT (id) DO NOTHING", ""]],
+    insert_ready: [["the due time is no rank", ":rank", "0"]],
+    insert_scheduled: [["a job waits too long", ":run_at", ":run_at + 1"]],
+    find_body: [["payloads are not compared", "payload", "NULL AS payload"]],
+    find_idempotency: [["tenants share idempotency keys", "tenant = :tenant", "1"]],
+    insert_idempotency: [["the body is forgotten", ":body", "zeroblob(32)"]],
+    find_dedup: [
+      ["tenants share dedup keys", "dedup.tenant = :tenant", "1"],
+      ["types share dedup keys", "dedup.type = :type", "1"],
     ],
-    ["due time does not matter", "ORDER BY priority, rank, key", "ORDER BY priority, key"],
-    ["the filter of types is dropped", ":types IS NULL OR", "1 OR"],
-    ["the filter of tenants is dropped", ":tenants IS NULL OR", "1 OR"],
-    ["a closed lane is not looked at", "AND lane NOT IN", "AND 0 NOT IN"],
-    ["a closed type is not looked at", "AND type NOT IN", "AND 0 NOT IN"],
-    ["a closed tenant is not looked at", "AND tenant NOT IN", "AND 0 NOT IN"],
-    ["a buffer takes jobs that have crashed", ":buffer = 0 OR", "1 OR"],
-    ["other lanes are taken along", "lane = :lane", ":lane IS NOT NULL"],
-  ),
-  ...inQuery("claim", "claim.sql", "delete_ready", [
-    "a claimed job stays claimable",
-    "WHERE key IN",
-    "WHERE 0 AND key IN",
-  ]),
-  ...inQuery("start", "lease.sql", "find_lease", [
-    "the secret is not looked at",
-    "secret = :secret",
-    ":secret IS NOT NULL",
-  ]),
-  ...inQuery(
-    "start",
-    "lease.sql",
-    "start_lease",
-    [
-      "a buffer starts when it was claimed",
-      "SET started_at = :now",
-      "SET started_at = claimed_at + 0 * :now",
+    insert_dedup: [["a dedup key is never found again", ":type", "0"]],
+    delete_dedup: [["a dedup key is never freed", "WHERE", "WHERE 0 AND"]],
+    job_by_key: [["the state is that of any job", "key = :key", "1"]],
+    take_scheduled: [
+      [
+        "an extended holder loses its count of runs",
+        "concurrency, n, tries",
+        "concurrency, 1 AS n, tries",
+      ],
     ],
-    ["every buffer starts", "number = :number", ":number IS NOT NULL"],
-  ),
-  ...inQuery("start", "places.sql", "find_cancel_requests", [
-    "requests to cancel are not seen",
-    "asked.key = named.value",
-    "asked.key = named.value AND 0",
-  ]),
-  ...inQuery("handBack", "lease.sql", "find_lease", [
-    "the secret is not looked at",
-    "secret = :secret",
-    ":secret IS NOT NULL",
-  ]),
-  ...inQuery("handBack", "lease.sql", "unfinished_jobs", [
-    "the place in the order is lost",
-    "* 1000 AS rank",
-    "* 0 AS rank",
-  ]),
-  ...inQuery("handBack", "lease.sql", "set_lease_keys", [
-    "what was given back stays in the lease",
-    "keys = :keys",
-    "keys = coalesce(keys, :keys)",
-  ]),
-  ...inQuery("handBack", "lease.sql", "delete_lease", [
-    "an empty lease stays",
-    "WHERE number",
-    "WHERE 0 AND number",
-  ]),
-  ...inQuery("settle", "lease.sql", "find_lease", [
-    "the secret is not looked at",
-    "secret = :secret",
-    ":secret IS NOT NULL",
-  ]),
-  ...inQuery(
-    "settle",
-    "settle.sql",
-    "insert_attempt",
-    [
-      "a second settlement overwrites the first",
-      "DO NOTHING",
-      "DO UPDATE SET result = excluded.result",
+    delete_expired_idempotency: [
+      ["an idempotency key goes with its job", "expires_at <= :now", "expires_at IS NOT NULL"],
     ],
-    ["the ledger forgets the fence", ":fence, ", "NULLIF(:fence, :fence), "],
-  ),
-  ...inQuery("settle", "lease.sql", "lease_is_open", [
-    "the lease goes with its first job",
-    "WHERE NOT EXISTS",
-    "WHERE 0 AND NOT EXISTS",
-  ]),
-  ...inQuery("settle", "lease.sql", "delete_lease", [
-    "the lease never goes",
-    "WHERE number",
-    "WHERE 0 AND number",
-  ]),
-  ...inQuery("settle", "settle.sql", "waiting_fields", [
-    "a retry forgets its priority",
-    "lane, priority,",
-    "lane, 100 AS priority,",
-  ]),
-  ...inQuery("settle", "settle.sql", "insert_dead_letter", [
-    "a dead letter forgets its attempts",
-    ":attempts",
-    ":attempts * 0",
-  ]),
-  ...inQuery("settle", "inspect.sql", "attempts_of_job", [
-    "the ledger is told backwards",
-    "ORDER BY attempt.n",
-    "ORDER BY attempt.n DESC",
-  ]),
-  ...inQuery(
-    "join",
-    "worker.sql",
-    "join_worker",
-    ["joining again does not renew", "SET until = :until", "SET until = until"],
-    ["joining again is no beat", "beats = beats + 1", "beats = beats"],
-  ),
-  ...inQuery("renew", "worker.sql", "renew_worker", [
-    "a heartbeat does not extend the lease",
-    "SET until = :until",
-    "SET until = coalesce(until, :until)",
-  ]),
-  ...inQuery("renew", "worker.sql", "cancel_requests_of_worker", [
-    "every worker hears every request",
-    "lease.worker = :worker",
-    ":worker IS NOT NULL",
-  ]),
-  ...inQuery(
-    "silent",
-    "worker.sql",
-    "silent_workers",
-    ["the living are silent, too", "until <= :now", ":now IS NOT NULL"],
-    ["the shortest silence comes first", "ORDER BY until", "ORDER BY until DESC"],
-    ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 100"],
-  ),
-  ...inQuery("silent", "worker.sql", "renew_worker", [
-    "beats are not counted",
-    "beats = beats + 1",
-    "beats = beats",
-  ]),
-  ...inQuery("leave", "worker.sql", "expire_worker", [
-    "what it holds must be waited for",
-    "SET until = :now",
-    "SET until = coalesce(until, :now)",
-  ]),
-  ...inQuery(
-    "leave",
-    "worker.sql",
-    "delete_worker",
-    ["the worker stays", "WHERE id", "WHERE 0 AND id"],
-    ["every worker leaves", "id = :id", ":id IS NOT NULL"],
-  ),
-  ...inQuery(
-    "rescue",
-    "worker.sql",
-    "worker_is_silent",
-    ["beats are not compared", "beats = :beats", ":beats IS NOT NULL"],
-    ["a living worker is rescued", "until <= :now", ":now IS NOT NULL"],
-  ),
-  ...inQuery("rescue", "worker.sql", "leases_of_worker", [
-    "leases of others are taken",
-    "worker = :worker",
-    ":worker IS NOT NULL",
-  ]),
-  ...inQuery(
-    "rescue",
-    "lease.sql",
-    "unfinished_jobs",
-    ["settled jobs are settled again", "WHERE NOT EXISTS", "WHERE 1 OR NOT EXISTS"],
-    ["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"],
-    ["earlier crashes are forgotten", "coalesce(last.crashes, 0)", "0"],
-  ),
-  ...inQuery("rescue", "worker.sql", "delete_worker", [
-    "the worker stays",
-    "WHERE id",
-    "WHERE 0 AND id",
-  ]),
-  ...inQuery(
-    "promote",
-    "places.sql",
-    "due_keys",
-    ["jobs are moved before they are due", "run_at <= :now", ":now IS NOT NULL"],
-    ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 100"],
-    ["the oldest job goes first, not the earliest due", "ORDER BY run_at, key", "ORDER BY key"],
-  ),
-  ...inQuery("promote", "places.sql", "copy_scheduled_to_ready", [
-    "the due time is no rank",
-    "run_at * 1000",
-    "0",
-  ]),
-  ...inQuery("promote", "places.sql", "delete_scheduled", [
-    "the job stays scheduled, too",
-    "WHERE key IN",
-    "WHERE 0 AND key IN",
-  ]),
-  ...inQuery("cancel", "places.sql", "take_blocked", [
-    "a held job is not found",
-    "key = :key",
-    "0 AND key = :key",
-  ]),
-  ...inQuery("cancel", "places.sql", "take_scheduled", [
-    "a scheduled job is not found",
-    "key = :key",
-    "0 AND key = :key",
-  ]),
-  ...inQuery("cancel", "places.sql", "delete_cancel_requests", [
-    "a request outlives its run",
-    "WHERE key IN",
-    "WHERE 0 AND key IN",
-  ]),
-  ...inQuery("pause", "gate.sql", "close_gate", [
-    "a closed gate keeps its old reason",
-    "DO UPDATE SET until = :until, reason = :reason, by = :by",
-    "DO NOTHING",
-  ]),
-  ...inQuery("pause", "claim.sql", "claim_candidates", [
-    "a gate never opens by itself",
-    "AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)",
-    "AND type NOT IN (SELECT name FROM millrace_gate)",
-  ]),
-  ...inQuery(
-    "resume",
-    "gate.sql",
-    "open_gate",
-    ["every gate opens", "name = :name", ":name IS NOT NULL"],
-    ["the gate stays closed", "SET until = :now", "SET until = NULLIF(:now, :now)"],
-  ),
-  ...inQuery("gates", "gate.sql", "closed_gates", [
-    "open gates are listed, too",
-    "until IS NULL OR until > :now",
-    ":now IS NOT NULL",
-  ]),
-  ...inQuery(
-    "hold",
-    "gate.sql",
-    "jobs_behind_gates",
-    ["open gates hold, too", "gate.until IS NULL OR gate.until > :now", ":now IS NOT NULL"],
-    [
-      "tenants are not looked at",
-      "(front.lane, front.type, front.tenant)",
-      "(front.lane, front.type)",
+    expire_idempotency: [
+      ["an idempotency key never goes", "expires_at = :expires_at", "expires_at = NULL"],
     ],
-    ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 100"],
-  ),
-  ...inQuery("release", "gate.sql", "open_gates", [
-    "closed gates let go",
-    "until <= :now",
-    ":now IS NOT NULL",
-  ]),
-  ...inQuery(
-    "release",
-    "gate.sql",
-    "blocked_keys",
-    ["other gates let go", "gate = :gate", ":gate IS NOT NULL"],
-    ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 100"],
-  ),
-  ...inQuery("release", "places.sql", "take_blocked", [
-    "the place in the order is lost",
-    "key, rank,",
-    "key, 0 AS rank,",
-  ]),
-  ...inQuery("get", "inspect.sql", "started_at_of_running", [
-    "the first lease that names a job tells its start",
-    "lease.number DESC",
-    "lease.number",
-  ]),
-  ...inQuery("attempts", "inspect.sql", "attempts_of_job", [
-    "the ledger of every job is shown",
-    "job.id = :id",
-    ":id IS NOT NULL",
-  ]),
-  ...inQuery("deadLetter", "settle.sql", "insert_dead_letter", [
-    "the copy of the spec is empty",
-    ":spec",
-    "iif(:spec = '', :spec, '{}')",
-  ]),
-  ...inQuery(
-    "list",
-    "inspect.sql",
-    "match_jobs",
-    ["the state is not looked at", ":states IS NULL OR", "1 OR"],
-    ["the type is not looked at", ":type IS NULL OR", "1 OR"],
-    ["the tenant is not looked at", ":tenant IS NULL OR", "1 OR"],
-    ["the category is not looked at", ":category IS NULL OR", "1 OR"],
-    ["the parent is not looked at", ":parent IS NULL OR", "1 OR"],
-    [
-      "one tag of several is enough",
-      "FROM json_each(:tags) AS wanted",
-      "FROM (SELECT key, value FROM json_each(:tags) LIMIT 1) AS wanted",
+    "settle.ts": [
+      [
+        "a retry frees its dedup key",
+        "filter(([, { state }]) => state !== null)",
+        "filter(() => true)",
+      ],
     ],
-    ["the oldest comes first", "ORDER BY now.key DESC", "ORDER BY now.key"],
-  ),
-  ...inQuery("list", "inspect.sql", "keys_of_parent", [
-    "children are not found by their parent",
-    "parent = :parent",
-    "0 AND parent = :parent",
-  ]),
-  ...inQuery("list", "inspect.sql", "keys_of_all", [
-    "a page repeats the last job of the one before",
-    "key < :before",
-    "key <= :before",
-  ]),
-  ...inQuery("list", "inspect.sql", "keys_of_type", [
-    "a page of a type repeats a job",
-    "key < :before",
-    "key <= :before",
-  ]),
-  ...inQuery("list", "inspect.sql", "keys_blocked", [
-    "held jobs are not found by state",
-    "key < :before",
-    "0 AND key < :before",
-  ]),
-  ...inQuery("list", "inspect.sql", "keys_of_correlation", [
-    "a job is not found by its own correlation",
-    "correlation IS NULL",
-    "correlation IS NOT NULL",
-  ]),
-  ...inQuery("count", "inspect.sql", "match_jobs", [
-    "the state is not looked at",
-    ":states IS NULL OR",
-    "1 OR",
-  ]),
-  ...inQuery(
-    "feed",
-    "inspect.sql",
-    "feed_after",
-    ["the position itself is repeated", "position > :position", "position >= :position"],
-    ["the newest comes first", "ORDER BY position", "ORDER BY position DESC"],
-    ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 100"],
-  ),
-  ...inQuery("feed", "inspect.sql", "ids_of_keys", [
-    "jobs are named backwards",
-    "ORDER BY named.key",
-    "ORDER BY named.key DESC",
-  ]),
-  ...inQuery(
-    "prune",
-    "prune.sql",
-    "finished_before",
-    ["age does not matter", "attempt.finished_at <= :before", ":before IS NOT NULL"],
-    ["all states have one age", "attempt.state = :state", "attempt.state IS NOT NULL AND :state"],
-    [
-      "the youngest goes first",
-      "ORDER BY attempt.finished_at",
-      "ORDER BY attempt.finished_at DESC",
+  },
+  claim: {
+    worker_may_claim: [
+      ["a worker whose lease has run out claims on", "until > :now", "1"],
+      ["the protocol is not looked at", "protocol >= (", "0 <= ("],
+      ["an unknown worker claims as another", "id = :worker", "1"],
     ],
-  ),
-  ...inQuery("prune", "prune.sql", "delete_jobs", [
-    "nothing goes",
-    "WHERE key IN",
-    "WHERE 0 AND key IN",
-  ]),
-  ...inQuery(
-    "prune",
-    "prune.sql",
-    "delete_dead_letters",
-    ["a dead letter goes with its job", "died_at <= :before", ":before IS NOT NULL"],
-    ["the limit of dead letters is dropped", "LIMIT :limit", "LIMIT :limit + 100"],
-  ),
-  ...inQuery(
-    "prune",
-    "prune.sql",
-    "delete_events",
-    ["young events go, too", "at <= :before", ":before IS NOT NULL"],
-    ["the limit of events is dropped", "LIMIT :limit", "LIMIT :limit + 100"],
-  ),
-  ...inQuery("prune", "prune.sql", "delete_expired_idempotency", [
-    "the limit of keys is dropped",
-    "LIMIT :limit",
-    "LIMIT :limit + 100",
-  ]),
-];
+    claim_candidates: [
+      ["due time goes before priority", "BY priority, rank, key", "BY rank, priority, key"],
+      ["due time does not matter", "BY priority, rank, key", "BY priority, key"],
+      ["the filter of types is dropped", ":types IS NULL", "1"],
+      ["the filter of tenants is dropped", ":tenants IS NULL", "1"],
+      ["a closed lane is not looked at", "AND lane NOT IN", "AND 0 NOT IN"],
+      ["a closed type is not looked at", "AND type NOT IN", "AND 0 NOT IN"],
+      ["a closed tenant is not looked at", "AND tenant NOT IN", "AND 0 NOT IN"],
+      ["a buffer takes jobs that have crashed", ":buffer = 0", "1"],
+      ["other lanes are taken along", "lane = :lane", "1"],
+    ],
+    ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
+    payload_sizes: [["payloads weigh nothing", "coalesce(octet_length(job.payload), 0)", "0"]],
+    delete_ready: [["a claimed job stays claimable", "WHERE", "WHERE 0 AND"]],
+    claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
+    "claim.ts": [
+      ["a buffer starts with its claim", "request.buffer ? null : now", "now"],
+      ["lanes are not merged", "found.toSorted(byUrgency)", "found"],
+      ["a lane named twice gives twice", "[...new Set(lanes)]", "[...lanes]"],
+      ["a payload too heavy is never taken", "index === 0 ||", ""],
+      ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
+    ],
+  },
+  start: {
+    find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
+    insert_lease: [["the time of the claim is lost", ":claimed_at", "0"]],
+    set_lease_jobs: [
+      ["a start is not written down", "starts = :starts", "starts = starts"],
+      ["every buffer starts", "number = :number", "1"],
+    ],
+    find_cancel_requests: [
+      ["requests to cancel are not seen", "JOIN", "JOIN (SELECT 0 AS no) ON no JOIN"],
+    ],
+    "buffer.ts": [
+      ["a start is repeated", "open.filter(isWaiting)", "open"],
+      ["all jobs of the buffer begin", ".filter(({ key }) => wanted.has(key));", ";"],
+      ["a cancelled job is named", ".filter((key) => !ended.has(key))", ""],
+      ["a cancelled job stays in the lease", ".filter(({ key }) => !ended.has(key))\n", "\n"],
+      ["the feed hears of every start again", "[...starting]", "[...wanted]"],
+    ],
+  },
+  handBack: {
+    find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
+    job_facts: [
+      ["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"],
+      ["jobs change places", "job.lane, job.priority", "job.lane, 100 AS priority"],
+    ],
+    set_lease_jobs: [
+      ["other leases lose their jobs", "number = :number", "1"],
+      [
+        "what stays loses its rank",
+        "= :ranks",
+        "= (SELECT json_group_array(0) FROM json_each(:ranks))",
+      ],
+      [
+        "what stays loses its number",
+        "= :ns",
+        "= (SELECT json_group_array(1) FROM json_each(:ns))",
+      ],
+    ],
+    delete_lease: [["an empty lease stays", "WHERE", "WHERE 0 AND"]],
+    "buffer.ts": [
+      ["running jobs are taken back", "isWaiting(run) && wanted", "wanted"],
+      ["all of the buffer goes back", "isWaiting(run) && wanted.has(run.key)", "isWaiting(run)"],
+      ["what was given back stays in the lease", "filter(({ key }) => !gone.has(key))", "slice()"],
+    ],
+    "lease.ts": [
+      ["a cancelled job waits again", "runs.filter(({ key }) => !requests.has(key))", "runs"],
+      ["the place in the order is lost", "ranks[index] ?? 0", "0"],
+    ],
+  },
+  settle: {
+    find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
+    insert_attempt: [
+      ["a second settlement counts", "DO NOTHING", "DO UPDATE SET result = excluded.result"],
+      ["the ledger forgets the fence", ":fence", "NULL"],
+    ],
+    last_runs: [["the lease never goes", "max(attempt.n)", "0"]],
+    delete_lease: [["the lease never goes", "WHERE", "WHERE 0 AND"]],
+    waiting_fields: [["a retry forgets its priority", "priority", "100 AS priority"]],
+    insert_dead_letter: [
+      ["a dead letter forgets its attempts", ":attempts, :died_at, :spec)", "0, :died_at, :spec)"],
+    ],
+    attempts_of_job: [
+      ["the ledger is told backwards", "ORDER BY attempt.n", "ORDER BY attempt.n DESC"],
+    ],
+    "settle.ts": [
+      ["the number of the run is not looked at", "held?.n !== n", "held === undefined"],
+      ["a job that has not begun can end", "|| held.startedAt === null", ""],
+      ["one good proof vouches for a bad one", "`${number}.${secret}`", "`${number}`"],
+      [
+        "a job ends twice",
+        "if (!insertAttempt(session, run, ending, now)) continue;",
+        "insertAttempt(session, run, ending, now);",
+      ],
+      ["a job waits again though it was to be cancelled", "request !== null", "false"],
+      ["a stale settlement uses up the request", "[...settled.keys()].map", "runs.map"],
+      ["the next run bears an old number", "n: n + 1", "n"],
+    ],
+    "lease.ts": [
+      ["a run that has ended is open", "?? 0) < n", "?? 0) <= n"],
+      ["a lease goes before its last job", ".length > 0) return", ".length > 1) return"],
+    ],
+  },
+  join: {
+    join_worker: [
+      ["joining again does not renew", "SET until = :until", "SET until = until"],
+      ["joining again is no beat", "beats = beats + 1", "beats = beats"],
+    ],
+  },
+  renew: {
+    renew_worker: [["a heartbeat does not extend the lease", "until = :until", "until = until"]],
+    leases_of_worker: [["every worker hears every request", "worker = :worker", "1"]],
+    find_cancel_requests: [["reasons are lost", "asked.reason", "NULL AS reason"]],
+    last_runs: [
+      ["the former holder hears the request", "max(attempt.n)", "0"],
+      ["the first run counts, not the last", "max(attempt.n)", "min(attempt.n)"],
+    ],
+  },
+  silent: {
+    silent_workers: [
+      ["the living are silent, too", "until <= :now", "1"],
+      ["the shortest silence comes first", "ORDER BY until", "ORDER BY until DESC"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+    ],
+    renew_worker: [["beats are not counted", "beats = beats + 1", "beats = beats"]],
+  },
+  leave: {
+    expire_worker: [["what it holds must be waited for", "until = :now", "until = until"]],
+    leases_of_worker: [["what it holds is lost", "WHERE", "WHERE 0 AND"]],
+    delete_worker: [
+      ["the worker stays", "WHERE", "WHERE 0 AND"],
+      ["every worker leaves", "id = :id", "1"],
+    ],
+  },
+  rescue: {
+    worker_is_silent: [
+      ["beats are not compared", "beats = :beats", "1"],
+      ["a living worker is rescued", "until <= :now", "1"],
+    ],
+    leases_of_worker: [["others are rescued, too", "worker = :worker", "1"]],
+    last_runs: [
+      ["settled jobs are settled again", "max(attempt.n)", "0"],
+      ["the first run counts, not the last", "max(attempt.n)", "min(attempt.n)"],
+    ],
+    job_facts: [
+      ["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"],
+      ["earlier crashes are forgotten", "coalesce(last.crashes, 0)", "0"],
+      ["the first run counts, not the last", "max(n)", "min(n)"],
+    ],
+    job_by_key: [["the state is that of any job", "key = :key", "1"]],
+    delete_worker: [["the worker stays", "WHERE", "WHERE 0 AND"]],
+    "lease.ts": [["settled jobs are open", "?? 0) < n", "?? 0) <= n"]],
+    "workers.ts": [
+      ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
+      ["the limit is counted per lease", "- returned - settled.length", ""],
+      ["a buffer is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
+      ["the rest of a lease is lost", "open.filter(({ key }) => !taken.has(key))", "[]"],
+      [
+        "the worker goes before its jobs",
+        "{ worker: id }) !== undefined",
+        "{ worker: id }) === null",
+      ],
+    ],
+  },
+  promote: {
+    due_keys: [
+      ["jobs are moved before they are due", "run_at <= :now", "1"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+      ["the oldest job goes first, not the earliest due", "ORDER BY run_at, key", "ORDER BY key"],
+    ],
+    copy_scheduled_to_ready: [["the due time is no rank", "run_at * 1000", "0"]],
+    delete_scheduled: [["the job stays scheduled", "WHERE", "WHERE 0 AND"]],
+    next_due: [["the last due time is told", "min(", "max("]],
+  },
+  cancel: {
+    take_ready: [["a due job is not found", "WHERE", "WHERE 0 AND"]],
+    take_blocked: [["a held job is not found", "WHERE", "WHERE 0 AND"]],
+    take_scheduled: [["a waiting job is not found", "WHERE", "WHERE 0 AND"]],
+    insert_cancel_request: [
+      ["the last asker's reason counts", "DO NOTHING", "DO UPDATE SET reason = excluded.reason"],
+    ],
+    delete_cancel_requests: [["a request outlives its run", "WHERE", "WHERE 0 AND"]],
+    "settle.ts": [
+      ["a request outlives its run", "filter((key) => asked.has(key))", "filter(() => false)"],
+    ],
+    "cancel.ts": [
+      ["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"],
+      ["the charges of earlier runs are lost", "tries: job.tries", "tries: 0"],
+      ["the reason is lost", "reason: job.reason", "reason: null"],
+      ["the feed hears nothing", 'tidings.tell("job:cancelled", keys);', ""],
+    ],
+  },
+  pause: {
+    close_gate: [
+      [
+        "a closed gate keeps its old reason",
+        "DO UPDATE SET until = :until, reason = :reason, by = :by",
+        "DO NOTHING",
+      ],
+    ],
+    find_name: [["kinds share names", "kind = :kind", "1"]],
+    claim_candidates: [
+      [
+        "a gate never opens by itself",
+        "AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)",
+        "AND type NOT IN (SELECT name FROM millrace_gate)",
+      ],
+    ],
+  },
+  resume: {
+    open_gate: [
+      ["every gate opens", "name = :name", "1"],
+      ["the gate stays closed", "until = 0", "until = NULL"],
+    ],
+  },
+  gates: {
+    closed_gates: [["open gates are listed, too", "until IS NULL OR until > :now", "1"]],
+    insert_name: [["every name is that of a tenant", ":kind", "2"]],
+    name_by_id: [["every gate is a type", "SELECT kind", "SELECT 1 AS kind"]],
+  },
+  hold: {
+    jobs_behind_gates: [
+      ["open gates hold, too", "gate.until IS NULL OR gate.until > :now", "1"],
+      ["tenants are not looked at", "front.type, front.tenant", "front.type"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+    ],
+    ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
+    "gates.ts": [["the limit is counted per lane", "now, limit: limit - moved", "now, limit"]],
+  },
+  release: {
+    insert_blocked: [["runs are forgotten", ":n, :tries", "1, :tries"]],
+    open_gates: [["closed gates let go", "until <= :now", "1"]],
+    delete_gate: [["other gates let go, too", "name = :name", "1"]],
+    blocked_keys: [
+      ["other gates let go", "gate = :gate", "1"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+    ],
+    take_blocked: [["the place is lost", "key, rank", "key, 0 AS rank"]],
+    "gates.ts": [
+      [
+        "the limit is counted per gate",
+        "limit: limit - moved });\n    for (const { key }",
+        "limit });\n    for (const { key }",
+      ],
+    ],
+  },
+  get: {
+    job_by_id: [["any job is shown", "id = :id", "1"]],
+    start_of_run: [
+      ["the first lease that names a job tells its start", "number DESC", "number"],
+      ["any lease tells the start", "claimed.value = :key", "1"],
+    ],
+  },
+  attempts: {
+    attempts_of_job: [["any ledger is shown", "job.id = :id", "1"]],
+  },
+  deadLetter: {
+    find_dead_letter: [["any letter is shown", "id = :id", "1"]],
+    insert_dead_letter: [["the copy of the spec is empty", ":died_at, :spec)", ":died_at, '{}')"]],
+  },
+  list: {
+    match_jobs: [
+      ["the state is not looked at", ":states IS NULL", "1"],
+      ["the type is not looked at", ":type IS NULL", "1"],
+      ["the tenant is not looked at", ":tenant IS NULL", "1"],
+      ["the category is not looked at", ":category IS NULL", "1"],
+      ["the correlation is not looked at", ":correlation IS NULL", "1"],
+      ["the parent is not looked at", ":parent IS NULL", "1"],
+      [
+        "one tag of several is enough",
+        "FROM json_each(:tags) AS wanted",
+        "FROM (SELECT key, value FROM json_each(:tags) LIMIT 1) AS wanted",
+      ],
+      ["the oldest comes first", "ORDER BY now.key DESC", "ORDER BY now.key"],
+    ],
+    insert_tag: [["tags are lost", ":value", "''"]],
+    keys_of_tag: [["no tag is found", "key <", "0 AND key <"]],
+    keys_of_parent: [["no child is found", "key <", "0 AND key <"]],
+    keys_of_all: [["a page repeats a job", "key <", "key <="]],
+    keys_of_type: [["a page of a type repeats a job", "key <", "key <="]],
+    keys_of_tenant: [["no tenant is found", "key <", "0 AND key <"]],
+    keys_of_category: [["no category is found", "key <", "0 AND key <"]],
+    keys_of_final_state: [["no end is found", "key <", "0 AND key <"]],
+    keys_scheduled: [["no scheduled job is found", "key <", "0 AND key <"]],
+    keys_ready: [["no due job is found", "key <", "0 AND key <"]],
+    keys_blocked: [["no held job is found", "key <", "0 AND key <"]],
+    keys_leased: [["no running job is found", "WHERE", "WHERE 0 AND"]],
+    keys_of_correlation: [
+      [
+        "a job is not found by its own correlation",
+        "correlation IS NULL",
+        "correlation IS NOT NULL",
+      ],
+    ],
+  },
+  count: {
+    count_matching: [
+      ["the state is not looked at", ":states IS NULL", "1"],
+      ["the type is not looked at", ":type IS NULL", "1"],
+    ],
+    count_waiting: [
+      ["held jobs do not count", "FROM millrace_blocked", "FROM millrace_blocked WHERE 0"],
+      ["scheduled jobs do not count", "FROM millrace_scheduled", "FROM millrace_scheduled WHERE 0"],
+    ],
+    count_ended: [["the state is not looked at", "state = :state", "1"]],
+  },
+  feed: {
+    feed_after: [
+      ["the position itself is repeated", "position > :position", "position >= :position"],
+      ["the newest comes first", "ORDER BY position", "ORDER BY position DESC"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+    ],
+    append_event: [["the time is lost", ":at", "0"]],
+    ids_of_keys: [["jobs are named backwards", "named.key", "named.key DESC"]],
+  },
+  prune: {
+    finished_before: [
+      ["age does not matter", "attempt.finished_at <= :before", "1"],
+      ["all states have one age", "attempt.state = :state", "attempt.state IS NOT NULL"],
+      ["the youngest goes first", "BY attempt.finished_at", "BY attempt.finished_at DESC"],
+    ],
+    delete_jobs: [["nothing goes", "WHERE", "WHERE 0 AND"]],
+    delete_attempts: [["the ledger stays", "WHERE", "WHERE 0 AND"]],
+    delete_tags: [["other jobs lose their tags", "key = :key", "1"]],
+    delete_dead_letters: [
+      ["a dead letter goes with its job", "died_at <= :before", "1"],
+      ["the limit of dead letters is dropped", "LIMIT :limit", ""],
+    ],
+    delete_events: [
+      ["young events go, too", "at <= :before", "1"],
+      ["the limit of events is dropped", "LIMIT :limit", ""],
+    ],
+    delete_expired_idempotency: [["the limit of keys is dropped", "LIMIT :limit", ""]],
+  },
+};
 
-function inQuery(
-  verb: string,
-  file: string,
-  query: string,
-  ...faults: readonly Fault[]
-): readonly Mutant[] {
-  return faults.map(([mutant, from, to]) => ({ verb, mutant, file, query, replace: [from, to] }));
-}
+export const mutants: readonly Mutant[] = Object.entries(FAULTS).flatMap(([verb, places]) =>
+  Object.entries(places).flatMap(([place, faults]) =>
+    faults.map(([mutant, ...replace]) => ({ verb, place, mutant, replace })),
+  ),
+);

@@ -10,6 +10,7 @@ import {
   newJob,
   newJobs,
   retryIn,
+  runAgain,
 } from "../support/factories.ts";
 import {
   add,
@@ -187,6 +188,7 @@ export function rescueSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       const [done, lost, kept, back] = await add(store, {}, {}, {}, {});
+      await runOne(store, runAgain());
       const run = await take(store, { limit: 2 });
       const buffer = await take(store, { worker: run.worker, buffer: true });
       await store.settle([settleItem(run, at(run.jobs, 0), completed())]);
@@ -201,7 +203,7 @@ export function rescueSuite(open: OpenStore): void {
         done: true,
       });
       expect(await stateOf(store, done)).toBe("completed");
-      expect(await store.attempts(done)).toHaveLength(1);
+      expect(await store.attempts(done)).toHaveLength(2);
       expect(await claimable(store)).toEqual([kept, back]);
     });
 

@@ -93,12 +93,13 @@ export function startSuite(open: OpenStore): void {
       const { store } = db;
       const [first, second] = await add(store, {}, {});
       const mine = await take(store, { buffer: true, limit: 1 });
-      await take(store, { worker: mine.worker, buffer: true, limit: 1 });
+      const other = await take(store, { worker: mine.worker, buffer: true, limit: 1 });
 
       await startAll(store, mine);
 
       expect((await recordOf(store, first)).startedAt).not.toBeNull();
       expect((await recordOf(store, second)).startedAt).toBeNull();
+      expect((await startAll(store, other)).begun).toEqual([at(other.jobs, 0).key]);
     });
 
     test("ends jobs whose cancellation was asked for, without naming them", async () => {
@@ -144,6 +145,19 @@ export function startSuite(open: OpenStore): void {
       expect(kinds).toEqual(["job:enqueued", "job:cancelled"]);
       expect(await store.renew(batch.worker, 1_000)).toMatchObject({ cancel: [] });
       await add(store, { dedup: { key: "d", onConflict: "skip" } });
+    });
+
+    test("leaves nothing behind when every job of the buffer was cancelled", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, {});
+      const batch = await take(store, { buffer: true });
+      await store.cancel(id, null, null);
+
+      await startAll(store, batch);
+      await store.leave(batch.worker);
+
+      expect(await store.silent(10)).toEqual([]);
     });
 
     test("is harmless when it is repeated after a lost answer", async () => {

@@ -14,6 +14,7 @@ import {
   joinWorker,
   recordOf,
   rescueSilent,
+  runOne,
   settleAll,
   settleItem,
   stateOf,
@@ -36,6 +37,7 @@ export function workerSuite(open: OpenStore): void {
         status: "renewed",
         cancel: [],
         quiet: false,
+        ended: [],
       });
     });
 
@@ -139,6 +141,7 @@ export function workerSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [moved] = await add(store, {}, {});
+      await runOne(store, runAgain());
       const before = await take(store);
       await store.settle([settleItem(before, at(before.jobs, 0), runAgain())]);
       const now = await takeOne(store);

@@ -9,6 +9,7 @@ import {
   defineJob,
   MillraceError,
   NonRetryableError,
+  openMillrace,
   RateLimitedError,
   RetryableError,
   schedule,
@@ -22,12 +23,9 @@ import type {
   JobFault,
   JobFilter,
   Json,
-  OpenMillrace,
   State,
   Stored,
 } from "millrace";
-
-declare const openMillrace: OpenMillrace;
 
 // Two types are the same when no conditional type can tell them apart.
 type Equal<A, B> =

@@ -35,9 +35,7 @@ describe.each(compilers)("under %s, the source of the face", (_, compiler) => {
     {
       planted: "a payload of the wrong type",
       code: "TS2322",
-      text: `import { defineJob, typed } from "millrace";
-        import type { OpenMillrace } from "millrace";
-        declare const openMillrace: OpenMillrace;
+      text: `import { defineJob, openMillrace, typed } from "millrace";
         const job = defineJob({ type: "n", payload: typed<{ n: number }>() }).run(({ n }) => n);
         await (await openMillrace()).enqueue(job, { n: "one" });`,
     },

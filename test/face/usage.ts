@@ -1,10 +1,8 @@
 /** The ten commonest tasks, as an application would write them. Compiled, never run. */
 import * as v from "valibot";
 import { z } from "zod";
-import { defineJob, RateLimitedError, schedule } from "millrace";
-import type { OpenMillrace } from "millrace";
+import { defineJob, openMillrace, RateLimitedError, schedule } from "millrace";
 
-declare const openMillrace: OpenMillrace;
 declare const postbox: { deliver(to: string, text: string): Promise<{ receipt: string }> };
 declare const scan: (buildId: number) => Promise<{ files: string[]; scannedAt: Date }>;
 declare const editionsOf: (files: readonly string[]) => Promise<{ slug: string; draft: boolean }[]>;
@@ -141,7 +139,6 @@ await mill.pause({ lane: "general" }, "the object store is in maintenance");
 await mill.resume({ lane: "general" });
 const [letter] = await mill.deadLetters.list({ status: "pending_review" });
 if (letter) await mill.deadLetters.reprocess(letter.id, { actor: "grace", notes: "data mended" });
-await mill.breakers.reset("bank");
 await worker.stop({ grace: "25s" });
 await mill.close();
 

@@ -1,24 +1,110 @@
 /** The server as users start it: a process of its own, a real socket, real signals. */
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { openMillrace } from "millrace";
 import { describe, expect, test } from "vitest";
 import { Program, root, temporaryFolder } from "./programs.ts";
 
-const URL_LINE = /^Millrace is at (http:\/\/127\.0\.0\.1:(\d+))$/m;
+const URL_LINE = /^Millrace is at (http:\/\/127\.0\.0\.1:(\d+))\/\?token=([\w-]{43})$/m;
 
 describe("millrace server", () => {
-  test("prints its address, serves page and overview, and stops cleanly at SIGTERM", async () => {
+  test("prints an address that signs a browser in, and stops cleanly at SIGTERM", async () => {
     using folder = temporaryFolder();
     const server = start(folder.path, ["--port", "0"]);
-    const [, address] = await server.said(URL_LINE);
+    const [, address, port, token] = await server.said(URL_LINE);
 
-    const page = await fetch(`${address}/`);
-    const overview = await fetch(`${address}/api/v1/overview`);
+    const signIn = await fetch(`${address}/?token=${token}`, { redirect: "manual" });
+    const cookie = signIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const page = await fetch(`${address}/?token=${token}`);
+    const stranger = await fetch(`${address}/api/v1/overview`);
+    const overview = await fetch(`${address}/api/v1/overview`, { headers: { cookie } });
     server.child.kill("SIGTERM");
 
-    expect(await page.text()).toContain("Jobs by state");
+    expect(cookie).toBe(`millrace-${port}=${token}`);
+    expect(await page.text()).toContain("<title>Millrace</title>");
+    expect(stranger.status).toBe(401);
     expect(await overview.json()).toMatchObject({ states: { length: 7 } });
     expect(await server.ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  test("takes the token of MILLRACE_TOKEN and does not print it", async () => {
+    using folder = temporaryFolder();
+    const token = "chosen-by-the-operator";
+    const server = start(folder.path, ["--port", "0"], { MILLRACE_TOKEN: token });
+    const [, address] = await server.said(/^Millrace is at (http:\S+)$/m);
+
+    const headers = { authorization: `Bearer ${token}` };
+    const { status } = await fetch(`${address}/api/v1/jobs`, { headers });
+    server.child.kill("SIGTERM");
+
+    expect(status).toBe(200);
+    const { stdout, stderr } = await server.ended;
+    expect(stdout + stderr).not.toContain(token);
+  });
+
+  test("refuses a token that is easy to guess", async () => {
+    using folder = temporaryFolder();
+
+    const { code, stderr } = await start(folder.path, [], { MILLRACE_TOKEN: "secret" }).ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("MILLRACE_TOKEN must have at least 16 characters");
+  });
+
+  test("refuses to listen where other machines could ask", async () => {
+    using folder = temporaryFolder();
+
+    const { code, stderr } = await start(folder.path, ["--host", "0.0.0.0"]).ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("listens on 127.0.0.1 only");
+  });
+
+  test("lets nobody's long wait hold up its stop", async () => {
+    using folder = temporaryFolder();
+    const server = start(folder.path, ["--port", "0"]);
+    const [, address, , token] = await server.said(URL_LINE);
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const made = await fetch(`${address}/api/v1/jobs`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ type: "never" }),
+    });
+    await made.body?.cancel();
+
+    const waiting = fetch(`${address}${made.headers.get("location")}?wait=60s`, { headers });
+    // Its answer shows that the server has heard of the one before it.
+    await fetch(`${address}/api/v1/overview`, { headers });
+    server.child.kill("SIGTERM");
+
+    expect(await (await waiting).json()).toMatchObject({ state: "queued" });
+    expect(await server.ended).toMatchObject({ code: 0 });
+  });
+
+  test("runs the demo's jobs beside itself, and gives back what it has not finished", async () => {
+    using folder = temporaryFolder();
+    const server = start(folder.path, ["--port", "0", "--demo"]);
+    const [, address, , token] = await server.said(URL_LINE);
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const ask = async (type: string, payload?: object): Promise<string> => {
+      const body = JSON.stringify({ type, payload });
+      const made = await fetch(`${address}/api/v1/jobs`, { method: "POST", headers, body });
+      return `${address}${made.headers.get("location")}`;
+    };
+
+    const long = await ask("demo.export");
+    const quick = await ask("demo.email", { to: "ada@example.com" });
+    const ended = await fetch(`${quick}?wait=30s`, { headers });
+    const running = await fetch(long, { headers });
+    server.child.kill("SIGTERM");
+
+    expect(await ended.json()).toMatchObject({ state: "completed", lane: "fast" });
+    expect(await running.json()).toMatchObject({ state: "running" });
+    expect(await server.ended).toMatchObject({ code: 0, signal: null });
+    const after = await openMillrace(`sqlite:${join(folder.path, "jobs.db")}`);
+    const id = long.slice(long.lastIndexOf("/") + 1);
+    expect(await after.jobs.get(id)).toMatchObject({ state: "queued", attempts: 0 });
+    await after.close();
   });
 
   test("stops at SIGINT just the same", async () => {

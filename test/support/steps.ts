@@ -18,7 +18,7 @@ import type {
   WorkerId,
   WorkerInfo,
 } from "../../src/store/store.ts";
-import { newJob, workerInfo } from "./factories.ts";
+import { failedWith, newJob, workerInfo } from "./factories.ts";
 
 /** A claim that took something. */
 export interface Batch {
@@ -159,4 +159,24 @@ export function at<Item>(list: readonly Item[], index: number): Item {
   const item = list.at(index);
   if (item === undefined) assert.fail(`no element ${index} among ${list.length}`);
   return item;
+}
+
+/** Enqueues jobs and lets them all fail at once. Nothing else may be waiting. */
+export async function addDead<const Jobs extends readonly Partial<NewJob>[]>(
+  store: JobStore,
+  ...jobs: Jobs
+): Promise<{ readonly [Index in keyof Jobs]: JobId }> {
+  const ids = await add<Jobs>(store, ...jobs);
+  await settleAll(store, await take(store), failedWith());
+  return ids;
+}
+
+/** Resolves with the next call of a listener, which is then called off. */
+export function nextCall(store: JobStore): Promise<"called"> {
+  return new Promise((resolve) => {
+    const off = store.watch(() => {
+      off();
+      resolve("called");
+    });
+  });
 }

@@ -17,19 +17,21 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
   store: ["core", "lib"],
   "store/sqlite": ["core", "lib", "store"],
   "store/postgres": ["core", "lib", "store"],
-  client: ["core", "face", "lib", PORT],
+  client: ["core", "events", "face", "lib", PORT],
   events: ["core", "face", "lib", PORT],
   webhooks: ["core", "face", "lib", PORT],
   runtime: ["client", "core", "events", "face", "lib", "webhooks", PORT],
   http: ["client", "core", "events", "face", "lib"],
   testing: ALL_BUT_STORES,
-  cli: ["http", "store", "testing", ...ALL_BUT_STORES],
-  "index.ts": ALL_BUT_STORES,
+  demo: ["index.ts"],
+  cli: ["demo", "http", "open.ts", "store", "testing", ...ALL_BUT_STORES],
+  "open.ts": ALL_BUT_STORES,
+  "index.ts": ["open.ts", ...ALL_BUT_STORES],
   "internal.ts": ALL_BUT_STORES,
 };
 
 /** The composition roots: only they choose a store, and only through its doors. */
-const CHOOSES_STORE = /^src\/(cli\/|client\/open\.ts$)/;
+const CHOOSES_STORE = /^src\/(cli\/|testing\/|open\.ts$)/;
 const STORE_DOOR = /^store\/(sqlite|postgres)\/(index|make)\.ts$/;
 
 /** Imports point one way, `lib ← core ← store ← client, runtime ← http ← cli`. Types obey too. */

@@ -124,7 +124,7 @@ CREATE TABLE millrace_lease (
 
 CREATE INDEX millrace_lease_worker ON millrace_lease (worker);
 
--- The ledger: one row per run that ended, and one for a job that was cancelled while it waited.
+-- The ledger: one row per run that ended, and one for a wait that somebody ended by hand.
 CREATE TABLE millrace_attempt (
     key         INTEGER NOT NULL,
     n           INTEGER NOT NULL CHECK (n >= 1),
@@ -145,8 +145,8 @@ CREATE TABLE millrace_attempt (
     PRIMARY KEY (key, n),
     -- It goes on exactly when it is not over.
     CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),
-    -- Only a cancelled job may end without having started.
-    CHECK (started_at IS NOT NULL OR outcome = 5),
+    -- What never started may be cancelled, or failed by an operator, who says why.
+    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),
     -- A failed job says why; a result belongs to success.
     CHECK (state IS NOT 6 OR error IS NOT NULL),
     CHECK (result IS NULL OR state IN (4, 5)),
@@ -224,17 +224,28 @@ CREATE INDEX millrace_event_at ON millrace_event (at);
 -- The review record of a failed job. It bears the job's id and has its own copy of the spec, so
 -- that the job's rows can go before it does.
 CREATE TABLE millrace_dead_letter (
-    id       BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
-    type     INTEGER NOT NULL,
-    tenant   INTEGER NOT NULL,
-    status   INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),
-    error    TEXT    NOT NULL CHECK (json_valid(error)),
-    attempts INTEGER NOT NULL CHECK (attempts >= 0),
-    died_at  INTEGER NOT NULL,
-    spec     TEXT    NOT NULL CHECK (json_type(spec) = 'object')
+    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    type        INTEGER NOT NULL,
+    tenant      INTEGER NOT NULL,
+    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),
+    error       TEXT    NOT NULL CHECK (json_valid(error)),
+    attempts    INTEGER NOT NULL CHECK (attempts >= 0),
+    died_at     INTEGER NOT NULL,
+    reviewed_by TEXT,
+    reviewed_at INTEGER,
+    notes       TEXT,
+    successor   BLOB    CHECK (length(successor) = 16),
+    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),
+    -- Somebody has looked at it exactly when it is no longer pending.
+    CHECK ((status = 1) = (reviewed_by IS NULL)),
+    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),
+    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),
+    CHECK ((status = 3) = (successor IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX millrace_dead_letter_died ON millrace_dead_letter (died_at);
+-- What a filter looks at stands in the index, so that a page reads only the letters it shows.
+CREATE INDEX millrace_dead_letter_died
+    ON millrace_dead_letter (died_at, id, status, type, tenant);
 
 -- A job as it stands now. State: how its last attempt ended, else the place it lies in, else
 -- running.

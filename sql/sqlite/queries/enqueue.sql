@@ -50,6 +50,17 @@ WHERE tenant = :tenant
 INSERT INTO millrace_idempotency (tenant, key, job_id, body)
 VALUES (:tenant, :key, :job_id, :body);
 
+-- name: find_successor
+-- The unfinished job that repeats a final one.
+SELECT job.key, job.id
+FROM millrace_job AS job
+WHERE job.retry_of = :retry_of
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_attempt AS attempt
+      WHERE attempt.key = job.key AND attempt.state IS NOT NULL
+  )
+LIMIT 1;
+
 -- name: find_dedup
 -- The unfinished job that holds a dedup key, and where it waits, if it does.
 SELECT dedup.job AS key, job.id

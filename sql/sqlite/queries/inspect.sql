@@ -64,13 +64,43 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
 -- name: count_waiting
 -- How many jobs lie in each waiting place, each counted up to a limit.
 SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT :max)) AS scheduled,
-       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT :max))
-           + (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT :max)) AS queued;
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT :max)) AS ready,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT :max)) AS blocked;
 
 -- name: count_ended
 -- How many jobs have ended in one state, up to a limit.
 SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
+
+-- name: oldest_ready
+-- The least rank of all that is due. The first job of each lane and priority is the oldest there,
+-- so hopping from one to the next over the index finds it, however many jobs there are.
+WITH RECURSIVE hop (lane, priority, rank) AS (
+    SELECT lane, priority, rank
+    FROM millrace_ready
+    WHERE key = (SELECT key FROM millrace_ready ORDER BY lane, priority, rank, key LIMIT 1)
+    UNION ALL
+    SELECT ready.lane, ready.priority, ready.rank
+    FROM hop
+    JOIN millrace_ready AS ready ON ready.key = coalesce(
+        (
+            SELECT next.key
+            FROM millrace_ready AS next
+            WHERE next.lane = hop.lane AND next.priority > hop.priority
+            ORDER BY next.priority, next.rank, next.key
+            LIMIT 1
+        ),
+        (
+            SELECT next.key
+            FROM millrace_ready AS next
+            WHERE next.lane > hop.lane
+            ORDER BY next.lane, next.priority, next.rank, next.key
+            LIMIT 1
+        )
+    )
+    LIMIT :hops
+)
+SELECT min(rank) AS rank FROM hop;
 
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.
@@ -203,6 +233,11 @@ FROM millrace_job AS job
 JOIN millrace_attempt AS attempt ON attempt.key = job.key
 WHERE job.id = :id
 ORDER BY attempt.n;
+
+-- name: feed_end
+-- The position of the last entry so far.
+SELECT coalesce(max(position), 0) AS position
+FROM millrace_event;
 
 -- name: feed_after
 -- What happened after a position, oldest first.

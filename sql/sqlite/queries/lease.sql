@@ -5,6 +5,22 @@ FROM millrace_lease
 WHERE number = :number
   AND secret = :secret;
 
+-- name: lease_of_job
+-- Who holds a running job; the newest lease that names it is the valid one.
+SELECT lease.number, lease.worker, lease.keys, lease.ns, lease.ranks, lease.starts,
+       lease.claimed_at
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+WHERE claimed.value = :key
+ORDER BY lease.number DESC
+LIMIT 1;
+
+-- name: lease_by_number
+-- A lease as it stands now.
+SELECT number, worker, keys, ns, ranks, starts, claimed_at
+FROM millrace_lease
+WHERE number = :number;
+
 -- name: set_starts
 -- Some jobs of a buffer have begun.
 UPDATE millrace_lease
@@ -36,7 +52,7 @@ GROUP BY attempt.key;
 -- What it takes to put a job back or to decide about it. The ledger row before the present run says
 -- what was charged until then.
 SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,
-       job.max_attempts, job.flags,
+       job.max_attempts, job.timeout_ms, job.flags,
        coalesce(last.tries, 0) AS tries,
        coalesce(last.crashes, 0) AS crashes
 FROM json_each(:keys) AS named

@@ -15,17 +15,3 @@ ON CONFLICT (key, n) DO NOTHING;
 SELECT lane, priority, type, tenant, concurrency
 FROM millrace_job
 WHERE key = :key;
-
--- name: insert_dead_letter
--- A final failure leaves a record that a person can review.
-INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
-VALUES (:id, :type, :tenant, 1, :error, :attempts, :died_at, :spec)
--- Its id may have been used again after retention had removed the job, but not its record.
-ON CONFLICT (id) DO UPDATE
-SET status = 1, error = :error, attempts = :attempts, died_at = :died_at, spec = :spec;
-
--- name: find_dead_letter
--- One review record.
-SELECT id, type, tenant, status, error, attempts, died_at, spec
-FROM millrace_dead_letter
-WHERE id = :id;

@@ -42,7 +42,20 @@ WHERE id = :id
 
 -- name: leases_of_worker
 -- What a worker holds, oldest lease first.
-SELECT number, worker, keys, ns, ranks, starts, claimed_at
+SELECT number, secret, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 WHERE worker = :worker
 ORDER BY number;
+
+-- name: list_workers
+-- Workers as operators see them, longest known first.
+SELECT id, host, pid, version, joined_at, until, beats, quiet
+FROM millrace_worker
+ORDER BY joined_at, id
+LIMIT :limit;
+
+-- name: quiet_worker
+-- Asks a worker to take no new work.
+UPDATE millrace_worker
+SET quiet = 1
+WHERE id = :id;

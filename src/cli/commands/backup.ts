@@ -1,16 +1,17 @@
 /** `millrace backup`: a copy of the living store, made beside running workers. */
 import { existsSync } from "node:fs";
 import { MillraceError } from "../../core/errors.ts";
-import { parseDatabaseUrl } from "../database-url.ts";
+import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openStore } from "../open-store.ts";
+import { json, type Format } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Copies the store into the new file `file`. */
 export async function backup(
   file: string,
-  options: { readonly db: string },
+  options: { readonly db: string; readonly output: Format },
   terminal: Terminal,
 ): Promise<ExitCode> {
   checkSource(options.db);
@@ -20,7 +21,8 @@ export async function backup(
   } finally {
     await store.close();
   }
-  terminal.out(`${options.db} is copied to ${file}.\n`);
+  const { db, output } = options;
+  terminal.out(output === "json" ? json({ db, file }) : `${db} is copied to ${file}.\n`);
   return EXIT.success;
 }
 

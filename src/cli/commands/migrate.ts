@@ -1,16 +1,31 @@
 /** `millrace migrate`: brings the tables of a store up to date. */
+import { migrations } from "../../store/sqlite/make.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openStore } from "../open-store.ts";
+import { json, type Format } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
+
+interface MigrateOptions {
+  readonly db: string;
+  readonly output: Format;
+}
 
 /** Opening is migrating, so there is nothing more to do. */
 export async function migrate(
-  options: { readonly db: string },
+  { db, output }: MigrateOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const store = await openStore(options.db);
+  const store = await openStore(db);
   await store.close();
-  terminal.out(`${options.db} is up to date.\n`);
+  const schema = migrations.at(-1)?.version ?? 0;
+  terminal.out(output === "json" ? json({ db, schema }) : `${db} is up to date.\n`);
+  return EXIT.success;
+}
+
+/** The SQL of every migration, for those who want to read it first. Opens nothing. */
+export function printMigrations({ output }: MigrateOptions, terminal: Terminal): ExitCode {
+  const sql = migrations.map((each) => `-- ${each.name}\n${each.sql.trimEnd()}\n`).join("\n");
+  terminal.out(output === "json" ? json(migrations) : sql);
   return EXIT.success;
 }

@@ -1,13 +1,16 @@
 /** `millrace server`: the HTTP API and the dashboard. */
 import { fileURLToPath } from "node:url";
+import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { MillraceError } from "../../core/errors.ts";
+import type { DemoWorld } from "../../demo/run.ts";
 import { createApp } from "../../http/app.ts";
 import { listen } from "../../http/listen.ts";
 import type { Address, Listening } from "../../http/listen.ts";
-import { systemClock } from "../../lib/system.ts";
+import { systemClock, systemDice } from "../../lib/system.ts";
+import { openMillrace } from "../../open.ts";
+import { makeSqliteStore } from "../../store/sqlite/make.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { openStore } from "../open-store.ts";
 import { stopSignal } from "../stop-signal.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -17,39 +20,86 @@ export interface ServerOptions {
   readonly port: number;
   /** True when the port is ours to change, because nobody asked for this one. */
   readonly isAnyPort: boolean;
+  /** Runs the jobs of `src/demo` beside the server. */
+  readonly demo?: boolean;
+}
+
+/** What a caller has to show, and the words after the address that sign a browser in. */
+interface Credential {
+  readonly token: string;
+  readonly query: string;
 }
 
 const HOST = "127.0.0.1";
 const PORTS_TRIED_MAX = 20;
+const TOKEN_BYTES = 32;
 
 /** Serves until a signal asks it to stop. */
 export async function server(options: ServerOptions, terminal: Terminal): Promise<ExitCode> {
   checkHost(options.host);
-  const store = await openStore(options.db);
+  const credential = credentialOf(process.env["MILLRACE_TOKEN"]);
+  const store = makeSqliteStore({ path: parseDatabaseUrl(options.db).path });
+  const mill = await openMillrace(store);
   try {
+    const closing = new AbortController();
+    const demo = options.demo === true ? await import("../../demo/run.ts") : null;
     const app = createApp({
+      mill,
       count: (filter, max) => store.count(filter, max),
+      contracts: demo?.demoJobs ?? [],
+      closing: closing.signal,
+      token: credential.token,
       pageFolder: pageFolder(),
+      failed: complainTo(terminal),
     });
     const stop = stopSignal(systemClock);
     const listening = await listenNear(app.fetch, options);
-    announce(options, listening.port, terminal);
+    announce(options, `http://${HOST}:${listening.port}${credential.query}`, terminal);
+    if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
+    const running = demo?.runDemo(mill, demoWorld(terminal));
+    if (demo !== null) terminal.err("Demo jobs are running; watch them on the page.\n");
     await stop;
     terminal.err("Stopping: requests under way are being finished.\n");
-    await listening.close();
+    closing.abort();
+    await Promise.all([listening.close(), running?.stop()]);
   } finally {
-    await store.close();
+    await mill.close();
   }
   return EXIT.success;
 }
 
-/** Without access control, nobody but this machine may ask. */
+/** The token is for the users of one machine; between machines it would travel in the open. */
 function checkHost(host: string): void {
   if (host === HOST || host === "localhost") return;
   throw new MillraceError(
     "OPTION_INVALID",
-    `--host “${host}”: the server has no access control yet and listens on ${HOST} only`,
+    `--host “${host}”: the server has no encryption and no users yet, and listens on ${HOST} only`,
   );
+}
+
+/** A token made here is for the terminal to show; one that somebody chose is theirs to know. */
+function credentialOf(chosen: string | undefined): Credential {
+  if (chosen === undefined || chosen === "") {
+    const token = Buffer.from(systemDice.bytes(TOKEN_BYTES)).toString("base64url");
+    return { token, query: `/?token=${token}` };
+  }
+  if (/^[\w.~+/=-]{16,}$/.test(chosen)) return { token: chosen, query: "" };
+  throw new MillraceError(
+    "OPTION_INVALID",
+    "MILLRACE_TOKEN must have at least 16 characters, all of them letters, digits or . _ ~ + / = -",
+  );
+}
+
+function demoWorld(terminal: Terminal): DemoWorld {
+  return {
+    after: (ms, wake) => systemClock.after(ms, wake),
+    random: () => systemDice.random(),
+    failed: complainTo(terminal),
+  };
+}
+
+function complainTo(terminal: Terminal): (error: unknown) => void {
+  return (error) => terminal.err(`${error instanceof Error ? error.stack : String(error)}\n`);
 }
 
 /** Beside the compiled code, or in its own workspace when run from source. */
@@ -93,10 +143,11 @@ async function listenUnlessTaken(
   }
 }
 
-function announce(options: ServerOptions, port: number, terminal: Terminal): void {
-  if (options.isAnyPort && port !== options.port) {
-    terminal.err(`Port ${options.port} is taken, using ${port}.\n`);
-  }
-  terminal.out(`Millrace is at http://${HOST}:${port}\n`);
+function announce(options: ServerOptions, address: string, terminal: Terminal): void {
+  terminal.out(`Millrace is at ${address}\n`);
   terminal.err(`Store: ${options.db}. Ctrl-C stops the server.\n`);
+}
+
+function announceOtherPort(wanted: number, taken: number, terminal: Terminal): void {
+  if (taken !== wanted) terminal.err(`Port ${wanted} is taken, using ${taken}.\n`);
 }

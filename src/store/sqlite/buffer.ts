@@ -1,7 +1,16 @@
 /** start and handBack: a buffer is a lease whose jobs have not all begun. */
 import type { JobKey, Lease } from "../store.ts";
 import { endUnstarted } from "./cancel.ts";
-import { keepRuns, openRuns, runsOf, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
+import {
+  keepRuns,
+  openAmong,
+  openRuns,
+  runsOf,
+  splitByRequest,
+  withFacts,
+  type HeldRun,
+} from "./lease.ts";
+import type { LeaseRow } from "./rows.ts";
 import { putBack, type Session } from "./session.ts";
 
 export function start(
@@ -9,24 +18,39 @@ export function start(
   { number, secret }: Lease,
   keys: readonly JobKey[],
 ): { status: "started" | "stale"; begun: JobKey[] } {
-  const { sql, clock, tidings } = session;
+  const { sql, tidings } = session;
   const lease = sql.get("find_lease", { number, secret });
   if (lease === undefined) return { status: "stale", begun: [] };
 
   const wanted = new Set(keys);
-  const open = openRuns(session, lease).filter(({ key }) => wanted.has(key));
-  const { asked, others } = splitByRequest(session, withFacts(session, open.filter(isWaiting)));
-  endUnstarted(session, asked);
-
-  const starting = new Set(others.map(({ key }) => key));
+  const runs = runsOf(lease);
+  const open = openAmong(
+    session,
+    runs.filter(({ key }) => wanted.has(key)),
+  );
+  const waiting = open.filter(isWaiting);
+  const { asked, others } = splitByRequest(session, waiting);
+  if (others.length > 0) markStarted(session, lease, runs, others);
+  if (asked.length > 0) leaveUnstarted(session, lease, asked);
+  tidings.tell(
+    "job:started",
+    others.map(({ key }) => key),
+  );
   const ended = new Set(asked.map(({ key }) => key));
-  const now = clock.now();
-  const runs = runsOf(lease)
-    .filter(({ key }) => !ended.has(key))
-    .map((run) => (starting.has(run.key) ? { ...run, startedAt: now } : run));
-  keepRuns(session, lease, runs);
-  tidings.tell("job:started", [...starting]);
   return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
+}
+
+/** Notes when these runs began; the other lists of the lease stay as they are. */
+function markStarted(
+  { sql, clock }: Session,
+  lease: LeaseRow,
+  runs: readonly HeldRun[],
+  starting: readonly HeldRun[],
+): void {
+  const now = clock.now();
+  const keys = new Set(starting.map(({ key }) => key));
+  const starts = runs.map(({ key, startedAt }) => (keys.has(key) ? now : startedAt));
+  sql.run("set_starts", { number: lease.number, starts: JSON.stringify(starts) });
 }
 
 export function handBack(
@@ -38,12 +62,19 @@ export function handBack(
   if (lease === undefined) return 0;
   const wanted = new Set(keys);
   const open = openRuns(session, lease).filter((run) => isWaiting(run) && wanted.has(run.key));
-  const returned = returnUnstarted(session, open);
-  const gone = new Set(open.map(({ key }) => key));
+  return leaveUnstarted(session, lease, open);
+}
+
+/** Unstarted runs leave a lease; it goes with its last open one. Answers how many were put back. */
+function leaveUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
+  const returned = returnUnstarted(session, leaving);
+  const gone = new Set(leaving.map(({ key }) => key));
+  // Read anew: runs may have been marked as started since the lease was found.
+  const now = session.sql.get("lease_by_number", { number: lease.number }) ?? lease;
   keepRuns(
     session,
     lease,
-    runsOf(lease).filter(({ key }) => !gone.has(key)),
+    openRuns(session, now).filter(({ key }) => !gone.has(key)),
   );
   return returned;
 }

@@ -1,9 +1,9 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
-import { FLAG_FAIL_ORPHAN, FLAG_SUPERVISED } from "../codes.ts";
-import type { Claim, ClaimedJob, ClaimRequest } from "../store.ts";
+import { policyOfFlags } from "../codes.ts";
+import type { Claim, ClaimedJob, ClaimRequest, CrashFacts } from "../store.ts";
 import { tagsOf } from "./inspect.ts";
-import { listsOf } from "./lease.ts";
+import { listsOf, type HeldJob } from "./lease.ts";
 import type { NameKind } from "./names.ts";
 import type { CandidateRow, ClaimedRow } from "./rows.ts";
 import { bounded, type Session } from "./session.ts";
@@ -142,14 +142,17 @@ function claimedJob({ names }: Session, row: ClaimedRow, run: CandidateRow): Cla
   };
 }
 
+/** What a decision about a job may look at. */
+export function factsOf({ names }: Session, job: HeldJob): CrashFacts {
+  const { tries, crashes } = job;
+  const id = idFromBytes(job.id);
+  return { id, type: names.text(job.type), tries, crashes, ...policyOf(job) };
+}
+
 /** The part of a job that decides about its retries. */
-export function policyOf(row: {
+function policyOf(row: {
   readonly max_attempts: number;
   readonly flags: number;
 }): Pick<ClaimedJob, "maxAttempts" | "onOrphan" | "retryOwner"> {
-  return {
-    maxAttempts: row.max_attempts,
-    onOrphan: (row.flags & FLAG_FAIL_ORPHAN) === 0 ? "retry" : "fail",
-    retryOwner: (row.flags & FLAG_SUPERVISED) === 0 ? "queue" : "supervisor",
-  };
+  return { maxAttempts: row.max_attempts, ...policyOfFlags(row.flags) };
 }

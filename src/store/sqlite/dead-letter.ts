@@ -1,9 +1,6 @@
 /** The review record of a failed job, written in the transaction that fails it. */
-import { idBytes, idFromBytes } from "../../core/ids.ts";
-import type { JobId } from "../../core/job.ts";
-import type { Fault, Settlement } from "../../core/outcome.ts";
-import { deadLetterCodec } from "../codes.ts";
-import type { DeadLetter, JobKey } from "../store.ts";
+import type { Settlement } from "../../core/outcome.ts";
+import type { JobKey } from "../store.ts";
 import { recordOf } from "./inspect.ts";
 import type { Session } from "./session.ts";
 
@@ -15,7 +12,7 @@ export function insertDeadLetter(
 ): void {
   if (settlement.to !== "failed") throw new Error(`job ${key} has not failed`);
   const row = session.sql.get("job_by_key", { key });
-  if (row === undefined) throw new Error(`job ${key} has a lease but no row`);
+  if (row === undefined) throw new Error(`job ${key} has failed but has no row`);
   session.sql.run("insert_dead_letter", {
     id: row.id,
     type: row.type,
@@ -25,22 +22,6 @@ export function insertDeadLetter(
     died_at: now,
     spec: JSON.stringify(specOf(recordOf(session, row))),
   });
-}
-
-export function deadLetter({ sql, names }: Session, id: JobId): DeadLetter | null {
-  const row = sql.get("find_dead_letter", { id: idBytes(id) });
-  if (row === undefined) return null;
-  const fault: Fault = JSON.parse(row.error);
-  return {
-    id: idFromBytes(row.id),
-    type: names.text(row.type),
-    tenant: names.text(row.tenant),
-    status: deadLetterCodec.word(row.status),
-    fault,
-    attempts: row.attempts,
-    diedAt: row.died_at,
-    spec: row.spec,
-  };
 }
 
 /** What was asked for, in words: it must make sense when every other row of the job is gone. */
@@ -61,6 +42,8 @@ function specOf(job: ReturnType<typeof recordOf>): object {
     idempotencyKey: job.idempotencyKey,
     dedupKey: job.dedupKey,
     webhookUrl: job.webhookUrl,
+    onOrphan: job.onOrphan,
+    retryOwner: job.retryOwner,
     tags: job.tags,
     createdBy: job.createdBy,
     createdAt: job.createdAt,

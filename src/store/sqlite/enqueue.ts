@@ -1,9 +1,10 @@
-/** enqueue: inserts, and only inserts. Idempotency and dedup keys are looked at first. */
+/** enqueue: inserts, and only inserts. Who may stand in the way is looked at first. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import { bodyHash, sameBody } from "../body.ts";
-import { FLAG_FAIL_ORPHAN, FLAG_SUPERVISED, stateCodec } from "../codes.ts";
+import { flagsOf, stateCodec } from "../codes.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../store.ts";
 import { cancelWaiting } from "./cancel.ts";
+import { unlessRefused } from "./part.ts";
 import { putWaiting, takeWaiting, type Session, type Waiting } from "./session.ts";
 
 /** Writes a batch; the answers stand in the order of the jobs. */
@@ -14,6 +15,17 @@ export function enqueue(session: Session, jobs: readonly NewJob[]): EnqueueAnswe
     answers.flatMap((answer) => (answer.status === "created" ? [answer.id] : [])),
   );
   return answers;
+}
+
+/** Enqueues a job inside another verb: a value that the database does not take harms it alone. */
+export function enqueueWithin(session: Session, job: NewJob): EnqueueAnswer {
+  const answers = unlessRefused(session, () => enqueue(session, [job]));
+  return answers?.[0] ?? refusal(job);
+}
+
+/** The answer to a job with a value that the database does not take. */
+export function refusal(job: NewJob): EnqueueAnswer {
+  return { status: "refused", code: "STORE_REFUSED", holder: job.id };
 }
 
 /** The names of a job as the tables know them. */
@@ -46,11 +58,15 @@ function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
  * Who stands where the job would, if anybody does. Its own id comes first: a repeat is no rival.
  */
 function holder(session: Session, job: NewJob, filing: Filing): EnqueueAnswer | null {
-  if (job.idempotency === null && job.dedup === null) return null;
+  if (job.idempotency === null && job.dedup === null && job.retryOf === null) return null;
   if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {
     return repeated(session, job, filing);
   }
-  return idempotencyHolder(session, job, filing) ?? dedupHolder(session, job, filing);
+  return (
+    idempotencyHolder(session, job, filing) ??
+    livingSuccessor(session, job) ??
+    dedupHolder(session, job, filing)
+  );
 }
 
 function fileUnder({ names }: Session, job: NewJob): Filing {
@@ -75,8 +91,6 @@ function insertJob(
   now: number,
 ): JobKey | null {
   const tags = Object.keys(job.tags).length > 0 ? JSON.stringify(job.tags) : null;
-  const orphan = job.onOrphan === "fail" ? FLAG_FAIL_ORPHAN : 0;
-  const supervised = job.retryOwner === "supervisor" ? FLAG_SUPERVISED : 0;
   const { changes, lastKey } = sql.run("insert_job", {
     id: idBytes(job.id),
     type: filing.type,
@@ -99,7 +113,7 @@ function insertJob(
     tags,
     created_by: job.createdBy,
     created_at: now,
-    flags: orphan | supervised,
+    flags: flagsOf(job),
   });
   return changes === 0 ? null : lastKey;
 }
@@ -150,6 +164,16 @@ function idempotencyHolder(
   const now = sql.get("job_by_id", { id: row.job_id });
   const state = now === undefined ? null : stateCodec.word(now.state);
   return { status: "existing", id: first, state, by: "idempotency" };
+}
+
+/** Another job that repeats the same final one and is not final itself. */
+function livingSuccessor({ sql }: Session, { retryOf }: NewJob): EnqueueAnswer | null {
+  if (retryOf === null) return null;
+  const row = sql.get("find_successor", { retry_of: idBytes(retryOf) });
+  if (row === undefined) return null;
+  const now = sql.get("job_by_key", { key: row.key });
+  const state = now === undefined ? null : stateCodec.word(now.state);
+  return { status: "existing", id: idFromBytes(row.id), state, by: "successor" };
 }
 
 function dedupHolder(

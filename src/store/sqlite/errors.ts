@@ -4,6 +4,7 @@ import { MillraceError, type ErrorCode } from "../../core/errors.ts";
 const BUSY = 5;
 /** The locking protocol was disturbed, mostly by another process that died: it passes. */
 const PROTOCOL = 15;
+const CONSTRAINT = 19;
 const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   [BUSY]: ["STORE_BUSY", "another process kept the database locked"],
   8: ["STORE_READ_ONLY", "the database cannot be written"],
@@ -12,7 +13,7 @@ const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   13: ["STORE_FULL", "there is no room left for the database"],
   14: ["STORE_UNREADABLE", "the database file cannot be opened"],
   [PROTOCOL]: ["STORE_BUSY", "another process disturbed the locking of the database"],
-  19: ["STORE_REFUSED", "the database refused a value"],
+  [CONSTRAINT]: ["STORE_REFUSED", "the database refused a value"],
   26: ["STORE_NOT_SQLITE", "the file is not a SQLite database"],
 };
 
@@ -20,6 +21,11 @@ const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === BUSY || code === PROTOCOL;
+}
+
+/** True when the database does not take a value; only the statement at hand has failed. */
+export function isConstraint(error: unknown): boolean {
+  return primaryCode(error) === CONSTRAINT;
 }
 
 /** An error of the database as one that teaches; anything else as it is. */

@@ -2,7 +2,7 @@
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import type { JobId, State } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
-import { errorClassCodec, eventCodec, outcomeCodec, stateCodec } from "../codes.ts";
+import { errorClassCodec, eventCodec, outcomeCodec, policyOfFlags, stateCodec } from "../codes.ts";
 import type {
   AttemptRecord,
   FeedEntry,
@@ -78,11 +78,20 @@ function countByState({ sql }: Session, filter: ListFilter, max: number): number
   const { states, ...others } = filter;
   if (states === undefined || Object.keys(others).length > 0) return null;
   if (states.includes("running")) return null;
-  const waiting = sql.get("count_waiting", { max }) ?? { scheduled: 0, queued: 0 };
+  const { scheduled, ready, blocked } = countWaiting({ sql }, max);
   return [...new Set(states)].reduce((sum, state) => {
-    if (state === "scheduled" || state === "queued") return sum + waiting[state];
+    if (state === "scheduled") return sum + scheduled;
+    if (state === "queued") return sum + ready + blocked;
     return sum + (sql.get("count_ended", { state: stateCodec.code[state], max })?.count ?? 0);
   }, 0);
+}
+
+/** How many jobs lie in each waiting place, up to `max` each. */
+export function countWaiting(
+  { sql }: Pick<Session, "sql">,
+  max: number,
+): { readonly scheduled: number; readonly ready: number; readonly blocked: number } {
+  return sql.get("count_waiting", { max }) ?? { scheduled: 0, ready: 0, blocked: 0 };
 }
 
 /** Chunks of what may pass the filter, newest first, with the conditions to check. */
@@ -118,6 +127,10 @@ function conditionsOf({ names }: Session, filter: ListFilter) {
     parent: filter.parentId === undefined ? null : idBytes(filter.parentId),
     tags: JSON.stringify(filter.tags ?? {}),
   };
+}
+
+export function feedEnd({ sql }: Session): number {
+  return sql.get("feed_end", {})?.position ?? 0;
 }
 
 /** Entries after a position, until they name more jobs than one answer should. */
@@ -157,6 +170,7 @@ export function recordOf(session: Session, row: JobNowRow): JobRecord {
     idempotencyKey: row.idempotency,
     dedupKey: row.dedup,
     webhookUrl: row.webhook,
+    ...policyOfFlags(row.flags),
     tags: tagsOf(row.tags),
     createdBy: row.created_by,
     createdAt: row.created_at,

@@ -18,6 +18,7 @@ export interface HeldRun {
 export interface HeldJob extends HeldRun, WaitingRow {
   readonly id: Uint8Array;
   readonly max_attempts: number;
+  readonly timeout_ms: number | null;
   readonly flags: number;
 }
 
@@ -35,9 +36,21 @@ export function runsOf(lease: LeaseRow): HeldRun[] {
 }
 
 /** The runs of a lease that have no ledger row yet. */
-export function openRuns({ sql }: Session, lease: LeaseRow): HeldRun[] {
-  const ended = new Map(sql.all("last_runs", { keys: lease.keys }).map(({ key, n }) => [key, n]));
-  return runsOf(lease).filter(({ key, n }) => (ended.get(key) ?? 0) < n);
+export function openRuns(session: Session, lease: LeaseRow): HeldRun[] {
+  return openAmong(session, runsOf(lease));
+}
+
+/** Those of these runs that have no ledger row yet. */
+export function openAmong({ sql }: Session, runs: readonly HeldRun[]): HeldRun[] {
+  const keys = JSON.stringify(runs.map(({ key }) => key));
+  const ended = new Map(sql.all("last_runs", { keys }).map(({ key, n }) => [key, n]));
+  return runs.filter(({ key, n }) => (ended.get(key) ?? 0) < n);
+}
+
+/** The runs of a lease that have a ledger row: those that are not open. */
+export function endedRuns(lease: LeaseRow, open: readonly HeldRun[]): HeldRun[] {
+  const keys = new Set(open.map(({ key }) => key));
+  return runsOf(lease).filter(({ key }) => !keys.has(key));
 }
 
 /** The same runs with the facts of their jobs. */

@@ -7,6 +7,8 @@ import { shown } from "../../core/text.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { SqliteJobStore } from "./store.ts";
 
+export { migrations } from "./queries.gen.ts";
+
 /** What `sqliteStore` takes. */
 export interface SqliteOptions {
   /**
@@ -31,7 +33,22 @@ export function makeSqliteStore(options: SqliteOptions, ports: SqlitePorts = {})
     shared: options.shared ?? false,
     clock: ports.clock ?? systemClock,
     dice: ports.dice ?? systemDice,
+    // Another thread has neither this memory nor a replaced clock.
+    thread: canBeShared(options, ports) ? { module: import.meta.url, options } : null,
   });
+}
+
+/**
+ * How another thread opens the same file.
+ *
+ * @public by its name: the thread imports this module by the address in `thread`.
+ */
+export function makeThreadStore(options: SqliteOptions): SqliteJobStore {
+  return makeSqliteStore(options);
+}
+
+function canBeShared({ path }: SqliteOptions, { clock }: SqlitePorts): boolean {
+  return path !== ":memory:" && clock === undefined;
 }
 
 function checkOptions(options: SqliteOptions): void {

@@ -1,7 +1,7 @@
 // Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
 
 export const migrations: readonly { version: number; name: string; sql: string }[] = [
-  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in src/store/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a job's\n-- state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are\n-- the keys whose run has no ledger row. `starts` says when each run began, null while it only lies\n-- in the worker's buffer. A lease ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a job that was cancelled while it waited.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- Only a cancelled job may end without having started.\n    CHECK (started_at IS NOT NULL OR outcome = 5),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\n-- It names public ids, because it may outlive the rows of its jobs.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    ids      TEXT    NOT NULL CHECK (json_type(ids) = 'array')\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id       BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type     INTEGER NOT NULL,\n    tenant   INTEGER NOT NULL,\n    status   INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error    TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at  INTEGER NOT NULL,\n    spec     TEXT    NOT NULL CHECK (json_type(spec) = 'object')\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dead_letter_died ON millrace_dead_letter (died_at);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
+  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in src/store/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a job's\n-- state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are\n-- the keys whose run has no ledger row. `starts` says when each run began, null while it only lies\n-- in the worker's buffer. A lease ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a wait that somebody ended by hand.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- What never started may be cancelled, or failed by an operator, who says why.\n    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\n-- It names public ids, because it may outlive the rows of its jobs.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    ids      TEXT    NOT NULL CHECK (json_type(ids) = 'array')\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error       TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts    INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at     INTEGER NOT NULL,\n    reviewed_by TEXT,\n    reviewed_at INTEGER,\n    notes       TEXT,\n    successor   BLOB    CHECK (length(successor) = 16),\n    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),\n    -- Somebody has looked at it exactly when it is no longer pending.\n    CHECK ((status = 1) = (reviewed_by IS NULL)),\n    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),\n    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),\n    CHECK ((status = 3) = (successor IS NOT NULL))\n) STRICT, WITHOUT ROWID;\n\n-- What a filter looks at stands in the index, so that a page reads only the letters it shows.\nCREATE INDEX millrace_dead_letter_died\n    ON millrace_dead_letter (died_at, id, status, type, tenant);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
 ];
 
 /** The parameters of each named query, in the order in which they are bound. */
@@ -13,6 +13,10 @@ export interface QueryParameters {
   payload_sizes: readonly ["keys"];
   insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at"];
   claimed_jobs: readonly ["keys"];
+  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
+  find_dead_letter: readonly ["id"];
+  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
+  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "id"];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
   insert_tag: readonly ["name", "value", "key"];
   insert_ready: readonly ["lane", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries", "crashes"];
@@ -20,6 +24,7 @@ export interface QueryParameters {
   find_body: readonly ["id"];
   find_idempotency: readonly ["tenant", "key"];
   insert_idempotency: readonly ["tenant", "key", "job_id", "body"];
+  find_successor: readonly ["retry_of"];
   find_dedup: readonly ["tenant", "type", "key"];
   insert_dedup: readonly ["tenant", "type", "key", "job"];
   delete_dedup: readonly ["keys"];
@@ -38,6 +43,7 @@ export interface QueryParameters {
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
+  oldest_ready: readonly ["hops"];
   keys_of_all: readonly ["before", "limit"];
   keys_of_type: readonly ["type", "before", "limit"];
   keys_of_tenant: readonly ["tenant", "before", "limit"];
@@ -52,9 +58,12 @@ export interface QueryParameters {
   keys_leased: readonly ["before", "limit"];
   start_of_run: readonly ["key"];
   attempts_of_job: readonly ["id"];
+  feed_end: readonly [];
   feed_after: readonly ["position", "limit"];
   ids_of_keys: readonly ["keys"];
   find_lease: readonly ["number", "secret"];
+  lease_of_job: readonly ["key"];
+  lease_by_number: readonly ["number"];
   set_starts: readonly ["starts", "number"];
   set_lease_jobs: readonly ["keys", "ns", "ranks", "starts", "number"];
   delete_lease: readonly ["number"];
@@ -63,6 +72,9 @@ export interface QueryParameters {
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
+  save_part: readonly [];
+  undo_part: readonly [];
+  keep_part: readonly [];
   take_scheduled: readonly ["key"];
   take_ready: readonly ["key"];
   take_blocked: readonly ["key"];
@@ -83,8 +95,6 @@ export interface QueryParameters {
   delete_events: readonly ["before", "limit"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
-  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
-  find_dead_letter: readonly ["id"];
   join_worker: readonly ["id", "host", "pid", "version", "protocol", "now", "until"];
   renew_worker: readonly ["until", "id"];
   expire_worker: readonly ["now", "id"];
@@ -92,6 +102,8 @@ export interface QueryParameters {
   silent_workers: readonly ["now", "limit"];
   worker_is_silent: readonly ["id", "beats", "now"];
   leases_of_worker: readonly ["worker"];
+  list_workers: readonly ["limit"];
+  quiet_worker: readonly ["id"];
 }
 
 export const queries: {
@@ -128,6 +140,22 @@ export const queries: {
     text: "SELECT job.key, job.id, job.type, job.tenant, job.lane, job.priority, job.run_at, job.max_attempts,\n       job.timeout_ms, job.payload, job.payload_version, job.correlation, job.parent,\n       job.concurrency, job.tags, job.created_at, job.flags\nFROM json_each(?1) AS claimed\nJOIN millrace_job AS job ON job.key = claimed.value",
     parameters: ["keys"],
   },
+  insert_dead_letter: {
+    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7",
+    parameters: ["id","type","tenant","error","attempts","died_at","spec"],
+  },
+  find_dead_letter: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec\nFROM millrace_dead_letter\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  list_dead_letters: {
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    parameters: ["before_at","before_id","status","type","tenant","limit"],
+  },
+  review_dead_letter: {
+    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5\nWHERE id = ?6\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","reviewed_at","notes","successor","id"],
+  },
   insert_job: {
     text: "INSERT INTO millrace_job (\n    id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,\n    payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook, tags,\n    created_by, created_at, flags\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16, ?17,\n    ?18, ?19, ?20, ?21, ?22\n)\nON CONFLICT (id) DO NOTHING",
     parameters: ["id","type","tenant","lane","category","priority","run_at","max_attempts","timeout_ms","payload","payload_version","correlation","parent","retry_of","concurrency","idempotency","dedup","webhook","tags","created_by","created_at","flags"],
@@ -155,6 +183,10 @@ export const queries: {
   insert_idempotency: {
     text: "INSERT INTO millrace_idempotency (tenant, key, job_id, body)\nVALUES (?1, ?2, ?3, ?4)",
     parameters: ["tenant","key","job_id","body"],
+  },
+  find_successor: {
+    text: "SELECT job.key, job.id\nFROM millrace_job AS job\nWHERE job.retry_of = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS attempt\n      WHERE attempt.key = job.key AND attempt.state IS NOT NULL\n  )\nLIMIT 1",
+    parameters: ["retry_of"],
   },
   find_dedup: {
     text: "SELECT dedup.job AS key, job.id\nFROM millrace_dedup AS dedup\nJOIN millrace_job AS job ON job.key = dedup.job\nWHERE dedup.tenant = ?1\n  AND dedup.type = ?2\n  AND dedup.key = ?3",
@@ -221,12 +253,16 @@ export const queries: {
     parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
   },
   count_waiting: {
-    text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1))\n           + (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS queued",
+    text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked",
     parameters: ["max"],
   },
   count_ended: {
     text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_attempt WHERE state = ?1 LIMIT ?2)",
     parameters: ["state","max"],
+  },
+  oldest_ready: {
+    text: "WITH RECURSIVE hop (lane, priority, rank) AS (\n    SELECT lane, priority, rank\n    FROM millrace_ready\n    WHERE key = (SELECT key FROM millrace_ready ORDER BY lane, priority, rank, key LIMIT 1)\n    UNION ALL\n    SELECT ready.lane, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank FROM hop",
+    parameters: ["hops"],
   },
   keys_of_all: {
     text: "SELECT key\nFROM millrace_job\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
@@ -284,6 +320,10 @@ export const queries: {
     text: "SELECT attempt.n, attempt.fence, attempt.worker, attempt.claimed_at, attempt.started_at,\n       attempt.finished_at, attempt.outcome, attempt.error_class, attempt.error,\n       attempt.reason, attempt.next_run_at\nFROM millrace_job AS job\nJOIN millrace_attempt AS attempt ON attempt.key = job.key\nWHERE job.id = ?1\nORDER BY attempt.n",
     parameters: ["id"],
   },
+  feed_end: {
+    text: "SELECT coalesce(max(position), 0) AS position\nFROM millrace_event",
+    parameters: [],
+  },
   feed_after: {
     text: "SELECT position, kind, at, ids\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
     parameters: ["position","limit"],
@@ -295,6 +335,14 @@ export const queries: {
   find_lease: {
     text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
     parameters: ["number","secret"],
+  },
+  lease_of_job: {
+    text: "SELECT lease.number, lease.worker, lease.keys, lease.ns, lease.ranks, lease.starts,\n       lease.claimed_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
+    parameters: ["key"],
+  },
+  lease_by_number: {
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1",
+    parameters: ["number"],
   },
   set_starts: {
     text: "UPDATE millrace_lease\nSET starts = ?1\nWHERE number = ?2",
@@ -313,7 +361,7 @@ export const queries: {
     parameters: ["keys"],
   },
   job_facts: {
-    text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
+    text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
     parameters: ["keys"],
   },
   find_name: {
@@ -327,6 +375,18 @@ export const queries: {
   name_by_id: {
     text: "SELECT kind, text\nFROM millrace_name\nWHERE id = ?1",
     parameters: ["id"],
+  },
+  save_part: {
+    text: "SAVEPOINT part",
+    parameters: [],
+  },
+  undo_part: {
+    text: "ROLLBACK TO part",
+    parameters: [],
+  },
+  keep_part: {
+    text: "RELEASE part",
+    parameters: [],
   },
   take_scheduled: {
     text: "DELETE FROM millrace_scheduled\nWHERE key = ?1\nRETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
@@ -408,14 +468,6 @@ export const queries: {
     text: "SELECT lane, priority, type, tenant, concurrency\nFROM millrace_job\nWHERE key = ?1",
     parameters: ["key"],
   },
-  insert_dead_letter: {
-    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET status = 1, error = ?4, attempts = ?5, died_at = ?6, spec = ?7",
-    parameters: ["id","type","tenant","error","attempts","died_at","spec"],
-  },
-  find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, died_at, spec\nFROM millrace_dead_letter\nWHERE id = ?1",
-    parameters: ["id"],
-  },
   join_worker: {
     text: "INSERT INTO millrace_worker (id, host, pid, version, protocol, joined_at, until, beats, quiet)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0)\nON CONFLICT (id) DO UPDATE SET until = ?7, beats = beats + 1",
     parameters: ["id","host","pid","version","protocol","now","until"],
@@ -441,7 +493,15 @@ export const queries: {
     parameters: ["id","beats","now"],
   },
   leases_of_worker: {
-    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE worker = ?1\nORDER BY number",
+    text: "SELECT number, secret, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE worker = ?1\nORDER BY number",
     parameters: ["worker"],
+  },
+  list_workers: {
+    text: "SELECT id, host, pid, version, joined_at, until, beats, quiet\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  quiet_worker: {
+    text: "UPDATE millrace_worker\nSET quiet = 1\nWHERE id = ?1",
+    parameters: ["id"],
   },
 };

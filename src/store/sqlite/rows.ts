@@ -98,6 +98,32 @@ export interface FinishedRow {
   readonly tags: string | null;
 }
 
+export interface DeadLetterRow {
+  readonly id: Uint8Array;
+  readonly type: number;
+  readonly tenant: number;
+  readonly status: number;
+  readonly error: string;
+  readonly attempts: number;
+  readonly died_at: number;
+  readonly reviewed_by: string | null;
+  readonly reviewed_at: number | null;
+  readonly notes: string | null;
+  readonly successor: Uint8Array | null;
+  readonly spec: string;
+}
+
+export interface WorkerRow {
+  readonly id: Uint8Array;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly joined_at: number;
+  readonly until: number;
+  readonly beats: number;
+  readonly quiet: 0 | 1;
+}
+
 interface KeyRow {
   readonly key: number;
 }
@@ -122,6 +148,7 @@ export interface QueryRows {
     readonly payload: string | null;
   };
   find_idempotency: { readonly job_id: Uint8Array; readonly body: Uint8Array };
+  find_successor: { readonly key: number; readonly id: Uint8Array };
   find_dedup: { readonly key: number; readonly id: Uint8Array };
   take_scheduled: WaitingRow;
   take_ready: WaitingRow;
@@ -132,30 +159,26 @@ export interface QueryRows {
   claim_candidates: CandidateRow;
   claimed_jobs: ClaimedRow;
   find_lease: LeaseRow;
-  leases_of_worker: LeaseRow;
+  lease_by_number: LeaseRow;
+  lease_of_job: LeaseRow;
+  leases_of_worker: LeaseRow & { readonly secret: string };
   last_runs: { readonly key: number; readonly n: number };
   job_facts: Omit<WaitingRow, "rank" | "n"> & {
     readonly id: Uint8Array;
     readonly max_attempts: number;
+    readonly timeout_ms: number | null;
     readonly flags: number;
   };
   ready_lanes: { readonly lane: number };
   payload_sizes: { readonly key: number; readonly bytes: number };
   find_cancel_requests: CancelRow;
   waiting_fields: Omit<WaitingRow, "key" | "rank" | "n" | "tries" | "crashes">;
-  find_dead_letter: {
-    readonly id: Uint8Array;
-    readonly type: number;
-    readonly tenant: number;
-    readonly status: number;
-    readonly error: string;
-    readonly attempts: number;
-    readonly died_at: number;
-    readonly spec: string;
-  };
+  find_dead_letter: DeadLetterRow;
+  list_dead_letters: DeadLetterRow;
   renew_worker: { readonly quiet: 0 | 1 };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number };
   worker_is_silent: Yes;
+  list_workers: WorkerRow;
   closed_gates: {
     readonly name: number;
     readonly until: number | null;
@@ -182,9 +205,11 @@ export interface QueryRows {
   keys_leased: KeyRow;
   start_of_run: { readonly started_at: number | null };
   count_matching: { readonly count: number };
-  count_waiting: { readonly scheduled: number; readonly queued: number };
+  count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number };
   count_ended: { readonly count: number };
+  oldest_ready: { readonly rank: number | null };
   attempts_of_job: AttemptRow;
+  feed_end: { readonly position: number };
   feed_after: {
     readonly position: number;
     readonly kind: number;

@@ -1,10 +1,11 @@
-/** settle: the one door out of `running`. The rescuer goes through it too. */
+/** settle: the one door out of `running`. The rescuer and the operator go through it too. */
 import type { FinalState } from "../../core/job.ts";
 import type { Fault, Settlement } from "../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../codes.ts";
 import type { EventKind, JobKey, Lease, SettleItem } from "../store.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
+import { enqueueWithin } from "./enqueue.ts";
 import { closeIfDone, runsOf, type HeldRun } from "./lease.ts";
 import type { LeaseRow } from "./rows.ts";
 import { putWaiting, type Session } from "./session.ts";
@@ -18,10 +19,12 @@ const EVENT_OF: Readonly<Record<FinalState, EventKind>> = {
 
 /** A run that ended, under the lease that allows to say so. */
 export interface EndedRun {
-  readonly lease: LeaseRow;
+  /** Null when nobody held the job: an operator ended its wait. */
+  readonly lease: LeaseRow | null;
   readonly key: JobKey;
   readonly n: number;
-  readonly startedAt: number;
+  /** Null when it had not begun. */
+  readonly startedAt: number | null;
   readonly settlement: Settlement;
 }
 
@@ -41,7 +44,24 @@ export function settle(session: Session, items: readonly SettleItem[]): ("settle
   for (const lease of leases.values()) {
     if (lease !== null) closeIfDone(session, lease.row);
   }
-  return runs.map((run) => (run !== null && settled.has(run) ? "settled" : "stale"));
+  const answers = runs.map((run) => (run !== null && settled.has(run) ? "settled" : "stale"));
+  enqueueChildren(
+    session,
+    items.filter((_, index) => answers[index] === "settled"),
+  );
+  return answers;
+}
+
+/** What a success brings into being. A child that is refused or exists already harms nothing. */
+function enqueueChildren(session: Session, items: readonly SettleItem[]): void {
+  for (const { settlement, children = [] } of items) {
+    if (!isSuccess(settlement)) continue;
+    for (const child of children) enqueueWithin(session, child);
+  }
+}
+
+function isSuccess({ to }: Settlement): boolean {
+  return to === "completed" || to === "completed_with_errors";
 }
 
 interface KnownLease {
@@ -141,9 +161,9 @@ function insertAttempt({ sql }: Session, run: EndedRun, ending: Ending, now: num
     n: run.n,
     tries: settlement.tries,
     crashes: settlement.crashes,
-    worker: lease.worker,
-    fence: lease.number,
-    claimed_at: lease.claimed_at,
+    worker: lease?.worker ?? null,
+    fence: lease?.number ?? null,
+    claimed_at: lease?.claimed_at ?? null,
     started_at: run.startedAt,
     finished_at: now,
     outcome: outcomeCodec.code[settlement.outcome],
@@ -160,7 +180,7 @@ function insertAttempt({ sql }: Session, run: EndedRun, ending: Ending, now: num
 function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {
   const { key, n, settlement } = run;
   const place = session.sql.get("waiting_fields", { key });
-  if (place === undefined) throw new Error(`job ${key} has a lease but no row`);
+  if (place === undefined) throw new Error(`job ${key} has ended a run but has no row`);
   const { tries, crashes } = settlement;
   putWaiting(session, { ...place, key, rank: 0, n: n + 1, tries, crashes }, runAt, now);
 }

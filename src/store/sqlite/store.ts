@@ -16,19 +16,22 @@ import { handBack, start } from "./buffer.ts";
 import { cancel } from "./cancel.ts";
 import { claim, claimsNothing } from "./claim.ts";
 import { openDatabase, type ConnectionOptions } from "./connection.ts";
-import { deadLetter } from "./dead-letter.ts";
-import { enqueue } from "./enqueue.ts";
+import { enqueue, refusal } from "./enqueue.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { gates, hold, nextDueMs, pause, promote, release, resume } from "./gates.ts";
-import { attempts, count, feed, get, list } from "./inspect.ts";
+import { attempts, count, feed, feedEnd, get, list } from "./inspect.ts";
 import { Names } from "./names.ts";
+import { hurry, intervene } from "./operate.ts";
+import { overdue } from "./overdue.ts";
 import { prune } from "./prune.ts";
+import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
 import type { Session } from "./session.ts";
 import { settle } from "./settle.ts";
 import { Statements } from "./statements.ts";
+import { stats } from "./stats.ts";
 import { Tidings } from "./tidings.ts";
 import { Watcher } from "./watcher.ts";
-import { join, leave, renew, rescue, silent } from "./workers.ts";
+import { join, leave, quiet, renew, rescue, silent, workers } from "./workers.ts";
 import { closedError, Writer } from "./writer.ts";
 
 /** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */
@@ -43,15 +46,23 @@ interface Opened {
   readonly watcher: Watcher;
 }
 
+export interface StoreOptions extends ConnectionOptions {
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly thread: port.ThreadEntry | null;
+}
+
 export class SqliteJobStore implements port.JobStore {
   readonly "~store" = true;
-  readonly #options: ConnectionOptions & { readonly clock: Clock; readonly dice: Dice };
+  readonly thread: port.ThreadEntry | null;
+  readonly #options: StoreOptions;
   #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(options: ConnectionOptions & { readonly clock: Clock; readonly dice: Dice }) {
+  constructor(options: StoreOptions) {
     this.#options = options;
+    this.thread = options.thread;
   }
 
   async open(): Promise<void> {
@@ -70,11 +81,7 @@ export class SqliteJobStore implements port.JobStore {
       const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
       throw new MillraceError("OPTION_INVALID", `${limit}, not ${jobs.length}`);
     }
-    return this.#each(jobs, enqueue, (job) => ({
-      status: "refused",
-      code: "STORE_REFUSED",
-      holder: job.id,
-    }));
+    return this.#each(jobs, enqueue, refusal);
   }
 
   async join(worker: port.WorkerInfo): Promise<void> {
@@ -96,7 +103,9 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async start(lease: port.Lease, keys: readonly port.JobKey[]): ReturnType<port.JobStore["start"]> {
-    return this.#write((session) => start(session, lease, keys));
+    const { session, writer } = this.#use();
+    // Losing it with the power means no more than that the run is not charged for the crash.
+    return writer.writeRelaxed(() => start(session, lease, keys));
   }
 
   async handBack(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
@@ -105,6 +114,10 @@ export class SqliteJobStore implements port.JobStore {
 
   async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
     return this.#each<port.SettleItem, port.SettleAnswer>(items, settle, () => "refused");
+  }
+
+  async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
+    return this.#read((session) => overdue(session, worker, slackMs));
   }
 
   async silent(limit: number): Promise<readonly port.SilentWorker[]> {
@@ -123,6 +136,17 @@ export class SqliteJobStore implements port.JobStore {
 
   async cancel(id: JobId, by: string | null, reason: string | null): Promise<port.CancelAnswer> {
     return this.#write((session) => cancel(session, id, by, reason));
+  }
+
+  async hurry(id: JobId): ReturnType<port.JobStore["hurry"]> {
+    return this.#write((session) => hurry(session, id));
+  }
+
+  async intervene(
+    id: JobId,
+    decide: Parameters<port.JobStore["intervene"]>[1],
+  ): Promise<port.InterveneAnswer> {
+    return this.#write((session) => intervene(session, id, decide));
   }
 
   async pause(gate: port.GateName, why: Parameters<port.JobStore["pause"]>[1]): Promise<void> {
@@ -163,6 +187,42 @@ export class SqliteJobStore implements port.JobStore {
 
   async deadLetter(id: JobId): Promise<port.DeadLetter | null> {
     return this.#read((session) => deadLetter(session, id));
+  }
+
+  async deadLetters(
+    filter: port.DeadLetterFilter,
+    page: Parameters<port.JobStore["deadLetters"]>[1],
+  ): Promise<readonly port.DeadLetter[]> {
+    return this.#read((session) => deadLetters(session, filter, page));
+  }
+
+  async review(id: JobId, verdict: port.Review): Promise<port.ReviewAnswer> {
+    return this.#write((session) => review(session, id, verdict));
+  }
+
+  async reprocess(
+    id: JobId,
+    successor: port.NewJob,
+    by: string,
+    notes: string | null,
+  ): Promise<port.ReprocessAnswer> {
+    return this.#write((session) => reprocess(session, id, successor, { by, notes }));
+  }
+
+  async workers(limit: number): Promise<readonly port.WorkerRecord[]> {
+    return this.#read((session) => workers(session, limit));
+  }
+
+  async quiet(worker: port.WorkerId): Promise<boolean> {
+    return this.#write((session) => quiet(session, worker));
+  }
+
+  async stats(max: number): Promise<port.Stats> {
+    return this.#read((session) => stats(session, max));
+  }
+
+  async feedEnd(): Promise<number> {
+    return this.#read(feedEnd);
   }
 
   async feed(position: number, limit: number): Promise<readonly port.FeedEntry[]> {

@@ -42,7 +42,9 @@ export class Tidings {
 
   /** The same, where the ids are at hand or the jobs are about to go. */
   tellOf(kind: EventKind, ids: readonly JobId[]): void {
-    if (ids.length > 0) this.#entries.push({ kind, ids });
+    if (ids.length === 0) return;
+    this.#entries.push({ kind, ids });
+    this.#woke = true;
   }
 
   /** Somebody who waits for work should look again. */
@@ -51,11 +53,20 @@ export class Tidings {
   }
 
   beginPiece(): void {
-    this.#pieceStart = this.#entries.length;
+    this.#pieceStart = this.mark();
   }
 
   dropPiece(): void {
-    this.#entries.length = this.#pieceStart;
+    this.dropSince(this.#pieceStart);
+  }
+
+  /** Where the words of a part begin that may have to be dropped. */
+  mark(): number {
+    return this.#entries.length;
+  }
+
+  dropSince(mark: number): void {
+    this.#entries.length = mark;
   }
 
   /** Writes the rows of the feed, inside the transaction. */

@@ -1,4 +1,4 @@
-/** join, renew, leave, silent and rescue: the life of a worker as the store sees it. */
+/** join, renew, leave, quiet, silent and rescue: the life of a worker as the store sees it. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import { stateCodec } from "../codes.ts";
 import type {
@@ -8,17 +8,19 @@ import type {
   SilentWorker,
   WorkerId,
   WorkerInfo,
+  WorkerRecord,
 } from "../store.ts";
 import { returnUnstarted } from "./buffer.ts";
-import { policyOf } from "./claim.ts";
-import { keepRuns, openRuns, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
+import { factsOf } from "./claim.ts";
+import { endedRuns, keepRuns, openRuns, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
 import type { LeaseRow } from "./rows.ts";
 import { bounded, type Session } from "./session.ts";
 import { endRuns } from "./settle.ts";
 
 /** Jobs moved in one transaction. */
 const RESCUE_MAX = 500;
-const SILENT_MAX = 1_000;
+/** Workers named in one answer. */
+const WORKERS_MAX = 1_000;
 
 export function join({ sql, clock }: Session, worker: WorkerInfo): void {
   const now = clock.now();
@@ -45,16 +47,47 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const id = idBytes(worker);
   const row = sql.get("renew_worker", { id, until: clock.now() + leaseMs });
   if (row === undefined) return { status: "lost" };
-  const cancel = sql
+  const leases = sql
     .all("leases_of_worker", { worker: id })
-    .flatMap((lease) => splitByRequest(session, openRuns(session, lease)).asked)
+    .map((lease) => ({ lease, open: openRuns(session, lease) }));
+  const cancel = leases
+    .flatMap(({ open }) => splitByRequest(session, open).asked)
     .map(({ key, n, reason }) => ({ key, n, reason }));
-  return { status: "renewed", cancel, quiet: row.quiet === 1 };
+  const ended = leases
+    .flatMap(({ lease, open }) => endedRuns(lease, open))
+    .map(({ key, n }) => ({ key, n }));
+  return { status: "renewed", cancel, quiet: row.quiet === 1, ended };
+}
+
+export function quiet({ sql }: Session, worker: WorkerId): boolean {
+  return sql.run("quiet_worker", { id: idBytes(worker) }).changes > 0;
+}
+
+export function workers(session: Session, limit: number): WorkerRecord[] {
+  const { sql } = session;
+  return sql.all("list_workers", { limit: bounded(limit, WORKERS_MAX) }).map((row) => {
+    const open = sql
+      .all("leases_of_worker", { worker: row.id })
+      .flatMap((lease) => openRuns(session, lease));
+    const buffered = open.filter(({ startedAt }) => startedAt === null).length;
+    return {
+      id: idFromBytes(row.id),
+      host: row.host,
+      pid: row.pid,
+      version: row.version,
+      joinedAt: row.joined_at,
+      until: row.until,
+      beats: row.beats,
+      quiet: row.quiet === 1,
+      running: open.length - buffered,
+      buffered,
+    };
+  });
 }
 
 export function silent({ sql, clock }: Session, limit: number): SilentWorker[] {
   const now = clock.now();
-  return sql.all("silent_workers", { now, limit: bounded(limit, SILENT_MAX) }).map((row) => ({
+  return sql.all("silent_workers", { now, limit: bounded(limit, WORKERS_MAX) }).map((row) => ({
     id: idFromBytes(row.id),
     beats: row.beats,
     silentMs: now - row.until,
@@ -114,14 +147,11 @@ function endCrashed(
   runs: readonly HeldRun[],
   { decide }: RescueRequest,
 ): Rescue["settled"] {
-  const { sql, names } = session;
-  const begun = withFacts(session, runs).flatMap(({ startedAt, ...job }) => {
+  const { sql } = session;
+  const begun = withFacts(session, runs).flatMap((job) => {
+    const { key, n, startedAt } = job;
     if (startedAt === null) return [];
-    const { key, n, tries, crashes } = job;
-    const id = idFromBytes(job.id);
-    const type = names.text(job.type);
-    const settlement = decide({ id, type, tries, crashes, ...policyOf(job) });
-    return [{ lease, key, n, startedAt, settlement }];
+    return [{ lease, key, n, startedAt, settlement: decide(factsOf(session, job)) }];
   });
   endRuns(session, begun);
   return begun.map(({ key }) => {

@@ -24,9 +24,11 @@ const SLICE_MS_MAX = 8;
 const BUSY_MS_MAX = 60_000;
 const BUSY_WAIT_MS_MAX = 20;
 
-type Bracket = "begin" | "commit" | "save" | "keep";
+type Bracket = "begin" | "commit" | "save" | "keep" | "full" | "relaxed";
 
 interface Piece {
+  /** May be lost when the machine loses power, though not when the process dies. */
+  readonly isRelaxed: boolean;
   run(): void;
   settle(): void;
   fail(error: unknown): void;
@@ -48,6 +50,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #bracket: Readonly<Record<Bracket, StatementSync>>;
   #queue: Piece[] = [];
+  #syncMode: "full" | "relaxed" = "full";
   #scheduled = false;
   #closed = false;
   #busySince: number | null = null;
@@ -61,15 +64,30 @@ export class Writer {
       commit: prepare("COMMIT"),
       save: prepare("SAVEPOINT piece"),
       keep: prepare("RELEASE piece"),
+      full: prepare("PRAGMA synchronous = FULL"),
+      relaxed: prepare("PRAGMA synchronous = NORMAL"),
     };
   }
 
   /** Runs `work` inside a transaction and resolves with its answer once that is durable. */
   write<Answer>(work: () => Answer): Promise<Answer> {
+    return this.#accept(work, false);
+  }
+
+  /**
+   * The same without waiting for the disk: what it writes survives the death of this process, but
+   * perhaps not a loss of power.
+   */
+  writeRelaxed<Answer>(work: () => Answer): Promise<Answer> {
+    return this.#accept(work, true);
+  }
+
+  #accept<Answer>(work: () => Answer, isRelaxed: boolean): Promise<Answer> {
     if (this.#closed) return Promise.reject(closedError());
     return new Promise((resolve, reject) => {
       let answer: Answer;
       this.#queue.push({
+        isRelaxed,
         run: () => {
           answer = work();
         },
@@ -97,6 +115,7 @@ export class Writer {
     this.#scheduled = false;
     const { path, tidings } = this.#options;
     try {
+      this.#sync(this.#queue.every(({ isRelaxed }) => isRelaxed) ? "relaxed" : "full");
       this.#bracket.begin.run();
     } catch (error) {
       this.#lockRefused(error);
@@ -119,6 +138,13 @@ export class Writer {
     for (const piece of group) piece.settle();
     if (woke) this.#options.committed();
     this.#next();
+  }
+
+  /** Whether the coming commit waits for the disk. */
+  #sync(mode: "full" | "relaxed"): void {
+    if (mode === this.#syncMode) return;
+    this.#bracket[mode].run();
+    this.#syncMode = mode;
   }
 
   /**

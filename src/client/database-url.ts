@@ -1,4 +1,4 @@
-/** Reads `--db` and `MILLRACE_DATABASE_URL`. */
+/** Reads the address of a database. */
 import { MillraceError } from "../core/errors.ts";
 
 export interface SqliteAddress {
@@ -33,7 +33,7 @@ function suggestionFor(url: string): string {
 }
 
 function refusal(url: string, advice: string): MillraceError {
-  return new MillraceError("OPTION_INVALID", `--db “${withoutPassword(url)}”: ${advice}`);
+  return new MillraceError("OPTION_INVALID", `“${withoutPassword(url)}”: ${advice}`);
 }
 
 /** Error messages end up in logs. */

@@ -1,0 +1,56 @@
+/**
+ * Judges a history of jobs after the fact: was anything lost, finished twice, or run twice at once?
+ *
+ *     node --conditions=source scripts/show/checker.ts --acks FILE --ledger FILE
+ *         [--db URL] [--lease 30000] [-o json]
+ *
+ * Lengths are in milliseconds. `--acks` holds one acknowledged job id per line. `--ledger` holds
+ * what handlers wrote, one `{"job","fence","pid","attempt","what":"start"|"end"|"quit","at"}` per
+ * line. With `--db` the store's own ledger is heard as a witness. Exits with 1 when something is
+ * wrong.
+ */
+import { parseArgs } from "node:util";
+import { check } from "./lib/check.ts";
+import type { StoredJob } from "./lib/check.ts";
+import { readAcks, readLedger } from "./lib/ledger.ts";
+import { countsOf, linesOf } from "./lib/verdict.ts";
+
+const USAGE = "checker.ts --acks FILE --ledger FILE [--db URL] [--lease 30000] [-o json]";
+
+const { values } = parseArgs({
+  options: {
+    acks: { type: "string" },
+    ledger: { type: "string" },
+    db: { type: "string" },
+    lease: { type: "string", default: "30000" },
+    output: { type: "string", short: "o", default: "text" },
+    help: { type: "boolean" },
+  },
+});
+
+if (values.help === true) {
+  console.log(USAGE);
+  process.exit(0);
+}
+if (values.acks === undefined || values.ledger === undefined) {
+  console.error(USAGE);
+  process.exit(2);
+}
+
+const verdict = check({
+  acks: readAcks(values.acks),
+  ledger: readLedger(values.ledger),
+  leaseMs: Number(values.lease),
+  ...(values.db !== undefined && { store: await openAndRead(values.db) }),
+});
+const json = { ...countsOf(verdict), findings: verdict.findings };
+console.log(values.output === "json" ? JSON.stringify(json) : linesOf(verdict).join("\n"));
+if (verdict.findings.length > 0) process.exitCode = 1;
+
+/** Loads the library only when there is a store to ask: the checker stands on its own. */
+async function openAndRead(url: string): Promise<ReadonlyMap<string, StoredJob>> {
+  const { openMillrace } = await import("millrace");
+  const { readStore } = await import("./lib/stored.ts");
+  await using mill = await openMillrace(url);
+  return await readStore(mill);
+}

@@ -1,0 +1,130 @@
+/**
+ * Worker processes share jobs with side effects while one of them is killed at random again and
+ * again: nothing is lost, and every second start is a takeover from a dead worker.
+ *
+ *     node --conditions=source scripts/show/kills.ts --kill-every 300 --seconds 60
+ *
+ * With `--kill-every 0`, the default, nobody is killed and nothing may start twice. Lengths are in
+ * milliseconds; `--seconds` is how long jobs keep coming while workers die.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { seededDice } from "../../test/support/seeded-dice.ts";
+import { Campaign, onStage, stopWorkers } from "./lib/campaign.ts";
+import type { StoredJob, Verdict } from "./lib/check.ts";
+import type { WorkerChild } from "./lib/children.ts";
+import { CRASH_CAP, crashesOf, diedOfCrashes } from "./lib/crashes.ts";
+import type { Effect } from "./lib/effect.ts";
+import { numbersFrom } from "./lib/options.ts";
+import { linesOf } from "./lib/verdict.ts";
+
+const options = numbersFrom("kills.ts", {
+  workers: 4,
+  jobs: 5000,
+  "kill-every": 0,
+  seconds: 60,
+  seed: 1,
+  lease: 1000,
+});
+const dice = seededDice(options.seed);
+const EFFECT_MS_MAX = 100;
+const PORTION_MS = 100;
+
+await onStage(async () => {
+  const campaign = await Campaign.open("kills", {
+    lanes: { general: 5 },
+    lease: options.lease,
+    poll: 100,
+  });
+  const workers = Array.from({ length: options.workers }, () => campaign.startWorker());
+  await Promise.all(workers.map(({ ready }) => ready));
+  const began = performance.now();
+  const [, killed] = await Promise.all([produce(campaign), killAtRandom(campaign, workers)]);
+  await campaign.drain();
+  const seconds = (performance.now() - began) / 1000;
+  await stopWorkers(workers);
+
+  const store = await campaign.readStore();
+  const verdict = campaign.judge(store);
+  const isExplained = reportSecondStarts(verdict, killed, seconds);
+  const isCapped = reportCrashes(campaign, store, verdict);
+  const sound = verdict.findings.length === 0 && isExplained && isCapped;
+  await campaign.close({ keep: !sound });
+  return { sound };
+});
+
+/** All jobs at once, or spread over the time of the killing, so that every kill meets some. */
+async function produce(campaign: Campaign): Promise<void> {
+  const portions = options["kill-every"] === 0 ? 1 : (options.seconds * 1000) / PORTION_MS;
+  const began = performance.now();
+  for (let sent = 0, portion = 1; sent < options.jobs; portion += 1) {
+    const target = Math.min(options.jobs, Math.ceil((options.jobs * portion) / portions));
+    await campaign.enqueue(Array.from({ length: target - sent }, makeEffect));
+    sent = target;
+    await sleep(Math.max(0, began + portion * PORTION_MS - performance.now()));
+  }
+}
+
+function makeEffect(): Effect {
+  return { act: "sleep", ms: Math.ceil(dice.random() * EFFECT_MS_MAX), heedsAbort: true };
+}
+
+/** Each victim has a successor at once. Answers when each of the dead was killed. */
+async function killAtRandom(
+  campaign: Campaign,
+  workers: WorkerChild[],
+): Promise<ReadonlyMap<number, number>> {
+  const killed = new Map<number, number>();
+  const every = options["kill-every"];
+  const kills = every === 0 ? 0 : Math.floor((options.seconds * 1000) / every);
+  for (let count = 0; count < kills; count += 1) {
+    await sleep(every);
+    const seat = Math.floor(dice.random() * workers.length);
+    const victim = workers[seat]!;
+    victim.kill("SIGKILL");
+    killed.set(victim.pid, Date.now());
+    workers[seat] = campaign.startWorker();
+  }
+  return killed;
+}
+
+/**
+ * True when every second start followed the death of the worker before. A worker that was starved
+ * beyond its lease while it lived loses its runs as well: that is safe, but not what is claimed.
+ */
+function reportSecondStarts(
+  verdict: Verdict,
+  killed: ReadonlyMap<number, number>,
+  seconds: number,
+): boolean {
+  const unexplained = verdict.successions.filter(
+    ({ from, to }) => (killed.get(from.pid) ?? Number.POSITIVE_INFINITY) > to.startedAt,
+  );
+  console.log(
+    `${options.workers} workers, ${options.jobs} jobs, ${killed.size} kills, ` +
+      `seed ${options.seed}, ${seconds.toFixed(1)} s`,
+  );
+  for (const line of linesOf(verdict)) console.log(line);
+  console.log(`second starts after a worker that was not killed: ${unexplained.length}`);
+  for (const { kind, job, from, to } of unexplained.slice(0, 5)) {
+    console.log(`${kind}: ${job}: from ${from.pid} to ${to.pid}`);
+  }
+  return unexplained.length === 0;
+}
+
+/**
+ * True when jobs were given up for their crashes alone. A run that died between its start in the
+ * store and its first line is charged without a trace in the ledger: those are told, not judged.
+ */
+function reportCrashes(
+  campaign: Campaign,
+  store: ReadonlyMap<string, StoredJob>,
+  verdict: Verdict,
+): boolean {
+  const crashes = crashesOf(store, campaign.ledger.lines());
+  const died = [...store.values()].filter(diedOfCrashes).length;
+  console.log(
+    `crashes: ${crashes.cutOff} cut off, ${crashes.unrecorded} ended but not yet recorded, ` +
+      `${crashes.unearned} never started; ${died} jobs given up after ${CRASH_CAP} crashes`,
+  );
+  return died === verdict.gaveUp;
+}

@@ -1,0 +1,65 @@
+/** The worker processes of a campaign: real ones, ended by their own id, gone with the campaign. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** What a worker process is told. */
+export interface WorkerSettings {
+  readonly url: string;
+  readonly ledger: string;
+  readonly work: WorkSettings;
+}
+
+/** The options of `mill.work` that campaigns choose. Absent: the default. */
+export interface WorkSettings {
+  readonly lanes?: Readonly<Record<string, number>>;
+  readonly lease?: number;
+  readonly poll?: number;
+  readonly grace?: number;
+  readonly batch?: number;
+}
+
+export interface WorkerChild {
+  readonly pid: number;
+  /** Resolves once it works; also when it ends before that. */
+  readonly ready: Promise<unknown>;
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+const PROGRAM = fileURLToPath(new URL("worker.child.ts", import.meta.url));
+const alive = new Set<ChildProcess>();
+
+/** Starts a worker process. What it has to say goes to the end of the file `log`. */
+export function startWorker(settings: WorkerSettings, log: string): WorkerChild {
+  const words = openSync(log, "a");
+  const child = spawn(
+    process.execPath,
+    ["--conditions=source", PROGRAM, JSON.stringify(settings)],
+    { stdio: ["pipe", "pipe", words] },
+  );
+  closeSync(words);
+  if (child.pid === undefined || child.stdout === null) {
+    throw new Error("the worker process did not start");
+  }
+  alive.add(child);
+  const ended = once(child, "exit").then(([code, signal]: (number | NodeJS.Signals)[]) => {
+    alive.delete(child);
+    return code ?? signal ?? 0;
+  });
+  const said = once(child.stdout, "data");
+  return {
+    pid: child.pid,
+    ready: Promise.race([said, ended]),
+    ended,
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** Ends what is left, at once. */
+export function killWorkers(): void {
+  for (const child of alive) child.kill("SIGKILL");
+}

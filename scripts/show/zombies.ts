@@ -1,0 +1,97 @@
+/**
+ * Zombies: a worker is stopped in the middle of a job until its lease is over and another worker
+ * has finished the job; then it wakes, finishes too, and changes nothing.
+ *
+ *     node --conditions=source scripts/show/zombies.ts [--rounds 50] [--parallel 5]
+ */
+import { isDeepStrictEqual } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Campaign, onStage, stopWorkers } from "./lib/campaign.ts";
+import type { LedgerLine } from "./lib/ledger.ts";
+import { numbersFrom } from "./lib/options.ts";
+import { until } from "./lib/until.ts";
+import { linesOf } from "./lib/verdict.ts";
+
+const options = numbersFrom("zombies.ts", { rounds: 50, parallel: 5, lease: 500 });
+const WAIT_MS_MAX = 20_000;
+/** How long a zombie may take to settle after its last line. */
+const SETTLE_MS = 500;
+
+/** `void`: it was stopped inside a transaction, so that nobody could take anything over. */
+type Round = "unchanged" | "changed" | "void";
+
+await onStage(async () => {
+  const share = Math.ceil(options.rounds / options.parallel);
+  const counts = Array.from({ length: options.parallel }, (_, stage) =>
+    Math.max(0, Math.min(share, options.rounds - stage * share)),
+  );
+  const stages = await Promise.all(counts.map(playRounds));
+  const rounds = stages.flatMap((stage) => stage.rounds);
+  const count = (result: Round): number => rounds.filter((round) => round === result).length;
+  const told = `${count("unchanged")} of ${options.rounds} zombies changed nothing`;
+  console.log(`${told}; ${count("void")} rounds were played again`);
+  const isComplete = count("unchanged") === options.rounds && count("void") <= options.rounds / 10;
+  return { sound: isComplete && stages.every(({ sound }) => sound) };
+});
+
+/** Two workers and one store, round after round. */
+async function playRounds(wanted: number): Promise<{ rounds: Round[]; sound: boolean }> {
+  const campaign = await Campaign.open("zombies", {
+    lanes: { general: 1 },
+    lease: options.lease,
+    poll: 100,
+  });
+  const workers = [campaign.startWorker(), campaign.startWorker()];
+  await Promise.all(workers.map(({ ready }) => ready));
+  const rounds: Round[] = [];
+  while (rounds.filter((round) => round !== "void").length < wanted && rounds.length < 2 * wanted) {
+    rounds.push(await playRound(campaign));
+  }
+  await stopWorkers(workers);
+  const verdict = campaign.judge(await campaign.readStore());
+  for (const line of linesOf(verdict)) console.log(line);
+  const sound = verdict.findings.length === 0 && verdict.lateEnds >= wanted;
+  await campaign.close({ keep: !sound || rounds.includes("changed") });
+  return { rounds, sound };
+}
+
+/** The store must say after the zombie's end exactly what it said before. */
+async function playRound(campaign: Campaign): Promise<Round> {
+  const [job = ""] = await campaign.enqueue([{ act: "sleep", ms: 300, heedsAbort: false }]);
+  const first = await lineOf(campaign, (line) => line.job === job);
+  process.kill(first.pid, "SIGSTOP");
+  const isFinished = await finished(campaign, job);
+  const before = await recordOf(campaign, job);
+  process.kill(first.pid, "SIGCONT");
+  await lineOf(campaign, ({ job: id, fence, what }) => {
+    return id === job && fence === first.fence && what === "end";
+  });
+  await sleep(SETTLE_MS);
+  if (!isFinished) {
+    await campaign.drain();
+    return "void";
+  }
+  const after = await recordOf(campaign, job);
+  const successes = after.attempts.filter(({ outcome }) => outcome === "succeeded");
+  const isFenced = successes.length === 1 && (successes[0]?.fence ?? 0) > first.fence;
+  return isFenced && isDeepStrictEqual(before, after) ? "unchanged" : "changed";
+}
+
+/** False when nobody has finished the job within the limit. */
+async function finished({ mill }: Campaign, job: string): Promise<boolean> {
+  const final = until("another worker has finished the job", WAIT_MS_MAX, async () => {
+    const { state } = await mill.jobs.get(job);
+    return state !== "running" && state !== "queued" && state !== "scheduled";
+  });
+  return await final.catch(() => false);
+}
+
+function lineOf(campaign: Campaign, fits: (line: LedgerLine) => boolean): Promise<LedgerLine> {
+  return until("the ledger has the line", WAIT_MS_MAX, () => {
+    return campaign.ledger.lines().find(fits) ?? null;
+  });
+}
+
+async function recordOf({ mill }: Campaign, job: string) {
+  return { job: await mill.jobs.get(job), attempts: await mill.jobs.attempts(job) };
+}

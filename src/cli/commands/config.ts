@@ -1,0 +1,76 @@
+/** `millrace config print`: which value counts, and where it comes from. */
+import type { Command } from "commander";
+import { configFile } from "../config-file.ts";
+import { EXIT } from "../exit-codes.ts";
+import { databaseOption, jobsOption, lanesOption, outputOption, portOption } from "../options.ts";
+import { json, table, type Format } from "../output.ts";
+import type { Shell } from "../shell.ts";
+
+interface Setting {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: string;
+}
+
+export function declareConfig(program: Command, { terminal, end }: Shell): void {
+  const config = program.command("config").description("Look at the settings that count here.");
+  config
+    .command("print")
+    .description("Show every setting with its value and where it comes from; secrets are hidden.")
+    .addOption(databaseOption())
+    .addOption(portOption())
+    .addOption(jobsOption())
+    .addOption(lanesOption())
+    .addOption(outputOption())
+    .addHelpText("after", HELP_AFTER)
+    .action(({ output }: { output: Format }, command: Command) => {
+      const settings = [
+        ...["db", "port", "jobs", "lanes"].map((name) => settingOf(name, command)),
+        token(),
+      ];
+      terminal.out(output === "json" ? json(settings) : tableOf(settings));
+      end(EXIT.success);
+    });
+}
+
+const HELP_AFTER = `
+A flag wins over its environment variable, that over millrace.config.ts (or .js, .mjs) in this
+folder, and that over the default.
+
+Example of millrace.config.ts:
+  export default { db: "sqlite:./jobs.db", jobs: "./src/jobs.ts", lanes: { fast: 3, general: 5 } };
+`;
+
+function settingOf(name: string, command: Command): Setting {
+  const value: unknown = command.getOptionValue(name);
+  if (value === undefined) return { name, value: null, source: "not set" };
+  const text = typeof value === "string" ? withoutPassword(value) : JSON.stringify(value);
+  return { name, value: text, source: sourceOf(name, command) };
+}
+
+function sourceOf(name: string, command: Command): string {
+  const option = command.options.find((each) => each.attributeName() === name);
+  const source = command.getOptionValueSource(name);
+  if (source === "cli") return `--${name}`;
+  if (source === "env") return option?.envVar ?? "environment";
+  if (source === "config") return configFile() ?? "file";
+  return "default";
+}
+
+function token(): Setting {
+  const isSet = (process.env["MILLRACE_TOKEN"] ?? "") !== "";
+  return isSet
+    ? { name: "token", value: "…", source: "MILLRACE_TOKEN" }
+    : { name: "token", value: null, source: "not set" };
+}
+
+function tableOf(settings: readonly Setting[]): string {
+  return table(
+    ["SETTING", "VALUE", "SOURCE"],
+    settings.map(({ name, value, source }) => [name, value ?? "", source]),
+  );
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/(\/\/[^/@:]*):[^@]*@/, "$1:…@");
+}

@@ -1,0 +1,176 @@
+/** `millrace dlq`: what a person does about jobs that have failed for good. */
+import { Option, type Command } from "commander";
+import type { Json } from "../../core/payload.ts";
+import type { DeadLetter, Millrace } from "../../face/client.ts";
+import { systemClock } from "../../lib/system.ts";
+import { EXIT } from "../exit-codes.ts";
+import { databaseOption, limitOption, outputOption, parseJson } from "../options.ts";
+import { ageOf, errorOf, json, properties, table, timeOf, type Format } from "../output.ts";
+import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
+
+interface ListOptions {
+  readonly db: string;
+  readonly status?: DeadLetter["status"];
+  readonly type?: string;
+  readonly tenant?: string;
+  readonly limit: number;
+  readonly after?: string;
+  readonly output: Format;
+}
+
+interface ReviewOptions {
+  readonly db: string;
+  readonly by: string;
+  readonly notes?: string;
+  readonly output: Format;
+}
+
+const STATUSES: readonly DeadLetter["status"][] = [
+  "pending_review",
+  "acknowledged",
+  "reprocessed",
+  "discarded",
+];
+
+export function declareDeadLetters(program: Command, shell: Shell): void {
+  const letters = program
+    .command("dlq")
+    .description("Review dead letters: jobs that have failed for good.")
+    .addHelpText("after", HELP_AFTER);
+  declareList(letters, shell);
+  declareShow(letters, shell);
+  declareReprocess(letters, shell);
+  declareReview(letters, shell, "acknowledge", "Note that somebody has seen it.");
+  declareReview(letters, shell, "discard", "Close it: nothing more is to be done.");
+}
+
+const HELP_AFTER = `
+A dead letter bears the id of its job.
+
+Examples:
+  millrace dlq list --status pending_review
+  millrace dlq reprocess 01JCR5M4X2E8T9V6B3N7K0QWAZ --notes "the bank is back"
+  millrace dlq reprocess 01JCR5M4X2E8T9V6B3N7K0QWAZ --payload '{"to":"ada@example.com"}'
+`;
+
+function declareList(letters: Command, { terminal, end }: Shell): void {
+  letters
+    .command("list")
+    .description("Show dead letters, newest first.")
+    .addOption(new Option("--status <status>", "with this status").choices(STATUSES))
+    .option("--type <name>", "of this type")
+    .option("--tenant <name>", "of this tenant")
+    .addOption(limitOption())
+    .option("--after <id>", "continue after this letter")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async ({ db, output, ...filter }: ListOptions) => {
+      const found = await withExistingMill(db, (mill) => mill.deadLetters.list(given(filter)));
+      if (output === "json") terminal.out(json(found));
+      else if (found.length > 0) terminal.out(tableOf(found));
+      else terminal.err("No such dead letters.\n");
+      const last = found.length === filter.limit ? found.at(-1) : undefined;
+      if (last !== undefined) terminal.err(`There may be more: add --after ${last.id}\n`);
+      end(EXIT.success);
+    });
+}
+
+function tableOf(letters: readonly DeadLetter[]): string {
+  const now = systemClock.now();
+  return table(
+    ["ID", "TYPE", "STATUS", "ATTEMPTS", "TENANT", "AGE", "ERROR"],
+    letters.map((letter) => [
+      letter.id,
+      letter.type,
+      letter.status,
+      String(letter.attempts),
+      letter.tenant,
+      ageOf(letter.diedAt, now),
+      errorOf(letter.error),
+    ]),
+  );
+}
+
+function declareShow(letters: Command, { terminal, end }: Shell): void {
+  letters
+    .command("show <id>")
+    .description("Show a dead letter with its error and payload.")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async (id: string, { db, output }: { db: string; output: Format }) => {
+      const letter = await withExistingMill(db, (mill) => mill.deadLetters.get(id));
+      terminal.out(output === "json" ? json(letter) : shownLetter(letter));
+      end(EXIT.success);
+    });
+}
+
+function shownLetter(letter: DeadLetter): string {
+  const sheet = properties([
+    ["id", letter.id],
+    ["type", letter.type],
+    ["status", letter.status],
+    ["tenant", letter.tenant],
+    ["attempts", String(letter.attempts)],
+    ["died", timeOf(letter.diedAt)],
+    ["reviewed by", letter.reviewedBy],
+    ["reviewed", timeOf(letter.reviewedAt)],
+    ["notes", letter.notes],
+    ["successor", letter.successorId],
+    ["payload", JSON.stringify(letter.payload)],
+    ["error", `${letter.error.name}: ${letter.error.message}`],
+    ["error class", letter.error.class],
+  ]);
+  const { stack } = letter.error;
+  if (stack === undefined) return sheet;
+  // Line by line, so that the stack keeps its shape.
+  return `${sheet}\n${properties(stack.split("\n").map((line) => ["", line]))}`;
+}
+
+function declareReprocess(letters: Command, { terminal, end }: Shell): void {
+  reviewing(letters.command("reprocess <id>"))
+    .description("Enqueue it again as a new, linked job, with another payload if given.")
+    .addOption(new Option("--payload <json>", "payload of the new job").argParser(parseJson))
+    .action(async (id: string, options: ReviewOptions & { payload?: Json }) => {
+      const { by: actor, notes, payload } = options;
+      const job = await withExistingMill(options.db, (mill) =>
+        mill.deadLetters.reprocess(id, { actor, ...given({ notes, payload }) }),
+      );
+      const verb = job.created ? "takes its place" : "has taken its place already";
+      terminal.out(options.output === "json" ? json(job) : `${job.id} ${verb}.\n`);
+      end(EXIT.success);
+    });
+}
+
+function declareReview(
+  letters: Command,
+  { terminal, end }: Shell,
+  verb: "acknowledge" | "discard",
+  description: string,
+): void {
+  reviewing(letters.command(`${verb} <id>`))
+    .description(description)
+    .action(async (id: string, options: ReviewOptions) => {
+      const letter = await withExistingMill(options.db, (mill) => review(mill, verb, id, options));
+      const sentence = `${letter.id} is ${letter.status}.\n`;
+      terminal.out(options.output === "json" ? json(letter) : sentence);
+      end(EXIT.success);
+    });
+}
+
+async function review(
+  mill: Millrace,
+  verb: "acknowledge" | "discard",
+  id: string,
+  { by: actor, notes }: ReviewOptions,
+): Promise<DeadLetter> {
+  await mill.deadLetters[verb](id, { actor, ...given({ notes }) });
+  return mill.deadLetters.get(id);
+}
+
+function reviewing(command: Command): Command {
+  return command
+    .option("--by <name>", "who decides, for the record", systemUser())
+    .option("--notes <text>", "why, for the record")
+    .addOption(databaseOption())
+    .addOption(outputOption());
+}

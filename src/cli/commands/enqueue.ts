@@ -1,0 +1,128 @@
+/** `millrace enqueue`: makes one job, of any type. */
+import type { Command } from "commander";
+import type { Json } from "../../core/payload.ts";
+import type { JobContract } from "../../face/contract.ts";
+import { defineJob, typed } from "../../face/define.ts";
+import type { Millrace } from "../../face/client.ts";
+import type { EnqueueOptions } from "../../face/enqueue.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { follow } from "../follow.ts";
+import { loadJobFile, requireType } from "../job-file.ts";
+import { nearestType } from "../nearest-type.ts";
+import {
+  databaseOption,
+  durationOption,
+  jobsOption,
+  outputOption,
+  parseJson,
+  parsePriority,
+  parseTag,
+} from "../options.ts";
+import { json, type Format } from "../output.ts";
+import { given, withMill, type Shell } from "../shell.ts";
+import { followAgain } from "./jobs.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface Options {
+  readonly db: string;
+  readonly jobs?: string;
+  readonly follow?: boolean;
+  readonly timeout?: number;
+  readonly tenant?: string;
+  readonly delay?: number;
+  readonly runAt?: string;
+  readonly priority?: NonNullable<EnqueueOptions["priority"]>;
+  readonly idempotencyKey?: string;
+  readonly dedupKey?: string;
+  readonly tag?: Readonly<Record<string, string>>;
+  readonly output: Format;
+}
+
+export function declareEnqueue(program: Command, { terminal, end }: Shell): void {
+  program
+    .command("enqueue")
+    .description("Make a job of any type, and wait for it if asked to.")
+    .argument("<type>", "type of the job")
+    .argument("[payload]", "its payload as JSON", parseJson)
+    .addOption(databaseOption())
+    .addOption(jobsOption())
+    .option("--follow", "wait for its end: news to stderr, the result to stdout")
+    .addOption(durationOption("--timeout <time>", "with --follow: how long to wait"))
+    .option("--tenant <name>", "tenant of the job")
+    .addOption(durationOption("--delay <time>", "not before this has passed"))
+    .option("--run-at <time>", "not before this moment, such as 2026-12-24T18:00:00Z")
+    .option("--priority <level>", "critical, high, normal, low or a number", parsePriority)
+    .option("--idempotency-key <key>", "the same key leads to the same job, even after its end")
+    .option("--dedup-key <key>", "no second job with this key while one waits or runs")
+    .option("--tag <name=value>", "a tag; may be given several times", parseTag)
+    .addOption(outputOption("ndjson"))
+    .addHelpText("after", HELP_AFTER)
+    .action(async (type: string, payload: Json | undefined, options: Options, command: Command) => {
+      end(await enqueue({ type, payload, options, command }, terminal));
+    });
+}
+
+const HELP_AFTER = `
+With --jobs, or jobs in millrace.config.ts, the payload is checked and lane, timeout and attempts
+are those of the definition. Without, any type and payload will do.
+
+Exit codes with --follow: 0 completed, 1 failed, 3 completed with errors, 4 cancelled,
+124 still not over after --timeout, 130 detached by Ctrl-C (the job goes on).
+
+Examples:
+  millrace enqueue email '{"to":"ada@example.com"}'
+  millrace enqueue report '{"month":11}' --follow > report.json
+  millrace enqueue email '{"to":"ada@example.com"}' --delay 5m --tag campaign=autumn
+`;
+
+interface Request {
+  readonly type: string;
+  readonly payload: Json | undefined;
+  readonly options: Options;
+  readonly command: Command;
+}
+
+async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> {
+  const { type, payload, options, command } = request;
+  const contract = await contractOf(request);
+  return withMill(options.db, async (mill) => {
+    if (options.jobs === undefined) await warnOfTypo(mill, type, terminal);
+    const job = await mill.enqueue(contract, payload, enqueueOptions(options));
+    if (options.follow === true) {
+      terminal.err(`${job.id}${job.created ? "" : " was there already"}\n`);
+      const again = followAgain(job.id, command);
+      const { output: format, timeout: timeoutMs } = options;
+      return follow(mill, job.id, { format, timeoutMs, again }, terminal);
+    }
+    if (!job.created) terminal.err("There was such a job already; no second one was made.\n");
+    terminal.out(options.output === "table" ? `${job.id}\n` : json(job));
+    return EXIT.success;
+  });
+}
+
+/** The job's own definition where it is known, else one that takes whatever it is given. */
+async function contractOf({
+  type,
+  payload,
+  options,
+}: Request): Promise<JobContract<string, unknown, unknown>> {
+  if (options.jobs !== undefined) {
+    const { contracts } = await loadJobFile(options.jobs);
+    return requireType(type, contracts, options.jobs);
+  }
+  return payload === undefined
+    ? defineJob({ type })
+    : defineJob({ type, payload: typed<unknown>() });
+}
+
+function enqueueOptions(options: Options): EnqueueOptions {
+  const { tenant, delay, runAt, priority, idempotencyKey, dedupKey, tag: tags } = options;
+  return given({ tenant, delay, runAt, priority, idempotencyKey, dedupKey, tags });
+}
+
+/** A type that nobody has used so far may be a slip of the pen, and its job would wait for ever. */
+async function warnOfTypo(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
+  const near = await nearestType(mill, type);
+  if (near === null) return;
+  terminal.err(`There has been no job of type "${type}" so far. Did you mean ${near}?\n`);
+}

@@ -1,0 +1,89 @@
+/** `millrace jobs cancel|retry|fail|release`: what an operator may do to one job. */
+import type { Command } from "commander";
+import type { JobView, Millrace } from "../../face/client.ts";
+import { EXIT } from "../exit-codes.ts";
+import { databaseOption, outputOption } from "../options.ts";
+import { json, type Format } from "../output.ts";
+import { withExistingMill, type Shell } from "../shell.ts";
+
+interface Options {
+  readonly db: string;
+  readonly output: Format;
+}
+
+/** What a verb did: as a program reads it, and as a sentence. */
+interface Answer {
+  readonly facts: object;
+  readonly sentence: string;
+}
+
+type Verb<Given extends Options> = (mill: Millrace, id: string, options: Given) => Promise<Answer>;
+
+export function declareJobVerbs(jobs: Command, shell: Shell): void {
+  declare(jobs, shell, "cancel", cancel)
+    .description("End a waiting job, or ask a running one to stop.")
+    .option("--reason <text>", "why, for the record");
+  declare(jobs, shell, "retry", retry).description(
+    "Run a waiting job now; repeat a finished one as a new, linked job.",
+  );
+  declare(jobs, shell, "fail", fail)
+    .description("End a job as failed, with its dead letter.")
+    .option("--message <text>", "why, for the record", "failed by hand")
+    .option("--retry", "count it as a failed attempt, and try again if any is left");
+  declare(jobs, shell, "release", release).description(
+    "Take a job away from a worker that is stuck with it; it is queued again, uncharged.",
+  );
+}
+
+function declare<Given extends Options>(
+  jobs: Command,
+  { terminal, end }: Shell,
+  name: string,
+  verb: Verb<Given>,
+): Command {
+  return jobs
+    .command(`${name} <id>`)
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async (id: string, options: Given) => {
+      const { facts, sentence } = await withExistingMill(options.db, (mill) =>
+        verb(mill, id, options),
+      );
+      terminal.out(options.output === "json" ? json(facts) : `${sentence}\n`);
+      end(EXIT.success);
+    });
+}
+
+async function cancel(
+  mill: Millrace,
+  id: string,
+  { reason }: Options & { readonly reason?: string },
+): Promise<Answer> {
+  const job = await mill.jobs.cancel(id, reason);
+  if (job.state === "cancelled") return now(job);
+  return { facts: job, sentence: `${job.id} is ${job.state} and has been asked to stop.` };
+}
+
+async function retry(mill: Millrace, id: string): Promise<Answer> {
+  const before = await mill.jobs.get(id);
+  const job = await mill.jobs.retry(id);
+  if (job.id === before.id) return { facts: job, sentence: `${job.id} is ${job.state}.` };
+  const verb = job.created ? "repeats" : "repeats already";
+  return { facts: job, sentence: `${job.id} ${verb} ${before.id}.` };
+}
+
+async function fail(
+  mill: Millrace,
+  id: string,
+  options: Options & { readonly message: string; readonly retry?: boolean },
+): Promise<Answer> {
+  return now(await mill.jobs.fail(id, options.message, { retry: options.retry === true }));
+}
+
+async function release(mill: Millrace, id: string): Promise<Answer> {
+  return now(await mill.jobs.release(id));
+}
+
+function now(job: JobView): Answer {
+  return { facts: job, sentence: `${job.id} is ${job.state}.` };
+}

@@ -1,0 +1,222 @@
+/** `millrace jobs list|show|follow|explain`: looking at jobs. */
+import type { Command } from "commander";
+import type { State } from "../../core/job.ts";
+import type { AttemptView, JobView, Millrace } from "../../face/client.ts";
+import { systemClock } from "../../lib/system.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { follow } from "../follow.ts";
+import { nearestType } from "../nearest-type.ts";
+import {
+  databaseOption,
+  durationOption,
+  limitOption,
+  outputOption,
+  parseStates,
+  parseTag,
+} from "../options.ts";
+import { ageOf, errorOf, json, properties, table, timeOf, type Format } from "../output.ts";
+import { given, withExistingMill, type Shell } from "../shell.ts";
+import type { Terminal } from "../terminal.ts";
+import { declareJobVerbs } from "./job-verbs.ts";
+
+interface ListOptions {
+  readonly db: string;
+  readonly state?: readonly (State | "pending")[];
+  readonly type?: string;
+  readonly tenant?: string;
+  readonly category?: string;
+  readonly correlation?: string;
+  readonly tag?: Readonly<Record<string, string>>;
+  readonly limit: number;
+  readonly after?: string;
+  readonly output: Format;
+}
+
+interface LookOptions {
+  readonly db: string;
+  readonly output: Format;
+}
+
+export function declareJobs(program: Command, shell: Shell): void {
+  const jobs = program
+    .command("jobs")
+    .description("Look at jobs, and act on one.")
+    .addHelpText("after", HELP_AFTER);
+  declareList(jobs, shell);
+  declareShow(jobs, shell);
+  declareFollow(jobs, shell);
+  declareExplain(jobs, shell);
+  declareJobVerbs(jobs, shell);
+}
+
+const HELP_AFTER = `
+Examples:
+  millrace jobs list --state failed --type email
+  millrace jobs list --state pending --tag campaign=autumn -o json
+  millrace jobs show 01JCR5M4X2E8T9V6B3N7K0QWAZ
+  millrace jobs explain 01JCR5M4X2E8T9V6B3N7K0QWAZ     why does it not run?
+`;
+
+/** How to take up the watch over a job again, on the same store. */
+export function followAgain(id: string, command: Command): string {
+  const isNamed = command.getOptionValueSource("db") === "cli";
+  const store = isNamed ? ` --db ${String(command.getOptionValue("db"))}` : "";
+  return `millrace jobs follow ${id}${store}`;
+}
+
+function declareList(jobs: Command, { terminal, end }: Shell): void {
+  jobs
+    .command("list")
+    .description("Show jobs, newest first.")
+    .option(
+      "--state <states>",
+      "in one of these states, separated by commas; pending is scheduled and queued",
+      parseStates,
+    )
+    .option("--type <name>", "of this type")
+    .option("--tenant <name>", "of this tenant")
+    .option("--category <name>", "of this category")
+    .option("--correlation <id>", "that belong together under this id")
+    .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
+    .addOption(limitOption())
+    .option("--after <id>", "continue after this job")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async (options: ListOptions) => {
+      end(await withExistingMill(options.db, (mill) => list(mill, options, terminal)));
+    });
+}
+
+async function list(mill: Millrace, options: ListOptions, terminal: Terminal): Promise<ExitCode> {
+  const { state, type, tenant, category, correlation: correlationId, tag: tags } = options;
+  const { limit, after, output } = options;
+  const filter = given({ state, type, tenant, category, correlationId, tags, limit, after });
+  const page = await mill.jobs.list(filter);
+  if (output === "json") {
+    terminal.out(json(page));
+    return EXIT.success;
+  }
+  if (page.jobs.length > 0) terminal.out(tableOf(page.jobs));
+  else await tellNone(mill, type, terminal);
+  if (page.next !== null) terminal.err(`There are more: add --after ${page.next}\n`);
+  return EXIT.success;
+}
+
+async function tellNone(
+  mill: Millrace,
+  type: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const near = type === undefined ? null : await nearestType(mill, type);
+  terminal.err(near === null ? "No such jobs.\n" : `No such jobs. Did you mean ${near}?\n`);
+}
+
+function tableOf(jobs: readonly JobView[]): string {
+  const now = systemClock.now();
+  return table(
+    ["ID", "TYPE", "STATE", "ATTEMPTS", "TENANT", "AGE", "ERROR"],
+    jobs.map((job) => [
+      job.id,
+      job.type,
+      job.state,
+      `${job.attempts}/${job.maxAttempts}`,
+      job.tenant,
+      ageOf(job.createdAt, now),
+      errorOf(job.error),
+    ]),
+  );
+}
+
+function declareShow(jobs: Command, { terminal, end }: Shell): void {
+  jobs
+    .command("show <id>")
+    .description("Show a job and all its runs.")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async (id: string, options: LookOptions) => {
+      await withExistingMill(options.db, async (mill) => {
+        const job = await mill.jobs.get(id);
+        const attempts = await mill.jobs.attempts(id);
+        terminal.out(options.output === "json" ? json({ job, attempts }) : shownJob(job, attempts));
+      });
+      end(EXIT.success);
+    });
+}
+
+function shownJob(job: JobView, attempts: readonly AttemptView[]): string {
+  const tags = Object.entries(job.tags).map(([name, value]) => `${name}=${value}`);
+  const sheet = properties([
+    ["id", job.id],
+    ["type", job.type],
+    ["state", job.state],
+    ["attempts", `${job.attempts} of ${job.maxAttempts}`],
+    ["tenant", job.tenant],
+    ["lane", job.lane],
+    ["priority", String(job.priority)],
+    ["category", job.category],
+    ["created", timeOf(job.createdAt)],
+    ["created by", job.createdBy],
+    ["runs at", timeOf(job.runAt)],
+    ["started", timeOf(job.startedAt)],
+    ["finished", timeOf(job.finishedAt)],
+    ["correlation", job.correlationId],
+    ["parent", job.parentId],
+    ["repeats", job.retryOf],
+    ["idempotency key", job.idempotencyKey],
+    ["dedup key", job.dedupKey],
+    ["tags", tags.length === 0 ? null : tags.join(", ")],
+    ["payload", JSON.stringify(job.payload)],
+    ["result", job.finishedAt === null ? null : JSON.stringify(job.result)],
+    ["error", job.error === null ? null : `${job.error.name}: ${job.error.message}`],
+    ["cancelled", job.cancelReason],
+  ]);
+  return attempts.length === 0 ? sheet : `${sheet}\n${shownAttempts(attempts)}`;
+}
+
+function shownAttempts(attempts: readonly AttemptView[]): string {
+  return table(
+    ["RUN", "OUTCOME", "STARTED", "FINISHED", "WORKER", "ERROR"],
+    attempts.map((attempt) => [
+      String(attempt.number),
+      attempt.outcome,
+      timeOf(attempt.startedAt) ?? "",
+      attempt.finishedAt.toISOString(),
+      attempt.worker ?? "",
+      errorOf(attempt.error),
+    ]),
+  );
+}
+
+function declareFollow(jobs: Command, { terminal, end }: Shell): void {
+  jobs
+    .command("follow <id>")
+    .description("Wait for the end of a job: news to stderr, the result to stdout.")
+    .addOption(durationOption("--timeout <time>", "how long to wait"))
+    .addOption(databaseOption())
+    .addOption(outputOption("ndjson"))
+    .action(async (id: string, options: LookOptions & { timeout?: number }, command: Command) => {
+      const { output: format, timeout: timeoutMs } = options;
+      const again = followAgain(id, command);
+      end(
+        await withExistingMill(options.db, (mill) =>
+          follow(mill, id, { format, timeoutMs, again }, terminal),
+        ),
+      );
+    });
+}
+
+function declareExplain(jobs: Command, { terminal, end }: Shell): void {
+  jobs
+    .command("explain <id>")
+    .description("Say in one sentence why a job does not run.")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async (id: string, options: LookOptions) => {
+      await withExistingMill(options.db, async (mill) => {
+        const explanation = await mill.jobs.explain(id);
+        const { sentence } = explanation;
+        terminal.out(options.output === "json" ? json(explanation) : `${sentence}\n`);
+      });
+      end(EXIT.success);
+    });
+}

@@ -1,0 +1,72 @@
+/** `millrace pause` and `millrace resume`: a switch on a type, a lane or a tenant. */
+import type { Command } from "commander";
+import type { PauseTarget } from "../../face/client.ts";
+import { EXIT, Failure } from "../exit-codes.ts";
+import { nearestType } from "../nearest-type.ts";
+import { databaseOption, outputOption } from "../options.ts";
+import { json, plain, type Format } from "../output.ts";
+import { systemUser, withExistingMill, type Shell } from "../shell.ts";
+
+interface Options {
+  readonly db: string;
+  readonly type?: string;
+  readonly lane?: string;
+  readonly tenant?: string;
+  readonly reason: string;
+  readonly output: Format;
+}
+
+export function declarePause(program: Command, { terminal, end }: Shell): void {
+  targeted(program.command("pause"))
+    .description("Start nothing more of a type, a lane or a tenant; what runs goes on.")
+    .option("--reason <text>", "why, for those who ask", `paused by ${systemUser()}`)
+    .addHelpText("after", `\nExample:\n  millrace pause --type email --reason "the bank is down"\n`)
+    .action(async (options: Options) => {
+      const { target, name } = targetOf(options);
+      await withExistingMill(options.db, async (mill) => {
+        const near = options.type === undefined ? null : await nearestType(mill, options.type);
+        if (near !== null) terminal.err(`There is no job of that type. Did you mean ${near}?\n`);
+        await mill.pause(target, options.reason);
+      });
+      const { reason, output } = options;
+      terminal.out(output === "json" ? json({ ...target, paused: true, reason }) : said(name, ""));
+      end(EXIT.success);
+    });
+
+  targeted(program.command("resume"))
+    .description("Let a paused type, lane or tenant go on.")
+    .addHelpText("after", `\nExample:\n  millrace resume --type email\n`)
+    .action(async (options: Options) => {
+      const { target, name } = targetOf(options);
+      await withExistingMill(options.db, (mill) => mill.resume(target));
+      const isJson = options.output === "json";
+      terminal.out(isJson ? json({ ...target, paused: false }) : said(name, "not "));
+      end(EXIT.success);
+    });
+}
+
+function said(name: string, not: string): string {
+  return `${plain(name)} is ${not}paused.\n`;
+}
+
+function targeted(command: Command): Command {
+  return command
+    .option("--type <name>", "jobs of this type")
+    .option("--lane <name>", "jobs of this lane")
+    .option("--tenant <name>", "jobs of this tenant")
+    .addOption(databaseOption())
+    .addOption(outputOption());
+}
+
+function targetOf({ type, lane, tenant }: Options): { target: PauseTarget; name: string } {
+  const targets: { target: PauseTarget; name: string }[] = [];
+  if (type !== undefined) targets.push({ target: { type }, name: `Type ${type}` });
+  if (lane !== undefined) targets.push({ target: { lane }, name: `Lane ${lane}` });
+  if (tenant !== undefined) targets.push({ target: { tenant }, name: `Tenant ${tenant}` });
+  const [target, ...more] = targets;
+  if (target !== undefined && more.length === 0) return target;
+  throw new Failure("Name exactly one of --type, --lane and --tenant.", {
+    hint: "For example: --type email",
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,65 @@
+/** `millrace workers`: the processes that run jobs. */
+import type { Command } from "commander";
+import type { WorkerView } from "../../face/client.ts";
+import { systemClock } from "../../lib/system.ts";
+import { EXIT } from "../exit-codes.ts";
+import { databaseOption, outputOption } from "../options.ts";
+import { ageOf, json, table, type Format } from "../output.ts";
+import { withExistingMill, type Shell } from "../shell.ts";
+
+interface Options {
+  readonly db: string;
+  readonly output: Format;
+}
+
+export function declareWorkers(program: Command, { terminal, end }: Shell): void {
+  const workers = program
+    .command("workers")
+    .description("Look at the processes that run jobs, and quiet one.");
+
+  workers
+    .command("list")
+    .description("Show workers and what they do.")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async ({ db, output }: Options) => {
+      const found = await withExistingMill(db, (mill) => mill.workers.list());
+      if (output === "json") terminal.out(json(found));
+      else if (found.length > 0) terminal.out(tableOf(found));
+      else terminal.err("No workers. Start one with: millrace worker --jobs FILE\n");
+      end(EXIT.success);
+    });
+
+  workers
+    .command("quiet <id>")
+    .description("Ask a worker to take no new work; it keeps what it has.")
+    .addOption(databaseOption())
+    .addOption(outputOption())
+    .action(async (id: string, { db, output }: Options) => {
+      await withExistingMill(db, (mill) => mill.workers.quiet(id));
+      const isJson = output === "json";
+      terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} takes no new work.\n`);
+      end(EXIT.success);
+    });
+}
+
+function tableOf(workers: readonly WorkerView[]): string {
+  const now = systemClock.now();
+  return table(
+    ["ID", "HOST", "PID", "VERSION", "STATE", "RUNNING", "JOINED"],
+    workers.map((worker) => [
+      worker.id,
+      worker.host,
+      String(worker.pid),
+      worker.version,
+      stateOf(worker),
+      String(worker.running),
+      `${ageOf(worker.joinedAt, now)} ago`,
+    ]),
+  );
+}
+
+function stateOf({ isAlive, isQuiet }: WorkerView): string {
+  if (!isAlive) return "silent";
+  return isQuiet ? "quiet" : "working";
+}

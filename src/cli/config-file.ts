@@ -1,0 +1,96 @@
+/**
+ * `millrace.config.ts` in the working directory: what flags and environment leave open. Precedence
+ * is flags, environment, file, default.
+ */
+import { existsSync } from "node:fs";
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { closest } from "../face/closest.ts";
+import { EXIT, Failure } from "./exit-codes.ts";
+import { parsePort } from "./options.ts";
+import { importUserModule } from "./user-module.ts";
+
+const NAMES = ["millrace.config.ts", "millrace.config.js", "millrace.config.mjs"];
+
+export interface Config {
+  readonly db?: string;
+  readonly port?: number;
+  readonly jobs?: string;
+  readonly lanes?: Readonly<Record<string, number>>;
+}
+
+/** Each setting, and how to tell that its value will do. */
+const RULES: Readonly<Record<keyof Config, { isGood: (value: unknown) => boolean; form: string }>> =
+  {
+    db: { isGood: isText, form: 'a URL such as "sqlite:./millrace.db"' },
+    port: { isGood: isPort, form: "a number from 0 to 65535" },
+    jobs: { isGood: isText, form: 'a file name such as "./jobs.ts"' },
+    lanes: { isGood: isLanes, form: "slots by lane, such as { fast: 3, general: 5 }" },
+  };
+
+/** The file that counts here, or `null`. */
+export function configFile(): string | null {
+  return NAMES.find((name) => existsSync(name)) ?? null;
+}
+
+/** Gives a command the values of the file for options that nobody has set. */
+export async function applyConfig(command: Command): Promise<void> {
+  const open = command.options
+    .map((option) => option.attributeName())
+    .filter((name) => Object.hasOwn(RULES, name))
+    .filter((name) => isUnset(command.getOptionValueSource(name)));
+  const file = configFile();
+  if (open.length === 0 || file === null) return;
+  const config: Readonly<Record<string, unknown>> = { ...(await loadConfig(file)) };
+  for (const name of open) {
+    const value = config[name];
+    if (value !== undefined) command.setOptionValueWithSource(name, value, "config");
+  }
+}
+
+function isUnset(source: string | undefined): boolean {
+  return source === undefined || source === "default";
+}
+
+async function loadConfig(file: string): Promise<Config> {
+  const { default: config } = await importUserModule(file);
+  if (typeof config !== "object" || config === null) {
+    throw invalid(file, "it has no default export that is an object", "export default { … }");
+  }
+  for (const [name, value] of Object.entries(config)) check(file, name, value);
+  return config;
+}
+
+function check(file: string, name: string, value: unknown): void {
+  const known = Object.keys(RULES);
+  const rule = Object.entries(RULES).find(([each]) => each === name)?.[1];
+  if (rule === undefined) {
+    const near = closest(name, known);
+    const hint = near === null ? `It knows ${known.join(", ")}.` : `Did you mean ${near}?`;
+    throw invalid(file, `there is no setting “${name}”`, hint);
+  }
+  if (value === undefined || rule.isGood(value)) return;
+  throw invalid(file, `${name} is not ${rule.form}`, `Make it ${rule.form}.`);
+}
+
+function invalid(file: string, message: string, hint: string): Failure {
+  return new Failure(`${file}: ${message}.`, { hint, exitCode: EXIT.usage });
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function isPort(value: unknown): boolean {
+  try {
+    return typeof value === "number" && parsePort(String(value)) === value;
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return false;
+    throw error;
+  }
+}
+
+function isLanes(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((slots) => Number.isSafeInteger(slots) && slots >= 0);
+}

@@ -1,0 +1,65 @@
+/** The file that exports a user's jobs. */
+import { existsSync } from "node:fs";
+import { closest } from "../face/closest.ts";
+import { definitionOf, isContract, type AnyContract } from "../face/definition.ts";
+import type { AnyJob } from "../face/worker.ts";
+import { EXIT, Failure } from "./exit-codes.ts";
+import { importUserModule } from "./user-module.ts";
+
+/** Where `millrace dev` looks when nobody names the file. */
+const USUAL_PLACES = ["jobs", "src/jobs"].flatMap((stem) =>
+  ["ts", "mts", "js", "mjs"].map((ending) => `${stem}.${ending}`),
+);
+
+export interface JobFile {
+  readonly jobs: readonly AnyJob[];
+  /** Everything the file declares, jobs without a handler as well. */
+  readonly contracts: readonly AnyContract[];
+}
+
+/** Reads every job that the file exports: by name, as its default, or in a list. */
+export async function loadJobFile(file: string, edition?: number): Promise<JobFile> {
+  const exported = await importUserModule(file, edition);
+  const values = Object.values(exported).flatMap((value: unknown) =>
+    Array.isArray(value) ? value : [value],
+  );
+  const contracts = [...new Set(values)].filter(isContract);
+  return { contracts, jobs: contracts.filter(isJob) };
+}
+
+/** The jobs for a worker. A file without any is a mistake. */
+export async function loadJobs(file: string, edition?: number): Promise<readonly AnyJob[]> {
+  const { jobs, contracts } = await loadJobFile(file, edition);
+  if (jobs.length > 0) return jobs;
+  const found = contracts.length === 0 ? "exports no job" : "exports jobs without a handler only";
+  throw new Failure(`${file} ${found}.`, {
+    hint: 'Export what defineJob({ type: "…" }).run(…) gives, by name or in a list.',
+    exitCode: EXIT.usage,
+  });
+}
+
+/** The file to load: the one that was named, or the usual one if there is one. */
+export function findJobFile(named: string | undefined): string {
+  const file = named ?? USUAL_PLACES.find((place) => existsSync(place));
+  if (file !== undefined) return file;
+  throw new Failure("There is no job file: neither jobs.ts nor src/jobs.ts is here.", {
+    hint: "Name it with --jobs FILE, or as `jobs` in millrace.config.ts.",
+    exitCode: EXIT.usage,
+  });
+}
+
+/** Refuses a type that is none of the jobs, and names the one that was most likely meant. */
+export function requireType(type: string, jobs: readonly AnyContract[], file: string): AnyContract {
+  const job = jobs.find((each) => each.type === type);
+  if (job !== undefined) return job;
+  const known = jobs.map((each) => each.type);
+  const near = closest(type, known);
+  throw new Failure(`${file} has no job of type "${type}".`, {
+    hint: near === null ? `It has ${known.join(", ")}.` : `Did you mean ${near}?`,
+    exitCode: EXIT.usage,
+  });
+}
+
+function isJob(contract: AnyContract): contract is AnyJob {
+  return definitionOf(contract).body.kind !== "none";
+}

@@ -1,0 +1,127 @@
+/** Options that several commands share, and how their text is read. */
+import { InvalidArgumentError, Option } from "commander";
+import { waitMs } from "../core/duration.ts";
+import { STATES, type State } from "../core/job.ts";
+import type { Json } from "../core/payload.ts";
+import { closest } from "../face/closest.ts";
+
+export const PORT_DEFAULT = 7333;
+
+export function databaseOption(): Option {
+  return new Option("--db <url>", "where the jobs are")
+    .env("MILLRACE_DATABASE_URL")
+    .default("sqlite:./millrace.db");
+}
+
+export function portOption(): Option {
+  return new Option("--port <number>", "port to listen on; if none is given, a free one near it")
+    .env("MILLRACE_PORT")
+    .default(PORT_DEFAULT)
+    .argParser(parsePort);
+}
+
+export function jobsOption(): Option {
+  return new Option("--jobs <file>", "file that exports the jobs").env("MILLRACE_JOBS");
+}
+
+export function lanesOption(): Option {
+  return new Option("--lanes <slots>", "slots by lane, such as fast=3,general=5")
+    .env("MILLRACE_LANES")
+    .argParser(parseLanes);
+}
+
+export function outputOption(...formats: readonly string[]): Option {
+  return new Option("-o, --output <format>", "how to print")
+    .choices(["table", "json", ...formats])
+    .default("table");
+}
+
+export function limitOption(): Option {
+  return new Option("--limit <number>", "most of them to show")
+    .default(50)
+    .argParser((text) => wholeNumber(text, { min: 1, max: 1000 }));
+}
+
+export function durationOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(parseDuration);
+}
+
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError("It is a number from 0 to 65535; 0 takes any free port.");
+}
+
+function parseLanes(text: string): Record<string, number> {
+  const lanes = text.split(",").map((part) => {
+    const [, lane, slots] = /^\s*([^=]+?)\s*=\s*(\d{1,5})\s*$/.exec(part) ?? [];
+    if (lane === undefined) throw new InvalidArgumentError("Write it as fast=3,general=5.");
+    return [lane, Number(slots)];
+  });
+  return Object.fromEntries(lanes);
+}
+
+/** Milliseconds, from text such as `90s`; a bare number is milliseconds already. */
+function parseDuration(text: string): number {
+  const ms = waitMs(/^\d+$/.test(text) ? Number(text) : text, Number.NaN);
+  if (ms !== null) return ms;
+  throw new InvalidArgumentError('Write it as "500ms", "90s", "5m" or "2h".');
+}
+
+/** Adds one `name=value` to those given before it. */
+export function parseTag(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const [, name, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError("Write it as name=value.");
+  }
+  return { ...before, [name]: value };
+}
+
+/** Adds the states of one option to those given before it. */
+export function parseStates(
+  text: string,
+  before: readonly (State | "pending")[] = [],
+): (State | "pending")[] {
+  return [...before, ...text.split(",").map(parseState)];
+}
+
+function parseState(text: string): State | "pending" {
+  const word = text.trim();
+  const known: readonly (State | "pending")[] = [...STATES, "pending"];
+  const state = known.find((each) => each === word);
+  if (state !== undefined) return state;
+  const near = closest(word, known);
+  const advice = near === null ? `It is one of ${known.join(", ")}.` : `Did you mean ${near}?`;
+  throw new InvalidArgumentError(advice);
+}
+
+export function parseJson(text: string): Json {
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InvalidArgumentError(`It is not JSON: ${why}.`);
+  }
+}
+
+/** A priority by its name or its number; whether there is such a one the engine knows. */
+export function parsePriority(text: string): number | string {
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+export function parseList(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function wholeNumber(text: string, { min, max }: { min: number; max: number }): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
+}

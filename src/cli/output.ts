@@ -1,0 +1,59 @@
+/** How commands show what they found: as a table for people, as JSON for programs. */
+import { formatDuration } from "../core/duration.ts";
+import type { Fault } from "../core/outcome.ts";
+
+export type Format = "table" | "json" | "ndjson";
+
+const ERROR_LENGTH_MAX = 80;
+
+/** One JSON document. */
+export function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** One JSON value on a line of its own. */
+export function jsonLine(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** Columns under their headings, as wide as their widest cell. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [headings, ...rows.map((row) => row.map(plain))];
+  const widths = headings.map((_, column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+/** One thing, a line for each of its properties; those that are `null` are left out. */
+export function properties(pairs: readonly (readonly [string, string | null])[]): string {
+  const shown = pairs.flatMap(([name, value]) => (value === null ? [] : [{ name, value }]));
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  return shown.map(({ name, value }) => `${name.padEnd(width)}  ${plain(value)}\n`).join("");
+}
+
+export function timeOf(moment: Date | null): string | null {
+  return moment === null ? null : moment.toISOString();
+}
+
+export function ageOf(moment: Date, now: number): string {
+  return formatDuration(now - moment.getTime());
+}
+
+/** The first line of an error, short enough for a table. */
+export function errorOf(error: Fault | null): string {
+  if (error === null) return "";
+  const [line = ""] = `${error.name}: ${error.message}`.split("\n");
+  return line.length > ERROR_LENGTH_MAX ? `${line.slice(0, ERROR_LENGTH_MAX - 1)}…` : line;
+}
+
+/** Names and errors are other people's text, and some letters would steer the terminal. */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+}

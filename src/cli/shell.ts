@@ -1,0 +1,66 @@
+/** What every command is given, and how it gets at the jobs. */
+import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import { parseDatabaseUrl } from "../client/database-url.ts";
+import type { Millrace, OpenOptions } from "../face/client.ts";
+import { EXIT, Failure } from "./exit-codes.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface Shell {
+  readonly terminal: Terminal;
+  /** Tells with which code the command ends. */
+  readonly end: (code: ExitCode) => void;
+}
+
+/** Opens the store, making it if need be, and closes it whatever `work` does. */
+export async function withMill<Answer>(
+  url: string,
+  work: (mill: Millrace) => Promise<Answer>,
+  options: OpenOptions = {},
+): Promise<Answer> {
+  const { openMillrace } = await import("../open.ts");
+  const mill = await openMillrace(url, options);
+  try {
+    return await work(mill);
+  } finally {
+    await mill.close();
+  }
+}
+
+/** For commands that look at what is there: a store made just now is nobody's wish. */
+export async function withExistingMill<Answer>(
+  url: string,
+  work: (mill: Millrace) => Promise<Answer>,
+): Promise<Answer> {
+  requireStore(url);
+  return withMill(url, work);
+}
+
+export function requireStore(url: string): void {
+  const { path } = parseDatabaseUrl(url);
+  if (path === ":memory:" || existsSync(path)) return;
+  throw new Failure(`There is no store at ${path}.`, {
+    hint: "Name another with --db, or make this one with: millrace migrate",
+    exitCode: EXIT.store,
+  });
+}
+
+/** Who acts, for the records. */
+export function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may have a number and no name.
+    return process.env["USER"] ?? "unknown";
+  }
+}
+
+/** Options that were given, without those that were not. */
+export function given<Options extends object>(
+  options: Options,
+): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {
+  const known = Object.entries(options).filter(([, value]) => value !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A subset of the same pairs.
+  return Object.fromEntries(known) as { [Name in keyof Options]?: never };
+}

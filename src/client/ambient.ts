@@ -1,0 +1,29 @@
+/**
+ * The job that is running here and now. What a handler enqueues, however deep below it, inherits
+ * correlation, parent and tenant without being handed the context.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { JobId } from "../core/job.ts";
+
+export interface RunningHere {
+  readonly id: JobId;
+  readonly correlationId: string;
+  readonly tenant: string;
+}
+
+const storage = new AsyncLocalStorage<RunningHere>();
+
+/** The job below whose handler this code runs, if it does. */
+export function runningHere(): RunningHere | undefined {
+  return storage.getStore();
+}
+
+/** Runs `work` as part of no job, although one may have led to it. */
+export function runOutside(work: () => void): void {
+  storage.exit(work);
+}
+
+/** Runs `work` as part of a job. */
+export function runAs<Answer>(job: RunningHere, work: () => Answer): Answer {
+  return storage.run(job, work);
+}

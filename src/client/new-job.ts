@@ -1,0 +1,116 @@
+/**
+ * From what a caller said to what the store writes: checked, encoded, with every default filled in.
+ */
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { durationMs, instantMs } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import { PRIORITIES, type JobId, type JsonText } from "../core/job.ts";
+import { encodePayload } from "../core/payload.ts";
+import { defaults } from "../core/presets.ts";
+import type { EnqueueOptions } from "../face/enqueue.ts";
+import { definitionOf, type Definition, type RequestParts } from "../face/definition.ts";
+import type { JobSettings } from "../face/settings.ts";
+import type { NewJob } from "../store/store.ts";
+import type { RunningHere } from "./ambient.ts";
+import { checkOptions } from "./options.ts";
+
+/** What the caller did not have to say. */
+export interface Surroundings {
+  readonly newId: () => JobId;
+  readonly tenant: string;
+  readonly running: RunningHere | undefined;
+}
+
+export async function newJobOf(request: RequestParts, around: Surroundings): Promise<NewJob> {
+  const definition = definitionOf(request.contract);
+  const { options } = request;
+  checkOptions(definition.type, options);
+  await checkPayload(definition, request.payload);
+  const { text: payload } = encodePayload(request.payload);
+  return assemble(definition, payload, options, around);
+}
+
+/** Runs the schema to refuse; what is stored is what the caller gave. */
+async function checkPayload({ type, schema }: Definition, payload: unknown): Promise<void> {
+  if (schema === undefined) {
+    if (payload === undefined) return;
+    throw new MillraceError("PAYLOAD_INVALID", `job "${type}" takes no payload`);
+  }
+  await parsePayload(type, schema, payload);
+}
+
+/** What the handler gets: the schema's output. */
+export async function parsePayload(
+  type: string,
+  schema: StandardSchemaV1,
+  payload: unknown,
+): Promise<unknown> {
+  const verdict = await schema["~standard"].validate(payload);
+  if (verdict.issues === undefined) return verdict.value;
+  const issues = verdict.issues.slice(0, 20).map(({ message, path }) => ({
+    path: ["payload", ...(path ?? []).map(stepOf)].join("."),
+    message,
+  }));
+  const told = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new MillraceError("PAYLOAD_INVALID", `job "${type}": ${told}`, { details: { issues } });
+}
+
+function stepOf(step: PropertyKey | StandardSchemaV1.PathSegment): string {
+  return String(typeof step === "object" ? step.key : step);
+}
+
+function assemble(
+  { type, settings }: Definition,
+  payload: JsonText | null,
+  options: EnqueueOptions,
+  { newId, tenant, running }: Surroundings,
+): NewJob {
+  const lane = settings.lane ?? "general";
+  return {
+    id: newId(),
+    type,
+    tenant: options.tenant ?? running?.tenant ?? tenant,
+    lane,
+    category: settings.category ?? null,
+    priority: priorityOf(options.priority ?? settings.priority ?? "normal"),
+    due: dueOf(options),
+    maxAttempts: options.maxAttempts ?? settings.maxAttempts ?? defaults.retry.maxAttempts,
+    timeoutMs: timeoutOf(settings, lane),
+    payload,
+    payloadVersion: null,
+    correlationId: options.correlationId ?? running?.correlationId ?? null,
+    parentId: running?.id ?? null,
+    retryOf: null,
+    concurrencyKey: options.concurrencyKey ?? null,
+    idempotency: keyed(options.idempotencyKey, "return-existing"),
+    dedup: keyed(options.dedupKey, "skip"),
+    webhookUrl: options.webhookUrl ?? null,
+    tags: options.tags ?? {},
+    createdBy: options.createdBy ?? null,
+    onOrphan: settings.onOrphan ?? defaults.onOrphan,
+    retryOwner: settings.retryOwner ?? "queue",
+  };
+}
+
+function priorityOf(priority: NonNullable<JobSettings["priority"]>): number {
+  return typeof priority === "number" ? priority : PRIORITIES[priority];
+}
+
+function dueOf({ runAt, delay }: EnqueueOptions): NewJob["due"] {
+  if (runAt !== undefined) return { at: instantMs(runAt, "runAt") };
+  return { delayMs: delay === undefined ? 0 : durationMs(delay, "delay") };
+}
+
+function timeoutOf({ timeout }: JobSettings, lane: string): number | null {
+  if (timeout === false) return null;
+  if (timeout !== undefined) return durationMs(timeout, "timeout");
+  return lane === "fast" ? defaults.timeoutMs.fast : defaults.timeoutMs.general;
+}
+
+function keyed<Policy extends string>(
+  option: string | { key: string; onConflict: Policy } | undefined,
+  onConflict: Policy,
+): { key: string; onConflict: Policy } | null {
+  if (option === undefined) return null;
+  return typeof option === "string" ? { key: option, onConflict } : option;
+}

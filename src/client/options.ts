@@ -1,0 +1,89 @@
+/** The options of one enqueue, checked before anything is written. */
+import { durationMs, instantMs } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import type { EnqueueOptions } from "../face/enqueue.ts";
+import { aName, anObject, aWholeNumber, isObject, must, oneOf, type Rule } from "../face/rules.ts";
+import { SETTING_RULES } from "../face/settings.ts";
+
+const KEY_LENGTH_MAX = 500;
+const TAGS_MAX = 50;
+
+const aKey: Rule = must(
+  (value) => isText(value, KEY_LENGTH_MAX),
+  `a text of 1 to ${KEY_LENGTH_MAX} characters`,
+);
+
+/** A key alone, or a key with what happens when it is taken. */
+function keyOr(...policies: readonly string[]): Rule {
+  const whole = anObject(
+    { required: { key: aKey, onConflict: oneOf(...policies) }, optional: {} },
+    "a text, or { key, onConflict }",
+  );
+  return (value, place) => (typeof value === "string" ? aKey : whole)(value, place);
+}
+
+const aMoment: Rule = must(reads(instantMs), "a Date, milliseconds since 1970, or ISO text");
+const aDelay: Rule = must(reads(durationMs), 'a duration such as "5m"');
+
+const RULE = anObject(
+  {
+    required: {},
+    optional: {
+      tenant: aName,
+      runAt: aMoment,
+      delay: aDelay,
+      priority: SETTING_RULES.priority,
+      maxAttempts: aWholeNumber({ min: 1 }),
+      correlationId: aName,
+      idempotencyKey: keyOr("return-existing", "error"),
+      dedupKey: keyOr("skip", "replace", "extend"),
+      concurrencyKey: aKey,
+      tags: must(isTags, `up to ${TAGS_MAX} texts by name`),
+      webhookUrl: must((value) => isText(value, 2_000), "a URL"),
+      createdBy: aName,
+    },
+  },
+  "an object",
+);
+
+/** Throws OPTION_INVALID that names the job, the option and the cure. */
+export function checkOptions(type: string, options: EnqueueOptions): void {
+  const mismatch = RULE(options, "");
+  if (mismatch !== null) {
+    const { place, problem } = mismatch;
+    throw new MillraceError("OPTION_INVALID", `enqueue of "${type}": ${place} ${problem}`, {
+      details: { option: place },
+    });
+  }
+  if (options.runAt !== undefined && options.delay !== undefined) {
+    throw new MillraceError(
+      "OPTION_INVALID",
+      `enqueue of "${type}": give runAt or delay, not both`,
+    );
+  }
+}
+
+function isTags(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const entries = Object.entries(value);
+  return (
+    entries.length <= TAGS_MAX &&
+    entries.every(([name, text]) => isText(name, 200) && isText(text, KEY_LENGTH_MAX))
+  );
+}
+
+/** What both databases store as it is: well-formed, without U+0000. */
+function isText(value: unknown, lengthMax: number): boolean {
+  if (typeof value !== "string" || value.length === 0 || value.length > lengthMax) return false;
+  return value.isWellFormed() && !value.includes("\0");
+}
+
+function reads(parse: (value: any, name: string) => number): (value: unknown) => boolean {
+  return (value) => {
+    try {
+      return parse(value, "") >= 0;
+    } catch {
+      return false;
+    }
+  };
+}

@@ -1,0 +1,98 @@
+/** What the store keeps, as users see it: words, Dates and parsed JSON. */
+import { MillraceError } from "../core/errors.ts";
+import { parseId } from "../core/ids.ts";
+import type { JobId } from "../core/job.ts";
+import { decode, type Json } from "../core/payload.ts";
+import type { AttemptView, DeadLetter, JobView, WorkerView } from "../face/client.ts";
+import type * as store from "../store/store.ts";
+
+export function jobView(job: store.JobRecord): JobView {
+  return {
+    id: job.id,
+    type: job.type,
+    state: job.state,
+    tenant: job.tenant,
+    lane: job.lane,
+    category: job.category,
+    priority: job.priority,
+    payload: decode(job.payload) ?? null,
+    result: decode(job.result) ?? null,
+    error: job.fault,
+    progress: job.state === "completed" ? 100 : 0,
+    attempts: job.attempts,
+    maxAttempts: job.maxAttempts,
+    correlationId: job.correlationId,
+    parentId: job.parentId,
+    retryOf: job.retryOf,
+    idempotencyKey: job.idempotencyKey,
+    dedupKey: job.dedupKey,
+    tags: job.tags,
+    createdBy: job.createdBy,
+    createdAt: new Date(job.createdAt),
+    runAt: dateOf(job.runAt),
+    startedAt: dateOf(job.startedAt),
+    finishedAt: dateOf(job.finishedAt),
+    cancelReason: job.cancelReason,
+  };
+}
+
+export function attemptView(attempt: store.AttemptRecord): AttemptView {
+  return {
+    number: attempt.n,
+    outcome: attempt.outcome,
+    fence: attempt.fence,
+    worker: attempt.worker,
+    startedAt: dateOf(attempt.startedAt),
+    finishedAt: new Date(attempt.finishedAt),
+    error: attempt.fault,
+    nextRunAt: dateOf(attempt.nextRunAt),
+  };
+}
+
+export function deadLetterView(letter: store.DeadLetter): DeadLetter {
+  const { payload }: { payload: string | null } = JSON.parse(letter.spec);
+  const value: Json | undefined = decode(payload);
+  return {
+    id: letter.id,
+    jobId: letter.id,
+    status: letter.status,
+    error: letter.fault,
+    type: letter.type,
+    tenant: letter.tenant,
+    attempts: letter.attempts,
+    diedAt: new Date(letter.diedAt),
+    reviewedBy: letter.reviewedBy,
+    reviewedAt: dateOf(letter.reviewedAt),
+    notes: letter.notes,
+    successorId: letter.successor,
+    payload: value ?? null,
+  };
+}
+
+export function workerView(worker: store.WorkerRecord, now: number): WorkerView {
+  return {
+    id: worker.id,
+    host: worker.host,
+    pid: worker.pid,
+    version: worker.version,
+    joinedAt: new Date(worker.joinedAt),
+    isAlive: worker.until > now,
+    isQuiet: worker.quiet,
+    running: worker.running,
+  };
+}
+
+/** The canonical form of what a person or a program gave as an id. */
+export function idOf(text: string): JobId {
+  const id = typeof text === "string" ? parseId(text) : null;
+  if (id !== null) return id;
+  throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a job`);
+}
+
+export function notFound(id: JobId): MillraceError {
+  return new MillraceError("JOB_NOT_FOUND", `there is no job ${id}`, { details: { id } });
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}

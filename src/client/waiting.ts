@@ -1,0 +1,116 @@
+/** wait and result: from a job's id to its end, whoever runs it. */
+import { within, type Clock } from "../core/clock.ts";
+import { durationMs, formatDuration } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import { isFinal, type JobId } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
+import { decode } from "../core/payload.ts";
+import type { WaitOptions } from "../face/client.ts";
+import type { Finished } from "../face/enqueue.ts";
+import type { Feed } from "../events/feed.ts";
+import type { JobRecord, JobStore } from "../store/store.ts";
+import { notFound } from "./views.ts";
+
+/** How often to look although nothing was heard: the feed is complete, but its reader may fail. */
+const LOOK_MS = 5_000;
+
+/** Resolves with the final record of a job. */
+export async function untilFinal(
+  parts: { readonly store: JobStore; readonly feed: Feed; readonly clock: Clock },
+  id: JobId,
+  options: WaitOptions = {},
+): Promise<JobRecord> {
+  const { store, feed, clock } = parts;
+  const limitMs = options.timeout === undefined ? null : durationMs(options.timeout, "timeout");
+  const endsAt = limitMs === null ? null : clock.monotonic() + limitMs;
+  const ear = listenFor(feed, id);
+  const abort = aborted(options.signal);
+  try {
+    for (;;) {
+      const heard = ear.next();
+      const job = await store.get(id);
+      if (job === null) throw notFound(id);
+      if (isFinal(job.state)) return job;
+      const leftMs = endsAt === null ? LOOK_MS : Math.min(LOOK_MS, endsAt - clock.monotonic());
+      if (leftMs <= 0) throw timedOut(id, job.state, limitMs ?? 0);
+      await within(clock, leftMs, Promise.race([heard, abort.promise]));
+    }
+  } finally {
+    ear.stop();
+    abort.stop();
+  }
+}
+
+/** Hears whatever happens to one job. */
+function listenFor(feed: Feed, id: JobId): { next(): Promise<void>; stop(): void } {
+  let heard = (): void => {};
+  const stop = feed.listen(({ jobs }) => {
+    if (jobs.includes(id)) heard();
+  });
+  return {
+    next: () =>
+      new Promise((resolve) => {
+        heard = resolve;
+      }),
+    stop,
+  };
+}
+
+function aborted(signal: AbortSignal | undefined): { promise: Promise<never>; stop(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // Nobody may be racing when it fires.
+  promise.catch(() => {});
+  const onAbort = (): void => reject(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  return { promise, stop: () => signal?.removeEventListener("abort", onAbort) };
+}
+
+function timedOut(id: JobId, state: string, limitMs: number): MillraceError {
+  const message = `job ${id} is still ${state} after ${formatDuration(limitMs)}`;
+  return new MillraceError("WAIT_TIMED_OUT", message, { details: { id, state } });
+}
+
+/** The final job as a union on its state. */
+export function finishedOf(job: JobRecord): Finished<any> {
+  const { id, type } = job;
+  const result = decode(job.result);
+  switch (job.state) {
+    case "completed":
+      return { id, type, state: "completed", result };
+    case "completed_with_errors":
+      return { id, type, state: "completed_with_errors", result, failedUnits: 0 };
+    case "failed":
+      return { id, type, state: "failed", error: faultOf(job), deadLetterId: id };
+    case "cancelled":
+      return { id, type, state: "cancelled", reason: job.cancelReason };
+    case "scheduled":
+    case "queued":
+    case "running":
+      throw new Error(`job ${id} is ${job.state}, not final`);
+  }
+}
+
+/** The result, or the error that says why there is none. */
+export function resultOf(job: JobRecord): unknown {
+  const finished = finishedOf(job);
+  switch (finished.state) {
+    case "completed":
+    case "completed_with_errors":
+      return finished.result;
+    case "failed":
+      throw new MillraceError("JOB_FAILED", `job ${job.id} failed: ${finished.error.message}`, {
+        details: { id: job.id, error: finished.error },
+      });
+    case "cancelled": {
+      const why = finished.reason === null ? "" : `: ${finished.reason}`;
+      throw new MillraceError("JOB_CANCELLED", `job ${job.id} was cancelled${why}`, {
+        details: { id: job.id },
+      });
+    }
+  }
+}
+
+function faultOf(job: JobRecord): Fault {
+  return job.fault ?? { class: "retryable", name: "Error", message: "no error was recorded" };
+}

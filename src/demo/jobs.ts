@@ -1,0 +1,126 @@
+/**
+ * Jobs to look at: quick ones and slow ones, one that stumbles and recovers, one that cannot
+ * succeed, one that somebody calls off, and a pipeline. None of them does anything but wait.
+ *
+ * A job that crashes its worker is not among them: worker and server are one process here, and the
+ * page would go down with it.
+ */
+import { defineJob, NonRetryableError, TransientError, typed } from "../index.ts";
+import type { Job } from "../index.ts";
+
+/** What the jobs are given instead of a clock and dice of their own. */
+export interface DemoDeps {
+  /** Resolves after `ms`; rejects as soon as `signal` aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
+  /** Uniform in [0, 1). */
+  random(): number;
+}
+
+/** How often the flaky job fails. */
+const FLAKY_SHARE = 0.45;
+
+/** Fast: has slots of its own, so that it never waits behind the slow ones. */
+export const email: Job<"demo.email", { to: string }, { sent: string }, DemoDeps> = defineJob({
+  type: "demo.email",
+  payload: typed<{ to: string }>(),
+  lane: "fast",
+  category: "mail",
+})
+  .using<DemoDeps>()
+  .run(async ({ to }, ctx) => {
+    await ctx.deps.pause(80 + 250 * ctx.deps.random(), ctx.signal);
+    return { sent: to };
+  });
+
+/** Slow, but dependable. */
+export const thumbnail: Job<
+  "demo.thumbnail",
+  { picture: string; width: number },
+  { file: string },
+  DemoDeps
+> = defineJob({
+  type: "demo.thumbnail",
+  payload: typed<{ picture: string; width: number }>(),
+  category: "media",
+})
+  .using<DemoDeps>()
+  .run(async ({ picture, width }, ctx) => {
+    await ctx.deps.pause(700 + 1_500 * ctx.deps.random(), ctx.signal);
+    return { file: `${picture}-${width}.webp` };
+  });
+
+/** Fails at times, and gets there in the end. */
+export const sync: Job<
+  "demo.sync",
+  { account: string },
+  { account: string; records: number },
+  DemoDeps
+> = defineJob({
+  type: "demo.sync",
+  payload: typed<{ account: string }>(),
+  maxAttempts: 8,
+  backoff: { kind: "exponential", base: "1s", cap: "8s", jitter: 0.3 },
+})
+  .using<DemoDeps>()
+  .run(async ({ account }, ctx) => {
+    await ctx.deps.pause(300, ctx.signal);
+    if (ctx.deps.random() < FLAKY_SHARE) {
+      throw new TransientError(`the ledger of ${account} did not answer`, { service: "ledger" });
+    }
+    return { account, records: Math.round(500 * ctx.deps.random()) };
+  });
+
+/** Takes several seconds, and ends early when it is asked to. */
+export const report: Job<
+  "demo.report",
+  { month: string },
+  { month: string; pages: number },
+  DemoDeps
+> = defineJob({ type: "demo.report", payload: typed<{ month: string }>() })
+  .using<DemoDeps>()
+  .run(async ({ month }, ctx) => {
+    await ctx.deps.pause(4_000 + 4_000 * ctx.deps.random(), ctx.signal);
+    return { month, pages: 12 };
+  });
+
+/** No further try can help: it becomes a dead letter at once. */
+export const invoice: Job<"demo.invoice", { customer: string }, undefined, DemoDeps> = defineJob({
+  type: "demo.invoice",
+  payload: typed<{ customer: string }>(),
+})
+  .using<DemoDeps>()
+  .run(async ({ customer }, ctx) => {
+    await ctx.deps.pause(200, ctx.signal);
+    throw new NonRetryableError(`the account of ${customer} is closed`);
+  });
+
+/** Would go on for a minute; whoever enqueues it calls it off. */
+export const archive: Job<"demo.export", undefined, undefined, DemoDeps> = defineJob({
+  type: "demo.export",
+  timeout: "2m",
+})
+  .using<DemoDeps>()
+  .run(async (_, ctx) => {
+    await ctx.deps.pause(60_000, ctx.signal);
+  });
+
+/** A pipeline: each phase sees what the ones before it returned. */
+export const publish: Job<
+  "demo.publish",
+  { edition: number },
+  { edition: number; files: number },
+  DemoDeps
+> = defineJob({ type: "demo.publish", payload: typed<{ edition: number }>() })
+  .using<DemoDeps>()
+  .phase("collect", async ({ edition }, ctx) => {
+    await ctx.deps.pause(600, ctx.signal);
+    return { edition, pages: 3 + Math.round(9 * ctx.deps.random()) };
+  })
+  .phase("render", async (_, ctx) => {
+    await ctx.deps.pause(150 * ctx.results.collect.pages, ctx.signal);
+    return { files: ctx.results.collect.pages };
+  })
+  .phase("announce", async (_, ctx) => {
+    await ctx.deps.pause(300, ctx.signal);
+    return { edition: ctx.results.collect.edition, files: ctx.results.render.files };
+  });

@@ -1,0 +1,162 @@
+/**
+ * A small town's worth of work: a producer that enqueues about two jobs a second, and a worker that
+ * runs them. The producer looks before it enqueues, and rests while too many wait.
+ */
+import type { AnyJob, Millrace } from "../index.ts";
+import { archive, email, invoice, publish, report, sync, thumbnail } from "./jobs.ts";
+import type { DemoDeps } from "./jobs.ts";
+
+/** Time and chance, and where trouble is told. */
+export interface DemoWorld {
+  /** Calls `wake` once after `ms`. Answers a function that calls it off. */
+  after(ms: number, wake: () => void): () => void;
+  /** Uniform in [0, 1). */
+  random(): number;
+  failed(error: unknown): void;
+}
+
+/** For whoever takes jobs in another way, to know their payloads and lanes. */
+export const demoJobs: readonly AnyJob[] = [
+  email,
+  thumbnail,
+  sync,
+  report,
+  invoice,
+  archive,
+  publish,
+];
+
+export interface Demo {
+  /** Enqueues nothing more, and gives back what the worker has not finished. */
+  stop(): Promise<void>;
+}
+
+const STEP_MS = 500;
+const WAITING_MAX = 200;
+const CALLED_OFF_AFTER_MS = 3_000;
+const LANES = { fast: 3, general: 8 };
+/** Whoever presses Ctrl-C wants to go home; what still runs is handed back uncharged. */
+const GRACE = "2s";
+
+const PEOPLE = ["ada", "grace", "edsger", "barbara", "donald"];
+const PICTURES = ["harbour", "mill", "river", "orchard"];
+
+/** Enqueues the `n`th job; `later` is for what follows on it. */
+type Step = (mill: Millrace, n: number, later: Later) => Promise<unknown>;
+type Later = (ms: number, work: () => Promise<unknown>) => void;
+
+const sendMail: Step = (mill, n) => mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` });
+const shrink: Step = (mill, n) =>
+  mill.enqueue(thumbnail, { picture: pick(PICTURES, n), width: 320 }, { tags: { area: "media" } });
+const synchronise: Step = (mill, n) => mill.enqueue(sync, { account: pick(PEOPLE, n) });
+const writeReport: Step = (mill, n) =>
+  mill.enqueue(report, { month: `2026-${String(1 + (n % 12)).padStart(2, "0")}` });
+const bill: Step = (mill, n) => mill.enqueue(invoice, { customer: pick(PEOPLE, n) });
+const press: Step = (mill, n) => mill.enqueue(publish, { edition: n });
+const remind: Step = (mill, n) =>
+  mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` }, { delay: "20s" });
+const changeOnesMind: Step = async (mill, _, later) => {
+  const { id } = await mill.enqueue(archive);
+  later(CALLED_OFF_AFTER_MS, () => mill.jobs.cancel(id, "nobody needs it any more"));
+};
+
+/** One round takes half a minute. */
+const ROUND: readonly Step[] = [
+  [sendMail, shrink, sendMail, synchronise, press, sendMail],
+  [sendMail, shrink, synchronise, sendMail, writeReport, sendMail],
+  [sendMail, shrink, press, sendMail, changeOnesMind, sendMail],
+  [synchronise, sendMail, shrink, remind, sendMail, shrink],
+  [sendMail, synchronise, sendMail, press, bill, sendMail],
+  [sendMail, shrink, sendMail, writeReport, sendMail, synchronise],
+  [shrink, sendMail, press, sendMail, shrink, sendMail],
+  [sendMail, synchronise, remind, sendMail, shrink, sendMail],
+  [press, sendMail, shrink, sendMail, writeReport, sendMail],
+  [sendMail, shrink, synchronise, sendMail, press, sendMail],
+].flat();
+
+export function runDemo(mill: Millrace, world: DemoWorld): Demo {
+  const worker = mill.work({ jobs: demoJobs, lanes: LANES, grace: GRACE, deps: depsOf(world) });
+  const producer = startProducer(mill, world);
+  return {
+    async stop() {
+      await producer.stop();
+      await worker.stop();
+    },
+  };
+}
+
+/** Enqueues one job per step, round after round. */
+export function startProducer(mill: Millrace, world: DemoWorld): Demo {
+  const plans = new Plans(world);
+  let n = 0;
+  const step = async (): Promise<void> => {
+    try {
+      if (await hasRoom(mill)) await pick(ROUND, n)(mill, n, (ms, work) => plans.add(ms, work));
+    } finally {
+      n += 1;
+      plans.add(STEP_MS, step);
+    }
+  };
+  plans.add(STEP_MS, step);
+  return plans;
+}
+
+/** What is to happen later, until it is stopped. */
+class Plans implements Demo {
+  readonly #world: DemoWorld;
+  readonly #callOffs = new Set<() => void>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isStopped = false;
+
+  constructor(world: DemoWorld) {
+    this.#world = world;
+  }
+
+  add(ms: number, work: () => Promise<unknown>): void {
+    if (this.#isStopped) return;
+    const callOff = this.#world.after(ms, () => {
+      this.#callOffs.delete(callOff);
+      const ended = work()
+        .catch((error: unknown) => this.#world.failed(error))
+        .finally(() => this.#underWay.delete(ended));
+      this.#underWay.add(ended);
+    });
+    this.#callOffs.add(callOff);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const callOff of this.#callOffs) callOff();
+    await Promise.all(this.#underWay);
+  }
+}
+
+async function hasRoom(mill: Millrace): Promise<boolean> {
+  const { scheduled, queued } = await mill.jobs.stats();
+  return scheduled + queued <= WAITING_MAX;
+}
+
+function depsOf(world: DemoWorld): DemoDeps {
+  return {
+    random: () => world.random(),
+    pause: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal.throwIfAborted();
+        const callOffPause = world.after(ms, resolve);
+        signal.addEventListener(
+          "abort",
+          () => {
+            callOffPause();
+            reject(signal.reason);
+          },
+          { once: true },
+        );
+      }),
+  };
+}
+
+function pick<Item>(items: readonly Item[], n: number): Item {
+  const item = items[n % items.length];
+  if (item === undefined) throw new Error("there is nothing to pick from");
+  return item;
+}

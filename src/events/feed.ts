@@ -1,0 +1,100 @@
+/**
+ * One reader of the durable feed, fanned out to many listeners.
+ *
+ * It sleeps while nobody listens. Then it reads on every wake-up of the store and, because wake-ups
+ * are only hints, every {@link POLL_MS} as well. Listeners hear of jobs that other processes ran,
+ * in the order of commits, at least once.
+ */
+import type { Clock } from "../core/clock.ts";
+import type { FeedEntry, JobStore } from "../store/store.ts";
+
+const POLL_MS = 1_000;
+const ENTRIES_PER_READ = 200;
+
+export type FeedListener = (entry: FeedEntry) => void;
+
+export class Feed {
+  readonly #store: Pick<JobStore, "feed" | "feedEnd" | "watch">;
+  readonly #clock: Clock;
+  readonly #failed: (error: unknown) => void;
+  readonly #listeners = new Set<FeedListener>();
+  #position: Promise<number> | null = null;
+  #stop: (() => void) | null = null;
+  #reading = false;
+  #again = false;
+
+  constructor(
+    store: Pick<JobStore, "feed" | "feedEnd" | "watch">,
+    clock: Clock,
+    failed: (error: unknown) => void,
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#failed = failed;
+  }
+
+  /** Hears everything that is committed from now on. */
+  listen(listener: FeedListener): () => void {
+    const entry: FeedListener = (each) => listener(each);
+    this.#listeners.add(entry);
+    if (this.#stop === null) this.#begin();
+    return () => {
+      this.#listeners.delete(entry);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#stop?.();
+    this.#stop = null;
+    this.#position = null;
+  }
+
+  #begin(): void {
+    this.#position = this.#store.feedEnd();
+    const unwatch = this.#store.watch(() => void this.#read());
+    let cancelPoll = (): void => {};
+    const poll = (): void => {
+      cancelPoll = this.#clock.after(POLL_MS, () => {
+        poll();
+        void this.#read();
+      });
+    };
+    poll();
+    this.#stop = () => {
+      unwatch();
+      cancelPoll();
+    };
+  }
+
+  /** One read at a time; a wake-up during one leads to another. */
+  async #read(): Promise<void> {
+    this.#again = true;
+    if (this.#reading) return;
+    this.#reading = true;
+    try {
+      while (this.#again) {
+        this.#again = false;
+        await this.#readOnce();
+      }
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  async #readOnce(): Promise<void> {
+    const from = await this.#position;
+    if (from === null) return;
+    const entries = await this.#store.feed(from, ENTRIES_PER_READ);
+    const last = entries.at(-1);
+    if (last === undefined || this.#position === null) return;
+    this.#position = Promise.resolve(last.position);
+    this.#again = true;
+    for (const entry of entries) {
+      for (const listener of this.#listeners) listener(entry);
+    }
+  }
+}

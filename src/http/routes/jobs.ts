@@ -1,0 +1,248 @@
+/** `/api/v1/jobs`: looking at jobs, waiting for one, and enqueuing one. */
+import { MillraceError } from "../../core/errors.ts";
+import { waitMs } from "../../core/duration.ts";
+import { STATES } from "../../core/job.ts";
+import { defaults } from "../../core/presets.ts";
+import type { JobFilter, Millrace } from "../../face/client.ts";
+import { defineJob, typed } from "../../face/define.ts";
+import type { AnyContract } from "../../face/definition.ts";
+import type { EnqueueOptions } from "../../face/enqueue.ts";
+import { invalid } from "../problem.ts";
+import type { Asked, Route } from "../route.ts";
+import { mismatchOf, type Schema } from "../schema.ts";
+import { ENQUEUED, ENQUEUE_BODY, JOB, KEY } from "../schemas.ts";
+
+export interface JobRouteParts {
+  readonly mill: Pick<Millrace, "enqueue" | "wait" | "jobs">;
+  /** Jobs whose schema and settings are known here. Others are enqueued with the defaults. */
+  readonly contracts: readonly AnyContract[];
+  /** Aborts when the server stops: whoever waits gets an answer at once. */
+  readonly closing: AbortSignal;
+}
+
+const PATH = "/api/v1/jobs";
+const WAIT_MS_MAX = 60_000;
+const DAY_MS = 86_400_000;
+/** Below that of the library: a page of jobs with large payloads has to fit into memory. */
+const LIMIT_MAX = 200;
+const LIMIT_DEFAULT = 50;
+const TAGS_MAX = 20;
+
+const NAME: Schema = { type: "string", minLength: 1, maxLength: 200 };
+
+const FILTERS: Readonly<Record<string, Schema>> = {
+  state: {
+    description: "May be repeated; `pending` stands for scheduled and queued together.",
+    type: "array",
+    items: { type: "string", enum: [...STATES, "pending"] },
+    maxItems: STATES.length + 1,
+  },
+  type: NAME,
+  tenant: NAME,
+  category: NAME,
+  correlation_id: NAME,
+  tag: {
+    description: "May be repeated; all of them must match.",
+    type: "array",
+    items: {
+      description: "a name and a value such as area:north",
+      type: "string",
+      pattern: "^[^:]+:.+$",
+    },
+    maxItems: TAGS_MAX,
+  },
+  after: { description: "The `next` of the page before.", type: "string", maxLength: 100 },
+  limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
+};
+
+const WAIT: Schema = {
+  description: "a length of time of at most 60s, such as 30s",
+  type: "string",
+  pattern: "^\\d{1,5}(\\.\\d+)?(ms|s|m)$",
+};
+
+const KEY_HEADER = "Idempotency-Key";
+
+export function jobRoutes(parts: JobRouteParts): readonly Route[] {
+  return [
+    {
+      method: "get",
+      path: PATH,
+      name: "listJobs",
+      summary: "Jobs that match all filters, newest first, page by page.",
+      inQuery: FILTERS,
+      answers: {
+        200: {
+          description: "A page. Its successor is in `next` and in the Link header.",
+          schema: {
+            type: "object",
+            required: ["jobs", "next"],
+            properties: {
+              jobs: { type: "array", items: JOB },
+              next: { type: ["string", "null"] },
+            },
+          },
+        },
+      },
+      problems: [400, 401],
+      answer: (asked) => listJobs(parts, asked),
+    },
+    {
+      method: "post",
+      path: PATH,
+      name: "enqueueJob",
+      summary: "Enqueues a job. It is on disk when the answer comes.",
+      inHeaders: {
+        [KEY_HEADER]: { ...KEY, description: "Quoted or bare. The same key gives the same job." },
+      },
+      body: ENQUEUE_BODY,
+      answers: {
+        200: { description: "It stood there already.", schema: ENQUEUED },
+        201: { description: "It was made; Location says where it is.", schema: ENQUEUED },
+      },
+      problems: [400, 401, 403, 409, 413, 415, 422],
+      answer: (asked) => enqueueJob(parts, asked),
+    },
+    {
+      method: "get",
+      path: `${PATH}/{id}`,
+      name: "getJob",
+      summary: "One job, at once or when it has ended.",
+      inPath: { id: { description: "26 letters, or a UUID.", type: "string" } },
+      inQuery: { wait: WAIT },
+      answers: { 200: { description: "The job, ended or not.", schema: JOB } },
+      problems: [400, 401, 404],
+      answer: (asked) => getJob(parts, asked),
+    },
+  ];
+}
+
+async function listJobs({ mill }: JobRouteParts, { inQuery, url }: Asked): Promise<Response> {
+  const { jobs, next } = await mill.jobs.list(filterOf(inQuery));
+  return Response.json({ jobs, next }, next === null ? {} : { headers: linkTo(url, next) });
+}
+
+/** The query was checked against {@link FILTERS}; what is absent stays absent. */
+function filterOf(query: Asked["inQuery"]): JobFilter {
+  const { tag, correlation_id: correlationId, limit = LIMIT_DEFAULT, ...rest } = query;
+  return {
+    ...rest,
+    limit: Number(limit),
+    ...(typeof correlationId === "string" ? { correlationId } : {}),
+    ...(Array.isArray(tag) ? { tags: tagsOf(tag) } : {}),
+  };
+}
+
+/** A value may hold colons, a name may not. No job has two values for one name. */
+function tagsOf(tags: readonly string[]): Readonly<Record<string, string>> {
+  const entries = new Map<string, string>();
+  for (const tag of tags) {
+    const at = tag.indexOf(":");
+    const name = tag.slice(0, at);
+    if (entries.has(name)) throw invalid({ path: "tag", message: `names ${name} twice` });
+    entries.set(name, tag.slice(at + 1));
+  }
+  return Object.fromEntries(entries);
+}
+
+function linkTo(url: URL, next: string): { link: string } {
+  const query = new URLSearchParams(url.searchParams);
+  query.set("after", next);
+  return { link: `<${url.pathname}?${query.toString()}>; rel="next"` };
+}
+
+async function getJob(parts: JobRouteParts, asked: Asked): Promise<Response> {
+  const id = asked.inPath["id"] ?? "";
+  try {
+    const limitMs = waitOf(asked.inQuery["wait"]);
+    if (limitMs > 0) await untilOver(parts, id, limitMs, asked.signal);
+    return Response.json(await parts.mill.jobs.get(id));
+  } catch (error) {
+    throw isCode(error, "JOB_NOT_FOUND") ? gone(id) : error;
+  }
+}
+
+function waitOf(text: unknown): number {
+  const ms = text === undefined ? 0 : (waitMs(text, 0) ?? 0);
+  if (ms <= WAIT_MS_MAX) return ms;
+  throw invalid({ path: "wait", message: `must be ${WAIT.description}, not ${String(text)}` });
+}
+
+/** Returns at the end of the job, or when there is no more time: the answer then says which. */
+async function untilOver(
+  { mill, closing }: JobRouteParts,
+  id: string,
+  timeout: number,
+  leaving: AbortSignal,
+): Promise<void> {
+  const signal = AbortSignal.any([leaving, closing]);
+  try {
+    await mill.wait({ id: (await mill.jobs.get(id)).id, type: "" }, { timeout, signal });
+  } catch (error) {
+    if (!signal.aborted && !isCode(error, "WAIT_TIMED_OUT")) throw error;
+  }
+}
+
+function gone(id: string): MillraceError {
+  const days = Math.max(...Object.values(defaults.retention.finishedMs)) / DAY_MS;
+  const message = `there is no job ${id}; a job is removed ${days} days after its end`;
+  return new MillraceError("JOB_NOT_FOUND", message, { details: { id } });
+}
+
+async function enqueueJob(parts: JobRouteParts, { body, headers }: Asked): Promise<Response> {
+  const { type, payload } = body;
+  const contract = contractOf(parts, String(type), payload);
+  const options = optionsOf(body["options"], keyOf(headers.get(KEY_HEADER)));
+  const enqueued = await enqueue(parts, contract, payload, options);
+  const location = `${PATH}/${enqueued.id}`;
+  if (enqueued.created) return Response.json(enqueued, { status: 201, headers: { location } });
+  return Response.json(enqueued, { headers: { location, "idempotency-replayed": "true" } });
+}
+
+/** A server need not know the code of the jobs: what it does not know is enqueued all the same. */
+function contractOf({ contracts }: JobRouteParts, type: string, payload: unknown): AnyContract {
+  const known = contracts.find((contract) => contract.type === type);
+  if (known !== undefined) return known;
+  return payload === undefined ? defineJob({ type }) : defineJob({ type, payload: typed<any>() });
+}
+
+/** A structured field's string, or the same without its quotes. */
+function keyOf(header: string | null): string | null {
+  if (header === null) return null;
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1];
+  const key = quoted?.replaceAll(/\\(.)/g, "$1") ?? header;
+  const isHalfQuoted = quoted === undefined && header.includes('"');
+  if (isHalfQuoted) throw invalid({ path: KEY_HEADER, message: "has a quote that does not end" });
+  const mismatch = mismatchOf(KEY, key, KEY_HEADER);
+  if (mismatch !== null) throw invalid(mismatch);
+  return key;
+}
+
+function optionsOf(options: unknown, idempotencyKey: string | null): EnqueueOptions {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The schema has checked it.
+  const given = (options ?? {}) as EnqueueOptions;
+  if (idempotencyKey === null) return given;
+  if (given.idempotencyKey === undefined) return { ...given, idempotencyKey };
+  throw invalid({ path: KEY_HEADER, message: "is given as a header and as an option: choose one" });
+}
+
+async function enqueue(
+  { mill }: JobRouteParts,
+  contract: AnyContract,
+  payload: unknown,
+  options: EnqueueOptions,
+): ReturnType<Millrace["enqueue"]> {
+  try {
+    return await mill.enqueue(contract, payload, options);
+  } catch (error) {
+    // The library names an option as its caller gave it; here it stands one level deeper.
+    const option = error instanceof MillraceError ? error.details["option"] : undefined;
+    if (!(error instanceof MillraceError) || typeof option !== "string") throw error;
+    const details = { path: `options.${option}` };
+    throw new MillraceError(error.code, error.message, { cause: error, details });
+  }
+}
+
+function isCode(error: unknown, code: MillraceError["code"]): boolean {
+  return error instanceof MillraceError && error.code === code;
+}

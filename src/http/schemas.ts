@@ -1,0 +1,144 @@
+/** The bodies of the API: what views of the library look like as JSON, and what is taken. */
+import { STATES } from "../core/job.ts";
+import type { Schema } from "./schema.ts";
+
+const TEXT: Schema = { type: "string" };
+const TEXT_OR_NULL: Schema = { type: ["string", "null"] };
+const NAME: Schema = { type: "string", minLength: 1, maxLength: 200 };
+const MOMENT: Schema = { type: "string", format: "date-time" };
+const MOMENT_OR_NULL: Schema = { type: ["string", "null"], format: "date-time" };
+const COUNT: Schema = { type: "integer", minimum: 0 };
+const ANYTHING: Schema = { description: "Any JSON." };
+const TAGS: Schema = { type: "object", additionalProperties: TEXT };
+const STATE: Schema = { type: "string", enum: STATES };
+
+export const KEY: Schema = { type: "string", minLength: 1, maxLength: 500 };
+
+const FAULT: Schema = {
+  type: ["object", "null"],
+  required: ["class", "name", "message"],
+  properties: {
+    class: { type: "string", enum: ["transient", "retryable", "non_retryable", "rate_limited"] },
+    name: TEXT,
+    message: TEXT,
+    stack: TEXT,
+    service: TEXT,
+  },
+};
+
+export const JOB: Schema = whole({
+  id: TEXT,
+  type: TEXT,
+  state: STATE,
+  tenant: TEXT,
+  lane: TEXT,
+  category: TEXT_OR_NULL,
+  priority: COUNT,
+  payload: ANYTHING,
+  result: ANYTHING,
+  error: FAULT,
+  progress: { type: "number", minimum: 0, maximum: 100 },
+  attempts: COUNT,
+  maxAttempts: COUNT,
+  correlationId: TEXT,
+  parentId: TEXT_OR_NULL,
+  retryOf: TEXT_OR_NULL,
+  idempotencyKey: TEXT_OR_NULL,
+  dedupKey: TEXT_OR_NULL,
+  tags: TAGS,
+  createdBy: TEXT_OR_NULL,
+  createdAt: MOMENT,
+  runAt: MOMENT_OR_NULL,
+  startedAt: MOMENT_OR_NULL,
+  finishedAt: MOMENT_OR_NULL,
+  cancelReason: TEXT_OR_NULL,
+});
+
+export const ENQUEUED: Schema = whole({
+  id: TEXT,
+  type: TEXT,
+  state: {
+    description: "Null when a key led to a job that has been removed.",
+    type: ["string", "null"],
+  },
+  created: { description: "False when it stood there already.", type: "boolean" },
+});
+
+const ENQUEUE_OPTIONS: Schema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    tenant: NAME,
+    runAt: {
+      description: "ISO text with its offset, or milliseconds since 1970",
+      anyOf: [{ type: "string", maxLength: 40 }, COUNT],
+    },
+    delay: {
+      description: "milliseconds, or a text such as 90s, 5m or 2h",
+      anyOf: [{ type: "string", pattern: "^\\d+(\\.\\d+)?(ms|s|m|h|d)$", maxLength: 20 }, COUNT],
+    },
+    priority: {
+      description: "a whole number of at least 0, or critical, high, normal or low",
+      anyOf: [{ type: "string", enum: ["critical", "high", "normal", "low"] }, COUNT],
+    },
+    maxAttempts: { type: "integer", minimum: 1 },
+    correlationId: NAME,
+    idempotencyKey: keyOr("return-existing", "error"),
+    dedupKey: keyOr("skip", "replace", "extend"),
+    concurrencyKey: KEY,
+    tags: { type: "object", additionalProperties: KEY },
+    webhookUrl: { type: "string", minLength: 1, maxLength: 2_000 },
+    createdBy: NAME,
+  },
+};
+
+export const ENQUEUE_BODY: Schema = {
+  type: "object",
+  required: ["type"],
+  additionalProperties: false,
+  properties: { type: NAME, payload: ANYTHING, options: ENQUEUE_OPTIONS },
+};
+
+export const OVERVIEW: Schema = whole({
+  states: {
+    type: "array",
+    items: whole({
+      state: STATE,
+      count: COUNT,
+      more: { description: "There are more than count.", type: "boolean" },
+    }),
+  },
+});
+
+export const PROBLEM: Schema = {
+  description: "What went wrong, in the form of RFC 9457.",
+  type: "object",
+  required: ["type", "title", "status", "detail", "code", "hint"],
+  properties: {
+    type: { type: "string", format: "uri" },
+    title: TEXT,
+    status: { type: "integer", minimum: 400, maximum: 599 },
+    detail: TEXT,
+    code: TEXT,
+    hint: TEXT,
+    errors: { type: "array", items: whole({ path: TEXT, message: TEXT }) },
+  },
+};
+
+/** An object that always has all of these. */
+export function whole(properties: Readonly<Record<string, Schema>>): Schema {
+  return { type: "object", required: Object.keys(properties), properties };
+}
+
+function keyOr(...policies: readonly string[]): Schema {
+  return {
+    description: "a text, or { key, onConflict }",
+    anyOf: [
+      KEY,
+      {
+        ...whole({ key: KEY, onConflict: { type: "string", enum: policies } }),
+        additionalProperties: false,
+      },
+    ],
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * One lane of a worker: so many slots, and where they get their work.
+ *
+ * A free slot asks for due jobs, which begin at once. If the answer was full there is a backlog,
+ * and what the slots will need in the next half second is fetched into a buffer; where runs take
+ * longer there is none, so that no worker hoards what another could run. Jobs in the buffer have
+ * not begun: each is started in the store before its handler runs, so that a crash charges only
+ * what had really begun, and a stop hands the rest back.
+ */
+import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
+import type { ClaimedJob, ClaimRequest, JobStore, Lease } from "../store/store.ts";
+
+export interface LaneParts {
+  readonly store: Pick<JobStore, "claim" | "start" | "handBack">;
+  readonly name: string;
+  readonly slots: number;
+  readonly batch: number;
+  /** Who asks, and for what. */
+  readonly request: Pick<ClaimRequest, "worker" | "types" | "tenants">;
+  readonly begin: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
+  readonly lost: () => void;
+  /** False once nothing new may begin. */
+  readonly isOpen: () => boolean;
+}
+
+/** How much work a buffer may hold. */
+const BUFFER_MS = 500;
+/** Weight of the last run in the average. */
+const SMOOTHING = 0.1;
+/** Nothing is faster than this: the store's own share of a run. */
+const RUN_MS_MIN = 0.2;
+
+export class Lane {
+  readonly name: string;
+  readonly #parts: LaneParts;
+  #running = 0;
+  #averageMs: number | null = null;
+  #buffer: { lease: Lease; jobs: ClaimedJob[] } | null = null;
+
+  constructor(parts: LaneParts) {
+    this.#parts = parts;
+    this.name = parts.name;
+  }
+
+  /** Its slots and how many of them are taken. */
+  get load(): LaneSlots {
+    return { lane: this.name, slots: this.#parts.slots, running: this.#running };
+  }
+
+  get free(): number {
+    return this.#parts.slots - this.#running;
+  }
+
+  /** A run of this lane has ended after so long. */
+  ended(ms: number): void {
+    this.#running -= 1;
+    this.#averageMs =
+      this.#averageMs === null ? ms : this.#averageMs + SMOOTHING * (ms - this.#averageMs);
+  }
+
+  /** Fills the free slots, as long as there is work in the lanes that the plan names. */
+  async fill({ lanes }: LaneClaim): Promise<void> {
+    while (this.free > 0 && this.#parts.isOpen()) {
+      if (this.#buffer !== null) {
+        await this.#startFromBuffer(this.#buffer);
+        continue;
+      }
+      const wanted = this.free;
+      const taken = await this.#claim({ lanes, limit: wanted, buffer: false });
+      if (taken < wanted) return;
+      const ahead = this.#bufferSize();
+      if (ahead > 0) await this.#claim({ lanes, limit: ahead, buffer: true });
+    }
+  }
+
+  /** How many jobs the slots will finish within {@link BUFFER_MS}, going by the last runs. */
+  #bufferSize(): number {
+    const { slots, batch } = this.#parts;
+    if (this.#averageMs === null) return 0;
+    const perSlot = BUFFER_MS / Math.max(this.#averageMs, RUN_MS_MIN);
+    return Math.min(batch, Math.floor(slots * perSlot));
+  }
+
+  /** Gives back what has not begun. */
+  async handBack(): Promise<void> {
+    const buffer = this.#buffer;
+    this.#buffer = null;
+    if (buffer === null) return;
+    await this.#parts.store.handBack(
+      buffer.lease,
+      buffer.jobs.map(({ key }) => key),
+    );
+  }
+
+  /** Answers how many jobs were taken. */
+  async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "buffer">): Promise<number> {
+    const { store, request, lost } = this.#parts;
+    const { lease, jobs, lost: isLost } = await store.claim({ ...request, ...wanted });
+    if (isLost) lost();
+    if (lease === null) return 0;
+    if (wanted.buffer) this.#buffer = { lease, jobs: [...jobs] };
+    else for (const job of jobs) this.#begin(lease, job);
+    return jobs.length;
+  }
+
+  async #startFromBuffer(buffer: { lease: Lease; jobs: ClaimedJob[] }): Promise<void> {
+    const next = buffer.jobs.slice(0, this.free);
+    const keys = next.map(({ key }) => key);
+    const { begun } = await this.#parts.store.start(buffer.lease, keys);
+    // Only now: what could not be started is still in the buffer.
+    buffer.jobs.splice(0, next.length);
+    if (buffer.jobs.length === 0 && this.#buffer === buffer) this.#buffer = null;
+    const mayRun = new Set(begun);
+    for (const job of next) if (mayRun.has(job.key)) this.#begin(buffer.lease, job);
+  }
+
+  #begin(lease: Lease, job: ClaimedJob): void {
+    this.#running += 1;
+    this.#parts.begin(this, lease, job);
+  }
+}

@@ -1,0 +1,22 @@
+/** The retry policy of one type: the preset's numbers, changed where the job says otherwise. */
+import type { BackoffPolicy } from "../core/backoff.ts";
+import { durationMs } from "../core/duration.ts";
+import type { RetryPolicy } from "../core/policy.ts";
+import type { JobSettings } from "../face/settings.ts";
+
+/** A job's own backoff is for failures; a service that asked for patience keeps its longer one. */
+export function policyOf(preset: RetryPolicy, { backoff }: JobSettings): RetryPolicy {
+  if (backoff === undefined) return preset;
+  const own: BackoffPolicy = {
+    kind: backoff.kind,
+    baseMs: durationMs(backoff.base, "backoff.base"),
+    factor: backoff.factor ?? 2,
+    jitter: backoff.jitter ?? preset.backoff.retryable.jitter,
+    capMs:
+      backoff.cap === undefined
+        ? preset.backoff.retryable.capMs
+        : durationMs(backoff.cap, "backoff.cap"),
+    jitterAt: "cap",
+  };
+  return { ...preset, backoff: { ...preset.backoff, transient: own, retryable: own } };
+}

@@ -1,0 +1,87 @@
+/** What `mill.work` was told, with every default filled in and every mistake refused. */
+import { durationMs, type Duration } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import { defaults, type Preset } from "../core/presets.ts";
+import { definitionOf, isContract, type Definition } from "../face/definition.ts";
+import type { AnyJob, WorkOptions } from "../face/worker.ts";
+
+/** No interval is shorter than this. */
+const INTERVAL_MS_MIN = 50;
+const GRACE_MS_DEFAULT = 25_000;
+/** Heartbeats also bring requests to cancel, so they come at least this often. */
+const BEAT_MS_MAX = 1_000;
+const BATCH_MAX = 500;
+
+export interface WorkerSettings {
+  readonly definitions: ReadonlyMap<string, Definition>;
+  readonly lanes: Readonly<Record<string, number>>;
+  readonly tenant: string | undefined;
+  readonly deps: unknown;
+  readonly preset: Preset;
+  readonly leaseMs: number;
+  readonly beatMs: number;
+  readonly pollMs: number;
+  readonly batch: number;
+  readonly graceMs: number;
+  readonly signals: boolean;
+}
+
+export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSettings {
+  const preset = options.preset ?? defaults;
+  const leaseMs = interval(options.lease, preset.leaseMs, "lease");
+  return {
+    definitions: definitionsOf(options),
+    lanes: lanesOf(options.lanes ?? preset.lanes),
+    tenant: options.tenant,
+    deps: options.deps ?? {},
+    preset,
+    leaseMs,
+    beatMs: Math.min(BEAT_MS_MAX, leaseMs / 3),
+    pollMs: interval(options.poll, preset.pollMs, "poll"),
+    batch: batchOf(options.batch ?? 100),
+    graceMs: options.grace === undefined ? GRACE_MS_DEFAULT : durationMs(options.grace, "grace"),
+    signals: options.signals ?? false,
+  };
+}
+
+function definitionsOf({ jobs, types }: WorkOptions<readonly AnyJob[]>): Map<string, Definition> {
+  const found = new Map<string, Definition>();
+  for (const job of jobs) {
+    if (!isContract(job)) throw invalid("jobs: every entry must be made with defineJob");
+    const definition = definitionOf(job);
+    if (definition.body.kind === "none") {
+      throw invalid(`jobs: "${definition.type}" has no handler; add .run or .phase`);
+    }
+    if (found.has(definition.type)) throw invalid(`jobs: "${definition.type}" is there twice`);
+    found.set(definition.type, definition);
+  }
+  const unknown = types?.find((type) => !found.has(type));
+  if (unknown !== undefined) throw invalid(`types: "${unknown}" is none of the jobs`);
+  if (types === undefined) return found;
+  return new Map([...found].filter(([type]) => types.includes(type)));
+}
+
+function lanesOf(lanes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  for (const [lane, slots] of Object.entries(lanes)) {
+    if (Number.isSafeInteger(slots) && slots >= 0 && slots <= 10_000) continue;
+    throw invalid(`lanes: "${lane}" must have a whole number of slots from 0 to 10000`);
+  }
+  if (Object.values(lanes).every((slots) => slots === 0)) throw invalid("lanes: there is no slot");
+  return lanes;
+}
+
+function interval(value: Duration | undefined, otherwise: number, name: string): number {
+  if (value === undefined) return otherwise;
+  const ms = durationMs(value, name);
+  if (ms >= INTERVAL_MS_MIN) return ms;
+  throw invalid(`${name} must be at least ${INTERVAL_MS_MIN} ms`);
+}
+
+function batchOf(batch: number): number {
+  if (Number.isSafeInteger(batch) && batch >= 1 && batch <= BATCH_MAX) return batch;
+  throw invalid(`batch must be a whole number from 1 to ${BATCH_MAX}`);
+}
+
+function invalid(message: string): MillraceError {
+  return new MillraceError("OPTION_INVALID", `work: ${message}`);
+}

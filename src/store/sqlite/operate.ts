@@ -1,0 +1,79 @@
+/** hurry and intervene: an operator moves a job by hand. */
+import { idBytes } from "../../core/ids.ts";
+import { isFinal, type JobId } from "../../core/job.ts";
+import type { Settlement } from "../../core/outcome.ts";
+import { stateCodec } from "../codes.ts";
+import type { CrashFacts, InterveneAnswer, JobKey } from "../store.ts";
+import { factsOf } from "./claim.ts";
+import { closeIfDone, openRuns, withFacts, type HeldRun } from "./lease.ts";
+import type { LeaseRow } from "./rows.ts";
+import { putWaiting, takeWaiting, type Session } from "./session.ts";
+import { endRuns } from "./settle.ts";
+
+export function hurry(
+  session: Session,
+  id: JobId,
+): InterveneAnswer | { readonly status: "running" } {
+  const { sql, clock } = session;
+  const row = sql.get("job_by_id", { id: idBytes(id) });
+  if (row === undefined) return { status: "unknown" };
+  const state = stateCodec.word(row.state);
+  if (isFinal(state)) return { status: "final", state };
+  if (state === "running") return { status: "running" };
+
+  const scheduled = sql.get("take_scheduled", { key: row.key });
+  if (scheduled === undefined) return { status: "done", state };
+  const now = clock.now();
+  return { status: "done", state: putWaiting(session, scheduled, now, now) };
+}
+
+export function intervene(
+  session: Session,
+  id: JobId,
+  decide: (job: CrashFacts) => Settlement,
+): InterveneAnswer {
+  const { sql } = session;
+  const row = sql.get("job_by_id", { id: idBytes(id) });
+  if (row === undefined) return { status: "unknown" };
+  const state = stateCodec.word(row.state);
+  if (isFinal(state)) return { status: "final", state };
+
+  const found = state === "running" ? holding(session, row.key) : waiting(session, row.key);
+  endRuns(
+    session,
+    withFacts(session, [found.run]).map((job) => {
+      const { key, n, startedAt } = job;
+      const settlement = decide(factsOf(session, job));
+      return { lease: found.lease, key, n, startedAt, settlement };
+    }),
+  );
+  // A run that had begun stays in its lease until its worker has heard of it and has let go.
+  const isUnheard = found.run.startedAt !== null;
+  if (found.lease !== null && !isUnheard) closeIfDone(session, found.lease);
+
+  const now = sql.get("job_by_key", { key: row.key });
+  if (now === undefined) throw new Error(`job ${row.key} vanished while an operator moved it`);
+  return { status: "done", state: stateCodec.word(now.state) };
+}
+
+/** A run, or a wait for one, and the lease that names it, if any does. */
+interface Found {
+  readonly lease: LeaseRow | null;
+  readonly run: HeldRun;
+}
+
+/** Takes a waiting job out of its place. */
+function waiting(session: Session, key: JobKey): Found {
+  const run = takeWaiting(session, key);
+  if (run === undefined) throw new Error(`job ${key} waits but lies in no place`);
+  return { lease: null, run: { ...run, startedAt: null } };
+}
+
+/** Whoever has the job: the ledger row under their lease makes what they say later stale. */
+function holding(session: Session, key: JobKey): Found {
+  const lease = session.sql.get("lease_of_job", { key });
+  const runs = lease === undefined ? [] : openRuns(session, lease);
+  const run = runs.find((held) => held.key === key);
+  if (lease === undefined || run === undefined) throw new Error(`job ${key} runs without a lease`);
+  return { lease, run };
+}

@@ -1,0 +1,22 @@
+/** overdue: runs of a worker that have overrun their limit. */
+import { idBytes } from "../../core/ids.ts";
+import type { OverdueRun, WorkerId } from "../store.ts";
+import { factsOf } from "./claim.ts";
+import { openRuns, withFacts } from "./lease.ts";
+import type { Session } from "./session.ts";
+
+export function overdue(session: Session, worker: WorkerId, slackMs: number): OverdueRun[] {
+  const { sql, clock } = session;
+  const now = clock.now();
+  return sql.all("leases_of_worker", { worker: idBytes(worker) }).flatMap((lease) => {
+    const begun = openRuns(session, lease).filter(({ startedAt }) => startedAt !== null);
+    return withFacts(session, begun).flatMap((job) => {
+      const limitMs = job.timeout_ms;
+      if (limitMs === null || now - (job.startedAt ?? now) <= limitMs + slackMs) return [];
+      const { key, n } = job;
+      const facts = factsOf(session, job);
+      const { number, secret } = lease;
+      return [{ lease: { number, secret }, key, n, limitMs, facts }];
+    });
+  });
+}

@@ -1,0 +1,98 @@
+/** What a test says about the jobs that were enqueued. Knows no test runner. */
+import { AssertionError } from "node:assert";
+import type { Jobs, JobView } from "../face/client.ts";
+
+/** What may be said of a job besides its payload. Only what is named has to match. */
+export type ExpectedJob = Partial<
+  Pick<
+    JobView,
+    | "state"
+    | "tenant"
+    | "lane"
+    | "priority"
+    | "maxAttempts"
+    | "correlationId"
+    | "parentId"
+    | "idempotencyKey"
+    | "dedupKey"
+    | "tags"
+    | "createdBy"
+    | "runAt"
+  >
+>;
+
+export interface Expectation {
+  readonly type: string;
+  readonly payload: unknown;
+  readonly job: ExpectedJob;
+}
+
+const JOBS_MAX = 1_000;
+const SHOWN_MAX = 20;
+
+/** Answers the newest job that matches. */
+export async function findEnqueued(jobs: Jobs, expected: Expectation): Promise<JobView> {
+  const { all, match } = await look(jobs, expected);
+  if (match !== undefined) return match;
+  const message = `no ${told(expected)} was enqueued; ${listed(all)}`;
+  throw new AssertionError({ message, expected: partsOf(expected), actual: all.map(shownJob) });
+}
+
+export async function refuseEnqueued(jobs: Jobs, expected: Expectation): Promise<void> {
+  const { match } = await look(jobs, expected);
+  if (match === undefined) return;
+  const actual = shownJob(match);
+  const message = `${told(expected)} was enqueued as ${match.id}: ${JSON.stringify(actual)}`;
+  throw new AssertionError({ message, actual });
+}
+
+async function look(jobs: Jobs, { type, payload, job }: Expectation) {
+  const all = (await jobs.list({ limit: JOBS_MAX })).jobs;
+  const match = all.find(
+    (each) => each.type === type && contains(each.payload, payload) && contains(each, job),
+  );
+  return { all, match };
+}
+
+/** True when everything that `part` says is true of `whole`; `undefined` says nothing. */
+function contains(whole: unknown, part: unknown): boolean {
+  if (part === undefined || Object.is(whole, part)) return true;
+  if (part instanceof Date) return whole instanceof Date && whole.getTime() === part.getTime();
+  if (typeof part !== "object" || typeof whole !== "object") return false;
+  if (part === null || whole === null || Array.isArray(part) !== Array.isArray(whole)) return false;
+  if (Array.isArray(part) && Array.isArray(whole) && part.length !== whole.length) return false;
+  return Object.entries(part).every(([key, value]) => contains(Reflect.get(whole, key), value));
+}
+
+function told({ type, payload, job }: Expectation): string {
+  const like = payload === undefined ? "" : ` like ${JSON.stringify(payload)}`;
+  const among = Object.keys(job).length === 0 ? "" : ` with ${JSON.stringify(job)}`;
+  return `job "${type}"${like}${among}`;
+}
+
+function listed(all: readonly JobView[]): string {
+  if (all.length === 0) return "nothing was";
+  const lines = all.slice(0, SHOWN_MAX).map((job) => `  ${JSON.stringify(shownJob(job))}`);
+  const more = all.length > SHOWN_MAX ? `\n  and ${all.length - SHOWN_MAX} more` : "";
+  return `these were, newest first:\n${lines.join("\n")}${more}`;
+}
+
+function partsOf({ type, payload, job }: Expectation): object {
+  return { type, ...(payload === undefined ? {} : { payload }), ...job };
+}
+
+/** The parts that differ from what every job has. */
+function shownJob({ type, payload, state, tenant, runAt, tags, ...job }: JobView): object {
+  return {
+    type,
+    payload,
+    state,
+    ...(tenant === "default" ? {} : { tenant }),
+    ...(job.priority === 100 ? {} : { priority: job.priority }),
+    ...(job.correlationId === job.id ? {} : { correlationId: job.correlationId }),
+    ...(job.idempotencyKey === null ? {} : { idempotencyKey: job.idempotencyKey }),
+    ...(job.dedupKey === null ? {} : { dedupKey: job.dedupKey }),
+    ...(Object.keys(tags).length === 0 ? {} : { tags }),
+    ...(runAt === null ? {} : { runAt: runAt.toISOString() }),
+  };
+}

@@ -1,0 +1,8 @@
+/** `millrace/testing`: jobs on a real store in memory, with time in the hands of the test. */
+export { createTestMill } from "./test-mill.ts";
+export type { DrainOptions, TestMill, TestMillOptions } from "./test-mill.ts";
+export { perform } from "./perform.ts";
+export type { PerformArgs, PerformOptions } from "./perform.ts";
+export type { CrashPoint } from "./mortal-store.ts";
+export type { ExpectedJob } from "./expect-enqueued.ts";
+export type { TestClock } from "./test-clock.ts";

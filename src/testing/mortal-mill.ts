@@ -1,0 +1,69 @@
+/** A Millrace whose workers can die. */
+import { Client } from "../client/client.ts";
+import type { Duration } from "../core/duration.ts";
+import { defaults } from "../core/presets.ts";
+import { settle } from "../core/settle.ts";
+import type { Millrace } from "../face/client.ts";
+import type { AnyJob, Worker, WorkOptions } from "../face/worker.ts";
+import { settingsOf } from "../runtime/settings.ts";
+import { JobWorker } from "../runtime/worker.ts";
+import type { JobStore } from "../store/store.ts";
+import { mortalStore, type CrashPoint, type Mortal } from "./mortal-store.ts";
+
+/** In leases: by then the rest of a fleet has taken back what a dead worker held. */
+const RESCUE_LEASES = 1.5;
+const BATCH = 500;
+
+export class MortalMill extends Client implements Millrace {
+  readonly #workers = new Map<JobWorker, Mortal>();
+  #crashPoint: CrashPoint | null = null;
+
+  /** The next worker that comes to this point dies there. */
+  crashAt(point: CrashPoint): void {
+    this.#crashPoint = point;
+  }
+
+  work<const J extends readonly AnyJob[]>(options: WorkOptions<J>): Worker {
+    return this.start(options).worker;
+  }
+
+  start(options: WorkOptions<readonly AnyJob[]>): { worker: JobWorker; mortal: Mortal } {
+    const settings = settingsOf(options);
+    const diesAt = (point: CrashPoint): boolean => this.#dies(point, settings.leaseMs);
+    const mortal = mortalStore(this.parts.store, diesAt);
+    const client = new Client({ ...this.parts, store: mortal.store });
+    const worker = new JobWorker({ client, settings, version: "test" });
+    this.#workers.set(worker, mortal);
+    return { worker, mortal };
+  }
+
+  /** Stops the workers that live, then closes the store. */
+  override async close(grace?: Duration): Promise<void> {
+    const living = [...this.#workers].filter(([, { isDead }]) => !isDead);
+    const options = grace === undefined ? {} : { grace };
+    const stops = await Promise.allSettled(living.map(([worker]) => worker.stop(options)));
+    await super.close();
+    const failed = stops.find((stop) => stop.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  #dies(point: CrashPoint, leaseMs: number): boolean {
+    if (this.#crashPoint !== point) return false;
+    this.#crashPoint = null;
+    const { store, clock } = this.parts;
+    clock.after(leaseMs * RESCUE_LEASES, () => void rescueSilent(store));
+    return true;
+  }
+}
+
+/** What a fleet does about workers that have fallen silent. */
+async function rescueSilent(store: JobStore): Promise<void> {
+  for (const { id: worker, beats } of await store.silent(BATCH)) {
+    await store.rescue({
+      worker,
+      beats,
+      limit: BATCH,
+      decide: (job) => settle(job, { type: "crashed" }, { policy: defaults.retry, random: 0.5 }),
+    });
+  }
+}

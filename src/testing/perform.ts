@@ -1,0 +1,146 @@
+/** One run of one handler, without any store. */
+import { runAs } from "../client/ambient.ts";
+import { newJobOf, parsePayload } from "../client/new-job.ts";
+import type { Clock } from "../core/clock.ts";
+import { idSource } from "../core/ids.ts";
+import { decode, encodePayload, encodeResult } from "../core/payload.ts";
+import type { Context, Logger } from "../face/context.ts";
+import { definitionOf, type Definition } from "../face/definition.ts";
+import type { Job } from "../face/job.ts";
+import { systemClock, systemDice } from "../lib/system.ts";
+import { contextOf } from "../runtime/context.ts";
+import type { ClaimedJob } from "../store/store.ts";
+
+export type PerformOptions<Deps> = {
+  /** What the handler reads as `ctx.attempt`. Default 1. */
+  readonly attempt?: number;
+  readonly tenant?: string;
+  /** What the handler reads as `ctx.signal`. */
+  readonly signal?: AbortSignal;
+} & ({} extends Deps ? { readonly deps?: Deps } : { readonly deps: Deps });
+
+/** Payload and options; each may be left out where the job needs none. */
+export type PerformArgs<Input, Deps> = {} extends Deps
+  ? undefined extends Input
+    ? [payload?: Input, options?: PerformOptions<Deps>]
+    : [payload: Input, options?: PerformOptions<Deps>]
+  : [payload: Input, options: PerformOptions<Deps>];
+
+/**
+ * Runs the schema and the handler of a job, phase by phase if it has phases, and answers the result
+ * as it would be stored. What the handler throws is thrown. Nothing is stored: jobs that it asks
+ * for with `ctx.enqueue` are checked, and forgotten.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { defineJob, typed } from "millrace";
+ * import { perform } from "millrace/testing";
+ *
+ * const greet = defineJob({ type: "greet", payload: typed<{ name: string }>() })
+ *   .using<{ greeting: string }>()
+ *   .run(({ name }, ctx) => ({ text: `${ctx.deps.greeting} ${name}`, at: new Date(0) }));
+ *
+ * const result = await perform(greet, { name: "Ada" }, { deps: { greeting: "Hello" } });
+ * assert.deepEqual(result, { text: "Hello Ada", at: "1970-01-01T00:00:00.000Z" });
+ * ```
+ */
+export async function perform<Input, R, Deps>(
+  job: Job<string, Input, R, Deps>,
+  ...[payload, options]: PerformArgs<NoInfer<Input>, NoInfer<Deps>>
+): Promise<R> {
+  const result: any = await performWith(systemClock, definitionOf(job), payload, options ?? {});
+  return result;
+}
+
+/** The same by another clock. */
+export async function performWith(
+  clock: Clock,
+  definition: Definition,
+  payload: unknown,
+  options: Omit<PerformOptions<{}>, "deps"> & { readonly deps?: unknown },
+): Promise<unknown> {
+  const { schema, type } = definition;
+  // As it comes back from storage, then as the schema makes it.
+  const asStored = decode(encodePayload(payload).text);
+  const given = schema === undefined ? asStored : await parsePayload(type, schema, asStored);
+  const newId = idSource(clock, systemDice);
+  const running = runningJob(definition, newId(), options);
+  const parts = {
+    job: running,
+    lease: { number: 1, secret: "test" },
+    signal: options.signal ?? new AbortController().signal,
+    logger: SILENT,
+    deps: options.deps ?? {},
+    clock,
+    enqueueChild: childrenOf(newId, running),
+  };
+  return runAs(running, () => runBody(definition, given, (results) => contextOf(parts, results)));
+}
+
+async function runBody(
+  { body, type }: Definition,
+  payload: unknown,
+  contextWith: (results: object) => Context<any, any>,
+): Promise<unknown> {
+  switch (body.kind) {
+    case "none":
+      throw new TypeError(`job "${type}" has no handler; add .run or .phase`);
+    case "handler":
+      return stored(await body.handler(payload, contextWith({})));
+    case "phases": {
+      const results: Record<string, unknown> = {};
+      let last: unknown;
+      for (const { name, handler } of body.phases) {
+        last = stored(await handler(payload, contextWith({ ...results })));
+        results[name] = last;
+      }
+      return last;
+    }
+  }
+}
+
+/** A result as it comes back from storage. */
+function stored(result: unknown): unknown {
+  return decode(encodeResult(result).text);
+}
+
+function childrenOf(newId: () => string, running: ClaimedJob): Context<unknown, {}>["enqueue"] {
+  return async (contract, ...[payload, options = {}]) => {
+    const around = { newId, tenant: running.tenant, running };
+    const { id, type } = await newJobOf({ contract, payload, options }, around);
+    return { id, type };
+  };
+}
+
+function runningJob(
+  { type, settings }: Definition,
+  id: string,
+  { attempt = 1, tenant = "default" }: { readonly attempt?: number; readonly tenant?: string },
+): ClaimedJob {
+  return {
+    key: 1,
+    id,
+    n: attempt,
+    tries: attempt - 1,
+    crashes: 0,
+    maxAttempts: settings.maxAttempts ?? attempt,
+    onOrphan: "retry",
+    retryOwner: "queue",
+    type,
+    tenant,
+    lane: settings.lane ?? "general",
+    priority: 100,
+    payload: null,
+    payloadVersion: null,
+    correlationId: id,
+    parentId: null,
+    timeoutMs: null,
+    concurrencyKey: null,
+    tags: {},
+    createdAt: 0,
+    runAt: 0,
+  };
+}
+
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

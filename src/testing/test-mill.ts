@@ -1,0 +1,254 @@
+/**
+ * A Millrace for tests: the real client, the real workers and a real SQLite store in memory, on a
+ * clock that only the test moves.
+ */
+import type { Clock } from "../core/clock.ts";
+import { durationMs, type Duration } from "../core/duration.ts";
+import { MillraceError } from "../core/errors.ts";
+import type { OutcomeName } from "../core/outcome.ts";
+import type { JobView, Millrace } from "../face/client.ts";
+import type { Logger } from "../face/context.ts";
+import type { JobContract } from "../face/contract.ts";
+import { definitionOf } from "../face/definition.ts";
+import type { Job } from "../face/job.ts";
+import type { AnyJob, WorkOptions } from "../face/worker.ts";
+import { soon, systemClock, systemDice } from "../lib/system.ts";
+import type { JobWorker } from "../runtime/worker.ts";
+import { makeSqliteStore } from "../store/sqlite/make.ts";
+import type { JobStore } from "../store/store.ts";
+import { findEnqueued, refuseEnqueued, type ExpectedJob } from "./expect-enqueued.ts";
+import { MortalMill } from "./mortal-mill.ts";
+import { Traffic, type CrashPoint, type Mortal } from "./mortal-store.ts";
+import { performWith, type PerformArgs } from "./perform.ts";
+import { makeTestClock, type MovableClock, type TestClock } from "./test-clock.ts";
+
+/** Turns of the event loop without a call to the store before all counts as still. */
+const STILL_TURNS = 3;
+const RUNS_MAX = 10_000;
+/** Real time in which at least one run must end: handlers may wait for the outside world. */
+const PATIENCE_MS = 10_000;
+/** More than the longest stop of a worker. */
+const STOP_SECONDS_MAX = 100;
+const BATCH = 500;
+
+export interface TestMillOptions {
+  /** When the clock starts, in milliseconds since the epoch. Default: a Monday morning. */
+  readonly startAt?: number;
+  /** The tenant of jobs that name none. Default: `default`. */
+  readonly tenant?: string;
+  readonly logger?: Logger;
+  /** Chance, in [0, 1). Default: always 0.5, at which waits have no jitter. */
+  readonly random?: () => number;
+}
+
+/** What a worker is told, all but its jobs. */
+export type DrainOptions<J extends readonly AnyJob[]> = Omit<WorkOptions<J>, "jobs"> & {
+  /** Most runs: jobs that enqueue each other without end must not hang the test. Default 10,000. */
+  readonly runsMax?: number;
+};
+
+type DrainArgs<J extends readonly AnyJob[]> =
+  {} extends DrainOptions<J> ? [options?: DrainOptions<J>] : [options: DrainOptions<J>];
+
+/** Every member is a function of its own: it may be taken out of the object. */
+export interface TestMill extends AsyncDisposable {
+  readonly mill: Millrace;
+  /** Stands still; {@link TestMill.advance} moves it. */
+  readonly clock: TestClock;
+
+  /** Runs one handler without the store, like the function of the same name, by this clock. */
+  readonly perform: <Input, R, Deps>(
+    job: Job<string, Input, R, Deps>,
+    ...args: PerformArgs<NoInfer<Input>, NoInfer<Deps>>
+  ) => Promise<R>;
+
+  /**
+   * Runs everything that is due now, and what that makes due, until nothing is. Answers how the
+   * runs ended. Throws when handlers do not end, or there is no end of jobs.
+   */
+  readonly drain: <const J extends readonly AnyJob[]>(
+    jobs: J,
+    ...args: DrainArgs<J>
+  ) => Promise<Readonly<Record<OutcomeName, number>>>;
+
+  /** Moves the clock: timers fire at their moment, jobs become due, dead workers are found out. */
+  readonly advance: (duration: Duration) => Promise<void>;
+
+  /** Resolves when workers and listeners have nothing left to do at this moment of the clock. */
+  readonly settled: () => Promise<void>;
+
+  /** Answers a job of this type that matches, or throws an AssertionError that shows all jobs. */
+  readonly expectEnqueued: <Input>(
+    job: JobContract<string, Input, unknown>,
+    payload?: PartOf<NoInfer<Input>>,
+    options?: ExpectedJob,
+  ) => Promise<JobView>;
+
+  readonly expectNotEnqueued: <Input>(
+    job: JobContract<string, Input, unknown>,
+    payload?: PartOf<NoInfer<Input>>,
+    options?: ExpectedJob,
+  ) => Promise<void>;
+
+  /**
+   * The next worker that comes to this point dies there, as if its process had been killed. 45
+   * seconds later its jobs are taken back, each charged with a crash if it had begun.
+   */
+  readonly crashAt: (point: CrashPoint) => void;
+}
+
+/** Some of it, at every depth. */
+type PartOf<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]?: PartOf<T[K]> }
+    : T;
+
+/**
+ * Makes a Millrace on a database in memory, with a clock that stands still until `advance`.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { defineJob, TransientError, typed } from "millrace";
+ * import { createTestMill } from "millrace/testing";
+ *
+ * let isUp = false;
+ * const email = defineJob({ type: "email", payload: typed<{ to: string; text: string }>() }).run(
+ *   ({ to }) => {
+ *     if (!isUp) throw new TransientError("the mail server hung up");
+ *     return `sent to ${to}`;
+ *   },
+ * );
+ *
+ * await using test = await createTestMill();
+ * const { mill, drain, advance, expectEnqueued } = test;
+ * const job = await mill.enqueue(email, { to: "ada", text: "Hello" });
+ * await expectEnqueued(email, { to: "ada" });
+ *
+ * assert.equal((await drain([email])).failed, 1);
+ * isUp = true;
+ * await advance("2s");
+ * assert.equal((await drain([email])).succeeded, 1);
+ * assert.equal(await mill.result(job), "sent to ada");
+ * ```
+ */
+export async function createTestMill(options: TestMillOptions = {}): Promise<TestMill> {
+  const clock = makeTestClock(options.startAt);
+  const random = options.random ?? ((): number => 0.5);
+  const dice = { random, bytes: (count: number) => systemDice.bytes(count) };
+  const traffic = new Traffic();
+  const store = traffic.through(
+    makeSqliteStore({ path: ":memory:" }, { clock: storeClock(clock), dice }),
+  );
+  await store.open();
+  const { tenant = "default", logger = SILENT } = options;
+  const parts = { store, clock, dice, logger, tenant };
+  const mill = new MortalMill(parts);
+  const settled = (): Promise<void> => untilStill(traffic, () => {});
+
+  return {
+    mill,
+    clock,
+    settled,
+    async perform(job, ...[payload, performOptions]) {
+      const given = performOptions ?? {};
+      const result: any = await performWith(clock, definitionOf(job), payload, given);
+      return result;
+    },
+    drain(jobs, ...[drainOptions]) {
+      const { runsMax = RUNS_MAX, ...given }: { runsMax?: number } = drainOptions ?? {};
+      return drain(mill, traffic, { ...given, jobs }, runsMax);
+    },
+    advance: (duration) => advance({ clock, store, settled }, durationMs(duration, "duration")),
+    expectEnqueued: ({ type }, payload, job = {}) =>
+      findEnqueued(mill.jobs, { type, payload, job }),
+    expectNotEnqueued: ({ type }, payload, job = {}) =>
+      refuseEnqueued(mill.jobs, { type, payload, job }),
+    crashAt: (point) => mill.crashAt(point),
+    [Symbol.asyncDispose]: () => dispose(mill, clock, settled),
+  };
+}
+
+/** No other process can change a database in memory or lock it: there is nothing to wait for. */
+function storeClock(clock: Clock): Clock {
+  return { now: () => clock.now(), monotonic: () => clock.monotonic(), after: () => () => {} };
+}
+
+async function drain(
+  mill: MortalMill,
+  traffic: Traffic,
+  options: WorkOptions<readonly AnyJob[]>,
+  runsMax: number,
+): Promise<Readonly<Record<OutcomeName, number>>> {
+  const { worker, mortal } = mill.start(options);
+  const check = progressCheck(worker, mortal, runsMax);
+  do {
+    await untilStill(traffic, check);
+  } while (!mortal.isDead && worker.running > 0);
+  if (!mortal.isDead) await worker.stop();
+  return mortal.ended;
+}
+
+/** Throws when there are too many runs, or none ends any more. */
+function progressCheck(worker: JobWorker, { ended }: Mortal, runsMax: number): () => void {
+  let seen = 0;
+  let since = systemClock.monotonic();
+  return () => {
+    const now = Object.values(ended).reduce((total, count) => total + count, 0);
+    if (now > runsMax) throw new Error(`drain: ${now} runs, and no end of jobs that are due`);
+    if (now !== seen) since = systemClock.monotonic();
+    seen = now;
+    if (systemClock.monotonic() - since < PATIENCE_MS) return;
+    throw new Error(
+      `drain: ${worker.running} job(s) run, and none has ended for ${PATIENCE_MS} ms; ` +
+        "if a handler waits for the clock, start a worker with mill.work and advance",
+    );
+  };
+}
+
+async function advance(
+  { clock, store, settled }: { clock: MovableClock; store: JobStore; settled: () => Promise<void> },
+  ms: number,
+): Promise<void> {
+  await clock.move(ms, settled);
+  while ((await store.promote(BATCH)).moved === BATCH) await turn();
+  await settled();
+}
+
+/** Ends workers as a stop does, but lets no handler hold up the end of a test. */
+async function dispose(
+  mill: MortalMill,
+  clock: MovableClock,
+  settled: () => Promise<void>,
+): Promise<void> {
+  const closing = { isOver: false };
+  const closed = mill.close(0).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  void closed.then(() => (closing.isOver = true));
+  await clock.move(0, settled);
+  for (let second = 0; !closing.isOver && second < STOP_SECONDS_MAX; second += 1) {
+    await clock.move(1_000, settled);
+  }
+  const error = await closed;
+  const isExcused = error instanceof MillraceError && error.code === "STOP_TIMED_OUT";
+  if (error !== null && !isExcused) throw error;
+}
+
+async function untilStill(traffic: Traffic, check: () => void): Promise<void> {
+  for (let still = 0; still < STILL_TURNS;) {
+    const { calls } = traffic;
+    await turn();
+    check();
+    still = traffic.open === 0 && traffic.calls === calls ? still + 1 : 0;
+  }
+}
+
+/** One turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => soon(resolve));
+}
+
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,223 @@
+/** The commands of an operator, on real stores. */
+import { chmodSync, existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { defineJob } from "../../src/index.ts";
+import { TestStore, type } from "./command-line.ts";
+
+const email = defineJob({ type: "email" });
+
+describe("millrace dlq", () => {
+  test("lists what has failed for good, by status and type", async () => {
+    await using store = new TestStore();
+    const id = await deadLetter(store);
+
+    const { out } = await store.type("dlq", "list", "--status", "pending_review");
+    const others = await store.type("dlq", "list", "--type", "sms");
+
+    expect(out).toMatch(new RegExp(`^${id} +email +pending_review .*FailedByHand: broken$`, "m"));
+    expect(others).toMatchObject({ code: 0, out: "", err: "No such dead letters.\n" });
+  });
+
+  test("shows a letter with payload and error", async () => {
+    await using store = new TestStore();
+    const id = await deadLetter(store);
+
+    const { out } = await store.type("dlq", "show", id);
+
+    expect(out).toMatch(/^payload +\{"to":"ada"\}$/m);
+    expect(out).toMatch(/^error +FailedByHand: broken$/m);
+  });
+
+  test("003-26 reprocess makes a linked job with the same payload, and records who", async () => {
+    await using store = new TestStore();
+    const id = await deadLetter(store);
+
+    const job = await store.json("dlq", "reprocess", id, "--notes", "the bank is back");
+
+    const { mill } = store;
+    expect(await (await mill).jobs.get(job.id)).toMatchObject({
+      state: "queued",
+      retryOf: id,
+      payload: { to: "ada" },
+    });
+    expect(await store.json("dlq", "show", id)).toMatchObject({
+      status: "reprocessed",
+      successorId: job.id,
+      reviewedBy: userInfo().username,
+      notes: "the bank is back",
+    });
+  });
+
+  test("reprocess takes another payload", async () => {
+    await using store = new TestStore();
+    const id = await deadLetter(store);
+
+    const job = await store.json("dlq", "reprocess", id, "--payload", '{"to":"bob"}');
+
+    const { payload } = await (await store.mill).jobs.get(job.id);
+    expect(payload).toEqual({ to: "bob" });
+    expect((await store.type("dlq", "reprocess", id, "--payload", "{")).code).toBe(2);
+  });
+
+  test("004-25 acknowledge and discard record who decided and why", async () => {
+    await using store = new TestStore();
+    const id = await deadLetter(store);
+
+    const seen = await store.type("dlq", "acknowledge", id, "--by", "ada");
+    const closed = await store.json("dlq", "discard", id, "--by", "bob", "--notes", "a test");
+    const late = await store.type("dlq", "acknowledge", id);
+
+    expect(seen.out).toBe(`${id} is acknowledged.\n`);
+    expect(closed).toMatchObject({ status: "discarded", reviewedBy: "bob", notes: "a test" });
+    expect(late.code).toBe(1);
+  });
+});
+
+describe("millrace pause and resume", () => {
+  test.each([
+    ["--type", "email", "Type email"],
+    ["--lane", "general", "Lane general"],
+    ["--tenant", "default", "Tenant default"],
+  ])("%s %s holds its jobs back and lets them go on", async (option, name, subject) => {
+    await using store = new TestStore();
+    const { id } = await store.json("enqueue", "email");
+
+    const paused = await store.type("pause", option, name, "--reason", "the bank is down");
+    const held = await store.type("jobs", "explain", id);
+    const resumed = await store.type("resume", option, name);
+    const free = await store.json("jobs", "explain", id);
+
+    expect(paused).toMatchObject({ code: 0, out: `${subject} is paused.\n` });
+    expect(held.out).toContain("the bank is down");
+    expect(resumed).toMatchObject({ code: 0, out: `${subject} is not paused.\n` });
+    expect(free.reason).not.toBe("paused");
+  });
+
+  test("ask for exactly one target", async () => {
+    await using store = new TestStore();
+
+    expect((await store.type("pause")).code).toBe(2);
+    expect((await store.type("resume", "--type", "a", "--lane", "b")).code).toBe(2);
+  });
+});
+
+describe("millrace workers", () => {
+  test("lists them, and quiets one", async () => {
+    await using store = new TestStore();
+    const worker = (await store.mill).work({ jobs: [email.run(() => {})] });
+    await worker.ready;
+
+    const listed = await store.type("workers", "list");
+    const quieted = await store.type("workers", "quiet", worker.id);
+    const [view] = await store.json("workers", "list");
+    await worker.stop();
+    const gone = await store.type("workers", "list");
+
+    expect(listed.out).toMatch(new RegExp(`^${worker.id} .* ${process.pid} .* working +0 `, "m"));
+    expect(quieted).toMatchObject({ code: 0, out: `${worker.id} takes no new work.\n` });
+    expect(view).toMatchObject({ id: worker.id, isQuiet: true });
+    expect(gone.err).toContain("No workers.");
+  });
+});
+
+describe("millrace stats", () => {
+  test("004-16 counts what waits, runs and has failed", async () => {
+    await using store = new TestStore();
+    await deadLetter(store);
+    await store.type("enqueue", "email", "--delay", "1h");
+    await store.type("enqueue", "email");
+
+    const { out } = await store.type("stats");
+
+    expect(out).toMatch(/^scheduled +1\nqueued +1\nheld +0\nrunning +0\nfailed +1\n/);
+    expect(await store.json("stats")).toMatchObject({ scheduled: 1, queued: 1, failed: 1 });
+  });
+});
+
+describe("millrace doctor", () => {
+  test("finds nothing in a healthy store", async () => {
+    await using store = new TestStore();
+
+    const { code, out } = await store.type("doctor");
+
+    expect(code).toBe(0);
+    expect(out).toContain(`node: ${process.versions.node}`);
+    expect(out).not.toContain("FINDING");
+  });
+
+  test("names the fix for a file that others may read", async () => {
+    await using store = new TestStore();
+    await store.type("stats");
+    chmodSync(store.file, 0o644);
+
+    const { code, out } = await store.type("doctor");
+
+    expect(code).toBe(1);
+    expect(out).toContain(`${store.file} is 644`);
+    expect(out).toContain(`chmod 600 ${store.file}\n`);
+  });
+
+  test("names the fix for jobs that wait without a worker", async () => {
+    await using store = new TestStore();
+    await store.type("enqueue", "email");
+
+    const { code, out } = await store.type("doctor", "-o", "json");
+
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toContainEqual(
+      expect.objectContaining({ name: "jobs", fix: "millrace worker --jobs FILE" }),
+    );
+  });
+
+  test("does not make the store that it was asked to look at", async () => {
+    expect((await type("doctor", "--db", "sqlite:./nowhere.db")).code).toBe(5);
+    expect(existsSync("./nowhere.db")).toBe(false);
+  });
+});
+
+describe("millrace migrate --print", () => {
+  test("prints the SQL and opens nothing", async () => {
+    const { code, out } = await type("migrate", "--print", "--db", "sqlite:./nowhere.db");
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^-- 0001_jobs\n/);
+    expect(out).toContain("CREATE TABLE millrace_job");
+    expect(existsSync("./nowhere.db")).toBe(false);
+  });
+});
+
+describe("every command that prints", () => {
+  test("speaks JSON, migrate and backup too", async () => {
+    await using store = new TestStore();
+
+    const migrated = await store.json("migrate");
+    const copied = await store.json("backup", `${store.file}.copy`);
+    const printed = await store.json("migrate", "--print");
+
+    expect(migrated).toEqual({ db: `sqlite:${store.file}`, schema: printed.at(-1).version });
+    expect(copied).toMatchObject({ file: `${store.file}.copy` });
+  });
+});
+
+describe("millrace config print", () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  test("shows values with their sources, and no secret", async () => {
+    vi.stubEnv("MILLRACE_PORT", "8080");
+    vi.stubEnv("MILLRACE_TOKEN", "t0psecret");
+
+    const { out } = await type("config", "print", "--db", "postgres://ada:s3cret@db/jobs");
+
+    expect(out).toMatch(/^db +postgres:\/\/ada:…@db\/jobs +--db$/m);
+    expect(out).toMatch(/^port +8080 +MILLRACE_PORT$/m);
+    expect(out).toMatch(/^token +… +MILLRACE_TOKEN$/m);
+    expect(out).not.toMatch(/s3cret|t0psecret/);
+  });
+});
+
+async function deadLetter(store: TestStore): Promise<string> {
+  const { id } = await store.json("enqueue", "email", '{"to":"ada"}');
+  await store.type("jobs", "fail", id, "--message", "broken");
+  return id;
+}

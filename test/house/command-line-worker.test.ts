@@ -1,0 +1,249 @@
+/** Workers as users start them: processes of their own, real job files, real signals. */
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openMillrace } from "../../src/index.ts";
+import type { JobView } from "../../src/index.ts";
+import { sqliteStore } from "../../src/store/sqlite/index.ts";
+import { Project, type } from "./command-line.ts";
+import type { Program } from "./programs.ts";
+
+describe("millrace worker", () => {
+  test("runs every job that the file exports, and ends when it is idle", async () => {
+    using project = new Project("jobs.ts");
+    const greet = await enqueue(project, "greet", '{"name":"Ada"}');
+    const doomed = await enqueue(project, "doomed");
+    const careless = await enqueue(project, "careless");
+    const unknown = await enqueue(project, "elsewhere");
+
+    const { code, stderr } = await project.start("worker", "--jobs", "jobs.ts", "--until-idle")
+      .ended;
+
+    expect(code).toBe(0);
+    expect(await view(project, greet)).toMatchObject({ state: "completed", result: "Hello Ada" });
+    expect(await view(project, doomed)).toMatchObject({ state: "failed" });
+    expect(await view(project, unknown)).toMatchObject({ state: "queued" });
+    // Nobody awaited the promise, yet the worker lives and says whose it was.
+    expect(await view(project, careless)).toMatchObject({ state: "completed" });
+    expect(entries(stderr)).toContainEqual(
+      expect.objectContaining({
+        level: "error",
+        job_id: careless,
+        error: expect.stringContaining("left behind"),
+      }),
+    );
+  });
+
+  test("runs only the types and the tenant that it was told", async () => {
+    using project = new Project("jobs.ts");
+    const wanted = await enqueue(project, "greet", '{"name":"Ada"}', "--tenant", "acme");
+    const foreign = await enqueue(project, "greet", '{"name":"Bob"}');
+    const other = await enqueue(project, "doomed", "--tenant", "acme");
+
+    const options = ["--types", "greet", "--tenant", "acme", "--lanes", "general=1"];
+    const worker = project.start("worker", "--jobs", "jobs.ts", "--until-idle", ...options);
+
+    expect((await worker.ended).code).toBe(0);
+    expect(await view(project, wanted)).toMatchObject({ state: "completed" });
+    expect(await view(project, foreign)).toMatchObject({ state: "queued" });
+    expect(await view(project, other)).toMatchObject({ state: "queued" });
+  });
+
+  test("stops at SIGTERM: says what it waits for, and hands it back uncharged", async () => {
+    using project = new Project("jobs.ts");
+    const id = await enqueue(project, "long");
+    const worker = project.start("worker", "--jobs", "jobs.ts", "--grace", "100ms");
+    await untilRunning(project, id);
+
+    worker.child.kill("SIGTERM");
+    const { code, stderr } = await worker.ended;
+
+    expect(code).toBe(0);
+    expect(stderr).toContain(`a second Ctrl-C leaves at once: long ${id}`);
+    expect(await view(project, id)).toMatchObject({ state: "queued", attempts: 0 });
+  });
+
+  test("leaves at once at the second signal", async () => {
+    using project = new Project("jobs.ts");
+    const id = await enqueue(project, "long");
+    const worker = project.start("worker", "--jobs", "jobs.ts", "--grace", "1h");
+    await untilRunning(project, id);
+
+    const nagging = setInterval(() => worker.child.kill("SIGINT"), 50);
+    const { code } = await worker.ended;
+    clearInterval(nagging);
+
+    expect(code).toBe(130);
+  });
+
+  test.each([
+    ["no file at all", [], "A worker needs a file with jobs."],
+    ["a file that is not there", ["--jobs", "nowhere.ts"], "There is no file nowhere.ts."],
+    ["a type that is none of the jobs", ["--jobs", "jobs.ts", "--types", "gret"], "mean greet?"],
+  ])("refuses %s", async (_, args, advice) => {
+    using project = new Project("jobs.ts");
+
+    const { code, stderr } = await project.start("worker", ...args).ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(advice);
+    expect(existsSync(join(project.path, "millrace.db"))).toBe(false);
+  });
+});
+
+describe("a job file that Node does not run", () => {
+  test.each([
+    ["enum.ts", "enum.ts:3: TypeScript enum is not run by Node.", "node --import tsx"],
+    ["parameter-property.ts", "parameter-property.ts:4: TypeScript parameter property", "tsx"],
+    ["decorator.ts", "decorator.ts:6: a decorator is not run by Node.", "node --import tsx"],
+    ["js-for-ts.ts", 'js-for-ts.ts:2: Node finds no "./neighbour.js".', 'Write "./neighbour.ts"'],
+    ["no-extension.ts", 'no-extension.ts:2: Node finds no "./neighbour".', "node --import tsx"],
+    ["jsx.ts", "jsx.ts:2: Node does not run view.tsx.", "node --import tsx"],
+    ["view.tsx", "view.tsx:1: Node does not run view.tsx.", "node --import tsx"],
+  ])("%s: the error names file, line and cure", async (file, message, cure) => {
+    using project = new Project(...new Set([file, "neighbour.ts", "view.tsx"]));
+
+    const { code, stderr } = await project.start("worker", "--jobs", file).ended;
+
+    expect(code).toBe(2);
+    expect(stderr.startsWith(message)).toBe(true);
+    expect(stderr).toContain(cure);
+  });
+
+  test("is not blamed on Millrace when its own code throws", async () => {
+    using project = new Project();
+    writeFileSync(join(project.path, "jobs.ts"), "\nthrow new Error('no settings');\n");
+
+    const { code, stderr } = await project.start("worker", "--jobs", "jobs.ts").ended;
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^jobs\.ts ended with an error while it was loaded:\n.*no settings/);
+    expect(stderr).toContain("jobs.ts:2");
+  });
+});
+
+describe("Ctrl-C while following a job", () => {
+  test("detaches, says how to follow it again, and leaves the job alone", async () => {
+    using project = new Project();
+    const command = project.start("enqueue", "nobody", "--follow", "-o", "ndjson");
+    await command.said(/job:enqueued/);
+
+    command.child.kill("SIGINT");
+    const { code, stderr } = await command.ended;
+
+    const [, id = ""] = /millrace jobs follow (\w{26})\n$/.exec(stderr) ?? [];
+    expect(code).toBe(130);
+    expect(await view(project, id)).toMatchObject({ state: "queued" });
+  });
+});
+
+describe("millrace.config.ts", () => {
+  test("gives way to environment and flags, and wins over the defaults", async () => {
+    using project = new Project();
+    const config = 'export default { db: "sqlite:./file.db", port: 1, jobs: "./file.ts" };';
+    writeFileSync(join(project.path, "millrace.config.ts"), config);
+
+    const command = ["config", "print", "--jobs", "flag.ts"];
+    const { stdout } = await project.startWith({ MILLRACE_PORT: "2" }, ...command).ended;
+
+    expect(stdout).toMatch(/^db +sqlite:\.\/file\.db +millrace\.config\.ts$/m);
+    expect(stdout).toMatch(/^port +2 +MILLRACE_PORT$/m);
+    expect(stdout).toMatch(/^jobs +flag\.ts +--jobs$/m);
+    expect(stdout).toMatch(/^lanes +not set$/m);
+  });
+
+  test("lets enqueue use the definition of a job", async () => {
+    using project = new Project("jobs.ts");
+    const config = 'export default { jobs: "./jobs.ts" };';
+    writeFileSync(join(project.path, "millrace.config.ts"), config);
+
+    const { stdout } = await project.start("enqueue", "greet", '{"name":"Ada"}').ended;
+    const typo = await project.start("enqueue", "gret").ended;
+
+    expect(await view(project, stdout.trim())).toMatchObject({ lane: "fast" });
+    expect(typo).toMatchObject({ code: 2 });
+    expect(typo.stderr).toContain("Did you mean greet?");
+  });
+
+  test.each([
+    ["{ prot: 1 }", "there is no setting “prot”.\nDid you mean port?"],
+    ["{ port: 70000 }", "port is not a number from 0 to 65535."],
+    ["7", "it has no default export that is an object."],
+  ])("is refused when it says %s", async (text, complaint) => {
+    using project = new Project();
+    writeFileSync(join(project.path, "millrace.config.mjs"), `export default ${text};\n`);
+
+    const { code, stderr } = await project.start("config", "print").ended;
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(`millrace.config.mjs: ${complaint}`);
+  });
+});
+
+describe("millrace dev", () => {
+  test("finds the jobs, serves the page, and restarts the worker when they change", async () => {
+    using project = new Project("jobs.ts");
+    const file = join(project.path, "jobs.ts");
+    const dev = project.start("dev", "--port", "0");
+    const complaints = listen(dev);
+    const [, address = ""] = await dev.said(/^Millrace is at (http:\S+)$/m);
+
+    const first = await project.start("enqueue", "greet", '{"name":"Ada"}', "--follow").ended;
+    const page = await fetch(address);
+    appendFileSync(file, "\nenum Colour { Red }\n");
+    await complaints.include(/TypeScript enum is not run by Node/);
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8")
+        .replace(/\nenum.*/, "")
+        .replace("Hello", "Bye"),
+    );
+    await complaints.include(/(?:The worker runs .*\n[^]*){2}/);
+    const second = await project.start("enqueue", "greet", '{"name":"Ada"}', "--follow").ended;
+    dev.child.kill("SIGTERM");
+
+    expect(page.status).toBe(200);
+    expect(first.stdout).toBe('"Hello Ada"\n');
+    expect(second.stdout).toBe('"Bye Ada"\n');
+    expect(await dev.ended).toMatchObject({ code: 0, signal: null });
+  });
+});
+
+/** Hears what a program says on stderr. */
+function listen(program: Program): { include(pattern: RegExp): Promise<void> } {
+  let heard = "";
+  program.child.stderr?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+  return {
+    async include(pattern) {
+      await expect.poll(() => heard, { timeout: 20_000 }).toMatch(pattern);
+    },
+  };
+}
+
+async function enqueue(project: Project, ...args: string[]): Promise<string> {
+  const { code, out, err } = await type("enqueue", ...args, "--db", project.db);
+  if (code !== 0) throw new Error(err);
+  return out.trim();
+}
+
+async function view(project: Project, id: string): Promise<JobView> {
+  const mill = await openMillrace(sqliteStore({ path: project.file }));
+  try {
+    return await mill.jobs.get(id);
+  } finally {
+    await mill.close();
+  }
+}
+
+async function untilRunning(project: Project, id: string): Promise<void> {
+  const state = async (): Promise<string> => (await view(project, id)).state;
+  await expect.poll(state, { timeout: 20_000, interval: 100 }).toBe("running");
+}
+
+/** The lines of a log that are JSON. */
+function entries(text: string): unknown[] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,75 @@
+/** The server without a socket: a request in, a response out, on a real store in memory. */
+import { fileURLToPath } from "node:url";
+import type { Hono } from "hono";
+import type { AppParts } from "../../src/http/app.ts";
+import { createApp } from "../../src/http/app.ts";
+import type { Millrace } from "../../src/index.ts";
+import { openMillrace } from "../../src/open.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+
+export const TOKEN = "a-token-for-tests-alone";
+const HOST = "127.0.0.1:7333";
+
+/** Who asks: somebody with the token, a signed-in browser, or anybody. */
+type Caller = "bearer" | "cookie" | "nobody";
+
+export interface Question {
+  readonly as?: Caller;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+export interface TestServer extends AsyncDisposable {
+  readonly app: Hono;
+  readonly mill: Millrace;
+  /** Errors that the server reported. */
+  readonly failures: readonly unknown[];
+  ask(path: string, question?: Question): Promise<Response>;
+}
+
+export async function openServer(parts: Partial<AppParts> = {}): Promise<TestServer> {
+  const store = makeSqliteStore({ path: ":memory:" });
+  const mill = await openMillrace(store);
+  const failures: unknown[] = [];
+  const app = createApp({
+    mill,
+    count: (filter, max) => store.count(filter, max),
+    contracts: [],
+    closing: new AbortController().signal,
+    token: TOKEN,
+    pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),
+    failed: (error) => failures.push(error),
+    ...parts,
+  });
+  return {
+    app,
+    mill,
+    failures,
+    ask: async (path, question = {}) => app.request(`http://${HOST}${path}`, requestOf(question)),
+    [Symbol.asyncDispose]: () => mill.close(),
+  };
+}
+
+/** The JSON of an answer, which the test says the form of. */
+export async function jsonOf<Body>(response: Response): Promise<Body> {
+  const body: any = await response.json();
+  return body;
+}
+
+function requestOf({ as = "bearer", method, headers, json, body }: Question): RequestInit {
+  const text = json === undefined ? body : JSON.stringify(json);
+  return {
+    method: method ?? (text === undefined ? "GET" : "POST"),
+    headers: {
+      host: HOST,
+      ...(text === undefined ? {} : { "content-type": "application/json" }),
+      ...(as === "bearer" ? { authorization: `Bearer ${TOKEN}` } : {}),
+      ...(as === "cookie" ? { cookie: `millrace-7333=${TOKEN}` } : {}),
+      ...headers,
+    },
+    ...(text === undefined ? {} : { body: text }),
+  };
+}
