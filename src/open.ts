@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { Client } from "./client/client.ts";
 import { parseDatabaseUrl } from "./client/database-url.ts";
 import { MillraceError } from "./core/errors.ts";
+import { defaults } from "./core/presets.ts";
 import type { Millrace, OpenOptions } from "./face/client.ts";
 import type { AnyJob, Worker, WorkOptions } from "./face/worker.ts";
 import { stderrLogger } from "./lib/stderr-logger.ts";
@@ -108,13 +109,18 @@ class OpenedMillrace extends Client implements Millrace {
   readonly #letGo: () => boolean;
   #closing: Promise<void> | null = null;
 
-  constructor(store: JobStore, { tenant = "default", logger }: OpenOptions, letGo: () => boolean) {
+  constructor(
+    store: JobStore,
+    { tenant = "default", logger, preset = defaults }: OpenOptions,
+    letGo: () => boolean,
+  ) {
     super({
       store,
       clock: systemClock,
       dice: systemDice,
       logger: logger ?? stderrLogger("warn", () => systemClock.now()),
       tenant,
+      preset,
     });
     this.#letGo = letGo;
   }
@@ -122,7 +128,7 @@ class OpenedMillrace extends Client implements Millrace {
   work<const J extends readonly AnyJob[]>(options: WorkOptions<J>): Worker {
     const worker = new JobWorker({
       client: this,
-      settings: settingsOf(options),
+      settings: settingsOf({ preset: this.parts.preset, ...options }),
       version: packageVersion(),
     });
     this.#workers.add(worker);

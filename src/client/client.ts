@@ -3,6 +3,7 @@ import type { Clock, Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idSource } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
+import type { Preset } from "../core/presets.ts";
 import { Feed } from "../events/feed.ts";
 import type {
   DeadLetters,
@@ -34,6 +35,7 @@ export interface ClientParts {
   readonly dice: Dice;
   readonly logger: Logger;
   readonly tenant: string;
+  readonly preset: Preset;
 }
 
 /** All of {@link Millrace} but `work`, which needs the runtime. */
@@ -125,8 +127,8 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   async #enqueueAll(requests: readonly RequestParts[]): Promise<Enqueued<any>[]> {
-    const { store, tenant } = this.parts;
-    const around = { newId: this.newId, tenant, running: runningHere() };
+    const { store, tenant, preset } = this.parts;
+    const around = { newId: this.newId, tenant, preset, running: runningHere() };
     const jobs = await Promise.all(requests.map((request) => newJobOf(request, around)));
     const answers = await store.enqueue(jobs);
     return answers.map((answer, index) => enqueuedOf(answer, requests[index]?.contract.type ?? ""));

@@ -49,6 +49,8 @@ export function makeJobs({ store, newId, random, now }: JobsParts): Jobs {
     },
     async release(text) {
       const id = idOf(text);
+      const { state } = await recordOf(store, id);
+      if (state !== "running" && !isFinal(state)) throw notRunning(id, state);
       const context = { policy: defaults.retry, random: random() };
       await intervene(store, id, (facts) => settle(facts, { type: "interrupted" }, context));
       return view(id);
@@ -143,6 +145,12 @@ function failBy(facts: CrashFacts, message: string, again: boolean, random: numb
 
 function isOver(id: JobId, state: State): MillraceError {
   return new MillraceError("JOB_OVER", `job ${id} is ${state}, which is final`, {
+    details: { id, state },
+  });
+}
+
+function notRunning(id: JobId, state: State): MillraceError {
+  return new MillraceError("JOB_NOT_RUNNING", `job ${id} is ${state}: no worker holds it`, {
     details: { id, state },
   });
 }

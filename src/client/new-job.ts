@@ -6,7 +6,7 @@ import { durationMs, instantMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { PRIORITIES, type JobId, type JsonText } from "../core/job.ts";
 import { encodePayload } from "../core/payload.ts";
-import { defaults } from "../core/presets.ts";
+import type { Preset } from "../core/presets.ts";
 import type { EnqueueOptions } from "../face/enqueue.ts";
 import { definitionOf, type Definition, type RequestParts } from "../face/definition.ts";
 import type { JobSettings } from "../face/settings.ts";
@@ -19,6 +19,7 @@ export interface Surroundings {
   readonly newId: () => JobId;
   readonly tenant: string;
   readonly running: RunningHere | undefined;
+  readonly preset: Preset;
 }
 
 export async function newJobOf(request: RequestParts, around: Surroundings): Promise<NewJob> {
@@ -63,7 +64,7 @@ function assemble(
   { type, settings }: Definition,
   payload: JsonText | null,
   options: EnqueueOptions,
-  { newId, tenant, running }: Surroundings,
+  { newId, tenant, running, preset }: Surroundings,
 ): NewJob {
   const lane = settings.lane ?? "general";
   return {
@@ -74,20 +75,20 @@ function assemble(
     category: settings.category ?? null,
     priority: priorityOf(options.priority ?? settings.priority ?? "normal"),
     due: dueOf(options),
-    maxAttempts: options.maxAttempts ?? settings.maxAttempts ?? defaults.retry.maxAttempts,
-    timeoutMs: timeoutOf(settings, lane),
+    maxAttempts: options.maxAttempts ?? settings.maxAttempts ?? preset.retry.maxAttempts,
+    timeoutMs: timeoutOf(settings, lane, preset),
     payload,
     payloadVersion: null,
     correlationId: options.correlationId ?? running?.correlationId ?? null,
     parentId: running?.id ?? null,
     retryOf: null,
     concurrencyKey: options.concurrencyKey ?? null,
-    idempotency: keyed(options.idempotencyKey, "return-existing"),
+    idempotency: keyed(options.idempotencyKey, preset.onIdempotencyConflict),
     dedup: keyed(options.dedupKey, "skip"),
     webhookUrl: options.webhookUrl ?? null,
     tags: options.tags ?? {},
     createdBy: options.createdBy ?? null,
-    onOrphan: settings.onOrphan ?? defaults.onOrphan,
+    onOrphan: settings.onOrphan ?? preset.onOrphan,
     retryOwner: settings.retryOwner ?? "queue",
   };
 }
@@ -101,10 +102,10 @@ function dueOf({ runAt, delay }: EnqueueOptions): NewJob["due"] {
   return { delayMs: delay === undefined ? 0 : durationMs(delay, "delay") };
 }
 
-function timeoutOf({ timeout }: JobSettings, lane: string): number | null {
+function timeoutOf({ timeout }: JobSettings, lane: string, preset: Preset): number | null {
   if (timeout === false) return null;
   if (timeout !== undefined) return durationMs(timeout, "timeout");
-  return lane === "fast" ? defaults.timeoutMs.fast : defaults.timeoutMs.general;
+  return lane === "fast" ? preset.timeoutMs.fast : preset.timeoutMs.general;
 }
 
 function keyed<Policy extends string>(

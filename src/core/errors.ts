@@ -22,6 +22,7 @@ export const CATALOGUE = {
   JOB_NOT_FOUND: { status: 404, hint: "Check the id; retention may have removed the job." },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; it may have left." },
   JOB_FAILED: { status: 409, hint: "Read the job's dead letter for the cause." },
+  JOB_NOT_RUNNING: { status: 409, hint: "Retry it to run it now, or cancel it." },
   JOB_OVER: { status: 409, hint: "Retry it to get a linked successor; what is over stays." },
   WAIT_TIMED_OUT: { status: 504, hint: "Wait longer, or ask why with jobs.explain." },
   STOP_TIMED_OUT: { status: 500, hint: "Let handlers listen to ctx.signal, or give more grace." },

@@ -53,6 +53,8 @@ export class Feed {
 
   #begin(): void {
     this.#position = this.#store.feedEnd();
+    // Whoever reads next hears of a failure; until then it must not count as unhandled.
+    this.#position.catch(() => {});
     const unwatch = this.#store.watch(() => void this.#read());
     let cancelPoll = (): void => {};
     const poll = (): void => {

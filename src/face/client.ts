@@ -2,6 +2,7 @@
 import type { Duration } from "../core/duration.ts";
 import type { State } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
+import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
 import type { JobContract, JobRequest } from "./contract.ts";
@@ -12,6 +13,8 @@ import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 export interface OpenOptions {
   /** The tenant of jobs that name none. Default: `default`. */
   readonly tenant?: string;
+  /** Numbers of one of the presets instead of the library's own, for jobs and workers alike. */
+  readonly preset?: Preset;
   /** Where the library reports; any pino-shaped logger will do. Default: warnings to stderr. */
   readonly logger?: Logger;
 }

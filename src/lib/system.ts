@@ -2,6 +2,8 @@
 import { randomFillSync } from "node:crypto";
 import { performance } from "node:perf_hooks";
 
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** The host's clock. */
 export const systemClock: {
   now(): number;
@@ -11,7 +13,13 @@ export const systemClock: {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, wake) {
-    const timer = setTimeout(wake, ms);
+    let timer: NodeJS.Timeout;
+    const arm = (leftMs: number): void => {
+      // Beyond that, Node fires at once instead of in a month.
+      const sliceMs = Math.min(leftMs, TIMER_MS_MAX);
+      timer = setTimeout(() => (leftMs > sliceMs ? arm(leftMs - sliceMs) : wake()), sliceMs);
+    };
+    arm(ms);
     return () => clearTimeout(timer);
   },
 };

@@ -98,9 +98,15 @@ export class Lane {
     const { lease, jobs, lost: isLost } = await store.claim({ ...request, ...wanted });
     if (isLost) lost();
     if (lease === null) return 0;
-    if (wanted.buffer) this.#buffer = { lease, jobs: [...jobs] };
+    if (wanted.buffer) await this.#keep(lease, jobs);
     else for (const job of jobs) this.#begin(lease, job);
     return jobs.length;
+  }
+
+  /** Fills the buffer; if nothing new may begin by now, it is handed back at once. */
+  async #keep(lease: Lease, jobs: readonly ClaimedJob[]): Promise<void> {
+    this.#buffer = { lease, jobs: [...jobs] };
+    if (!this.#parts.isOpen()) await this.handBack();
   }
 
   async #startFromBuffer(buffer: { lease: Lease; jobs: ClaimedJob[] }): Promise<void> {

@@ -4,6 +4,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { Settlement } from "../core/outcome.ts";
 import { settle } from "../core/settle.ts";
+import type { RetryPolicy } from "../core/policy.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Logger } from "../face/context.ts";
 import type { CrashFacts, JobStore, WorkerId } from "../store/store.ts";
@@ -23,6 +24,8 @@ export interface ServiceParts {
   readonly random: () => number;
   readonly logger: Logger;
   readonly preset: Preset;
+  /** The policy of a type; the preset's for one that this process does not know. */
+  readonly policyOf: (type: string) => RetryPolicy;
   readonly leaseMs: number;
   readonly pollMs: number;
 }
@@ -85,9 +88,9 @@ export function rescuer(parts: ServiceParts): Ticker {
   });
 }
 
-function rescueOne({ store, preset, random }: ServiceParts, worker: WorkerId, beats: number) {
+function rescueOne({ store, policyOf, random }: ServiceParts, worker: WorkerId, beats: number) {
   const decide = (job: CrashFacts): Settlement =>
-    settle(job, { type: "crashed" }, { policy: preset.retry, random: random() });
+    settle(job, { type: "crashed" }, { policy: policyOf(job.type), random: random() });
   return store.rescue({ worker, beats, limit: RESCUE_BATCH, decide });
 }
 

@@ -27,6 +27,9 @@ export interface WorkerSettings {
 }
 
 export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSettings {
+  if (options.schedules !== undefined && options.schedules.length > 0) {
+    throw new MillraceError("NOT_YET", "work: schedules are not part of this release");
+  }
   const preset = options.preset ?? defaults;
   const leaseMs = interval(options.lease, preset.leaseMs, "lease");
   return {

@@ -12,7 +12,6 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
   const clock = virtualClock();
   const batches: (readonly SettleItem[])[] = [];
   const logged: string[] = [];
-  let isLost = false;
   const log = (message: string): void => void logged.push(message);
   const settler = new Settler({
     store: {
@@ -23,9 +22,8 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
     },
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
-    isLost: () => isLost,
   });
-  return { clock, batches, logged, settler, lose: () => (isLost = true) };
+  return { clock, batches, logged, settler };
 }
 
 describe("a settler", () => {
@@ -67,17 +65,16 @@ describe("a settler", () => {
     expect(batches.map((batch) => batch.map(({ key }) => key))).toEqual([[1], [1], [1]]);
   });
 
-  test("gives up once the lease is lost", async () => {
-    const { clock, batches, settler, lose } = makeSettler(() => Promise.reject(new Error("no")));
+  test("gives up after a minute of refusals, and says so", async () => {
+    const { clock, batches, logged, settler } = makeSettler(() => Promise.reject(new Error("no")));
     settler.add(item(1));
-
     while (batches.length === 0) await setImmediate();
-    lose();
-    await setImmediate();
-    await clock.advance(200);
+
+    await clock.advance(90_000);
     await settler.drained();
 
-    expect(batches).toHaveLength(1);
+    expect(batches).toHaveLength(300);
+    expect(logged.at(-1)).toContain("a rescue will find them");
   });
 
   test("records that a run ended even if the store refuses what it ended with", async () => {

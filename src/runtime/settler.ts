@@ -2,7 +2,8 @@
  * Carries settlements to the store, in batches that overlap the next claim.
  *
  * A run that has ended must be told, whatever the store is doing: a settlement is kept and tried
- * again until it is accepted, stale, or the worker has lost its lease.
+ * again until the store has answered. Also by a worker that believes its lease lost: the store
+ * knows better, and what nobody has taken back is still its to end.
  */
 import { wait, type Clock } from "../core/clock.ts";
 import { soon } from "../lib/system.ts";
@@ -12,6 +13,8 @@ import type { JobStore, SettleAnswer, SettleItem } from "../store/store.ts";
 
 const BATCH_MAX = 500;
 const RETRY_MS = 200;
+/** About a minute of trying. */
+const ROUNDS_MAX = 300;
 const TURNS_MAX = 16;
 const UNSTORABLE = "UnstorableEnd";
 
@@ -19,8 +22,6 @@ interface SettlerParts {
   readonly store: Pick<JobStore, "settle">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** True once there is no point in trying again. */
-  readonly isLost: () => boolean;
 }
 
 export class Settler {
@@ -72,8 +73,8 @@ export class Settler {
   }
 
   async #settle(batch: readonly SettleItem[]): Promise<readonly SettleAnswer[] | null> {
-    const { store, clock, logger, isLost } = this.#parts;
-    while (!isLost()) {
+    const { store, clock, logger } = this.#parts;
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
       try {
         return await store.settle(batch);
       } catch (error) {
@@ -81,6 +82,9 @@ export class Settler {
         await wait(clock, RETRY_MS);
       }
     }
+    logger.error("ended runs could not be recorded; a rescue will find them", {
+      runs: batch.length,
+    });
     return null;
   }
 

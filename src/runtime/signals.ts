@@ -3,18 +3,21 @@
  * unasked.
  */
 import { constants } from "node:os";
+import type { Logger } from "../face/context.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /** The first signal stops, a second one leaves at once. Answers how to end the listening. */
-export function stopOnSignals(stop: () => Promise<void>): () => void {
+export function stopOnSignals(stop: () => Promise<void>, logger: Logger): () => void {
   let isAsked = false;
   const listeners = SIGNALS.map((signal) => {
     const listener = (): void => {
       if (isAsked) process.exit(128 + constants.signals[signal]);
       isAsked = true;
-      // What would not end is reported by whoever awaits the stop.
-      stop().catch(() => {});
+      stop().catch((error) => {
+        process.exitCode = 1;
+        logger.error("the worker did not stop cleanly", { error });
+      });
     };
     process.on(signal, listener);
     return { signal, listener };

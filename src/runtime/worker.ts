@@ -16,6 +16,7 @@ import { MillraceError } from "../core/errors.ts";
 import { claimPlan } from "../core/lanes.ts";
 import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
+import type { RetryPolicy } from "../core/policy.ts";
 import type { Worker } from "../face/worker.ts";
 import type { ClaimedJob, Lease, Renewal, WorkerId } from "../store/store.ts";
 import { Execution } from "./execution.ts";
@@ -60,7 +61,7 @@ export class JobWorker implements Worker {
     const { store, clock, dice, logger } = client.parts;
     this.id = client.newId();
     this.#parts = parts;
-    this.#settler = new Settler({ store, clock, logger, isLost: () => this.#isLost });
+    this.#settler = new Settler({ store, clock, logger });
     this.#lanes = new Map(
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
@@ -72,9 +73,10 @@ export class JobWorker implements Worker {
     });
     const { preset, leaseMs, pollMs } = settings;
     const random = (): number => dice.random();
-    const duty = { store, clock, random, logger, preset, leaseMs, pollMs };
+    const policies = (type: string): RetryPolicy => this.#policyOf(type);
+    const duty = { store, clock, random, logger, preset, policyOf: policies, leaseMs, pollMs };
     this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), pruner(duty)];
-    if (settings.signals) this.#unhear = stopOnSignals(() => this.stop());
+    if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     // Whoever does not await `ready` hears of a failed start when it stops the worker.
     this.ready.catch((error) => logger.error("the worker could not start", { error }));
@@ -134,10 +136,7 @@ export class JobWorker implements Worker {
     const { client, settings } = this.#parts;
     const { store, clock, logger } = client.parts;
     const { leaseMs, beatMs, preset, definitions } = settings;
-    const policies = [...definitions].map(([type, definition]) => [
-      type,
-      policyOf(preset.retry, definition.settings),
-    ]);
+    const policies = [...definitions.keys()].map((type) => [type, this.#policyOf(type)]);
     return startHeartbeat({
       store,
       clock,
@@ -243,18 +242,21 @@ export class JobWorker implements Worker {
   }
 
   #settle(execution: Execution, outcome: Outcome): void {
-    const { client, settings } = this.#parts;
+    const { client } = this.#parts;
     const { job, lease, children } = execution;
-    const definition = settings.definitions.get(job.type);
-    const policy = policyOf(settings.preset.retry, definition?.settings ?? {});
-    const context = { policy, random: client.parts.dice.random() };
+    const context = { policy: this.#policyOf(job.type), random: client.parts.dice.random() };
     const settlement = settle(job, outcome, context);
     this.#settler.add({ lease, key: job.key, n: job.n, settlement, children });
   }
 
+  #policyOf(type: string): RetryPolicy {
+    const { preset, definitions } = this.#parts.settings;
+    return policyOf(preset.retry, definitions.get(type)?.settings ?? {});
+  }
+
   #makeExecution(lane: Lane, lease: Lease, job: ClaimedJob): Execution {
     const { client, settings } = this.#parts;
-    const { clock, logger, tenant } = client.parts;
+    const { clock, logger, tenant, preset } = client.parts;
     const definition = settings.definitions.get(job.type);
     if (definition === undefined)
       throw new Error(`a job of the unknown type ${job.type} was claimed`);
@@ -269,7 +271,7 @@ export class JobWorker implements Worker {
         logger,
         deps: settings.deps,
         async enqueueChild(contract, ...[payload, options = {}]) {
-          const around = { newId: client.newId, tenant, running: runningHere() };
+          const around = { newId: client.newId, tenant, preset, running: runningHere() };
           const child = await newJobOf({ contract, payload, options }, around);
           execution.addChild(child);
           return { id: child.id, type: child.type };

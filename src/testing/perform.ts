@@ -1,4 +1,5 @@
 /** One run of one handler, without any store. */
+import { defaults } from "../core/presets.ts";
 import { runAs } from "../client/ambient.ts";
 import { newJobOf, parsePayload } from "../client/new-job.ts";
 import type { Clock } from "../core/clock.ts";
@@ -107,7 +108,7 @@ function stored(result: unknown): unknown {
 
 function childrenOf(newId: () => string, running: ClaimedJob): Context<unknown, {}>["enqueue"] {
   return async (contract, ...[payload, options = {}]) => {
-    const around = { newId, tenant: running.tenant, running };
+    const around = { newId, tenant: running.tenant, running, preset: defaults };
     const { id, type } = await newJobOf({ contract, payload, options }, around);
     return { id, type };
   };

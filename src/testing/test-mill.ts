@@ -2,6 +2,7 @@
  * A Millrace for tests: the real client, the real workers and a real SQLite store in memory, on a
  * clock that only the test moves.
  */
+import { defaults, type Preset } from "../core/presets.ts";
 import type { Clock } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -36,6 +37,8 @@ export interface TestMillOptions {
   readonly startAt?: number;
   /** The tenant of jobs that name none. Default: `default`. */
   readonly tenant?: string;
+  /** Numbers of one of the presets instead of the library's own. */
+  readonly preset?: Preset;
   readonly logger?: Logger;
   /** Chance, in [0, 1). Default: always 0.5, at which waits have no jitter. */
   readonly random?: () => number;
@@ -142,8 +145,8 @@ export async function createTestMill(options: TestMillOptions = {}): Promise<Tes
     makeSqliteStore({ path: ":memory:" }, { clock: storeClock(clock), dice }),
   );
   await store.open();
-  const { tenant = "default", logger = SILENT } = options;
-  const parts = { store, clock, dice, logger, tenant };
+  const { tenant = "default", logger = SILENT, preset = defaults } = options;
+  const parts = { store, clock, dice, logger, tenant, preset };
   const mill = new MortalMill(parts);
   const settled = (): Promise<void> => untilStill(traffic, () => {});
 

@@ -232,7 +232,7 @@ describe("a worker", () => {
     const worker = kit.mill.work({ jobs: [job], lanes: { general: 1 } });
     await kit.mill.enqueue(job, 0);
     await kit.settled();
-    const { claim } = kit.store;
+    const claim = kit.store.claim.bind(kit.store);
     Reflect.set(kit.store, "claim", (request: Parameters<typeof claim>[0]) => {
       if (request.buffer) void worker.quiet();
       return claim(request);
