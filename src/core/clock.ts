@@ -28,10 +28,8 @@ export async function within(
   ms: number,
   promise: Promise<unknown>,
 ): Promise<void> {
-  let stop = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    stop = clock.after(ms, resolve);
-  });
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const stop = clock.after(ms, resolve);
   try {
     await Promise.race([promise, late]);
   } finally {

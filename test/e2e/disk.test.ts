@@ -1,10 +1,24 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
 import { ended, linesOf, startChild, temporaryFolder } from "./children.ts";
 
+const run = promisify(execFile);
+const SHOW = join(import.meta.dirname, "..", "..", "scripts", "show");
 const hasStrace = spawnSync("strace", ["-V"]).error === undefined;
+
+describe("an acknowledged enqueue", () => {
+  test("was synced before its answer, and overlapping ones share a sync", async (context) => {
+    if (!hasStrace) context.skip("strace is not installed");
+
+    const { stdout } = await run(process.execPath, [join(SHOW, "durability.ts")]);
+
+    expect(stdout).toContain("20 enqueues one by one: 20 synced before their answer");
+    expect(stdout).toMatch(/50 overlapping enqueues: [1-9] syncs in all/);
+  });
+});
 
 describe("a disk that fails while jobs are enqueued", () => {
   test("when full, refuses with STORE_FULL and keeps what it acknowledged", async (context) => {

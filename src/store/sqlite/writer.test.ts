@@ -84,6 +84,24 @@ describe("overlapping writes", () => {
   });
 });
 
+describe("relaxed writes", () => {
+  test("do not wait for the disk, and leave all others doing so", async () => {
+    const writer = makeWriter();
+    const modes: unknown[] = [];
+    const look = (): void => {
+      modes.push(database.prepare("PRAGMA synchronous").get()?.["synchronous"]);
+    };
+
+    await writer.write(look);
+    await writer.writeRelaxed(look);
+    await writer.write(look);
+    await Promise.all([writer.writeRelaxed(look), writer.write(look)]);
+
+    const [FULL, NORMAL] = [2, 1];
+    expect(modes).toEqual([FULL, NORMAL, FULL, FULL, FULL]);
+  });
+});
+
 describe("a transaction that SQLite ends by itself", () => {
   test("takes nothing back that was acknowledged and commits nothing that was not", async () => {
     const writer = makeWriter();

@@ -24,7 +24,7 @@ const SLICE_MS_MAX = 8;
 const BUSY_MS_MAX = 60_000;
 const BUSY_WAIT_MS_MAX = 20;
 
-type Bracket = "begin" | "commit" | "save" | "keep" | "full" | "relaxed";
+type Bracket = "begin" | "commit" | "save" | "keep";
 
 interface Piece {
   /** May be lost when the machine loses power, though not when the process dies. */
@@ -64,8 +64,6 @@ export class Writer {
       commit: prepare("COMMIT"),
       save: prepare("SAVEPOINT piece"),
       keep: prepare("RELEASE piece"),
-      full: prepare("PRAGMA synchronous = FULL"),
-      relaxed: prepare("PRAGMA synchronous = NORMAL"),
     };
   }
 
@@ -143,7 +141,9 @@ export class Writer {
   /** Whether the coming commit waits for the disk. */
   #sync(mode: "full" | "relaxed"): void {
     if (mode === this.#syncMode) return;
-    this.#bracket[mode].run();
+    // Never prepared ahead: SQLite carries this pragma out when it is compiled, not when it is run.
+    const { database } = this.#options;
+    database.exec(`PRAGMA synchronous = ${mode === "full" ? "FULL" : "NORMAL"}`);
     this.#syncMode = mode;
   }
 
