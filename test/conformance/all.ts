@@ -17,6 +17,7 @@ import { inspectSuite } from "./inspect.suite.ts";
 import { interveneSuite } from "./intervene.suite.ts";
 import { lifecycleSuite } from "./lifecycle.suite.ts";
 import { listSuite } from "./list.suite.ts";
+import { overdueSuite } from "./overdue.suite.ts";
 import { promoteSuite } from "./promote.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
 import { rescueSuite } from "./rescue.suite.ts";
@@ -44,6 +45,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   fenceSuite,
   workerSuite,
   workersListSuite,
+  overdueSuite,
   rescueSuite,
   promoteSuite,
   cancelSuite,

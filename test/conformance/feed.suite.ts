@@ -5,6 +5,21 @@ import { add, at, runOne, settleAll, settleItem, take, startAll } from "../suppo
 import type { OpenStore } from "../support/stores.ts";
 
 export function feedSuite(open: OpenStore): void {
+  describe("feedEnd", () => {
+    test("is 0 at first, then the position of the last entry", async () => {
+      await using db = await open();
+      const { store } = db;
+      expect(await store.feedEnd()).toBe(0);
+
+      await add(store, {});
+      await add(store, {});
+
+      const last = (await store.feed(0, 10)).at(-1)?.position;
+      expect(await store.feedEnd()).toBe(last);
+      expect(await store.feed(await store.feedEnd(), 10)).toEqual([]);
+    });
+  });
+
   describe("feed", () => {
     test("tells what happened in the order in which it happened (C-28, I13)", async () => {
       await using db = await open();

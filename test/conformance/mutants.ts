@@ -85,20 +85,75 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
   start: {
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
     insert_lease: [["the time of the claim is lost", ":claimed_at", "0"]],
-    set_lease_jobs: [
-      ["a start is not written down", "starts = :starts", "starts = starts"],
-      ["every buffer starts", "number = :number", "1"],
-    ],
+    set_starts: [["a start is not written down", "starts = :starts", "starts = starts"]],
     find_cancel_requests: [
       ["requests to cancel are not seen", "JOIN", "JOIN (SELECT 0 AS no) ON no JOIN"],
     ],
     "buffer.ts": [
       ["a start is repeated", "open.filter(isWaiting)", "open"],
-      ["all jobs of the buffer begin", ".filter(({ key }) => wanted.has(key));", ";"],
+      ["all jobs of the buffer begin", "runs.filter(({ key }) => wanted.has(key))", "runs"],
       ["a cancelled job is named", ".filter((key) => !ended.has(key))", ""],
-      ["a cancelled job stays in the lease", ".filter(({ key }) => !ended.has(key))\n", "\n"],
-      ["the feed hears of every start again", "[...starting]", "[...wanted]"],
     ],
+  },
+  overdue: {
+    leases_of_worker: [["the runs of others are named", "worker = :worker", "1"]],
+    job_facts: [["limits are forgotten", "job.timeout_ms", "NULL AS timeout_ms"]],
+    "overdue.ts": [
+      ["unstarted jobs are overdue", "job.startedAt ?? now", "job.startedAt ?? 0"],
+      ["the slack is not granted", "limitMs + slackMs", "limitMs"],
+    ],
+  },
+  feedEnd: {
+    feed_end: [["it is the first position", "max(position)", "min(position)"]],
+  },
+  hurry: {
+    insert_ready: [["it comes last", ":rank", "9000000000000000"]],
+  },
+  intervene: {
+    lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
+    insert_attempt: [["the run is not charged", ":tries", "0"]],
+  },
+  deadLetters: {
+    list_dead_letters: [
+      ["oldest first", "ORDER BY died_at DESC, id DESC", "ORDER BY died_at, id"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+      ["the status is not looked at", "status = :status)", "1)"],
+      ["pages repeat", "(died_at, id) < (:before_at, :before_id)", "1"],
+    ],
+  },
+  review: {
+    review_dead_letter: [
+      ["closed letters change", "AND status IN (1, 2)", ""],
+      ["every letter is reviewed", "id = :id", "1"],
+      ["notes are lost", ":notes", "NULL"],
+    ],
+  },
+  reprocess: {
+    review_dead_letter: [["the successor is not noted", ":successor", "NULL"]],
+  },
+  successor: {
+    find_successor: [["a final successor stands in the way", "AND NOT EXISTS (", "AND EXISTS ("]],
+  },
+  children: {
+    insert_job: [["the parent is forgotten", ":parent", "NULL"]],
+  },
+  workers: {
+    list_workers: [
+      ["the limit is dropped", "LIMIT :limit", ""],
+      ["youngest first", "ORDER BY joined_at, id", "ORDER BY joined_at DESC, id DESC"],
+    ],
+  },
+  quiet: {
+    quiet_worker: [
+      ["everybody falls silent", "id = :id", "1"],
+      ["nobody does", "quiet = 1", "quiet = quiet"],
+    ],
+  },
+  stats: {
+    count_waiting: [
+      ["blocked jobs are not counted", "millrace_blocked LIMIT", "millrace_ready LIMIT"],
+    ],
+    count_ended: [["all ends count as failures", "state = :state", "1"]],
   },
   handBack: {
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],

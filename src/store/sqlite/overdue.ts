@@ -9,9 +9,9 @@ export function overdue(session: Session, worker: WorkerId, slackMs: number): Ov
   const { sql, clock } = session;
   const now = clock.now();
   return sql.all("leases_of_worker", { worker: idBytes(worker) }).flatMap((lease) => {
-    const begun = openRuns(session, lease).filter(({ startedAt }) => startedAt !== null);
-    return withFacts(session, begun).flatMap((job) => {
+    return withFacts(session, openRuns(session, lease)).flatMap((job) => {
       const limitMs = job.timeout_ms;
+      // What has not begun runs since now.
       if (limitMs === null || now - (job.startedAt ?? now) <= limitMs + slackMs) return [];
       const { key, n } = job;
       const facts = factsOf(session, job);
