@@ -9,7 +9,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../core/ids.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
-import type { JobStore, NewJob } from "../store.ts";
+import { newJob, newJobs } from "../../../test/support/factories.ts";
+import type { JobStore } from "../store.ts";
 import { makeSqliteStore } from "./make.ts";
 
 let folder: string;
@@ -42,11 +43,11 @@ describe("a backup", () => {
   test("is whole, alone and private, although another process writes all the time", async () => {
     const store = await openStore("jobs.db");
     const other = await openStore("jobs.db");
-    await store.enqueue(Array.from({ length: 500 }, aJob));
+    await store.enqueue(newJobs(500));
     const copy = join(folder, "copy.db");
     const stop = new AbortController();
     const writer = (async () => {
-      while (!stop.signal.aborted) await other.enqueue([aJob()]);
+      while (!stop.signal.aborted) await other.enqueue([newJob()]);
     })();
 
     await store.backup(copy);
@@ -111,7 +112,7 @@ describe("odd paths", () => {
 describe("counts and lists", () => {
   test("are one snapshot: a job on its way between two places is never missing", async () => {
     const [store, other] = [await openStore("jobs.db"), await openStore("jobs.db")];
-    const jobs = Array.from({ length: 40 }, aJob);
+    const jobs = newJobs(40);
     await store.enqueue(jobs);
     const worker = newId(systemClock.now(), systemDice);
     const info = { host: "mill", pid: 1, version: "0", protocol: 1, leaseMs: 60_000 };
@@ -144,31 +145,4 @@ async function openStore(file: string): Promise<ReturnType<typeof makeSqliteStor
   const store = makeSqliteStore({ path: join(folder, file) });
   await store.open();
   return store;
-}
-
-function aJob(): NewJob {
-  return {
-    id: newId(systemClock.now(), systemDice),
-    type: "email",
-    tenant: "default",
-    lane: "general",
-    category: null,
-    priority: 100,
-    due: { delayMs: 0 },
-    maxAttempts: 5,
-    timeoutMs: null,
-    payload: null,
-    payloadVersion: null,
-    correlationId: null,
-    parentId: null,
-    retryOf: null,
-    concurrencyKey: null,
-    idempotency: null,
-    dedup: null,
-    webhookUrl: null,
-    tags: {},
-    createdBy: null,
-    onOrphan: "retry",
-    retryOwner: "queue",
-  };
 }
