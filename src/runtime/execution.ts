@@ -30,7 +30,6 @@ export interface ExecutionParts {
   readonly definition: Definition;
   readonly job: ClaimedJob;
   readonly lease: Lease;
-  readonly lane: string;
   readonly clock: Clock;
   readonly preset: Preset;
   readonly context: Omit<ContextParts, "job" | "lease" | "signal" | "clock">;
@@ -39,7 +38,6 @@ export interface ExecutionParts {
 export class Execution {
   readonly job: ClaimedJob;
   readonly lease: Lease;
-  readonly lane: string;
   /** Jobs that the handler asked for; they come into being if the run ends well. */
   readonly children: NewJob[] = [];
   readonly #parts: ExecutionParts;
@@ -53,7 +51,6 @@ export class Execution {
     this.#parts = parts;
     this.job = parts.job;
     this.lease = parts.lease;
-    this.lane = parts.lane;
     // It may be rejected when nobody races against it any more.
     this.#deaf.promise.catch(() => {});
   }

@@ -226,7 +226,7 @@ export class JobWorker implements Worker {
 
   #begin(lane: Lane, lease: Lease, job: ClaimedJob): void {
     const { clock } = this.#parts.client.parts;
-    const execution = this.#makeExecution(lane, lease, job);
+    const execution = this.#makeExecution(lease, job);
     const name = runName(job.key, job.n);
     const began = clock.monotonic();
     const ended = this.#run(execution).finally(() => {
@@ -254,7 +254,7 @@ export class JobWorker implements Worker {
     return policyOf(preset.retry, definitions.get(type)?.settings ?? {});
   }
 
-  #makeExecution(lane: Lane, lease: Lease, job: ClaimedJob): Execution {
+  #makeExecution(lease: Lease, job: ClaimedJob): Execution {
     const { client, settings } = this.#parts;
     const { clock, logger, tenant, preset } = client.parts;
     const definition = settings.definitions.get(job.type);
@@ -264,7 +264,6 @@ export class JobWorker implements Worker {
       definition,
       job,
       lease,
-      lane: lane.name,
       clock,
       preset: settings.preset,
       context: {
