@@ -1,89 +1,99 @@
 /**
  * The limit: the same tables and the same statements in a plain synchronous loop, without names,
- * leases' checks, promises or shared commits. What our store adds shows against it.
+ * leases' checks, promises or shared commits. What our store and our engine add shows against it.
  */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { idBytes } from "../src/core/ids.ts";
-import type { JobId } from "../src/core/job.ts";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { idBytes, idSource } from "../src/core/ids.ts";
+import { systemClock, systemDice } from "../src/lib/system.ts";
 import { migrations, queries, type QueryParameters } from "../src/store/sqlite/queries.gen.ts";
-import { PAYLOAD } from "./payload.ts";
+
+type QueryName = keyof QueryParameters;
+type Values = Readonly<Record<string, SQLInputValue>>;
 
 const WORKER = new Uint8Array(16);
 const SECRET = "0123456789abcdef";
 
 export class BareLoop {
+  readonly #newId = idSource(systemClock, systemDice);
   readonly #database: DatabaseSync;
-  readonly #job: StatementSync;
-  readonly #ready: StatementSync;
-  readonly #event: StatementSync;
+  readonly #statements = new Map<QueryName, StatementSync>();
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path);
     this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-    this.#database.exec("PRAGMA cache_size = -16000");
-    for (const { sql } of migrations) this.#database.exec(sql);
-    this.#job = this.#prepare("insert_job");
-    this.#ready = this.#prepare("insert_ready");
-    this.#event = this.#prepare("append_event");
+    this.#database.exec("PRAGMA cache_size = -16000; PRAGMA busy_timeout = 5000");
+    const [made] = this.#database.prepare("SELECT count(*) AS n FROM sqlite_schema").all();
+    if (made?.["n"] === 0) for (const { sql } of migrations) this.#database.exec(sql);
   }
 
   /** One commit: jobs, places, one event. */
-  enqueue(ids: readonly JobId[]): void {
+  enqueue(payloads: readonly string[]): void {
     const now = Date.now();
+    const place = { lane: 3, priority: 100, type: 2, tenant: 1, n: 1, tries: 0, crashes: 0 };
     this.#database.exec("BEGIN IMMEDIATE");
-    for (const id of ids) {
-      const row = [idBytes(id), 2, 1, 3, null, 100, now, 5, null, PAYLOAD, null, null, null, null];
-      const rest = [null, null, null, null, null, null, now, 0];
-      const key = Number(this.#job.run(...row, ...rest).lastInsertRowid);
-      this.#ready.run(3, 100, now * 1000, key, 2, 1, null, 1, 0, 0);
-    }
-    this.#event.run(1, now, JSON.stringify(ids));
+    const keys = payloads.map((payload) => {
+      const id = idBytes(this.#newId());
+      const job = { ...place, id, payload, run_at: now, created_at: now, max_attempts: 5 };
+      const key = this.#run("insert_job", { ...job, flags: 0 }).lastInsertRowid;
+      this.#run("insert_ready", { ...place, key, rank: now * 1000 });
+      return Number(key);
+    });
+    this.#run("append_event", { kind: 1, at: now, keys: JSON.stringify(keys) });
     this.#database.exec("COMMIT");
   }
 
-  /** Claims and settles until nothing is left: two commits per batch. */
-  drain(batch: number): void {
-    const find = this.#prepare("claim_candidates");
-    const take = this.#prepare("delete_ready");
-    const lease = this.#prepare("insert_lease");
-    const read = this.#prepare("claimed_jobs");
-    const end = this.#prepare("insert_attempt");
-    const drop = this.#prepare("delete_lease");
-    const values = { lane: 3, types: null, tenants: null, buffer: 0, limit: batch };
-    for (;;) {
-      const now = Date.now();
-      this.#database.exec("BEGIN IMMEDIATE");
-      const rows = find.all(...bind("claim_candidates", { ...values, now }));
-      const keys = JSON.stringify(rows.map((row) => row["key"]));
-      if (rows.length === 0) break;
-      take.run(keys);
-      const ns = JSON.stringify(rows.map((row) => row["n"]));
-      const number = lease.run(SECRET, WORKER, keys, ns, ns, ns, now).lastInsertRowid;
-      read.all(keys);
-      this.#event.run(2, now, keys);
+  /** Claims and settles one batch, in two commits. Answers the payloads; none when all is done. */
+  turn(limit: number): string[] {
+    const now = Date.now();
+    this.#database.exec("BEGIN IMMEDIATE");
+    const rows = this.#all("claim_candidates", { lane: 3, buffer: 0, now, limit });
+    if (rows.length === 0) {
       this.#database.exec("COMMIT");
-
-      this.#database.exec("BEGIN IMMEDIATE");
-      for (const row of rows) {
-        const run = [row["key"] ?? 0, row["n"] ?? 0, 1, 0, WORKER, number, now, now, now];
-        end.run(...run, 1, 4, null, null, null, null, null);
-      }
-      drop.run(number);
-      this.#event.run(3, now, keys);
-      this.#database.exec("COMMIT");
+      return [];
     }
+    const keys = JSON.stringify(rows.map((row) => row["key"]));
+    const ns = JSON.stringify(rows.map((row) => row["n"]));
+    this.#run("delete_ready", { keys });
+    const lease = { secret: SECRET, worker: WORKER, keys, ns, ranks: ns, starts: ns };
+    const fence = this.#run("insert_lease", { ...lease, claimed_at: now }).lastInsertRowid;
+    const jobs = this.#all("claimed_jobs", { keys });
+    this.#run("append_event", { kind: 2, at: now, keys });
     this.#database.exec("COMMIT");
+
+    this.#database.exec("BEGIN IMMEDIATE");
+    const times = { claimed_at: now, started_at: now, finished_at: now };
+    const run = { ...times, tries: 1, crashes: 0, worker: WORKER, fence, outcome: 1, state: 4 };
+    for (const row of rows) {
+      this.#run("insert_attempt", { ...run, key: row["key"] ?? 0, n: row["n"] ?? 0 });
+    }
+    this.#run("delete_lease", { number: fence });
+    this.#run("append_event", { kind: 3, at: now, keys });
+    this.#database.exec("COMMIT");
+    return jobs.flatMap(({ payload }) => (typeof payload === "string" ? [payload] : []));
   }
 
   close(): void {
     this.#database.close();
   }
 
-  #prepare(name: keyof QueryParameters): StatementSync {
-    return this.#database.prepare(queries[name].text);
+  #run(name: QueryName, values: Values): { lastInsertRowid: number | bigint } {
+    return this.#prepared(name).run(...positional(name, values));
+  }
+
+  #all(name: QueryName, values: Values): Record<string, SQLInputValue>[] {
+    return this.#prepared(name).all(...positional(name, values));
+  }
+
+  #prepared(name: QueryName): StatementSync {
+    const known = this.#statements.get(name);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(queries[name].text);
+    this.#statements.set(name, statement);
+    return statement;
   }
 }
 
-function bind(name: keyof QueryParameters, values: Record<string, number | null>) {
+/** What a query takes and the loop does not care about is null. */
+function positional(name: QueryName, values: Values): SQLInputValue[] {
   return queries[name].parameters.map((parameter) => values[parameter] ?? null);
 }

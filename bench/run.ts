@@ -1,25 +1,44 @@
 /**
- * Benchmarks: `npm run bench -- [store] [--rounds N] [--jobs N] [--check] [--keep] [-o json]`.
+ * Benchmarks. The machine is assumed to be shared and noisy: every figure stands beside that of a
+ * bare loop or of other job systems from the same run, turn by turn, and what counts is the ratio.
  *
- * The machine is assumed to be shared and noisy, so every row is measured against a bare loop in
- * the same run, turn by turn, and what counts is the ratio. `--check` compares the ratios with
- * those kept in `bench/history.json` and fails when one has fallen by more than a third; `--keep`
- * writes them there.
+ * `--check` compares the ratios with those kept in `bench/history.json` and fails when one has
+ * fallen by more than a third; `--keep` writes them there.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { constants } from "node:os";
 import { parseArgs } from "node:util";
-import { median, table, type Row } from "./report.ts";
+import { Databases, isOnPath, REDIS_SERVER } from "./databases.ts";
+import { engineContests } from "./engine.ts";
+import { fallen, keep } from "./history.ts";
+import { installPeers } from "./install-peers.ts";
+import { peerContests } from "./peers.ts";
+import { report, type Row } from "./report.ts";
+import { compete, type Contest, type Outcome } from "./side-by-side.ts";
 import { benchStore } from "./store.ts";
 
-const HISTORY = join(import.meta.dirname, "history.json");
-const FALL_MAX = 2 / 3;
+const USAGE = `npm run bench -- [store] [engine] [options]      ours, beside a bare loop
+npm run bench -- --peers [options]               ours, beside other job systems
+
+  --only P1,P9        only these rows; P7, P8, P15 and P16 run only when named
+  --store NAME        sqlite or postgres
+  --rounds N          how often (3)
+  --jobs N            how many jobs each time (15000)
+  --check, --keep     compare the ratios with the kept ones, or keep them
+  -o json             figures instead of a table`;
+
+interface Suite {
+  readonly name: string;
+  readonly run: () => Promise<Outcome>;
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: "string", default: "5" },
-    jobs: { type: "string", default: "20000" },
+    peers: { type: "boolean", default: false },
+    only: { type: "string" },
+    store: { type: "string" },
+    rounds: { type: "string", default: "3" },
+    jobs: { type: "string", default: "15000" },
     check: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     output: { type: "string", short: "o", default: "table" },
@@ -27,35 +46,105 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const [suite = "store"] = positionals;
-if (values.help || suite !== "store") {
-  console.log("npm run bench -- [store] [--rounds N] [--jobs N] [--check] [--keep] [-o json]");
-  process.exit(values.help ? 0 : 2);
-}
+const rounds = count("rounds", values.rounds);
+const jobs = count("jobs", values.jobs);
+const only = values.only?.split(",") ?? null;
+const store = storeOf(values.store);
+process.exitCode = await main();
 
-const rows = await benchStore({ rounds: Number(values.rounds), jobs: Number(values.jobs) });
-console.log(values.output === "json" ? JSON.stringify(rows, null, 2) : table(rows));
-if (values.keep) keep(rows);
-if (values.check) check(rows);
-
-function keep(measured: readonly Row[]): void {
-  const ratios = measured.flatMap(({ name, ratios: each }) =>
-    each.length > 0 ? [[name, Number(median(each).toFixed(3))] as const] : [],
-  );
-  writeFileSync(HISTORY, `${JSON.stringify({ store: Object.fromEntries(ratios) }, null, 2)}\n`);
-}
-
-function check(measured: readonly Row[]): void {
-  if (!existsSync(HISTORY)) throw new Error("nothing is kept yet: run with --keep first");
-  const history: { store: Record<string, number> } = JSON.parse(readFileSync(HISTORY, "utf8"));
-  const kept = history.store;
-  const fallen = measured.filter(({ name, ratios }) => {
-    const before = kept[name];
-    return before !== undefined && ratios.length > 0 && median(ratios) < before * FALL_MAX;
-  });
-  for (const { name, ratios } of fallen) {
-    console.error(`${name}: ratio ${median(ratios).toFixed(2)}, kept ${kept[name]}`);
+async function main(): Promise<number> {
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
   }
-  if (fallen.length > 0) process.exitCode = 1;
-  else console.log(`no ratio has fallen by more than a third (${measured.length} rows)`);
+  if (values.peers) await installPeers();
+  await using databases = new Databases();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void leave(databases, signal));
+  }
+  const outcomes: Record<string, readonly Row[]> = {};
+  for (const { name, run } of suites(databases)) {
+    const { rows, failures } = await run();
+    outcomes[name] = rows;
+    if (values.output !== "json") console.log(`\n${name}\n\n${report(rows)}`);
+    for (const failure of failures) console.error(`could not be measured: ${failure}`);
+    if (values.keep) keep(name, rows);
+  }
+  if (values.output === "json") console.log(JSON.stringify(outcomes, null, 2));
+  return values.check ? check(outcomes) : 0;
+}
+
+/** Files and servers go with the run, also when it is cut short. Children end by themselves. */
+async function leave(databases: Databases, signal: NodeJS.Signals): Promise<never> {
+  await databases[Symbol.asyncDispose]().catch(() => {});
+  process.exit(128 + constants.signals[signal]);
+}
+
+function suites(databases: Databases): Suite[] {
+  const options = { rounds, jobs, databases, say };
+  const contests = (name: string, list: readonly Contest[]): Suite => ({
+    name,
+    run: () => compete(chosen(list), options),
+  });
+  if (values.peers) {
+    if (!isOnPath(REDIS_SERVER)) say(`no ${REDIS_SERVER} on the PATH: BullMQ on Redis is left out`);
+    const stores = store === null ? (["sqlite", "postgres"] as const) : [store];
+    const slow = only !== null;
+    return [
+      contests(
+        "peers",
+        stores.flatMap((each) => peerContests(each, { slow })),
+      ),
+    ];
+  }
+  const known = [
+    { name: "store", run: () => benchStore(store ?? "sqlite", options) },
+    contests("engine", engineContests(store ?? "sqlite")),
+  ];
+  const unknown = positionals.find((name) => known.every((suite) => suite.name !== name));
+  if (unknown !== undefined) refuse(`there is no suite “${unknown}”`);
+  const wanted = only === null ? ["store", "engine"] : ["engine"];
+  const names = positionals.length === 0 ? wanted : positionals;
+  return known.filter(({ name }) => names.includes(name));
+}
+
+/** The contests that the named rows need, with those rows alone. */
+function chosen(contests: readonly Contest[]): Contest[] {
+  if (only === null) return [...contests];
+  const wanted = contests
+    .map((each) => ({ ...each, rows: each.rows.filter(({ id }) => only.includes(id)) }))
+    .filter((each) => each.rows.length > 0);
+  const missing = only.filter((id) =>
+    wanted.every(({ rows }) => rows.every((row) => row.id !== id)),
+  );
+  if (missing.length === 0) return wanted;
+  return refuse(`--only: there is no row ${missing.join(", ")} here; most stand with --peers`);
+}
+
+function check(outcomes: Record<string, readonly Row[]>): number {
+  const all = Object.entries(outcomes).flatMap(([suite, rows]) => fallen(suite, rows));
+  for (const line of all) console.error(`fallen: ${line}`);
+  if (all.length === 0) console.error("no kept ratio has fallen by more than a third");
+  return all.length === 0 ? 0 : 1;
+}
+
+function say(line: string): void {
+  console.error(line);
+}
+
+function storeOf(name: string | undefined): "sqlite" | "postgres" | null {
+  if (name === undefined) return null;
+  if (name === "sqlite" || name === "postgres") return name;
+  return refuse(`--store “${name}”: it is sqlite or postgres`);
+}
+
+function count(option: string, text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  return refuse(`--${option} “${text}”: give a whole number above 0`);
+}
+
+function refuse(why: string): never {
+  console.error(`${why}\n\n${USAGE}`);
+  process.exit(2);
 }

@@ -1,96 +1,106 @@
 /**
  * The bare store: enqueue one by one, by 50 callers, in bulk; claim and settle; beside a bare loop.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { idSource } from "../src/core/ids.ts";
-import { systemClock, systemDice } from "../src/lib/system.ts";
-import { makeSqliteStore } from "../src/store/sqlite/make.ts";
-import type { JobStore, NewJob, SettleItem } from "../src/store/store.ts";
+import type { JobStore, SettleItem } from "../src/store/store.ts";
 import { BareLoop } from "./bare-sqlite.ts";
-import { PAYLOAD } from "./payload.ts";
+import type { DatabaseKind, Databases } from "./databases.ts";
 import type { Row } from "./report.ts";
+import type { Options, Outcome } from "./side-by-side.ts";
+import { joinWorker, newJobs, openStore } from "./store-jobs.ts";
+import { newPayload } from "./system.ts";
 
 const CALLERS = 50;
 const BULK = 1_000;
 const BATCH = 100;
 const SINGLES_SHARE = 20;
+const LOOP_DELAY = "event-loop delay p99";
 
-const newId = idSource(systemClock, systemDice);
+type Note = (work: string, value: number) => void;
 
-/** Rounds of ours and of the bare loop in turn, each on a fresh file. */
-export async function benchStore(options: { rounds: number; jobs: number }): Promise<Row[]> {
-  const figures = new Map<string, { ours: number[]; bare: number[] }>();
-  const note = (name: string, side: "ours" | "bare", value: number): void => {
-    const entry = figures.get(name) ?? { ours: [], bare: [] };
-    entry[side].push(value);
-    figures.set(name, entry);
-  };
-  for (let round = 0; round < options.rounds; round += 1) {
-    await inFolder((folder) => ours(join(folder, "ours.db"), options.jobs, note));
-    await inFolder(async (folder) => bare(join(folder, "bare.db"), options.jobs, note));
-  }
-  return [...figures].map(([name, { ours: mine, bare: loop }]) => ({
-    name,
-    unit: name.endsWith("delay p99") ? "ms" : "jobs/s",
-    ours: mine,
-    bare: loop,
-    ratios: loop.map((value, index) => (mine[index] ?? Number.NaN) / value),
-  }));
+interface Sides {
+  readonly ours: number[];
+  readonly bare: number[];
 }
 
-type Note = (name: string, side: "ours" | "bare", value: number) => void;
+/** Rounds of ours and of the bare loop in turn, each on a fresh database. */
+export async function benchStore(kind: DatabaseKind, options: Options): Promise<Outcome> {
+  const { rounds, jobs, databases, say } = options;
+  const figures = new Map<string, Sides>();
+  const noteFor =
+    (side: keyof Sides): Note =>
+    (work, value) => {
+      const entry = figures.get(work) ?? { ours: [], bare: [] };
+      entry[side].push(value);
+      figures.set(work, entry);
+    };
+  for (let round = 0; round < rounds; round += 1) {
+    say(`round ${round + 1}, store`);
+    await onFresh(databases, kind, (url) => ours(url, jobs, noteFor("ours")));
+    if (kind !== "sqlite") continue;
+    await onFresh(databases, kind, (url) => bare(url, jobs, noteFor("bare")));
+  }
+  return { rows: [...figures].map(([work, sides]) => rowOf(work, sides)), failures: [] };
+}
 
-async function ours(path: string, jobs: number, note: Note): Promise<void> {
-  const store = makeSqliteStore({ path });
-  await store.open();
+async function onFresh(
+  databases: Databases,
+  kind: DatabaseKind,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  await using database = await databases.fresh(kind);
+  await work(database.url);
+}
+
+function rowOf(work: string, { ours: mine, bare: loop }: Sides): Row {
+  const ratios = loop.map((value, index) => (mine[index] ?? Number.NaN) / value);
+  const others = loop.length > 0 ? [{ name: "bare loop", values: loop, ratios, target: null }] : [];
+  if (work === LOOP_DELAY) {
+    return { id: "P14", work, unit: "ms", better: "less", ours: mine, others, bound: 20 };
+  }
+  return { id: "", work, unit: "jobs/s", better: "more", ours: mine, others, bound: null };
+}
+
+async function ours(url: string, jobs: number, note: Note): Promise<void> {
+  const store = await openStore(url);
   const singles = Math.ceil(jobs / SINGLES_SHARE);
   const single = await rate(singles, async () => {
-    for (let made = 0; made < singles; made += 1) await store.enqueue([newJob()]);
+    for (let made = 0; made < singles; made += 1) await store.enqueue(newJobs(1));
   });
-  note("enqueue, one by one", "ours", single);
+  note("enqueue, one by one", single);
 
   const concurrent = await rate(jobs, async () => {
     let left = jobs;
     const caller = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
-        await store.enqueue([newJob()]);
+        await store.enqueue(newJobs(1));
       }
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
   });
-  note(`enqueue, ${CALLERS} callers`, "ours", concurrent);
+  note(`enqueue, ${CALLERS} callers`, concurrent);
 
   const bulk = await rate(jobs, async () => {
-    for (let made = 0; made < jobs; made += BULK) {
-      await store.enqueue(Array.from({ length: BULK }, newJob));
-    }
+    for (let made = 0; made < jobs; made += BULK) await store.enqueue(newJobs(BULK));
   });
-  note(`enqueue, bulk of ${BULK}`, "ours", bulk);
+  note(`enqueue, bulk of ${BULK}`, bulk);
 
-  const total = singles + 2 * jobs;
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
-  note(`claim + settle, batch ${BATCH}`, "ours", await rate(total, () => drain(store)));
-  note("event-loop delay p99", "ours", loop.percentile(99) / 1e6);
+  note(`claim + settle, batch ${BATCH}`, await rate(singles + 2 * jobs, () => drain(store)));
+  note(LOOP_DELAY, loop.percentile(99) / 1e6);
+  loop.disable();
   await store.close();
 }
 
 /** Claims and settles everything, the settle of one batch overlapping the claim of the next. */
 async function drain(store: JobStore): Promise<void> {
-  const worker = newId();
-  await store.join({ id: worker, host: "bench", pid: 0, version: "0", protocol: 1, leaseMs: 1e6 });
+  const worker = await joinWorker(store);
+  const request = { worker, lanes: "any", limit: BATCH, buffer: false } as const;
   let settled: Promise<unknown> = Promise.resolve();
   for (;;) {
-    const { lease, jobs } = await store.claim({
-      worker,
-      lanes: "any",
-      limit: BATCH,
-      buffer: false,
-    });
+    const { lease, jobs } = await store.claim(request);
     if (lease === null) break;
     await settled;
     settled = store.settle(
@@ -110,19 +120,22 @@ const COMPLETED: SettleItem["settlement"] = {
   fault: null,
 };
 
-async function bare(path: string, jobs: number, note: Note): Promise<void> {
-  const loop = new BareLoop(path);
+async function bare(url: string, jobs: number, note: Note): Promise<void> {
+  const loop = new BareLoop(url.slice("sqlite:".length));
   const singles = Math.ceil(jobs / SINGLES_SHARE);
+  const payload = (): string => JSON.stringify(newPayload());
   const insert = async (count: number, batch: number): Promise<void> => {
     for (let made = 0; made < count; made += batch) {
-      loop.enqueue(Array.from({ length: batch }, newId));
+      loop.enqueue(Array.from({ length: batch }, payload));
     }
   };
-  note("enqueue, one by one", "bare", await rate(singles, () => insert(singles, 1)));
-  note(`enqueue, ${CALLERS} callers`, "bare", await rate(jobs, () => insert(jobs, CALLERS)));
-  note(`enqueue, bulk of ${BULK}`, "bare", await rate(jobs, () => insert(jobs, BULK)));
-  const total = singles + 2 * jobs;
-  note(`claim + settle, batch ${BATCH}`, "bare", await rate(total, async () => loop.drain(BATCH)));
+  note("enqueue, one by one", await rate(singles, () => insert(singles, 1)));
+  note(`enqueue, ${CALLERS} callers`, await rate(jobs, () => insert(jobs, CALLERS)));
+  note(`enqueue, bulk of ${BULK}`, await rate(jobs, () => insert(jobs, BULK)));
+  const emptied = async (): Promise<void> => {
+    while (loop.turn(BATCH).length > 0);
+  };
+  note(`claim + settle, batch ${BATCH}`, await rate(singles + 2 * jobs, emptied));
   loop.close();
 }
 
@@ -130,40 +143,4 @@ async function rate(count: number, work: () => Promise<void>): Promise<number> {
   const began = performance.now();
   await work();
   return (count / (performance.now() - began)) * 1000;
-}
-
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
-  try {
-    await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function newJob(): NewJob {
-  return {
-    id: newId(),
-    type: "email",
-    tenant: "default",
-    lane: "general",
-    category: null,
-    priority: 100,
-    due: { delayMs: 0 },
-    maxAttempts: 5,
-    timeoutMs: null,
-    payload: PAYLOAD,
-    payloadVersion: null,
-    correlationId: null,
-    parentId: null,
-    retryOf: null,
-    concurrencyKey: null,
-    idempotency: null,
-    dedup: null,
-    webhookUrl: null,
-    tags: {},
-    createdBy: null,
-    onOrphan: "retry",
-    retryOwner: "queue",
-  };
 }

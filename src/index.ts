@@ -18,6 +18,7 @@ export type {
   DeadLetter,
   DeadLetterFilter,
   DeadLetters,
+  Explanation,
   JobFilter,
   Jobs,
   JobStats,

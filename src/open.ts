@@ -1,13 +1,17 @@
 /** `openMillrace`: chooses a store, opens it, and puts client and runtime together. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { runningHere } from "./client/ambient.ts";
 import { Client } from "./client/client.ts";
-import { parseDatabaseUrl } from "./client/database-url.ts";
+import { parseDatabaseUrl, type DatabaseAddress } from "./client/database-url.ts";
+import { shareStore, type Terms } from "./client/shared-store.ts";
 import { MillraceError } from "./core/errors.ts";
 import { defaults } from "./core/presets.ts";
 import type { Millrace, OpenOptions } from "./face/client.ts";
+import type { Logger } from "./face/context.ts";
 import type { AnyJob, Worker, WorkOptions } from "./face/worker.ts";
 import { stderrLogger } from "./lib/stderr-logger.ts";
+import { makeStore } from "./make-store.ts";
 import { systemClock, systemDice } from "./lib/system.ts";
 import { settingsOf } from "./runtime/settings.ts";
 import { JobWorker } from "./runtime/worker.ts";
@@ -15,19 +19,15 @@ import type { JobStore, Store } from "./store/store.ts";
 
 const URL_DEFAULT = "sqlite:./millrace.db";
 
-/** One instance per address and process, so that a hot reload does not open forty. */
-const instances = new Map<string, SharedInstance>();
-
-interface SharedInstance {
-  readonly opened: Promise<OpenedMillrace>;
-  /** Who has opened it and not closed it yet. */
-  users: number;
-}
+const TERMS_DEFAULT: Terms = { tenant: "default", preset: defaults };
 
 /**
  * Opens Millrace: on the store that a URL names, or on one that you made. Without either it takes
- * `MILLRACE_DATABASE_URL`, else `sqlite:./millrace.db`. The same URL in one process gives the same
- * instance; it is closed when everybody who opened it has closed it.
+ * `MILLRACE_DATABASE_URL`, else `sqlite:./millrace.db`.
+ *
+ * The same URL in one process leads to the same store, also when a hot reload evaluates this module
+ * twice. It is closed when everybody who opened it has closed what they got. `tenant` and `preset`
+ * hold for all of them: whoever comes later gives the same or leaves them out.
  *
  * @example
  * ```ts
@@ -52,45 +52,39 @@ export async function openMillrace(
 ): Promise<Millrace> {
   if (typeof store === "object") return openOn(asJobStore(store), options);
   const url = store ?? process.env["MILLRACE_DATABASE_URL"] ?? URL_DEFAULT;
-  const { path } = parseDatabaseUrl(url);
-  if (path === ":memory:") return openOn(await makeStore(path), options);
-  return openShared(`${resolve(path)} ${options.tenant ?? ""}`, path, options);
+  const address = parseDatabaseUrl(url);
+  const place = placeOf(address);
+  if (place === null) return openOn(await makeStore(address), options);
+  const { tenant, preset, logger } = options;
+  const shared = await shareStore({
+    name: `${packageVersion()} ${place}`,
+    make: async () => opened(await makeStore(address)),
+    wishes: { tenant, preset },
+    otherwise: TERMS_DEFAULT,
+  });
+  return new OpenedMillrace(shared.store, shared.terms, logger);
 }
 
-async function openShared(name: string, path: string, options: OpenOptions): Promise<Millrace> {
-  const entry: SharedInstance = instances.get(name) ?? {
-    users: 0,
-    opened: makeStore(path).then((made) => openOn(made, options, letGo)),
-  };
-  /** Answers whether that was the last user. */
-  function letGo(): boolean {
-    entry.users -= 1;
-    if (entry.users === 0) instances.delete(name);
-    return entry.users === 0;
-  }
-  instances.set(name, entry);
-  entry.users += 1;
-  try {
-    return await entry.opened;
-  } catch (error) {
-    instances.delete(name);
-    throw error;
-  }
-}
-
-/** Loaded only when it is needed. */
-async function makeStore(path: string): Promise<JobStore> {
-  const { makeSqliteStore } = await import("./store/sqlite/make.ts");
-  return makeSqliteStore({ path });
+/** What tells one database from another; null for one in memory, which nobody can share. */
+function placeOf(address: DatabaseAddress): string | null {
+  if (address.kind === "postgres") return `${address.url} ${address.schema ?? ""}`;
+  return address.path === ":memory:" ? null : resolve(address.path);
 }
 
 async function openOn(
   store: JobStore,
-  options: OpenOptions,
-  letGo: () => boolean = () => true,
+  { tenant, preset, logger }: OpenOptions,
 ): Promise<OpenedMillrace> {
+  const terms = {
+    tenant: tenant ?? TERMS_DEFAULT.tenant,
+    preset: preset ?? TERMS_DEFAULT.preset,
+  };
+  return new OpenedMillrace(await opened(store), terms, logger);
+}
+
+async function opened(store: JobStore): Promise<JobStore> {
   await store.open();
-  return new OpenedMillrace(store, options, letGo);
+  return store;
 }
 
 function asJobStore(store: Store): JobStore {
@@ -100,20 +94,15 @@ function asJobStore(store: Store): JobStore {
   }
   throw new MillraceError(
     "OPTION_INVALID",
-    "openMillrace takes a URL or a store made by sqliteStore",
+    "openMillrace takes a URL or a store made by sqliteStore or postgresStore",
   );
 }
 
 class OpenedMillrace extends Client implements Millrace {
   readonly #workers = new Set<JobWorker>();
-  readonly #letGo: () => boolean;
   #closing: Promise<void> | null = null;
 
-  constructor(
-    store: JobStore,
-    { tenant = "default", logger, preset = defaults }: OpenOptions,
-    letGo: () => boolean,
-  ) {
+  constructor(store: JobStore, { tenant, preset }: Terms, logger: Logger | undefined) {
     super({
       store,
       clock: systemClock,
@@ -122,24 +111,39 @@ class OpenedMillrace extends Client implements Millrace {
       tenant,
       preset,
     });
-    this.#letGo = letGo;
+    store.onNotice?.((notice) => this.parts.logger.warn(notice));
   }
 
   work<const J extends readonly AnyJob[]>(options: WorkOptions<J>): Worker {
-    const worker = new JobWorker({
-      client: this,
-      settings: settingsOf({ preset: this.parts.preset, ...options }),
-      version: packageVersion(),
-    });
+    const settings = settingsOf({ preset: this.parts.preset, ...options });
+    this.learn(settings.definitions.values(), settings.preset.retry);
+    const worker = new JobWorker({ client: this, settings, version: packageVersion() });
     this.#workers.add(worker);
     return worker;
   }
 
-  /** The last one to close stops the workers that are still running and closes the store. */
+  /** Stops the workers that were started here and still run, then lets go of the store. */
   override async close(): Promise<void> {
-    if (this.#closing === null && !this.#letGo()) return;
+    if (await this.#isWithinOwnJob()) {
+      throw new MillraceError(
+        "CLOSE_FROM_WITHIN",
+        "a handler must not close the mill that runs it: the close would wait for the handler",
+      );
+    }
     this.#closing ??= this.#close();
     await this.#closing;
+  }
+
+  /** Ids are unique: a job that is running here and known to this store is one of its own. */
+  async #isWithinOwnJob(): Promise<boolean> {
+    const job = runningHere();
+    if (job === undefined || this.#workers.size === 0) return false;
+    try {
+      return (await this.parts.store.get(job.id)) !== null;
+    } catch {
+      // Closed already, or out of order: then there is nothing that waits.
+      return false;
+    }
   }
 
   async #close(): Promise<void> {

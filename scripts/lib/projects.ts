@@ -30,6 +30,20 @@ export const PROJECTS: readonly TestProject[] = [
     quick: true,
   },
   {
+    name: "conformance:postgres",
+    include: ["test/conformance/postgres*.test.ts"],
+    budgetSeconds: 60,
+    testSeconds: 20,
+    quick: false,
+  },
+  {
+    name: "conformance:postgres-15",
+    include: ["test/conformance/oldest-postgres*.test.ts"],
+    budgetSeconds: 60,
+    testSeconds: 20,
+    quick: false,
+  },
+  {
     name: "runtime",
     include: ["test/runtime/**/*.test.ts"],
     budgetSeconds: 40,
@@ -53,7 +67,7 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "house",
     include: ["test/house/*.test.ts"],
-    budgetSeconds: 60,
+    budgetSeconds: 150,
     testSeconds: 60,
     quick: false,
   },

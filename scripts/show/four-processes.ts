@@ -8,14 +8,14 @@
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { newId } from "../../src/core/ids.ts";
 import { systemClock, systemDice } from "../../src/lib/system.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
 import type { JobStore } from "../../src/store/store.ts";
-import { completed, newJobs } from "../../test/support/factories.ts";
+import { completed, newJobs, workerInfo } from "../../test/support/factories.ts";
 
 const BATCH = 50;
 
@@ -120,9 +120,7 @@ async function produce(store: JobStore, share: number, enqueued: string[]): Prom
 /** Claims and settles until nothing has come for a second. Answers how many settles were stale. */
 async function consume(store: JobStore, claimed: string[]): Promise<number> {
   const worker = anId();
-  const { pid } = process;
-  const info = { host: hostname(), pid, version: "0", protocol: 1, leaseMs: 60_000 };
-  await store.join({ id: worker, ...info });
+  await store.join(workerInfo({ id: worker, pid: process.pid, leaseMs: 60_000 }));
   let stale = 0;
   for (let emptyRounds = 0; emptyRounds < 40; emptyRounds += 1) {
     const { lease, jobs } = await store.claim({

@@ -2,13 +2,14 @@
  * Shows that the conformance suite bites: copies the store once per mutant, breaks each copy in one
  * place and runs the suite of the verb on it, which must fail.
  *
- *     node scripts/show/mutants.ts [verb …]
+ *     node scripts/show/mutants.ts [--store sqlite|postgres] [verb …]
  *
  * Prints which test caught which mutant, and fails if one survives. Tests that fail without any
  * mutant catch nothing.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   cpSync,
   mkdtempSync,
@@ -20,7 +21,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
 import { mutants, type Mutant } from "../../test/conformance/mutants.ts";
+import { startPostgres } from "../../test/support/postgres.ts";
 import { root } from "../lib/command.ts";
 import { table } from "../lib/table.ts";
 import { bindParameters, splitQueries } from "../sql-files.ts";
@@ -30,8 +33,24 @@ const SUITES = "test/conformance";
 const OPENER = "test/support/stores.ts";
 const STORES = "src/store";
 /** All tests of the store; of a mutant those of its verb, which its outer `describe` names. */
-const TESTS = /^(?:SQLite|mutant of (\w+)[ >]+\1)[ >]/;
-const RUN_MS_MAX = 300_000;
+const TESTS = /^(?:original|mutant of (\w+)[ >]+\1)[ >]/;
+const RUN_MS_MAX = 900_000;
+
+/** How the suites are run on a store, by the database. The server is shared by all copies. */
+const RUNNERS = {
+  sqlite: {
+    imports: "openSqlite",
+    run: "for (const suite of suites) suite(openSqlite);",
+  },
+  postgres: {
+    imports: "openPostgres",
+    run: `
+      const url = process.env["MILLRACE_MUTANTS_URL"];
+      const server = { url, async [Symbol.asyncDispose]() {} };
+      const open = (connections = "shared") => openPostgres(server, connections);
+      for (const suite of [...suites, locksSuite, ownWaysSuite]) suite(open);`,
+  },
+} as const;
 
 interface Report {
   readonly testResults: readonly {
@@ -46,18 +65,24 @@ interface Report {
   }[];
 }
 
-const verbs = process.argv.slice(2);
-const chosen = mutants.filter(({ verb }) => verbs.length === 0 || verbs.includes(verb));
+const { values, positionals: verbs } = parseArgs({
+  options: { store: { type: "string", default: "sqlite" } },
+  allowPositionals: true,
+});
+const store = values.store === "postgres" ? "postgres" : "sqlite";
+assert.equal(values.store, store, "there are two stores: sqlite and postgres");
+const chosen = mutants[store].filter(({ verb }) => verbs.length === 0 || verbs.includes(verb));
 assert.ok(chosen.length > 0, "there is no such mutant");
 
 const tree = mkdtempSync(join(tmpdir(), "millrace-mutants-"));
 process.on("exit", () => rmSync(tree, { recursive: true, force: true }));
 for (const path of COPIED) cpSync(join(root, path), join(tree, path), { recursive: true });
 symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
+writeRunner("original", "original", "stores");
 for (const [index, mutant] of chosen.entries()) plant(mutant, `mutant-${index}`);
 
-const failures = runSuites();
-const broken = failures.get("sqlite") ?? [];
+const failures = await runSuites();
+const broken = failures.get("original") ?? [];
 const caught = chosen.map((_, index) =>
   (failures.get(`mutant-${index}`) ?? []).filter((test) => !broken.includes(test)),
 );
@@ -77,20 +102,49 @@ if (survived > 0) process.exitCode = 1;
 
 /** Puts a broken copy of the store beside it, with the suites that run on it. */
 function plant({ verb, place, replace: [from, to] }: Mutant, name: string): void {
-  cpSync(join(tree, STORES, "sqlite"), join(tree, STORES, name), { recursive: true });
-  copy(OPENER, `test/support/${name}.ts`, (text) => replaceOnce(text, "/sqlite/", `/${name}/`));
-  copy(`${SUITES}/sqlite.test.ts`, `${SUITES}/${name}.test.ts`, (text) =>
-    replaceOnce(replaceOnce(text, "stores.ts", `${name}.ts`), '"SQLite"', `"mutant of ${verb}"`),
+  cpSync(join(tree, STORES, store), join(tree, STORES, name), { recursive: true });
+  copy(OPENER, `test/support/${name}.ts`, (text) =>
+    // On a shared server, the schemas of all copies must differ.
+    replaceOnce(text, `/${store}/`, `/${name}/`).replace("`test_", `\`${name.replace("-", "_")}_`),
   );
+  writeRunner(name, `mutant of ${verb}`, name);
   if (place.endsWith(".ts")) {
     const path = `${STORES}/${name}/${place}`;
     copy(path, path, (text) => replaceOnce(text, from, to));
     return;
   }
-  const query = bindParameters(replaceOnce(queryText(place), from, to), "sqlite");
-  const override = `Object.assign(queries, ${JSON.stringify({ [place]: query })});\n`;
   const path = `${STORES}/${name}/queries.gen.ts`;
+  const override = place.endsWith(".sql")
+    ? overrideMigration(place, from, to)
+    : overrideQuery(place, from, to);
   copy(path, path, (text) => text + override);
+}
+
+function overrideQuery(place: string, from: string, to: string): string {
+  const query = bindParameters(replaceOnce(queryText(place), from, to), store);
+  return `Object.assign(queries, ${JSON.stringify({ [place]: query })});\n`;
+}
+
+function overrideMigration(place: string, from: string, to: string): string {
+  const text = readFileSync(join(root, `sql/${store}/migrations`, place), "utf8");
+  const sql = JSON.stringify({ sql: replaceOnce(text, from, to) });
+  const found = `migrations.find(({ name }) => \`\${name}.sql\` === ${JSON.stringify(place)})`;
+  return `Object.assign(${found}, ${sql});\n`;
+}
+
+/** A test file that runs all suites on the store that an opener opens. */
+function writeRunner(name: string, title: string, opener: string): void {
+  const { imports, run } = RUNNERS[store];
+  const text = `
+    import { describe } from "vitest";
+    import { ${imports} } from "../support/${opener}.ts";
+    import { suites } from "./all.ts";
+    import { locksSuite } from "./postgres-locks.suite.ts";
+    import { ownWaysSuite } from "./postgres-own.suite.ts";
+    describe(${JSON.stringify(title)}, () => {
+      ${run}
+    });`;
+  writeFileSync(join(tree, SUITES, `${name}.test.ts`), text);
 }
 
 function copy(from: string, to: string, change: (text: string) => string): void {
@@ -104,7 +158,7 @@ function replaceOnce(text: string, from: string, to: string): string {
 }
 
 function queryText(name: string): string {
-  const queries = join(root, "sql/sqlite/queries");
+  const queries = join(root, `sql/${store}/queries`);
   const found = readdirSync(queries)
     .flatMap((file) => splitQueries(file, readFileSync(join(queries, file), "utf8")))
     .find((query) => query.name === name);
@@ -113,9 +167,10 @@ function queryText(name: string): string {
 }
 
 /** Runs the suites of all copies at once. Answers which tests failed, by the name of the copy. */
-function runSuites(): ReadonlyMap<string, readonly string[]> {
+async function runSuites(): Promise<ReadonlyMap<string, readonly string[]>> {
+  await using server = store === "postgres" ? await startPostgres({ durable: false }) : null;
   const report = join(tree, "report.json");
-  const vitest = spawnSync(
+  const vitest = spawn(
     process.execPath,
     [
       join(root, "node_modules/vitest/vitest.mjs"),
@@ -130,12 +185,17 @@ function runSuites(): ReadonlyMap<string, readonly string[]> {
       "--maxWorkers=100%",
       "--reporter=json",
       `--outputFile=${report}`,
-      `${SUITES}/sqlite.test.ts`,
+      `${SUITES}/original.test.ts`,
       `${SUITES}/mutant-`,
     ],
-    { cwd: tree, encoding: "utf8", timeout: RUN_MS_MAX },
+    {
+      cwd: tree,
+      env: { ...process.env, MILLRACE_MUTANTS_URL: server?.url },
+      stdio: ["ignore", "ignore", "inherit"],
+      timeout: RUN_MS_MAX,
+    },
   );
-  assert.equal(vitest.error, undefined, vitest.stderr);
+  await once(vitest, "exit");
   const { testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
   return new Map(testResults.map((file) => [basename(file.name, ".test.ts"), failedTests(file)]));
 }

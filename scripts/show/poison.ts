@@ -7,7 +7,7 @@
 import { Campaign, onStage, stopWorkers } from "./lib/campaign.ts";
 import type { StoredJob } from "./lib/check.ts";
 import type { WorkerChild } from "./lib/children.ts";
-import { CRASH_CAP, crashesOf } from "./lib/crashes.ts";
+import { CRASH_CAP, chargedCrashes, crashesOf } from "./lib/crashes.ts";
 import type { Effect } from "./lib/effect.ts";
 import { numbersFrom } from "./lib/options.ts";
 import { linesOf } from "./lib/verdict.ts";
@@ -68,7 +68,7 @@ function report(
   const healthy = [...store].filter(([id]) => id !== poison);
   const completed = healthy.filter(([, { state }]) => state === "completed").length;
   const crashes = crashesOf(healthy, campaign.ledger.lines());
-  const poisonCrashes = dead?.attempts.filter(({ outcome }) => outcome === "crashed").length;
+  const poisonCrashes = dead === undefined ? 0 : chargedCrashes(dead).length;
   console.log(
     `${deaths} workers died; the poison is ${dead?.state} after ${poisonCrashes} crashes`,
   );
@@ -80,7 +80,8 @@ function report(
   return (
     dead?.state === "failed" &&
     poisonCrashes === CRASH_CAP &&
-    deaths === CRASH_CAP &&
+    // One death may be charged to nobody: several jobs were about to begin.
+    deaths <= CRASH_CAP + 1 &&
     completed === options.healthy &&
     crashes.unearned === 0
   );

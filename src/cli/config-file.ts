@@ -48,6 +48,13 @@ export async function applyConfig(command: Command): Promise<void> {
   }
 }
 
+/** What the file exports as `deps`, untouched. */
+export async function configDeps(): Promise<{ readonly file: string; readonly deps: unknown }> {
+  const file = configFile();
+  if (file === null) return { file: "", deps: undefined };
+  return { file, deps: (await importUserModule(file))["deps"] };
+}
+
 function isUnset(source: string | undefined): boolean {
   return source === undefined || source === "default";
 }
@@ -62,6 +69,9 @@ async function loadConfig(file: string): Promise<Config> {
 }
 
 function check(file: string, name: string, value: unknown): void {
+  if (name === "deps") {
+    throw invalid(file, "deps is no setting", "Export it by name: export const deps = …");
+  }
   const known = Object.keys(RULES);
   const rule = Object.entries(RULES).find(([each]) => each === name)?.[1];
   if (rule === undefined) {

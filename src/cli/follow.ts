@@ -7,7 +7,8 @@ import { systemClock } from "../lib/system.ts";
 import { EXIT, exitCodeOfState } from "./exit-codes.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { newsOf, NOTHING_TOLD, type News, type Told } from "./news.ts";
-import { json, jsonLine, plain, type Format } from "./output.ts";
+import { plain } from "../lib/plain-text.ts";
+import { json, jsonLine, type Format } from "./output.ts";
 import { listenForInterruption } from "./stop-signal.ts";
 import type { Terminal } from "./terminal.ts";
 

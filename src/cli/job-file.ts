@@ -15,22 +15,25 @@ export interface JobFile {
   readonly jobs: readonly AnyJob[];
   /** Everything the file declares, jobs without a handler as well. */
   readonly contracts: readonly AnyContract[];
+  /** What it exports as `deps`, untouched. */
+  readonly deps: unknown;
 }
 
 /** Reads every job that the file exports: by name, as its default, or in a list. */
-export async function loadJobFile(file: string, edition?: number): Promise<JobFile> {
-  const exported = await importUserModule(file, edition);
+export async function loadJobFile(file: string): Promise<JobFile> {
+  const exported = await importUserModule(file);
   const values = Object.values(exported).flatMap((value: unknown) =>
     Array.isArray(value) ? value : [value],
   );
   const contracts = [...new Set(values)].filter(isContract);
-  return { contracts, jobs: contracts.filter(isJob) };
+  return { contracts, jobs: contracts.filter(isJob), deps: exported["deps"] };
 }
 
-/** The jobs for a worker. A file without any is a mistake. */
-export async function loadJobs(file: string, edition?: number): Promise<readonly AnyJob[]> {
-  const { jobs, contracts } = await loadJobFile(file, edition);
-  if (jobs.length > 0) return jobs;
+/** The same for a worker: a file without any job is a mistake. */
+export async function loadJobs(file: string): Promise<JobFile> {
+  const loaded = await loadJobFile(file);
+  const { jobs, contracts } = loaded;
+  if (jobs.length > 0) return loaded;
   const found = contracts.length === 0 ? "exports no job" : "exports jobs without a handler only";
   throw new Failure(`${file} ${found}.`, {
     hint: 'Export what defineJob({ type: "…" }).run(…) gives, by name or in a list.',

@@ -122,7 +122,7 @@ function failure({ path, line }: Place, what: string, hint: string): Failure {
 
 /** Node writes the place above the stack of a syntax error, most of the time. */
 function placeIn(stack: string, entry: string): Place {
-  const [, path, line] = /^(\S.*?)(?:\?edition=\d+)?:(\d+)\n/.exec(stack) ?? [];
+  const [, path, line] = /^(\S.*?):(\d+)\n/.exec(stack) ?? [];
   if (path === undefined) return { path: entry, line: 1 };
   return {
     path: path.startsWith("file:") ? fileURLToPath(path) : path,

@@ -1,7 +1,9 @@
 /** What the engine reports, as a command shows it. */
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../face/context.ts";
-import { jsonLine, plain } from "./output.ts";
+import { loggable } from "../lib/loggable.ts";
+import { plain, plainLines } from "../lib/plain-text.ts";
+import { jsonLine } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Level = "debug" | "info" | "warn" | "error";
@@ -12,7 +14,7 @@ export function terminalLogger(terminal: Terminal, clock: Pick<Clock, "now">): L
     (level: Level) =>
     (message: string, fields: object = {}): void => {
       const time = new Date(clock.now()).toISOString();
-      const facts = plainFields(fields);
+      const facts = loggable(fields, "stack");
       terminal.err(
         terminal.isWatched === true
           ? `${time.slice(11, 19)} ${level} ${plain(message)}${shownFacts(facts)}\n`
@@ -22,23 +24,12 @@ export function terminalLogger(terminal: Terminal, clock: Pick<Clock, "now">): L
   return { debug: () => {}, info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Errors have no enumerable fields; without this they would be shown as `{}`. */
-function plainFields(fields: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]: [string, unknown]) => [
-      name,
-      value instanceof Error ? (value.stack ?? value.message) : value,
-    ]),
-  );
-}
-
-function shownFacts(facts: Record<string, unknown>): string {
+function shownFacts(facts: Readonly<Record<string, unknown>>): string {
   return Object.entries(facts)
     .map(([name, value]) => {
-      const text = typeof value === "string" ? value : JSON.stringify(value);
       // A stack keeps its lines: a person reads it.
-      const lines = text?.split("\n").map(plain).join("\n") ?? "";
-      return lines.includes("\n") ? `\n  ${name}: ${lines}` : ` ${name}=${lines}`;
+      const text = plainLines(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+      return text.includes("\n") ? `\n  ${plain(name)}: ${text}` : ` ${plain(name)}=${text}`;
     })
     .join("");
 }

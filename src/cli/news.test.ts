@@ -80,6 +80,8 @@ function job(state: State): JobView {
 
 function attempt(facts: Partial<AttemptView>): AttemptView {
   return {
+    attempts: 1,
+    crashes: 0,
     number: 1,
     outcome: "succeeded",
     fence: 1,

@@ -1,6 +1,7 @@
 /** How commands show what they found: as a table for people, as JSON for programs. */
 import { formatDuration } from "../core/duration.ts";
 import type { Fault } from "../core/outcome.ts";
+import { plain, plainJson } from "../lib/plain-text.ts";
 
 export type Format = "table" | "json" | "ndjson";
 
@@ -8,12 +9,12 @@ const ERROR_LENGTH_MAX = 80;
 
 /** One JSON document. */
 export function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return `${plainJson(JSON.stringify(value, null, 2))}\n`;
 }
 
 /** One JSON value on a line of its own. */
 export function jsonLine(value: unknown): string {
-  return `${JSON.stringify(value)}\n`;
+  return `${plainJson(JSON.stringify(value))}\n`;
 }
 
 /** Columns under their headings, as wide as their widest cell. */
@@ -51,9 +52,4 @@ export function errorOf(error: Fault | null): string {
   if (error === null) return "";
   const [line = ""] = `${error.name}: ${error.message}`.split("\n");
   return line.length > ERROR_LENGTH_MAX ? `${line.slice(0, ERROR_LENGTH_MAX - 1)}…` : line;
-}
-
-/** Names and errors are other people's text, and some letters would steer the terminal. */
-export function plain(text: string): string {
-  return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
 }

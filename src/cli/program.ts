@@ -17,28 +17,31 @@ import { declareWorkers } from "./commands/workers.ts";
 import type { ServerOptions } from "./commands/server.ts";
 import { applyConfig } from "./config-file.ts";
 import { EXIT, reportError } from "./exit-codes.ts";
+import { optionAdvice } from "./option-advice.ts";
 import type { ExitCode } from "./exit-codes.ts";
-import { databaseOption, outputOption, PORT_DEFAULT, portOption } from "./options.ts";
+import { databaseOption, jobsOption, outputOption, PORT_DEFAULT, portOption } from "./options.ts";
 import type { Format } from "./output.ts";
 import type { Shell } from "./shell.ts";
-import type { Terminal } from "./terminal.ts";
+import { plainTerminal, type Terminal } from "./terminal.ts";
 
 /** Runs a command line, given without the program's own name. Never throws: it answers a code. */
-export async function runCommandLine(
-  args: readonly string[],
-  terminal: Terminal,
-): Promise<ExitCode> {
+export async function runCommandLine(args: readonly string[], given: Terminal): Promise<ExitCode> {
+  const terminal = plainTerminal(given);
   let exitCode: ExitCode = EXIT.success;
   const end = (code: ExitCode): void => {
     exitCode = code;
   };
+  const program = createProgram({ terminal, end });
   try {
-    await createProgram({ terminal, end }).parseAsync(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
+    if (!(error instanceof CommanderError)) return reportError(error, terminal);
     // Commander has already said what it had to say.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
-    return reportError(error, terminal);
+    if (error.exitCode === 0) return EXIT.success;
+    const advice = optionAdvice(error, program, args);
+    if (advice !== null) terminal.err(`${advice}\n`);
+    return EXIT.usage;
   }
 }
 
@@ -95,13 +98,21 @@ function declareServer(program: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(portOption())
     .option("--host <address>", "address to listen on", "127.0.0.1")
+    .addOption(jobsOption())
     .option("--demo", "run demo jobs beside it, to have something to watch")
+    .addHelpText("after", SERVER_HELP_AFTER)
     .action(async (options: Omit<ServerOptions, "isAnyPort">, command: Command) => {
       const { server } = await import("./commands/server.ts");
       const isAnyPort = command.getOptionValueSource("port") === "default";
       end(await server({ ...options, isAnyPort }, terminal));
     });
 }
+
+const SERVER_HELP_AFTER = `
+With --jobs, or jobs in millrace.config.ts, the payload of a job that is enqueued over HTTP is
+checked, and lane, timeout, attempts and the like are those of its definition. Without, and for
+types that the file does not declare, any payload will do, and the settings are the defaults.
+`;
 
 function declareMigrate(program: Command, { terminal, end }: Shell): void {
   program

@@ -38,9 +38,11 @@ export async function withExistingMill<Answer>(
 }
 
 export function requireStore(url: string): void {
-  const { path } = parseDatabaseUrl(url);
-  if (path === ":memory:" || existsSync(path)) return;
-  throw new Failure(`There is no store at ${path}.`, {
+  const address = parseDatabaseUrl(url);
+  // Whether a server holds a store, only opening tells.
+  if (address.kind !== "sqlite") return;
+  if (address.path === ":memory:" || existsSync(address.path)) return;
+  throw new Failure(`There is no store at ${address.path}.`, {
     hint: "Name another with --db, or make this one with: millrace migrate",
     exitCode: EXIT.store,
   });

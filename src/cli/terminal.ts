@@ -1,3 +1,5 @@
+import { plainLines } from "../lib/plain-text.ts";
+
 /** Where a command speaks: results to `out`, everything else to `err`. */
 export interface Terminal {
   readonly out: (text: string) => void;
@@ -11,3 +13,12 @@ export const systemTerminal: Terminal = {
   err: (text) => void process.stderr.write(text),
   isWatched: process.stderr.isTTY,
 };
+
+/** The same, to which nothing gets that would steer it: much of what is shown is others' text. */
+export function plainTerminal(terminal: Terminal): Terminal {
+  return {
+    ...terminal,
+    out: (text) => terminal.out(plainLines(text)),
+    err: (text) => terminal.err(plainLines(text)),
+  };
+}

@@ -6,14 +6,8 @@ import { EXIT, Failure } from "./exit-codes.ts";
 import { loadFailure } from "./load-failure.ts";
 import { shownPath } from "./shown-path.ts";
 
-/**
- * Answers what the file exports. With `edition`, a number that has not been used before, the file
- * is read again although Node has it in its cache.
- */
-export async function importUserModule(
-  file: string,
-  edition = 0,
-): Promise<Readonly<Record<string, unknown>>> {
+/** Answers what the file exports. */
+export async function importUserModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const path = resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new Failure(`There is no file ${shownPath(path)}.`, {
@@ -21,10 +15,8 @@ export async function importUserModule(
       exitCode: EXIT.usage,
     });
   }
-  const url = pathToFileURL(path);
-  if (edition > 0) url.search = `edition=${edition}`;
   try {
-    const exported: Record<string, unknown> = await import(url.href);
+    const exported: Record<string, unknown> = await import(pathToFileURL(path).href);
     return exported;
   } catch (error) {
     throw loadFailure(error, path);

@@ -19,8 +19,8 @@ export function runningHere(): RunningHere | undefined {
 }
 
 /** Runs `work` as part of no job, although one may have led to it. */
-export function runOutside(work: () => void): void {
-  storage.exit(work);
+export function runOutside<Answer>(work: () => Answer): Answer {
+  return storage.exit(work);
 }
 
 /** Runs `work` as part of a job. */

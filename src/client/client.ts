@@ -3,6 +3,7 @@ import type { Clock, Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idSource } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
+import type { RetryPolicy } from "../core/policy.ts";
 import type { Preset } from "../core/presets.ts";
 import { Feed } from "../events/feed.ts";
 import type {
@@ -15,15 +16,26 @@ import type {
 } from "../face/client.ts";
 import type { Logger } from "../face/context.ts";
 import type { JobContract, JobRequest } from "../face/contract.ts";
-import { requestOf, type RequestParts } from "../face/definition.ts";
+import {
+  definitionOf,
+  requestOf,
+  type AnyContract,
+  type Definition,
+  type RequestParts,
+} from "../face/definition.ts";
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../face/enqueue.ts";
 import type { Events } from "../face/events.ts";
-import type { EnqueueAnswer, GateName, JobStore } from "../store/store.ts";
+import { aName } from "../face/rules.ts";
+import { sturdyLogger } from "../lib/stderr-logger.ts";
+import type { GateName, JobRecord, JobStore, NewJob } from "../store/store.ts";
 import { runningHere } from "./ambient.ts";
+import { allEnqueued, atRequest, enqueuedOf } from "./answers.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { eventsFrom } from "./events.ts";
 import { makeJobs } from "./jobs.ts";
 import { newJobOf } from "./new-job.ts";
+import { policyOf } from "./retry-policy.ts";
+import { checkRemark, insistOn } from "./texts.ts";
 import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
 import { idOf, workerView } from "./views.ts";
 
@@ -46,8 +58,13 @@ export class Client implements Omit<Millrace, "work"> {
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
   readonly #feed: Feed;
+  /** How failures of a type are retried, where this process has its definition. */
+  readonly #policies = new Map<string, RetryPolicy>();
+  readonly #closing = new AbortController();
+  readonly #waits = new Set<Promise<JobRecord>>();
 
-  constructor(parts: ClientParts) {
+  constructor(given: ClientParts) {
+    const parts = { ...given, logger: sturdyLogger(given.logger) };
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
     this.newId = idSource(clock, dice);
@@ -59,6 +76,7 @@ export class Client implements Omit<Millrace, "work"> {
       newId: this.newId,
       random: () => dice.random(),
       now: () => clock.now(),
+      policyOf: (type) => this.#policies.get(type) ?? parts.preset.retry,
     });
     this.deadLetters = makeDeadLetters(store, this.newId);
     this.workers = {
@@ -75,15 +93,30 @@ export class Client implements Omit<Millrace, "work"> {
     contract: JobContract<string, Input, R>,
     ...[payload, options = {}]: PayloadArgs<NoInfer<Input>>
   ): Promise<Enqueued<R>> {
-    const [answer] = await this.#enqueueAll([{ contract, payload, options }]);
+    const job = await this.#newJobOf({ contract, payload, options });
+    const [answer] = await this.parts.store.enqueue([job]);
     if (answer === undefined) throw new Error("the store gave no answer");
-    return answer;
+    const enqueued: Enqueued<any> = enqueuedOf(answer, job.type);
+    return enqueued;
   }
 
   async enqueueMany<const T extends readonly JobRequest<unknown>[]>(
     requests: T,
   ): Promise<{ [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never }> {
-    const answers: readonly any[] = await this.#enqueueAll(requests.map(requestOf));
+    const jobs = await Promise.all(
+      requests.map(async (request, index) => {
+        try {
+          return await this.#newJobOf(requestOf(request));
+        } catch (error) {
+          throw atRequest(index, error);
+        }
+      }),
+    );
+    const said = await this.parts.store.enqueue(jobs);
+    const answers: readonly any[] = allEnqueued(
+      said,
+      jobs.map(({ type }) => type),
+    );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- One answer per request.
     return answers as { [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never };
   }
@@ -105,14 +138,18 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   async pause(target: PauseTarget, reason: string): Promise<void> {
-    await this.parts.store.pause(gateOf(target), { reason, by: null });
+    checkRemark("pause", "reason", reason);
+    await this.parts.store.pause(gateOf("pause", target), { reason, by: null });
   }
 
   async resume(target: PauseTarget): Promise<void> {
-    await this.parts.store.resume(gateOf(target));
+    await this.parts.store.resume(gateOf("resume", target));
   }
 
+  /** Whoever waits for a job gets one last look at it, then hears of the end. */
   async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#waits);
     this.#feed.close();
     await this.parts.store.close();
   }
@@ -121,41 +158,49 @@ export class Client implements Omit<Millrace, "work"> {
     await this.close();
   }
 
-  #untilFinal(job: JobRef<unknown>, options: WaitOptions) {
+  /** Remembers how jobs that run here are retried, for failures that are recorded by hand. */
+  learn(definitions: Iterable<Definition>, retry: RetryPolicy): void {
+    for (const { type, settings } of definitions) {
+      this.#policies.set(type, policyOf(retry, settings));
+    }
+  }
+
+  async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<JobRecord> {
     const { store, clock } = this.parts;
-    return untilFinal({ store, clock, feed: this.#feed }, idOf(job.id), options);
+    const closing = this.#closing.signal;
+    const end = untilFinal({ store, clock, feed: this.#feed, closing }, idOf(job.id), options);
+    this.#waits.add(end);
+    try {
+      return await end;
+    } finally {
+      this.#waits.delete(end);
+    }
   }
 
-  async #enqueueAll(requests: readonly RequestParts[]): Promise<Enqueued<any>[]> {
-    const { store, tenant, preset } = this.parts;
+  async #newJobOf(request: RequestParts): Promise<NewJob> {
+    const { tenant, preset } = this.parts;
     const around = { newId: this.newId, tenant, preset, running: runningHere() };
-    const jobs = await Promise.all(requests.map((request) => newJobOf(request, around)));
-    const answers = await store.enqueue(jobs);
-    return answers.map((answer, index) => enqueuedOf(answer, requests[index]?.contract.type ?? ""));
+    const job = await newJobOf(request, around);
+    this.#learnOnce(request.contract);
+    return job;
   }
-}
 
-function enqueuedOf(answer: EnqueueAnswer, type: string): Enqueued<unknown> {
-  if (answer.status === "refused") {
-    throw new MillraceError(answer.code, refusalOf(answer.code, type, answer.holder), {
-      details: { holder: answer.holder },
-    });
+  /** A contract that says nothing about retries teaches nothing, and takes no room. */
+  #learnOnce(contract: AnyContract): void {
+    const definition = definitionOf(contract);
+    const { type, settings } = definition;
+    if (settings.backoff === undefined || this.#policies.has(type)) return;
+    this.learn([definition], this.parts.preset.retry);
   }
-  const { id, state } = answer;
-  return { id, type, state, created: answer.status === "created" };
-}
-
-function refusalOf(code: string, type: string, holder: JobId): string {
-  if (code === "STORE_REFUSED") return `the database does not take this job of type "${type}"`;
-  return `a job of type "${type}" with this key or id, and other content, is ${holder}`;
 }
 
 /** A target names exactly one of lane, type and tenant. */
-function gateOf(target: PauseTarget): GateName {
+function gateOf(verb: "pause" | "resume", target: PauseTarget): GateName {
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];
   const isKnown = kind === "lane" || kind === "type" || kind === "tenant";
   if (isKnown && more.length === 0 && typeof name === "string" && name !== "") {
+    insistOn(verb, aName, name, kind);
     return { kind, name };
   }
   throw new MillraceError(

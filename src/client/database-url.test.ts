@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseDatabaseUrl } from "./database-url.ts";
+import { parseDatabaseUrl, shownAddress } from "./database-url.ts";
 
 describe("a database URL", () => {
   test.each([
@@ -23,8 +23,7 @@ describe("a database URL", () => {
     ["sqlite:", "name a file, for example sqlite:./millrace.db"],
     ["sqlite://x.db", "did you mean sqlite:./x.db?"],
     ["sqlite:./x.db?mode=ro", "a SQLite URL takes no options"],
-    ["postgres://localhost/jobs", "this build has no PostgreSQL store yet"],
-    ["postgresql://localhost/jobs", "this build has no PostgreSQL store yet"],
+    ["postgres:", "it should look like postgres://user@host/database"],
     ["mysql://localhost/jobs", "a database URL looks like sqlite:./millrace.db"],
   ])("“%s” is refused with advice: %s", (url, advice) => {
     expect(() => parseDatabaseUrl(url)).toThrow(
@@ -32,8 +31,27 @@ describe("a database URL", () => {
     );
   });
 
+  test.each([
+    ["postgres://localhost/jobs", "postgres://localhost/jobs", undefined],
+    ["postgresql://ada@db:6432/jobs?sslmode=require", undefined, undefined],
+    [
+      "postgres://db/jobs?schema=mine&sslmode=require",
+      "postgres://db/jobs?sslmode=require",
+      "mine",
+    ],
+  ])("%s names a server", (text, url = text, schema) => {
+    expect(parseDatabaseUrl(text)).toEqual({ kind: "postgres", url, schema });
+  });
+
+  test("is shown without its password", () => {
+    const address = parseDatabaseUrl("postgres://ada:s3cret@db/jobs");
+
+    expect(shownAddress(address)).toBe("postgres://ada:…@db/jobs");
+    expect(shownAddress(parseDatabaseUrl("sqlite:./x.db"))).toBe("./x.db");
+  });
+
   test("does not show its password when it is refused", () => {
-    expect(() => parseDatabaseUrl("postgres://ada:s3cret@db/jobs")).toThrow(
+    expect(() => parseDatabaseUrl("mysql://ada:s3cret@db/jobs")).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/^(?!.*s3cret).*ada:…@db/) }),
     );
   });

@@ -1,28 +1,54 @@
 /** Reads the address of a database. */
 import { MillraceError } from "../core/errors.ts";
 
-export interface SqliteAddress {
+export type DatabaseAddress = SqliteAddress | PostgresAddress;
+
+interface SqliteAddress {
   readonly kind: "sqlite";
   /** A file, or `:memory:`. */
   readonly path: string;
 }
 
+interface PostgresAddress {
+  readonly kind: "postgres";
+  /** As the driver takes it. It may hold a password. */
+  readonly url: string;
+  /** From `?schema=`; the default where it is absent. */
+  readonly schema: string | undefined;
+}
+
 const EXAMPLE = "sqlite:./millrace.db";
+const POSTGRES_EXAMPLE = "postgres://user@host/database";
 
 /** Tells which database a URL names, or refuses it and says what to write instead. */
-export function parseDatabaseUrl(url: string): SqliteAddress {
+export function parseDatabaseUrl(url: string): DatabaseAddress {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) throw refusal(url, suggestionFor(url));
-  if (scheme === "postgres" || scheme === "postgresql") {
-    throw refusal(url, `this build has no PostgreSQL store yet; use ${EXAMPLE}`);
+  if (scheme === "postgres" || scheme === "postgresql") return postgresAddress(url);
+  if (scheme !== "sqlite") {
+    throw refusal(url, `a database URL looks like ${EXAMPLE} or ${POSTGRES_EXAMPLE}`);
   }
-  if (scheme !== "sqlite") throw refusal(url, `a database URL looks like ${EXAMPLE}`);
-
   const path = url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
   if (path === "") throw refusal(url, `name a file, for example ${EXAMPLE}`);
   if (path.startsWith("//")) throw refusal(url, `did you mean sqlite:./${path.slice(2)}?`);
   if (path.includes("?")) throw refusal(url, "a SQLite URL takes no options after “?”");
   return { kind: "sqlite", path };
+}
+
+/** The schema is ours: the driver does not know the word. */
+function postgresAddress(text: string): PostgresAddress {
+  const isWhole = /^[a-z]+:\/\/./i.test(text) && URL.canParse(text);
+  if (!isWhole) throw refusal(text, `it should look like ${POSTGRES_EXAMPLE}`);
+  const url = new URL(text);
+  const schema = url.searchParams.get("schema") ?? undefined;
+  url.searchParams.delete("schema");
+  return { kind: "postgres", url: url.href, schema };
+}
+
+/** A database in words for people and logs. */
+export function shownAddress(address: DatabaseAddress): string {
+  if (address.kind === "sqlite") return address.path;
+  return withoutPassword(address.url);
 }
 
 function suggestionFor(url: string): string {

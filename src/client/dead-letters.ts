@@ -3,11 +3,12 @@ import { MillraceError } from "../core/errors.ts";
 import type { JobId } from "../core/job.ts";
 import { encodePayload } from "../core/payload.ts";
 import type { DeadLetters } from "../face/client.ts";
-import type { DeadLetter, EnqueueAnswer, JobStore } from "../store/store.ts";
-import { successorOf, type Repeatable } from "./successor.ts";
+import { aName, anObject, type Rule } from "../face/rules.ts";
+import type { DeadLetter, JobStore } from "../store/store.ts";
+import { deadLetterFilter } from "./filters.ts";
+import { successorAnswer, successorOf, type Repeatable } from "./successor.ts";
+import { anyRemark, insistOn } from "./texts.ts";
 import { deadLetterView, idOf } from "./views.ts";
-
-const PAGE_DEFAULT = 50;
 
 export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetters {
   return {
@@ -15,17 +16,22 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
       const id = idOf(text);
       return deadLetterView(await letterOf(store, id));
     },
-    async list({ after, limit = PAGE_DEFAULT, ...filter } = {}) {
+    async list(given = {}) {
+      const { filter, after, limit } = deadLetterFilter(given);
       const page = { limit, ...(after === undefined ? {} : { after: idOf(after) }) };
       return (await store.deadLetters(filter, page)).map(deadLetterView);
     },
-    async acknowledge(id, { actor, notes }) {
-      await review(store, idOf(id), "acknowledged", actor, notes);
+    async acknowledge(id, by) {
+      insistOn("deadLetters.acknowledge", aReviewer, by, "");
+      await review(store, idOf(id), "acknowledged", by);
     },
-    async discard(id, { actor, notes }) {
-      await review(store, idOf(id), "discarded", actor, notes);
+    async discard(id, by) {
+      insistOn("deadLetters.discard", aReviewer, by, "");
+      await review(store, idOf(id), "discarded", by);
     },
-    async reprocess(text, { actor, notes, payload }) {
+    async reprocess(text, by) {
+      insistOn("deadLetters.reprocess", aReprocessor, by, "");
+      const { actor, notes, payload } = by;
       const id = idOf(text);
       const letter = await letterOf(store, id);
       const spec: Repeatable = JSON.parse(letter.spec);
@@ -37,18 +43,27 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
       const answer = await store.reprocess(id, successor, actor, notes ?? null);
       if (answer.status === "unknown") throw unknown(id);
       if (answer.status === "closed") throw closed(answer.letter);
-      return enqueuedAs(letter.type, answer.answer);
+      return successorAnswer(spec, answer.answer);
     },
   };
 }
 
-function enqueuedAs(type: string, answer: EnqueueAnswer) {
-  if (answer.status === "refused") {
-    throw new MillraceError("STORE_REFUSED", `the successor was refused: ${answer.code}`);
-  }
-  const { id, state } = answer;
-  return { id, type, state, created: answer.status === "created" };
+/** Who decides, and what they note. */
+interface Reviewer {
+  readonly actor: string;
+  readonly notes?: string;
 }
+
+function reviewerRule(more: Readonly<Record<string, Rule>>): Rule {
+  return anObject(
+    { required: { actor: aName }, optional: { notes: anyRemark, ...more } },
+    'an object such as { actor: "ada" }',
+  );
+}
+
+const aReviewer = reviewerRule({});
+// The payload has a rule of its own, which names the path inside it.
+const aReprocessor = reviewerRule({ payload: () => null });
 
 async function letterOf(store: JobStore, id: JobId): Promise<DeadLetter> {
   const letter = await store.deadLetter(id);
@@ -60,10 +75,9 @@ async function review(
   store: JobStore,
   id: JobId,
   status: "acknowledged" | "discarded",
-  by: string,
-  notes: string | undefined,
+  { actor, notes }: Reviewer,
 ): Promise<void> {
-  const answer = await store.review(id, { status, by, notes: notes ?? null });
+  const answer = await store.review(id, { status, by: actor, notes: notes ?? null });
   if (answer.status === "unknown") throw unknown(id);
   if (answer.status === "closed") throw closed(answer.letter);
 }

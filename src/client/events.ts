@@ -4,7 +4,10 @@ import type { Events } from "../face/events.ts";
 import type { JobRecord, JobStore } from "../store/store.ts";
 import { runOutside } from "./ambient.ts";
 
-/** Calls `listener` for every job that the event happens to. Answers how to end that. */
+/**
+ * Calls `listener` for every job that the event happens to. Answers how to end that. A listener
+ * that throws, or answers a promise that is rejected, is reported and called again for the next.
+ */
 export function eventsFrom<E extends keyof Events>(
   feed: Feed,
   store: JobStore,
@@ -21,7 +24,9 @@ export function eventsFrom<E extends keyof Events>(
         try {
           const detail: any = detailOf(kind, id, await store.get(id));
           // The wake-up may come from a job that runs here; what a listener does is not its work.
-          runOutside(() => listener(detail));
+          const answer: unknown = runOutside(() => listener(detail));
+          // The next event does not wait for it.
+          Promise.resolve(answer).catch(failed);
         } catch (error) {
           failed(error);
         }

@@ -1,79 +1,178 @@
-/** Why is this job not running? One sentence, and the reason as a word for programs. */
-import type { GateName, JobRecord, JobStore } from "../store/store.ts";
-
-export interface Explanation {
-  sentence: string;
-  reason: string;
-  until?: Date;
-}
+/** Why is this job not running, and what is to be done? */
+import { takesLane } from "../core/lanes.ts";
+import type { Explanation } from "../face/client.ts";
+import { shellWord } from "../lib/shell-word.ts";
+import type { Gate, GateName, JobRecord, JobStore, WorkerRecord } from "../store/store.ts";
 
 const WORKERS_MAX = 1_000;
+/** Names in one sentence. */
+const NAMES_MAX = 10;
 
 export async function explain(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
   switch (job.state) {
     case "completed":
     case "completed_with_errors":
-    case "failed":
     case "cancelled":
-      return { sentence: `It is over: ${job.state}.`, reason: job.state };
+      return over(job, `To run it once more: millrace jobs retry ${job.id}`);
+    case "failed":
+      return over(job, `Read why, then reprocess or discard it: millrace dlq show ${job.id}`);
     case "running":
       return explainRunning(job);
     case "scheduled":
-      return explainScheduled(job);
+      // One whose time has come is moved to the others by the next worker that looks.
+      return (job.runAt ?? 0) > now ? explainScheduled(job) : explainDue(store, job, now);
     case "queued":
-      return explainQueued(store, job, now);
+      return explainDue(store, job, now);
   }
+}
+
+function over({ state }: JobRecord, hint: string): Explanation {
+  return { sentence: `It is over: ${state}.`, reason: state, hint };
 }
 
 function explainRunning(job: JobRecord): Explanation {
   if (job.cancelRequested) {
-    return { sentence: "It is running and has been asked to stop.", reason: "cancelling" };
+    return {
+      sentence: "It is running and has been asked to stop.",
+      reason: "cancelling",
+      hint: "Let its handler listen to ctx.signal; one that does not is left behind after a while.",
+    };
   }
   if (job.startedAt === null) {
     return {
       sentence: "A worker has taken it and starts it as soon as a slot is free.",
       reason: "buffered",
+      hint: `If the worker is stuck, take it away from there: millrace jobs release ${job.id}`,
     };
   }
-  return { sentence: `It is running since ${iso(job.startedAt)}.`, reason: "running" };
+  return {
+    sentence: `It is running since ${iso(job.startedAt)}.`,
+    reason: "running",
+    hint: `To stop it: millrace jobs cancel ${job.id}`,
+  };
 }
 
 function explainScheduled(job: JobRecord): Explanation {
   const until = new Date(job.runAt ?? job.scheduledAt);
+  const hint = `To run it now: millrace jobs retry ${job.id}`;
   if (job.attempts === 0) {
-    return { sentence: `It is due at ${until.toISOString()}.`, reason: "scheduled", until };
+    return { sentence: `It is due at ${until.toISOString()}.`, reason: "scheduled", hint, until };
   }
   const why = job.fault === null ? "" : ` after ${job.fault.name}: ${job.fault.message}`;
   const attempt = `attempt ${job.attempts} of ${job.maxAttempts} failed${why}`;
   return {
     sentence: `It waits for its next attempt at ${until.toISOString()}; ${attempt}.`,
     reason: "retrying",
+    hint,
     until,
   };
 }
 
-async function explainQueued(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
+async function explainDue(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
   const gate = (await store.gates()).find((each) => isBehind(job, each));
-  if (gate !== undefined) {
-    const by = gate.by === null ? "" : ` by ${gate.by}`;
-    const sentence = `The ${gate.kind} ${gate.name} is paused${by}: ${gate.reason}.`;
-    if (gate.until === null) return { sentence, reason: "paused" };
-    return { sentence, reason: "paused", until: new Date(gate.until) };
+  if (gate !== undefined) return explainGate(gate);
+  const workers = (await store.workers(WORKERS_MAX)).filter(({ until }) => until > now);
+  return explainMissing(job, workers) ?? explainSlots(job, workers.filter(takerOf(job)));
+}
+
+function explainGate({ kind, name, by, reason, until }: Gate): Explanation {
+  const whose = by === null ? "" : ` by ${by}`;
+  const sentence = `The ${kind} ${name} is paused${whose}: ${reason}.`;
+  const hint = `To let it go on: millrace resume --${kind} ${shellWord(name)}`;
+  if (until === null) return { sentence, reason: "paused", hint };
+  return { sentence, reason: "paused", hint, until: new Date(until) };
+}
+
+/** What no worker has that the job needs: the first thing that rules out all that were left. */
+function explainMissing(job: JobRecord, alive: readonly WorkerRecord[]): Explanation | null {
+  if (alive.length === 0) {
+    const hint = "Start one: millrace worker --jobs FILE, or mill.work({ jobs }) in a program.";
+    return { sentence: "It is due, but no worker is running.", reason: "no_worker", hint };
   }
-  const workers = (await store.workers(WORKERS_MAX)).filter(
-    ({ quiet, until }) => !quiet && until > now,
+  const awake = alive.filter(({ quiet }) => !quiet);
+  if (awake.length === 0) {
+    return {
+      sentence: `It is due, but all ${alive.length} worker(s) are quiet: they take no new work.`,
+      reason: "quiet",
+      hint: "Start another: millrace worker --jobs FILE",
+    };
+  }
+  const knowing = awake.filter(takesType(job));
+  if (knowing.length === 0) {
+    const known = namesOf(awake.flatMap(({ types }) => types));
+    return notTaken("type", job.type, `the types ${known}`, "whose file exports that job");
+  }
+  const having = knowing.filter(hasLane(job));
+  if (having.length === 0) {
+    const lanes = namesOf(knowing.flatMap((worker) => worker.lanes));
+    return notTaken(
+      "lane",
+      job.lane,
+      `slots in ${lanes}`,
+      `with --lanes ${shellWord(`${job.lane}=1`)}`,
+    );
+  }
+  if (having.some(takerOf(job))) return null;
+  const tenants = namesOf(having.flatMap(({ tenant }) => tenant ?? []));
+  return notTaken(
+    "tenant",
+    job.tenant,
+    `the tenants ${tenants}`,
+    `with --tenant ${shellWord(job.tenant)}`,
   );
-  if (workers.length === 0) {
-    return { sentence: "It is due, but no worker is running.", reason: "no_worker" };
+}
+
+function notTaken(kind: GateName["kind"], name: string, taken: string, how: string): Explanation {
+  return {
+    sentence: `It is due, but no worker takes the ${kind} ${name}; those that run take ${taken}.`,
+    reason: `${kind}_not_taken`,
+    hint: `Start one ${how}: millrace worker --jobs FILE`,
+  };
+}
+
+/** Workers that take the job are there. */
+function explainSlots({ lane }: JobRecord, takers: readonly WorkerRecord[]): Explanation {
+  const slots = takers.reduce((total, worker) => total + worker.slots, 0);
+  const running = takers.reduce((total, worker) => total + worker.running, 0);
+  const more = `--lanes ${shellWord(`${lane}=N`)}`;
+  if (takers.every((worker) => worker.running >= worker.slots)) {
+    return {
+      sentence: `It is due, and all ${slots} slot(s) of ${takers.length} worker(s) are busy.`,
+      reason: "busy",
+      hint: `It starts when one is free. Start another worker, or more slots: ${more}`,
+    };
   }
-  const sentence =
-    `It is due and waits for a free slot of a worker that knows the type ${job.type}; ` +
-    `${workers.length} worker(s) are running.`;
-  return { sentence, reason: "waiting" };
+  return {
+    sentence: `It is due; ${takers.length} worker(s) take it and use ${running} of ${slots} slots.`,
+    reason: "waiting",
+    hint: `If it does not start soon, the free slots are those of other lanes: ${more}`,
+  };
+}
+
+function takerOf(job: JobRecord): (worker: WorkerRecord) => boolean {
+  return (worker) =>
+    !worker.quiet &&
+    takesType(job)(worker) &&
+    hasLane(job)(worker) &&
+    (worker.tenant === null || worker.tenant === job.tenant);
+}
+
+function takesType({ type }: JobRecord): (worker: WorkerRecord) => boolean {
+  return ({ types }) => types.includes(type);
+}
+
+function hasLane({ lane }: JobRecord): (worker: WorkerRecord) => boolean {
+  return ({ lanes }) => takesLane(lanes, lane);
 }
 
 function isBehind(job: JobRecord, gate: GateName): boolean {
   return job[gate.kind] === gate.name;
+}
+
+function namesOf(names: readonly string[]): string {
+  const all = [...new Set(names)].toSorted();
+  const more = all.length > NAMES_MAX ? ", …" : "";
+  return `${all.slice(0, NAMES_MAX).join(", ")}${more}`;
 }
 
 function iso(ms: number): string {

@@ -2,32 +2,34 @@
 import { MillraceError } from "../core/errors.ts";
 import { isFinal, type JobId, type State } from "../core/job.ts";
 import type { Settlement } from "../core/outcome.ts";
-import { settle } from "../core/settle.ts";
-import { defaults } from "../core/presets.ts";
+import { settle, type SettleContext } from "../core/settle.ts";
+import type { RetryPolicy } from "../core/policy.ts";
 import type { JobFilter, Jobs, JobView } from "../face/client.ts";
 import type { Enqueued } from "../face/enqueue.ts";
-import type { CrashFacts, JobRecord, JobStore, ListFilter } from "../store/store.ts";
+import type { CrashFacts, JobRecord, JobStore } from "../store/store.ts";
 import { explain } from "./explain.ts";
-import { successorOf } from "./successor.ts";
+import { jobFilter } from "./filters.ts";
+import { successorAnswer, successorOf } from "./successor.ts";
+import { checkAnyRemark, checkRemark } from "./texts.ts";
 import { attemptView, idOf, jobView, notFound } from "./views.ts";
 
-const PAGE_DEFAULT = 50;
-const PAGE_MAX = 1_000;
 const COUNT_MAX = 10_000;
-const PENDING: readonly State[] = ["scheduled", "queued"];
 
 export interface JobsParts {
   readonly store: JobStore;
   readonly newId: () => JobId;
   readonly random: () => number;
   readonly now: () => number;
+  /** The policy of a type, as far as this process knows it. */
+  readonly policyOf: (type: string) => RetryPolicy;
 }
 
-export function makeJobs({ store, newId, random, now }: JobsParts): Jobs {
+export function makeJobs({ store, newId, random, now, policyOf }: JobsParts): Jobs {
+  const contextOf = (type: string): SettleContext => ({ policy: policyOf(type), random: random() });
   const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(store, id));
   return {
     get: async (id) => view(idOf(id)),
-    list: (filter = {}) => listJobs(store, filter),
+    list: async (filter = {}) => listJobs(store, filter),
     stats: () => store.stats(COUNT_MAX),
     explain: async (id) => explain(store, await recordOf(store, idOf(id)), now()),
     async attempts(id) {
@@ -35,6 +37,7 @@ export function makeJobs({ store, newId, random, now }: JobsParts): Jobs {
       return (await store.attempts(job.id)).map(attemptView);
     },
     async cancel(text, reason) {
+      checkAnyRemark("jobs.cancel", "reason", reason);
       const id = idOf(text);
       const answer = await store.cancel(id, null, reason ?? null);
       if (answer.status === "unknown") throw notFound(id);
@@ -43,16 +46,18 @@ export function makeJobs({ store, newId, random, now }: JobsParts): Jobs {
     },
     retry: (id) => retry(store, idOf(id), newId),
     async fail(text, message, { retry: again = false } = {}) {
+      checkRemark("jobs.fail", "message", message);
       const id = idOf(text);
-      await intervene(store, id, (facts) => failBy(facts, message, again, random()));
+      await intervene(store, id, (facts) => failBy(facts, message, again, contextOf(facts.type)));
       return view(id);
     },
     async release(text) {
       const id = idOf(text);
       const { state } = await recordOf(store, id);
       if (state !== "running" && !isFinal(state)) throw notRunning(id, state);
-      const context = { policy: defaults.retry, random: random() };
-      await intervene(store, id, (facts) => settle(facts, { type: "interrupted" }, context));
+      const decide = (facts: CrashFacts): Settlement =>
+        settle(facts, { type: "interrupted" }, contextOf(facts.type));
+      await intervene(store, id, decide);
       return view(id);
     },
   };
@@ -67,25 +72,19 @@ async function recordOf(store: JobStore, id: JobId): Promise<JobRecord> {
 /** Pages are cut by an opaque cursor: the id of their last job. */
 async function listJobs(
   store: JobStore,
-  filter: JobFilter,
+  given: JobFilter,
 ): Promise<{ jobs: readonly JobView[]; next: string | null }> {
-  const { after, limit = PAGE_DEFAULT } = filter;
-  const before = after === undefined ? undefined : await cursorKey(store, after);
-  const page = {
-    limit: Math.min(limit, PAGE_MAX),
-    ...(before === undefined ? {} : { after: before }),
-  };
+  const { filter, after, limit } = jobFilter(given);
   const found: JobRecord[] = [];
-  for (let next: number | null | undefined = before; next !== null;) {
-    const listing = await store.list(filterOf(filter), {
-      ...page,
-      limit: page.limit - found.length,
-      ...(next === undefined ? {} : { after: next }),
-    });
+  let next = after === undefined ? undefined : await cursorKey(store, after);
+  for (;;) {
+    const from = next === undefined ? {} : { after: next };
+    const listing = await store.list(filter, { limit: limit - found.length, ...from });
     found.push(...listing.jobs);
-    next = found.length >= page.limit ? null : listing.next;
+    if (listing.next === null || found.length >= limit) break;
+    next = listing.next;
   }
-  const last = found.length >= page.limit ? found.at(-1) : undefined;
+  const last = found.length >= limit ? found.at(-1) : undefined;
   return { jobs: found.map(jobView), next: last?.id ?? null };
 }
 
@@ -98,23 +97,12 @@ async function cursorKey(store: JobStore, after: string): Promise<number> {
   );
 }
 
-function filterOf({ state, after: _after, limit: _limit, ...rest }: JobFilter): ListFilter {
-  if (state === undefined) return rest;
-  const states = (Array.isArray(state) ? state : [state]).flatMap((each: State | "pending") =>
-    each === "pending" ? PENDING : [each],
-  );
-  return { ...rest, states };
-}
-
 async function retry(store: JobStore, id: JobId, newId: () => JobId): Promise<Enqueued<unknown>> {
   const job = await recordOf(store, id);
   if (isFinal(job.state)) {
     const [answer] = await store.enqueue([successorOf(job, newId())]);
-    if (answer === undefined || answer.status === "refused") {
-      throw new MillraceError("STORE_REFUSED", `the successor of ${id} was refused`);
-    }
-    const { id: successor, state } = answer;
-    return { id: successor, type: job.type, state, created: answer.status === "created" };
+    if (answer === undefined) throw new Error("the store gave no answer");
+    return successorAnswer(job, answer);
   }
   const answer = await store.hurry(id);
   if (answer.status === "unknown") throw notFound(id);
@@ -133,13 +121,17 @@ async function intervene(
 }
 
 /** A failure by hand: final, or a failed attempt like any other. */
-function failBy(facts: CrashFacts, message: string, again: boolean, random: number): Settlement {
+function failBy(
+  facts: CrashFacts,
+  message: string,
+  again: boolean,
+  context: SettleContext,
+): Settlement {
   const fault = {
     class: again ? "retryable" : "non_retryable",
     name: "FailedByHand",
     message,
   } as const;
-  const context = { policy: defaults.retry, random };
   return settle({ ...facts, retryOwner: "queue" }, { type: "failed", fault }, context);
 }
 

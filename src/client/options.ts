@@ -4,14 +4,16 @@ import { MillraceError } from "../core/errors.ts";
 import type { EnqueueOptions } from "../face/enqueue.ts";
 import { aName, anObject, aWholeNumber, isObject, must, oneOf, type Rule } from "../face/rules.ts";
 import { SETTING_RULES } from "../face/settings.ts";
+import { aText, isText } from "./texts.ts";
 
 const KEY_LENGTH_MAX = 500;
 const TAGS_MAX = 50;
+const URL_LENGTH_MAX = 2_000;
 
-const aKey: Rule = must(
-  (value) => isText(value, KEY_LENGTH_MAX),
-  `a text of 1 to ${KEY_LENGTH_MAX} characters`,
-);
+const aKey: Rule = aText(KEY_LENGTH_MAX);
+
+/** Named by the types, and refused until they do what they say: ignoring them would be a lie. */
+const NOT_YET: readonly (keyof EnqueueOptions)[] = ["concurrencyKey", "after", "tx"];
 
 /** A key alone, or a key with what happens when it is taken. */
 function keyOr(...policies: readonly string[]): Rule {
@@ -22,6 +24,7 @@ function keyOr(...policies: readonly string[]): Rule {
   return (value, place) => (typeof value === "string" ? aKey : whole)(value, place);
 }
 
+export const aTagSet: Rule = must(isTags, `up to ${TAGS_MAX} texts by name`);
 const aMoment: Rule = must(reads(instantMs), "a Date, milliseconds since 1970, or ISO text");
 const aDelay: Rule = must(reads(durationMs), 'a duration such as "5m"');
 
@@ -37,9 +40,8 @@ const RULE = anObject(
       correlationId: aName,
       idempotencyKey: keyOr("return-existing", "error"),
       dedupKey: keyOr("skip", "replace", "extend"),
-      concurrencyKey: aKey,
-      tags: must(isTags, `up to ${TAGS_MAX} texts by name`),
-      webhookUrl: must((value) => isText(value, 2_000), "a URL"),
+      tags: aTagSet,
+      webhookUrl: must(isWebUrl, "a URL that begins with http:// or https://"),
       createdBy: aName,
     },
   },
@@ -48,6 +50,14 @@ const RULE = anObject(
 
 /** Throws OPTION_INVALID that names the job, the option and the cure. */
 export function checkOptions(type: string, options: EnqueueOptions): void {
+  const early = isObject(options) ? NOT_YET.find((name) => options[name] !== undefined) : undefined;
+  if (early !== undefined) {
+    throw new MillraceError(
+      "NOT_YET",
+      `enqueue of "${type}": ${early} is not part of this release, and is refused until it is`,
+      { details: { option: early } },
+    );
+  }
   const mismatch = RULE(options, "");
   if (mismatch !== null) {
     const { place, problem } = mismatch;
@@ -72,10 +82,10 @@ function isTags(value: unknown): boolean {
   );
 }
 
-/** What both databases store as it is: well-formed, without U+0000. */
-function isText(value: unknown, lengthMax: number): boolean {
-  if (typeof value !== "string" || value.length === 0 || value.length > lengthMax) return false;
-  return value.isWellFormed() && !value.includes("\0");
+function isWebUrl(value: unknown): boolean {
+  if (!isText(value, URL_LENGTH_MAX)) return false;
+  const url = URL.parse(value);
+  return url !== null && ["http:", "https:"].includes(url.protocol);
 }
 
 function reads(parse: (value: any, name: string) => number): (value: unknown) => boolean {

@@ -1,6 +1,8 @@
 /** A final job never changes; what repeats it is a new job that is linked to it. */
+import { MillraceError } from "../core/errors.ts";
 import type { JobId, JsonText } from "../core/job.ts";
-import type { JobRecord, NewJob } from "../store/store.ts";
+import type { Enqueued } from "../face/enqueue.ts";
+import type { EnqueueAnswer, JobRecord, NewJob } from "../store/store.ts";
 
 /** What there is to repeat: a job, or the copy that a dead letter keeps of one. */
 export type Repeatable = Pick<
@@ -18,6 +20,7 @@ export type Repeatable = Pick<
   | "correlationId"
   | "parentId"
   | "concurrencyKey"
+  | "dedupKey"
   | "webhookUrl"
   | "tags"
   | "createdBy"
@@ -48,11 +51,29 @@ export function successorOf(
     concurrencyKey: job.concurrencyKey,
     // The key belongs to the first of them; the link says that this one repeats it.
     idempotency: null,
-    dedup: null,
+    dedup: job.dedupKey === null ? null : { key: job.dedupKey, onConflict: "skip" },
     webhookUrl: job.webhookUrl,
     tags: job.tags,
     createdBy: change.createdBy ?? job.createdBy,
     onOrphan: job.onOrphan,
     retryOwner: job.retryOwner,
   };
+}
+
+/** What came of asking for a successor. `created` is false when one lives already. */
+export function successorAnswer(job: Repeatable, answer: EnqueueAnswer): Enqueued<unknown> {
+  if (answer.status === "refused") {
+    throw new MillraceError("STORE_REFUSED", `the successor of ${job.id} was refused`, {
+      details: { id: job.id, code: answer.code },
+    });
+  }
+  if (answer.status === "existing" && answer.by === "dedup") throw keyIsHeld(job, answer.id);
+  const { id, state } = answer;
+  return { id, type: job.type, state, created: answer.status === "created" };
+}
+
+/** Another job does that work meanwhile: a second one is not made, and the caller is told so. */
+function keyIsHeld({ id, dedupKey }: Repeatable, holder: JobId): MillraceError {
+  const message = `job ${id} is not repeated: ${holder} holds its dedup key "${dedupKey}"`;
+  return new MillraceError("DEDUP_KEY_HELD", message, { details: { id, holder } });
 }

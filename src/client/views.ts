@@ -39,6 +39,8 @@ export function jobView(job: store.JobRecord): JobView {
 export function attemptView(attempt: store.AttemptRecord): AttemptView {
   return {
     number: attempt.n,
+    attempts: attempt.tries,
+    crashes: attempt.crashes,
     outcome: attempt.outcome,
     fence: attempt.fence,
     worker: attempt.worker,
@@ -78,6 +80,10 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
     joinedAt: new Date(worker.joinedAt),
     isAlive: worker.until > now,
     isQuiet: worker.quiet,
+    types: worker.types,
+    lanes: worker.lanes,
+    tenant: worker.tenant,
+    slots: worker.slots,
     running: worker.running,
   };
 }

@@ -14,30 +14,42 @@ import { notFound } from "./views.ts";
 /** How often to look although nothing was heard: the feed is complete, but its reader may fail. */
 const LOOK_MS = 5_000;
 
+export interface WaitParts {
+  readonly store: JobStore;
+  readonly feed: Feed;
+  readonly clock: Clock;
+  /** Aborts before the store closes: after one last look there is nothing left to wait for. */
+  readonly closing: AbortSignal;
+}
+
 /** Resolves with the final record of a job. */
 export async function untilFinal(
-  parts: { readonly store: JobStore; readonly feed: Feed; readonly clock: Clock },
+  { store, feed, clock, closing }: WaitParts,
   id: JobId,
   options: WaitOptions = {},
 ): Promise<JobRecord> {
-  const { store, feed, clock } = parts;
   const limitMs = options.timeout === undefined ? null : durationMs(options.timeout, "timeout");
   const endsAt = limitMs === null ? null : clock.monotonic() + limitMs;
   const ear = listenFor(feed, id);
   const abort = aborted(options.signal);
+  const close = aborted(closing);
+  const ended = close.promise.catch(() => {});
   try {
     for (;;) {
       const heard = ear.next();
+      const isLastLook = closing.aborted;
       const job = await store.get(id);
       if (job === null) throw notFound(id);
       if (isFinal(job.state)) return job;
+      if (isLastLook) throw closed(id, job.state);
       const leftMs = endsAt === null ? LOOK_MS : Math.min(LOOK_MS, endsAt - clock.monotonic());
       if (leftMs <= 0) throw timedOut(id, job.state, limitMs ?? 0);
-      await within(clock, leftMs, Promise.race([heard, abort.promise]));
+      await within(clock, leftMs, Promise.race([heard, ended, abort.promise]));
     }
   } finally {
     ear.stop();
     abort.stop();
+    close.stop();
   }
 }
 
@@ -69,6 +81,11 @@ function aborted(signal: AbortSignal | undefined): { promise: Promise<never>; st
 function timedOut(id: JobId, state: string, limitMs: number): MillraceError {
   const message = `job ${id} is still ${state} after ${formatDuration(limitMs)}`;
   return new MillraceError("WAIT_TIMED_OUT", message, { details: { id, state } });
+}
+
+function closed(id: JobId, state: string): MillraceError {
+  const message = `the mill was closed while job ${id} is ${state}; the job goes on`;
+  return new MillraceError("STORE_CLOSED", message, { details: { id, state } });
 }
 
 /** The final job as a union on its state. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { claimPlan, GENERAL_LANE } from "./lanes.ts";
+import { claimPlan, GENERAL_LANE, takesLane } from "./lanes.ts";
 import type { LaneSlots } from "./lanes.ts";
 
 const fast: LaneSlots = { lane: "fast", slots: 3, running: 0 };
@@ -15,6 +15,16 @@ const anyLanes = fc.uniqueArray(
   { selector: ({ lane }) => lane },
 );
 const anyBatch = fc.integer({ min: 1, max: 20 });
+
+describe("a worker", () => {
+  test("takes jobs of its own lanes, and of any with slots in general (004-01)", () => {
+    expect(takesLane(["fast", "mail"], "mail")).toBe(true);
+    expect(takesLane(["fast", "mail"], "bulk")).toBe(false);
+    expect(takesLane(["fast", "mail"], GENERAL_LANE)).toBe(false);
+    expect(takesLane(["fast", GENERAL_LANE], "bulk")).toBe(true);
+    expect(takesLane([], "bulk")).toBe(false);
+  });
+});
 
 describe("a claim plan", () => {
   test("asks for fast jobs first, then for any (004-01)", () => {

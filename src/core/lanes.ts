@@ -27,6 +27,11 @@ export interface ClaimPlanOptions {
 /** The lane whose slots take any job. */
 export const GENERAL_LANE = "general";
 
+/** Whether a worker with slots in these lanes takes jobs of `lane`. */
+export function takesLane(lanes: readonly string[], lane: string): boolean {
+  return lanes.includes(GENERAL_LANE) || lanes.includes(lane);
+}
+
 /**
  * The claims that fill the free slots, in the order in which to make them. Reserved lanes ask
  * first, so that their jobs leave the general slots to those who have no other.

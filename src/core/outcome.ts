@@ -19,7 +19,8 @@ export type Outcome =
   | { readonly type: "succeeded"; readonly result: JsonText | null; readonly failedUnits: number }
   | { readonly type: "failed"; readonly fault: Fault; readonly retryAfterMs?: number }
   | { readonly type: "timed_out"; readonly limitMs: number }
-  | { readonly type: "crashed" }
+  /** `isCertain`: it had begun for certain when its worker died. */
+  | { readonly type: "crashed"; readonly isCertain: boolean }
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "interrupted" }
   | { readonly type: "snoozed"; readonly delayMs: number };

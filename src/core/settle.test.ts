@@ -202,7 +202,9 @@ describe("a job that runs too long", () => {
 
 describe("a job whose worker crashes", () => {
   test("is charged, and runs again after the backoff of its crashes (C-05)", () => {
-    expect(settle(facts({ tries: 3, crashes: 1 }), { type: "crashed" }, context)).toEqual({
+    expect(
+      settle(facts({ tries: 3, crashes: 1 }), { type: "crashed", isCertain: true }, context),
+    ).toEqual({
       outcome: "crashed",
       to: "scheduled",
       delayMs: 4_000,
@@ -216,20 +218,22 @@ describe("a job whose worker crashes", () => {
     const poison = facts({ tries: 2, crashes: 2, maxAttempts: 100 });
     const single = { ...context, policy: { ...defaults.retry, crashCap: 1 } };
 
-    expect(settle(poison, { type: "crashed" }, context)).toMatchObject({
+    expect(settle(poison, { type: "crashed", isCertain: true }, context)).toMatchObject({
       to: "failed",
       tries: 3,
       crashes: 3,
       fault: { message: "It killed its worker 3 times." },
     });
-    expect(settle(facts(), { type: "crashed" }, single)).toMatchObject({
+    expect(settle(facts(), { type: "crashed", isCertain: true }, single)).toMatchObject({
       to: "failed",
       fault: { message: "It killed its worker once." },
     });
   });
 
   test("fails at its last attempt", () => {
-    expect(settle(facts({ tries: 4 }), { type: "crashed" }, context)).toMatchObject({
+    expect(
+      settle(facts({ tries: 4 }), { type: "crashed", isCertain: true }, context),
+    ).toMatchObject({
       to: "failed",
       fault: { message: "Its worker died during the run." },
     });
@@ -238,7 +242,7 @@ describe("a job whose worker crashes", () => {
   test("fails at once where a crash is final (001-09, C-05)", () => {
     const orphan = facts({ onOrphan: jobqueue.onOrphan });
 
-    expect(settle(orphan, { type: "crashed" }, context)).toMatchObject({
+    expect(settle(orphan, { type: "crashed", isCertain: true }, context)).toMatchObject({
       to: "failed",
       tries: 1,
       crashes: 1,
@@ -246,10 +250,28 @@ describe("a job whose worker crashes", () => {
     });
   });
 
+  test("is charged nothing where nobody knows whether it had begun, and comes back apart", () => {
+    const doubt = { type: "crashed", isCertain: false } as const;
+    const early = settle(facts({ tries: 1, crashes: 2 }), doubt, { ...context, random: 0 });
+    const late = settle(facts(), doubt, { ...context, random: 0.999 });
+
+    expect(early).toEqual({
+      outcome: "crashed",
+      to: "scheduled",
+      delayMs: 1,
+      tries: 1,
+      crashes: 2,
+      fault: expect.objectContaining({ name: "CrashError" }),
+    });
+    expect(late).toMatchObject({ to: "scheduled", delayMs: 4_996 });
+    expect(settle(facts({ onOrphan: "fail" }), doubt, context).to).toBe("failed");
+    expect(settle(facts({ maxAttempts: 1 }), doubt, context).to).toBe("failed");
+  });
+
   test("is run again under a supervisor too (C-06, 002-15)", () => {
     const supervised = facts({ retryOwner: "supervisor" });
 
-    expect(settle(supervised, { type: "crashed" }, context).to).toBe("scheduled");
+    expect(settle(supervised, { type: "crashed", isCertain: true }, context).to).toBe("scheduled");
   });
 });
 
@@ -275,7 +297,7 @@ describe("a settlement", () => {
     }),
     anyClass.map(failed),
     fc.record({ type: fc.constant("timed_out" as const), limitMs: fc.nat() }),
-    fc.constant<Outcome>({ type: "crashed" }),
+    fc.boolean().map((isCertain): Outcome => ({ type: "crashed", isCertain })),
     fc.constant<Outcome>({ type: "cancelled", reason: null }),
     fc.constant<Outcome>({ type: "interrupted" }),
     fc.record({ type: fc.constant("snoozed" as const), delayMs: fc.nat() }),
@@ -291,7 +313,8 @@ describe("a settlement", () => {
         expect(next.outcome).toBe(outcome.type);
         expect(mayMove("running", next.to)).toBe(true);
         expect([0, 1]).toContain(next.tries - job.tries);
-        expect(next.crashes - job.crashes).toBe(outcome.type === "crashed" ? 1 : 0);
+        const mayCharge = outcome.type === "crashed" ? [Number(outcome.isCertain), 1] : [0];
+        expect(mayCharge).toContain(next.crashes - job.crashes);
       }),
     );
   });

@@ -7,6 +7,9 @@ import { formatDuration } from "./duration.ts";
 import type { Fault, Outcome, RunFacts, Settlement } from "./outcome.ts";
 import type { RetryPolicy } from "./policy.ts";
 
+/** How far apart runs come back of which one may have killed their worker. */
+const DOUBT_MS_MAX = 5_000;
+
 export interface SettleContext {
   readonly policy: RetryPolicy;
   /** Uniform in [0, 1). */
@@ -45,7 +48,7 @@ export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext
       return settleFailure(facts, { ...outcome, fault: timeoutFault(outcome.limitMs) }, context);
 
     case "crashed":
-      return settleCrash(facts, context);
+      return settleCrash(facts, outcome.isCertain, context);
   }
 }
 
@@ -75,20 +78,33 @@ function settleFailure(facts: RunFacts, failure: Failure, context: SettleContext
  * A crash is retried whoever owns the retries: the attempt never came to an end that could be
  * told.
  */
-function settleCrash(facts: RunFacts, { policy, random }: SettleContext): Settlement {
-  const tries = facts.tries + 1;
-  const crashes = facts.crashes + 1;
-  const ended = { outcome: "crashed", tries, crashes } as const;
+function settleCrash(
+  facts: RunFacts,
+  isCertain: boolean,
+  { policy, random }: SettleContext,
+): Settlement {
+  const charged = { tries: facts.tries + 1, crashes: facts.crashes + 1 };
+  const ended = { outcome: "crashed", ...charged } as const;
 
   if (facts.onOrphan === "fail") {
     return { ...ended, to: "failed", fault: crashFault("Its worker died, and onOrphan is fail.") };
   }
-  if (crashes >= policy.crashCap) {
-    return { ...ended, to: "failed", fault: crashFault(`It killed its worker ${times(crashes)}.`) };
+  if (!isCertain && ended.tries < facts.maxAttempts) {
+    // Charged to nobody. Those that began together come back one by one: the next crash tells. The
+    // last attempt counts as used: it may have begun, and there must not be one more.
+    const fault = crashFault("Its worker died when the run was about to begin.");
+    const delayMs = 1 + Math.floor(random * DOUBT_MS_MAX);
+    const { tries, crashes } = facts;
+    return { outcome: "crashed", tries, crashes, fault, ...after(delayMs) };
+  }
+  if (ended.crashes >= policy.crashCap) {
+    const message = `It killed its worker ${times(ended.crashes)}.`;
+    return { ...ended, to: "failed", fault: crashFault(message) };
   }
   const fault = crashFault("Its worker died during the run.");
-  if (tries >= facts.maxAttempts) return { ...ended, to: "failed", fault };
-  return { ...ended, fault, ...after(backoffMs(policy.backoff.retryable, crashes, random)) };
+  if (ended.tries >= facts.maxAttempts) return { ...ended, to: "failed", fault };
+  const delayMs = backoffMs(policy.backoff.retryable, ended.crashes, random);
+  return { ...ended, fault, ...after(delayMs) };
 }
 
 function after(delayMs: number): { to: "scheduled" | "queued"; delayMs: number } {

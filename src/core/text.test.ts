@@ -90,6 +90,7 @@ describe("a value in an error message", () => {
     [12n, "12n"],
     [null, "null"],
     [{}, "an object"],
+    [[1], "an array"],
     [() => 1, "a function"],
     [Symbol("x"), "a symbol"],
     [Number.NaN, "NaN"],

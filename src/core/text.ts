@@ -46,7 +46,8 @@ export function shown(value: unknown): string {
     case "bigint":
       return storable(`${value}n`, 100);
     case "object":
-      return value === null ? "null" : "an object";
+      if (value === null) return "null";
+      return Array.isArray(value) ? "an array" : "an object";
     case "function":
       return "a function";
     case "symbol":

@@ -18,8 +18,7 @@ export class Feed {
   readonly #clock: Clock;
   readonly #failed: (error: unknown) => void;
   readonly #listeners = new Set<FeedListener>();
-  #position: Promise<number> | null = null;
-  #stop: (() => void) | null = null;
+  #session: Session | null = null;
   #reading = false;
   #again = false;
 
@@ -33,11 +32,14 @@ export class Feed {
     this.#failed = failed;
   }
 
-  /** Hears everything that is committed from now on. */
+  /**
+   * Hears everything that is committed from now on; if the store does not tell at once where that
+   * begins, from the moment at which it does.
+   */
   listen(listener: FeedListener): () => void {
     const entry: FeedListener = (each) => listener(each);
     this.#listeners.add(entry);
-    if (this.#stop === null) this.#begin();
+    this.#session ??= this.#begin();
     return () => {
       this.#listeners.delete(entry);
       if (this.#listeners.size === 0) this.close();
@@ -46,15 +48,11 @@ export class Feed {
 
   close(): void {
     this.#listeners.clear();
-    this.#stop?.();
-    this.#stop = null;
-    this.#position = null;
+    this.#session?.stop();
+    this.#session = null;
   }
 
-  #begin(): void {
-    this.#position = this.#store.feedEnd();
-    // Whoever reads next hears of a failure; until then it must not count as unhandled.
-    this.#position.catch(() => {});
+  #begin(): Session {
     const unwatch = this.#store.watch(() => void this.#read());
     let cancelPoll = (): void => {};
     const poll = (): void => {
@@ -64,10 +62,23 @@ export class Feed {
       });
     };
     poll();
-    this.#stop = () => {
+    const stop = (): void => {
       unwatch();
       cancelPoll();
     };
+    const session: Session = { stop, position: null };
+    // Whoever reads next hears of a failure; until then it must not count as unhandled.
+    this.#positionOf(session).catch(() => {});
+    return session;
+  }
+
+  /** Where to read on. A store that could not say is asked again the next time. */
+  #positionOf(session: Session): Promise<number> {
+    session.position ??= this.#store.feedEnd().catch((error: unknown) => {
+      session.position = null;
+      throw error;
+    });
+    return session.position;
   }
 
   /** One read at a time; a wake-up during one leads to another. */
@@ -88,15 +99,23 @@ export class Feed {
   }
 
   async #readOnce(): Promise<void> {
-    const from = await this.#position;
-    if (from === null) return;
-    const entries = await this.#store.feed(from, ENTRIES_PER_READ);
+    const session = this.#session;
+    if (session === null) return;
+    const entries = await this.#store.feed(await this.#positionOf(session), ENTRIES_PER_READ);
     const last = entries.at(-1);
-    if (last === undefined || this.#position === null) return;
-    this.#position = Promise.resolve(last.position);
+    // Who has begun to listen meanwhile has a session of its own, and hears nothing of before.
+    if (last === undefined || this.#session !== session) return;
+    session.position = Promise.resolve(last.position);
     this.#again = true;
     for (const entry of entries) {
       for (const listener of this.#listeners) listener(entry);
     }
   }
+}
+
+/** From the first listener to the last one's leave. */
+interface Session {
+  readonly stop: () => void;
+  /** `null` when the store has not told it yet. */
+  position: Promise<number> | null;
 }

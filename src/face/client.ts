@@ -11,11 +11,20 @@ import type { Events } from "./events.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
 export interface OpenOptions {
-  /** The tenant of jobs that name none. Default: `default`. */
+  /**
+   * The tenant of jobs that name none. Default: `default`. One per database and process: another
+   * one for a URL that is open here is refused.
+   */
   readonly tenant?: string;
-  /** Numbers of one of the presets instead of the library's own, for jobs and workers alike. */
+  /**
+   * Numbers of one of the presets instead of the library's own, for jobs and workers alike. One per
+   * database and process, like the tenant.
+   */
   readonly preset?: Preset;
-  /** Where the library reports; any pino-shaped logger will do. Default: warnings to stderr. */
+  /**
+   * Where the library reports; any pino-shaped logger will do. Default: warnings to stderr. Each
+   * opener has its own.
+   */
   readonly logger?: Logger;
 }
 
@@ -26,12 +35,22 @@ export interface Millrace extends AsyncDisposable {
     ...args: PayloadArgs<NoInfer<Input>>
   ): Promise<Enqueued<R>>;
 
-  /** Answers in the order asked, each with the type of its own result. */
+  /**
+   * Answers in the order asked, each with the type of its own result. A request that is not valid
+   * is refused before anything is written. One that the store refuses, because a key is taken by
+   * other content, harms no other: the rest is enqueued, and the error tells what became of each in
+   * `details.answers`, in the order asked:
+   * `{ index, id, status: "created" | "existing" | "refused", code, holder? }`, with `id: null` for
+   * a refused one and `code: null` for the others.
+   */
   enqueueMany<const T extends readonly JobRequest<unknown>[]>(
     requests: T,
   ): Promise<{ [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never }>;
 
-  /** Resolves with the final job, however it ended. */
+  /**
+   * Resolves with the final job, however it ended. Rejects with STORE_CLOSED when the mill is
+   * closed before; the job goes on.
+   */
   wait<R>(job: JobRef<R>, options?: WaitOptions): Promise<Finished<R>>;
 
   /** Resolves with the result, or throws a MillraceError JOB_FAILED / JOB_CANCELLED. */
@@ -41,7 +60,8 @@ export interface Millrace extends AsyncDisposable {
 
   /**
    * Events of the whole installation, read from the durable feed: it hears jobs that other
-   * processes ran. Answers a function that ends the listening.
+   * processes ran. Answers a function that ends the listening. A listener that throws, or answers a
+   * promise that is rejected, is logged and hears the next event all the same.
    */
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => void): () => void;
 
@@ -49,9 +69,16 @@ export interface Millrace extends AsyncDisposable {
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
 
-  /** From the next claim on, nothing behind this gate starts. */
+  /**
+   * From the next claim on, nothing behind this gate starts. A reason has up to 2,000 characters.
+   */
   pause(target: PauseTarget, reason: string): Promise<void>;
   resume(target: PauseTarget): Promise<void>;
+  /**
+   * Stops the workers that were started here, ends every wait, and closes the store unless others
+   * of this process have it open. Harmless when repeated. A handler must not close the mill that
+   * runs it: CLOSE_FROM_WITHIN.
+   */
   close(): Promise<void>;
 }
 
@@ -65,21 +92,43 @@ export type PauseTarget = { lane: string } | { type: string } | { tenant: string
 export interface Jobs {
   /** Throws JOB_NOT_FOUND. */
   get(id: string): Promise<JobView>;
+  /** Newest first. Throws OPTION_INVALID for a filter or a state that there is not. */
   list(filter?: JobFilter): Promise<{ jobs: readonly JobView[]; next: string | null }>;
-  /** A waiting job ends at once; a running one is asked to stop. */
+  /**
+   * A waiting job ends at once; a running one is asked to stop. A reason has up to 2,000
+   * characters.
+   */
   cancel(id: string, reason?: string): Promise<JobView>;
-  /** A waiting job runs now. A finished one gets a linked successor that keeps phases and units. */
+  /**
+   * A waiting job runs now. A finished one gets a linked successor that keeps phases and units; if
+   * another job holds its dedup key meanwhile, that is DEDUP_KEY_HELD.
+   */
   retry(id: string): Promise<Enqueued<unknown>>;
-  /** Ends a job as failed, with its dead letter; with `retry` it counts as a failed attempt. */
+  /**
+   * Ends a job as failed, with its dead letter; the message has up to 2,000 characters. With
+   * `retry` it counts as a failed attempt, and waits by the backoff of its definition where this
+   * process has it (from `work`, or from an `enqueue`), else by that of this mill's preset.
+   */
   fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
   /** Takes a job away from a worker that is stuck with it. It is queued again, uncharged. */
   release(id: string): Promise<JobView>;
   /** Every run of a job so far, oldest first. */
   attempts(id: string): Promise<readonly AttemptView[]>;
-  /** Why a job does not run, in one sentence. */
-  explain(id: string): Promise<{ sentence: string; reason: string; until?: Date }>;
+  /** Why a job does not run, and what to do about it. */
+  explain(id: string): Promise<Explanation>;
   /** How many jobs wait, run and have failed, and how long the oldest has waited. */
   stats(): Promise<JobStats>;
+}
+
+/** Why a job does not run. */
+export interface Explanation {
+  readonly sentence: string;
+  /** The same as one word, for programs. */
+  readonly reason: string;
+  /** What to do about it. */
+  readonly hint: string;
+  /** When it changes by itself. */
+  readonly until?: Date;
 }
 
 export interface JobStats {
@@ -94,8 +143,14 @@ export interface JobStats {
 
 export interface DeadLetters {
   get(id: string): Promise<DeadLetter>;
+  /** Newest first. Throws OPTION_INVALID for a filter or a status that there is not. */
   list(filter?: DeadLetterFilter): Promise<readonly DeadLetter[]>;
+  /** Notes have up to 2,000 characters, here and below. */
   acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;
+  /**
+   * Enqueues it again as a linked successor. If another job holds its dedup key meanwhile, that is
+   * DEDUP_KEY_HELD, and the letter stays open.
+   */
   reprocess(
     id: string,
     by: { actor: string; notes?: string; payload?: Json },
@@ -127,6 +182,13 @@ export interface WorkerView {
   /** False when its heartbeat is overdue. */
   readonly isAlive: boolean;
   readonly isQuiet: boolean;
+  /** What it takes. The slots of the lane `general` take jobs of any lane. */
+  readonly types: readonly string[];
+  readonly lanes: readonly string[];
+  /** `null`: jobs of all tenants. */
+  readonly tenant: string | null;
+  /** How many jobs it can run at once, and how many it runs. */
+  readonly slots: number;
   readonly running: number;
 }
 
@@ -167,6 +229,9 @@ export interface JobView {
 /** One run of a job. */
 export interface AttemptView {
   readonly number: number;
+  /** Attempts and crashes charged until then. A run that is charged raises them. */
+  readonly attempts: number;
+  readonly crashes: number;
   readonly outcome: OutcomeName;
   readonly fence: number | null;
   readonly worker: string | null;
@@ -188,6 +253,7 @@ export interface JobFilter {
   tags?: Readonly<Record<string, string>>;
   /** Continue a list: the `next` of the page before. */
   after?: string;
+  /** Most to answer: 50 unless told, 1,000 at most. */
   limit?: number;
 }
 

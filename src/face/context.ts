@@ -56,7 +56,10 @@ export interface Context<Results, Deps> {
     ...args: PayloadArgs<NoInfer<Input>>
   ): Promise<JobRef<R>>;
 
-  /** Ends this run and starts the job again after `delay`. Costs no attempt. */
+  /**
+   * Ends this run and starts the job again after `delay`, which is at least 100 ms. Costs no
+   * attempt.
+   */
   snooze(delay: Duration): never;
 }
 

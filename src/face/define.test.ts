@@ -158,7 +158,7 @@ describe("a definition that the types did not stop", () => {
 
   test.each<[name: string, definition: unknown, message: string]>([
     ["nothing", undefined, 'defineJob: must be an object such as { type: "email" }, not undefined'],
-    ["a list", [], 'defineJob: must be an object such as { type: "email" }, not an object'],
+    ["a list", [], 'defineJob: must be an object such as { type: "email" }, not an array'],
     ["no type", { lane: "fast" }, `defineJob: type ${NAME}, not undefined`],
     ["a type that is no text", { type: 7 }, `defineJob: type ${NAME}, not 7`],
     ["an empty type", { type: "" }, `job "": type ${NAME}, not ""`],

@@ -14,13 +14,18 @@ export interface EnqueueOptions {
   readonly correlationId?: string;
   readonly idempotencyKey?: string | { key: string; onConflict: "return-existing" | "error" };
   readonly dedupKey?: string | { key: string; onConflict: "skip" | "replace" | "extend" };
+  /** Not part of this release: refused with NOT_YET. */
   readonly concurrencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** Jobs that must end well before this one may start. */
+  /** Jobs that must end well before this one may start. Not part of this release: NOT_YET. */
   readonly after?: readonly JobRef<unknown>[];
+  /** Begins with `http://` or `https://`. */
   readonly webhookUrl?: string;
   readonly createdBy?: string;
-  /** The caller's own transaction: the job exists if and when it commits. */
+  /**
+   * The caller's own transaction: the job exists if and when it commits. Not part of this release:
+   * NOT_YET.
+   */
   readonly tx?: NativeTransaction | Transaction;
 }
 

@@ -64,7 +64,13 @@ export function aWholeNumber(bounds: { min: number }): Rule {
 }
 
 export function oneOf(...words: readonly string[]): Rule {
-  return must((value) => words.some((word) => word === value), list(words.map(shown), "or"));
+  const rule = must((value) => words.some((word) => word === value), list(words.map(shown), "or"));
+  return (value, place) => {
+    const mismatch = rule(value, place);
+    const meant = typeof value === "string" ? closest(value, words) : null;
+    if (mismatch === null || meant === null) return mismatch;
+    return { place, problem: `${mismatch.problem}; did you mean ${shown(meant)}?` };
+  };
 }
 
 export function listOf(rule: Rule): Rule {

@@ -46,7 +46,7 @@ function ownMismatch(schema: Schema, value: unknown): string | null {
   if (schema.anyOf?.every((each) => mismatchOf(each, value, "") !== null)) {
     return refuse(schema.description ?? "of another form");
   }
-  if (!hasType(schema, value)) return refuse(typesOf(schema).join(" or "));
+  if (!hasType(schema, value)) return refuse(typesOf(schema).map(withArticle).join(" or "));
   if (typeof value === "string") return textMismatch(schema, value, refuse);
   if (typeof value === "number") {
     const { minimum = -Infinity, maximum = Infinity } = schema;
@@ -112,6 +112,11 @@ function hasType(schema: Schema, value: unknown): boolean {
 
 function typesOf({ type = [] }: Schema): readonly TypeName[] {
   return typeof type === "string" ? [type] : type;
+}
+
+function withArticle(type: TypeName): string {
+  if (type === "null") return type;
+  return `${/^[aio]/.test(type) ? "an" : "a"} ${type}`;
 }
 
 function isOf(type: TypeName, value: unknown): boolean {

@@ -85,9 +85,15 @@ const ENQUEUE_OPTIONS: Schema = {
     correlationId: NAME,
     idempotencyKey: keyOr("return-existing", "error"),
     dedupKey: keyOr("skip", "replace", "extend"),
-    concurrencyKey: KEY,
+    concurrencyKey: { ...KEY, description: "Not part of this release: refused with NOT_YET." },
     tags: { type: "object", additionalProperties: KEY },
-    webhookUrl: { type: "string", minLength: 1, maxLength: 2_000 },
+    webhookUrl: {
+      description: "a URL that begins with http:// or https://",
+      type: "string",
+      pattern: "^[Hh][Tt][Tt][Pp][Ss]?://",
+      minLength: 1,
+      maxLength: 2_000,
+    },
     createdBy: NAME,
   },
 };

@@ -1,4 +1,6 @@
 /** Where the library reports when nobody gave it a logger: one JSON object per line, on stderr. */
+import { loggable } from "./loggable.ts";
+import { plainJson } from "./plain-text.ts";
 
 type Level = "debug" | "info" | "warn" | "error";
 
@@ -11,24 +13,29 @@ export interface PlainLogger {
   error(message: string, fields?: object): void;
 }
 
-/** Writes what is at least as grave as `least`. */
+/** Writes what is at least as grave as `least`. Takes any fields, and never throws. */
 export function stderrLogger(least: Level, now: () => number): PlainLogger {
   const at =
     (level: Level) =>
     (message: string, fields: object = {}): void => {
       if (RANK[level] < RANK[least]) return;
-      const line = { time: new Date(now()).toISOString(), level, msg: message, ...plain(fields) };
-      process.stderr.write(`${JSON.stringify(line)}\n`);
+      const time = new Date(now()).toISOString();
+      const line = { time, level, msg: message, ...loggable(fields, "line") };
+      process.stderr.write(`${plainJson(JSON.stringify(line))}\n`);
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Errors have no enumerable fields; without this they would be shown as `{}`. */
-function plain(fields: object): object {
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [
-      key,
-      value instanceof Error ? `${value.name}: ${value.message}` : value,
-    ]),
-  );
+/** A logger of somebody else's that may throw, made into one that does not. */
+export function sturdyLogger(logger: PlainLogger): PlainLogger {
+  const at =
+    (level: Level) =>
+    (message: string, fields?: object): void => {
+      try {
+        logger[level](message, fields);
+      } catch {
+        // There is nobody left to tell; what was being reported on goes on.
+      }
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

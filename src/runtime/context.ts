@@ -2,7 +2,9 @@
 import type { Clock } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError, TransientError } from "../core/errors.ts";
+import type { ErrorClass } from "../core/job.ts";
 import type { Context, Logger } from "../face/context.ts";
+import { loggable } from "../lib/loggable.ts";
 import type { ClaimedJob, Lease } from "../store/store.ts";
 
 /** Thrown by `ctx.snooze` to unwind the handler; the executor knows it by this class. */
@@ -14,6 +16,30 @@ export class Snooze extends Error {
     this.name = "Snooze";
     this.delayMs = delayMs;
   }
+}
+
+/** A job that snoozes for less would do nothing but begin and end. */
+const SNOOZE_MS_MIN = 100;
+
+/** Children come into being with the end of their run: all of them in one transaction. */
+const CHILDREN_MAX = 10_000;
+
+/** Trying again would end the same way. */
+class TooManyChildren extends MillraceError {
+  get "~class"(): ErrorClass {
+    return "non_retryable";
+  }
+}
+
+/** Refuses one more child for a run of `type` that has asked for `count` already. */
+export function checkChildren(type: string, count: number): void {
+  if (count < CHILDREN_MAX) return;
+  throw new TooManyChildren(
+    "CHILDREN_TOO_MANY",
+    `job "${type}": a run has at most ${CHILDREN_MAX} children by ctx.enqueue, because they come ` +
+      "into being with its end, all at once; enqueue more with mill.enqueueMany, in batches",
+    { details: { type, max: CHILDREN_MAX } },
+  );
 }
 
 export interface ContextParts {
@@ -45,7 +71,7 @@ export function contextOf(parts: ContextParts, results: object): Context<any, an
     timeout: (limit, fn) => withTimeout({ clock, signal, limit }, fn),
     enqueue: parts.enqueueChild,
     snooze(delay) {
-      throw new Snooze(durationMs(delay, "delay"));
+      throw new Snooze(snoozeMs(delay));
     },
     progress: () => notYet("ctx.progress"),
     step: () => notYet("ctx.step"),
@@ -62,12 +88,33 @@ function loggerOf({ logger, job }: ContextParts): Logger {
     attempt: job.tries + 1,
     correlation_id: job.correlationId,
   };
+  const all = (more: object | undefined): object => ({ ...fields, ...copyOf(more) });
   return {
-    debug: (message, more) => logger.debug(message, { ...fields, ...more }),
-    info: (message, more) => logger.info(message, { ...fields, ...more }),
-    warn: (message, more) => logger.warn(message, { ...fields, ...more }),
-    error: (message, more) => logger.error(message, { ...fields, ...more }),
+    debug: (message, more) => logger.debug(message, all(more)),
+    info: (message, more) => logger.info(message, all(more)),
+    warn: (message, more) => logger.warn(message, all(more)),
+    error: (message, more) => logger.error(message, all(more)),
   };
+}
+
+/** Fields whose getters throw are logged as far as they can be read. */
+function copyOf(fields: object = {}): object {
+  try {
+    return { ...fields };
+  } catch {
+    return loggable(fields, "line");
+  }
+}
+
+function snoozeMs(delay: Duration): number {
+  const delayMs = durationMs(delay, "delay");
+  if (delayMs >= SNOOZE_MS_MIN) return delayMs;
+  throw new MillraceError(
+    "OPTION_INVALID",
+    `ctx.snooze: delay is ${delayMs} ms, and the least is ${SNOOZE_MS_MIN} ms: a job that comes ` +
+      "back at once keeps a slot busy; to wait within a run, await a timer",
+    { details: { option: "delay" } },
+  );
 }
 
 /** Runs `fn` with a limit of its own, inside that of the job. */

@@ -1,9 +1,10 @@
 /**
  * One run of one job, from its start to its outcome. Never throws: every ending is an outcome.
  *
- * Three things can end a run from outside, each by aborting its signal: a request to cancel, its
- * time limit, and a stop of the worker. What the handler then does decides: if it returns all the
- * same, it has succeeded; if it throws, the reason of the abort is the outcome.
+ * Four things can end a run from outside, each by aborting its signal: a request to cancel, its
+ * time limit, a stop of the worker, and the store, when somebody else has ended the run. What the
+ * handler then does decides: if it returns all the same, it has succeeded; if it throws, the reason
+ * of the abort is the outcome.
  */
 import { parsePayload } from "../client/new-job.ts";
 import { runAs } from "../client/ambient.ts";
@@ -18,13 +19,13 @@ import type { ClaimedJob, Lease, NewJob } from "../store/store.ts";
 import { contextOf, Snooze, type ContextParts } from "./context.ts";
 
 /** How long a handler may ignore its signal before its job goes on without it. */
-const DEAF_MS_MAX = 5_000;
+export const DEAF_MS_MAX = 5_000;
 
-/** Why a run was asked to end. */
+/** Why a run was asked to end: a stop has its own patience with handlers that do not listen. */
 export type Interruption =
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "timed_out"; readonly limitMs: number }
-  | { readonly type: "interrupted" };
+  | { readonly type: "interrupted"; readonly by: "stop" | "store" };
 
 export interface ExecutionParts {
   readonly definition: Definition;
@@ -61,8 +62,7 @@ export class Execution {
     this.#interruption = why;
     const reason = new MillraceError("JOB_CANCELLED", `the run was ended: ${why.type}`);
     this.#abort.abort(reason);
-    // A stop has its own patience and its own way to say that a handler would not end.
-    if (why.type === "interrupted") return;
+    if (why.type === "interrupted" && why.by === "stop") return;
     this.#stopTimer();
     this.#stopTimer = this.#parts.clock.after(DEAF_MS_MAX, () => this.#deaf.reject(reason));
   }
@@ -142,7 +142,17 @@ export class Execution {
     return handler(payload, contextOf(parts, results));
   }
 
+  /** A thrown value may be anything, even one that throws when it is looked at. */
   #outcomeOf(error: unknown): Outcome {
+    try {
+      return this.#read(error);
+    } catch {
+      return this.#read(new Error("the handler threw a value that cannot be read"));
+    }
+  }
+
+  #read(error: unknown): Outcome {
+    if (this.#interruption?.type === "interrupted") return { type: "interrupted" };
     if (this.#interruption !== null) return this.#interruption;
     if (error instanceof Snooze) return { type: "snoozed", delayMs: error.delayMs };
     const { definition, clock, preset } = this.#parts;

@@ -1,9 +1,9 @@
 /** The heartbeat's own thread. It shares nothing with the worker but the store. */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, systemDice } from "../lib/system.ts";
-import { settle } from "../core/settle.ts";
-import type { JobStore, OverdueRun, SettleItem } from "../store/store.ts";
+import type { JobStore } from "../store/store.ts";
 import type { ThreadStart, ThreadWord } from "./heartbeat.ts";
+import { OverrunWatch } from "./overrun.ts";
 import { Ticker } from "./ticker.ts";
 
 const start: ThreadStart = workerData;
@@ -14,6 +14,14 @@ async function beat(): Promise<void> {
   const entry: { makeThreadStore(options: object): JobStore } = await import(start.entry.module);
   const store = entry.makeThreadStore(start.entry.options);
   await store.open();
+  const overruns = new OverrunWatch({
+    store,
+    clock: systemClock,
+    dice: systemDice,
+    worker: start.worker,
+    beatMs: start.beatMs,
+    policyOf: (type) => start.policies[type] ?? start.policy,
+  });
   const ticker = new Ticker({
     clock: systemClock,
     retryMs: start.beatMs,
@@ -21,23 +29,11 @@ async function beat(): Promise<void> {
     async tick() {
       const renewal = await store.renew(start.worker, start.leaseMs);
       say({ type: "renewal", renewal });
-      await endOverdue(store);
+      if (renewal.status === "renewed") await overruns.beat(renewal.now);
       return start.beatMs;
     },
   });
   ticker.wake();
-}
-
-/** The worker ends its own overdue runs; what is still there a beat later, it could not. */
-async function endOverdue(store: JobStore): Promise<void> {
-  const runs = await store.overdue(start.worker, 2 * start.beatMs);
-  if (runs.length > 0) await store.settle(runs.map(timedOut));
-}
-
-function timedOut({ lease, key, n, limitMs, facts }: OverdueRun): SettleItem {
-  const policy = start.policies[facts.type] ?? start.policy;
-  const context = { policy, random: systemDice.random() };
-  return { lease, key, n, settlement: settle(facts, { type: "timed_out", limitMs }, context) };
 }
 
 function say(word: ThreadWord): void {

@@ -64,7 +64,7 @@ function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
   return ticker;
 }
 
-/** Beats on a thread. If that dies, the loop takes over. */
+/** Beats on a thread. Until that has said its first word, and if it dies, the loop beats. */
 function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   const { worker, leaseMs, beatMs, policies, policy, heard, failed } = parts;
   const start: ThreadStart = { entry, worker, leaseMs, beatMs, policies, policy };
@@ -76,15 +76,20 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   const thread = new Thread(file, { workerData: start });
   // The worker keeps the process alive, not its heart.
   thread.unref();
-  let substitute: Heartbeat | null = null;
+  let substitute: Heartbeat | null = inlineHeartbeat(parts);
   let isStopping = false;
   thread.on("message", (word: ThreadWord) => {
-    if (word.type === "renewal") heard(word.renewal);
-    else failed(new Error(word.message));
+    if (word.type === "failed") {
+      failed(new Error(word.message));
+      return;
+    }
+    void substitute?.stop();
+    substitute = null;
+    heard(word.renewal);
   });
   thread.on("error", failed);
   thread.on("exit", () => {
-    if (!isStopping) substitute = inlineHeartbeat(parts);
+    if (!isStopping) substitute ??= inlineHeartbeat(parts);
   });
   return {
     async stop() {

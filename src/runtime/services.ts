@@ -89,8 +89,8 @@ export function rescuer(parts: ServiceParts): Ticker {
 }
 
 function rescueOne({ store, policyOf, random }: ServiceParts, worker: WorkerId, beats: number) {
-  const decide = (job: CrashFacts): Settlement =>
-    settle(job, { type: "crashed" }, { policy: policyOf(job.type), random: random() });
+  const decide = (job: CrashFacts, isCertain: boolean): Settlement =>
+    settle(job, { type: "crashed", isCertain }, { policy: policyOf(job.type), random: random() });
   return store.rescue({ worker, beats, limit: RESCUE_BATCH, decide });
 }
 

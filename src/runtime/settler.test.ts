@@ -1,29 +1,47 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { completed, failedWith } from "../../test/support/factories.ts";
+import { completed, failedWith, jobId, newJob, retryIn } from "../../test/support/factories.ts";
 import { virtualClock } from "../../test/support/virtual-clock.ts";
-import type { SettleAnswer, SettleItem } from "../store/store.ts";
+import type { NewJob, SettleAnswer, SettleItem } from "../store/store.ts";
 import { Settler } from "./settler.ts";
 
 const lease = { number: 7, secret: "s" };
 const item = (key: number): SettleItem => ({ lease, key, n: 1, settlement: completed() });
 
+interface Logged {
+  readonly message: string;
+  readonly fields: object;
+}
+
 function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly SettleAnswer[]>) {
   const clock = virtualClock();
   const batches: (readonly SettleItem[])[] = [];
-  const logged: string[] = [];
-  const log = (message: string): void => void logged.push(message);
+  const triedAt: number[] = [];
+  const lookedUp: string[] = [];
+  const logged: Logged[] = [];
+  const log = (message: string, fields: object = {}): void => void logged.push({ message, fields });
   const settler = new Settler({
     store: {
       settle(items) {
         batches.push(items);
+        triedAt.push(clock.monotonic());
         return answer(items);
+      },
+      get(id) {
+        lookedUp.push(id);
+        return Promise.resolve(null);
       },
     },
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
   });
-  return { clock, batches, logged, settler };
+  return { clock, batches, triedAt, lookedUp, logged, settler };
+}
+
+const refuse = (): Promise<never> => Promise.reject(new Error("the disk is full"));
+
+function settleAll(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]> {
+  return Promise.resolve(items.map(() => "settled"));
 }
 
 describe("a settler", () => {
@@ -51,8 +69,7 @@ describe("a settler", () => {
     let calls = 0;
     const { clock, settler, batches } = makeSettler((items) => {
       calls += 1;
-      if (calls < 3) return Promise.reject(new Error("the disk is full"));
-      return Promise.resolve(items.map(() => "settled" as const));
+      return calls < 3 ? refuse() : settleAll(items);
     });
 
     settler.add(item(1));
@@ -65,16 +82,66 @@ describe("a settler", () => {
     expect(batches.map((batch) => batch.map(({ key }) => key))).toEqual([[1], [1], [1]]);
   });
 
-  test("gives up after a minute of refusals, and says so", async () => {
-    const { clock, batches, logged, settler } = makeSettler(() => Promise.reject(new Error("no")));
+  test("does not give up, however long the store refuses", async () => {
+    let isUp = false;
+    const { clock, batches, settler } = makeSettler((items) =>
+      isUp ? settleAll(items) : refuse(),
+    );
     settler.add(item(1));
     while (batches.length === 0) await setImmediate();
 
-    await clock.advance(90_000);
+    await clock.advance(600_000);
+    const refused = batches.length;
+    isUp = true;
+    await clock.advance(5_000);
     await settler.drained();
 
-    expect(batches).toHaveLength(300);
-    expect(logged.at(-1)).toContain("a rescue will find them");
+    expect(refused).toBeGreaterThan(1);
+    expect(batches).toHaveLength(refused + 1);
+    expect(batches.at(-1)).toEqual([item(1)]);
+  });
+
+  test("waits longer from try to try, but never more than five seconds", async () => {
+    const { clock, batches, triedAt, settler } = makeSettler(refuse);
+    settler.add(item(1));
+    while (batches.length === 0) await setImmediate();
+
+    await clock.advance(30_000);
+
+    const waits = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0));
+    expect(waits).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000, 5_000]);
+  });
+
+  test("that is closed tells how many ends the store did not take, and tries no more", async () => {
+    const { clock, batches, settler } = makeSettler(refuse);
+    settler.add(item(1));
+    settler.add(item(2));
+    while (batches.length === 0) await setImmediate();
+    settler.add(item(3));
+    let untold = 0;
+
+    const closed = settler.close(5_000).then((count) => (untold = count));
+    await clock.advance(4_999);
+    expect(untold).toBe(0);
+    await clock.advance(1);
+    await closed;
+    const tries = batches.length;
+    await settler.drained();
+    await clock.advance(60_000);
+
+    expect(untold).toBe(3);
+    expect(batches).toHaveLength(tries);
+  });
+
+  test("that is closed takes nothing more", async () => {
+    const { batches, settler } = makeSettler(settleAll);
+    settler.add(item(1));
+
+    expect(await settler.close(5_000)).toBe(0);
+    settler.add(item(2));
+    await settler.drained();
+
+    expect(batches).toEqual([[item(1)]]);
   });
 
   test("records that a run ended even if the store refuses what it ended with", async () => {
@@ -114,6 +181,50 @@ describe("a settler", () => {
     settler.add(item(1));
     await settler.drained();
 
-    expect(logged).toEqual([expect.stringContaining("no longer ours")]);
+    expect(logged).toMatchObject([{ message: expect.stringContaining("no longer ours") }]);
+  });
+});
+
+describe("a child that the store did not make", () => {
+  const parentId = jobId();
+  const keyed: readonly (readonly [string, Partial<NewJob>])[] = [
+    ["idempotency", { idempotency: { key: "order-7", onConflict: "return-existing" } }],
+    ["dedup", { dedup: { key: "order-7", onConflict: "skip" } }],
+  ];
+
+  test.each(keyed)("for its %s key is told with its ids and its key", async (_, overrides) => {
+    const { settler, logged } = makeSettler(settleAll);
+    const child = newJob({ ...overrides, parentId });
+
+    settler.add({ ...item(1), children: [newJob(), child] });
+    await settler.drained();
+
+    expect(logged).toEqual([
+      {
+        message: expect.stringContaining("another job holds its key"),
+        fields: { child_id: child.id, parent_id: parentId, type: "email", key: "order-7" },
+      },
+    ]);
+  });
+
+  test.each(keyed)("is not missed when its run has failed (%s)", async (_, overrides) => {
+    const { settler, lookedUp, logged } = makeSettler(settleAll);
+    const children = [newJob(overrides)];
+
+    settler.add({ ...item(1), settlement: retryIn(1_000), children });
+    settler.add({ ...item(2), settlement: failedWith(), children });
+    await settler.drained();
+
+    expect(lookedUp).toEqual([]);
+    expect(logged).toEqual([]);
+  });
+
+  test("without a key costs no look-up, for nothing can stand in its way", async () => {
+    const { settler, lookedUp } = makeSettler(settleAll);
+
+    settler.add({ ...item(1), children: [newJob(), newJob()] });
+    await settler.drained();
+
+    expect(lookedUp).toEqual([]);
   });
 });

@@ -2,33 +2,36 @@
  * Carries settlements to the store, in batches that overlap the next claim.
  *
  * A run that has ended must be told, whatever the store is doing: a settlement is kept and tried
- * again until the store has answered. Also by a worker that believes its lease lost: the store
- * knows better, and what nobody has taken back is still its to end.
+ * again until the store has answered, as long as the worker lives. Also by a worker that believes
+ * its lease lost: the store knows better, and what nobody has taken back is still its to end.
  */
-import { wait, type Clock } from "../core/clock.ts";
+import { within, type Clock } from "../core/clock.ts";
 import { soon } from "../lib/system.ts";
 import type { Fault, Settlement } from "../core/outcome.ts";
 import type { Logger } from "../face/context.ts";
 import type { JobStore, SettleAnswer, SettleItem } from "../store/store.ts";
 
 const BATCH_MAX = 500;
-const RETRY_MS = 200;
-/** About a minute of trying. */
-const ROUNDS_MAX = 300;
-const TURNS_MAX = 16;
+const RETRY_MS_MIN = 200;
+const RETRY_MS_MAX = 5_000;
+const TURNS_MAX = 64;
+/** Jobs of a buffer are started in one turn and end in another. */
+const QUIET_TURNS_MAX = 3;
 const UNSTORABLE = "UnstorableEnd";
 
 interface SettlerParts {
-  readonly store: Pick<JobStore, "settle">;
+  readonly store: Pick<JobStore, "get" | "settle">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 export class Settler {
   readonly #parts: SettlerParts;
+  readonly #closed = Promise.withResolvers<void>();
   #queue: SettleItem[] = [];
   #sending: Promise<void> | null = null;
   #isClosed = false;
+  #underWay = 0;
 
   constructor(parts: SettlerParts) {
     this.#parts = parts;
@@ -46,67 +49,102 @@ export class Settler {
     while (this.#sending !== null) await this.#sending;
   }
 
-  /** Resolves like {@link drained}; from then on nothing is taken. */
-  async close(): Promise<void> {
-    await this.drained();
+  /**
+   * Waits for {@link drained}, but no longer than `ms`; from then on nothing is taken. Answers how
+   * many ends the store has not heard of.
+   */
+  async close(ms: number): Promise<number> {
+    await within(this.#parts.clock, ms, this.drained());
     this.#isClosed = true;
+    this.#closed.resolve();
+    return this.#queue.length + this.#underWay;
   }
 
   async #send(): Promise<void> {
     while (this.#queue.length > 0) {
       await this.#gather();
       const batch = this.#queue.splice(0, BATCH_MAX);
+      this.#underWay = batch.length;
       const answers = await this.#settle(batch);
-      batch.forEach((item, index) => this.#heard(item, answers?.[index]));
+      if (answers === null) break;
+      this.#underWay = 0;
+      for (const [index, item] of batch.entries()) await this.#heard(item, answers[index]);
     }
     this.#sending = null;
   }
 
   /** Lets runs that end in the next few turns travel along, as long as there are any. */
   async #gather(): Promise<void> {
-    let before = 0;
-    for (let turn = 0; turn < TURNS_MAX && this.#queue.length > before; turn += 1) {
-      if (this.#queue.length >= BATCH_MAX) return;
-      before = this.#queue.length;
+    let quietTurns = 0;
+    for (let turn = 0; turn < TURNS_MAX && quietTurns < QUIET_TURNS_MAX; turn += 1) {
+      const before = this.#queue.length;
+      if (before >= BATCH_MAX) return;
       await nextTurn();
+      quietTurns = this.#queue.length > before ? 0 : quietTurns + 1;
     }
   }
 
+  /** The answers of the store, however long they take; null when the worker ends before. */
   async #settle(batch: readonly SettleItem[]): Promise<readonly SettleAnswer[] | null> {
     const { store, clock, logger } = this.#parts;
-    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    for (let retryMs = RETRY_MS_MIN; !this.#isClosed; retryMs *= 2) {
       try {
         return await store.settle(batch);
       } catch (error) {
         logger.error("ended runs could not be recorded; trying again", { error });
-        await wait(clock, RETRY_MS);
+        await within(clock, Math.min(retryMs, RETRY_MS_MAX), this.#closed.promise);
       }
     }
-    logger.error("ended runs could not be recorded; a rescue will find them", {
-      runs: batch.length,
-    });
     return null;
   }
 
-  #heard(item: SettleItem, answer: SettleAnswer | undefined): void {
+  async #heard(item: SettleItem, answer: SettleAnswer | undefined): Promise<void> {
     const { logger } = this.#parts;
-    const run = { fence: item.lease.number, key: item.key, n: item.n };
     if (answer === "stale") {
+      const run = { fence: item.lease.number, key: item.key, n: item.n };
       logger.warn("a run was no longer ours: its end is not recorded", run);
-    }
-    if (answer !== "refused") return;
-    if (isUnstorable(item.settlement)) {
-      logger.error("the end of a run cannot be recorded at all; a rescue will find it", run);
       return;
     }
-    // Without its children as well: they may be what the database did not take.
-    const { children: _, ...bare } = item;
-    this.#queue.push({ ...bare, settlement: unstorable(item.settlement) });
+    if (answer === "refused") this.#settleBare(item);
+    else await this.#checkChildren(item);
+  }
+
+  /** Without its result and its children: they may be what the database did not take. */
+  #settleBare({ lease, key, n, settlement }: SettleItem): void {
+    const { logger } = this.#parts;
+    if (isUnstorable(settlement)) {
+      const run = { fence: lease.number, key, n };
+      logger.error("the end of a run cannot be recorded at all; a stop gives it back", run);
+      return;
+    }
+    this.#queue.push({ lease, key, n, settlement: unstorable(settlement) });
+  }
+
+  /** A child whose key another job holds has not come into being; its parent believes it has. */
+  async #checkChildren({ settlement, children = [] }: SettleItem): Promise<void> {
+    const { store, logger } = this.#parts;
+    if (!isSuccess(settlement)) return;
+    for (const { id, type, parentId, idempotency, dedup } of children) {
+      if (idempotency === null && dedup === null) continue;
+      const child = await store.get(id).catch(() => undefined);
+      if (child !== null) continue;
+      logger.warn("a child was not enqueued: another job holds its key", {
+        child_id: id,
+        parent_id: parentId,
+        type,
+        key: idempotency?.key ?? dedup?.key,
+      });
+    }
   }
 }
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => soon(resolve));
+}
+
+/** Only a success brings children into being. */
+function isSuccess({ to }: Settlement): boolean {
+  return to === "completed" || to === "completed_with_errors";
 }
 
 /** The end itself could not be stored; that it ended must be. */

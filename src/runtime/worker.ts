@@ -8,8 +8,8 @@
  */
 import { hostname } from "node:os";
 import type { Client } from "../client/client.ts";
-import { runningHere } from "../client/ambient.ts";
 import { newJobOf } from "../client/new-job.ts";
+import { policyOf } from "../client/retry-policy.ts";
 import { within } from "../core/clock.ts";
 import { durationMs, formatDuration, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -18,11 +18,13 @@ import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Worker } from "../face/worker.ts";
-import type { ClaimedJob, Lease, Renewal, WorkerId } from "../store/store.ts";
+import { soon } from "../lib/system.ts";
+import type { ClaimedJob, Lease, Renewal, WorkerId, WorkerInfo } from "../store/store.ts";
+import { checkChildren } from "./context.ts";
 import { Execution } from "./execution.ts";
-import { startHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { Lane } from "./lane.ts";
-import { policyOf } from "./policy.ts";
+import { Membership } from "./membership.ts";
+import { listenForRejections, runReported } from "./rejections.ts";
 import { gatekeeper, promoter, pruner, rescuer } from "./services.ts";
 import type { WorkerSettings } from "./settings.ts";
 import { Settler } from "./settler.ts";
@@ -46,14 +48,14 @@ export class JobWorker implements Worker {
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
   readonly #settler: Settler;
+  readonly #membership: Membership;
   readonly #pump: Ticker;
   readonly #duties: readonly Ticker[];
-  #heartbeat: Heartbeat | null = null;
   #unwatch = (): void => {};
   #unhear = (): void => {};
+  #unlisten = (): void => {};
   #isQuiet = false;
-  #isLost = false;
-  #joining = false;
+  #isPumpCalled = false;
   #stopping: Promise<void> | null = null;
 
   constructor(parts: WorkerParts) {
@@ -62,6 +64,7 @@ export class JobWorker implements Worker {
     this.id = client.newId();
     this.#parts = parts;
     this.#settler = new Settler({ store, clock, logger });
+    this.#membership = this.#makeMembership();
     this.#lanes = new Map(
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
@@ -78,7 +81,6 @@ export class JobWorker implements Worker {
     this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), pruner(duty)];
     if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
-    // Whoever does not await `ready` hears of a failed start when it stops the worker.
     this.ready.catch((error) => logger.error("the worker could not start", { error }));
   }
 
@@ -109,9 +111,10 @@ export class JobWorker implements Worker {
   }
 
   async #start(): Promise<void> {
-    await this.#join();
-    this.#heartbeat = this.#beat();
-    this.#unwatch = this.#parts.client.parts.store.watch(() => {
+    if (!(await this.#membership.begin())) return;
+    this.#unlisten = listenForRejections();
+    this.#unwatch = this.#parts.client.parts.store.watch((hint) => {
+      if (hint === "news") return;
       this.#pump.wake();
       this.#duties[0]?.wake();
     });
@@ -119,42 +122,44 @@ export class JobWorker implements Worker {
     this.#pump.wake();
   }
 
-  async #join(): Promise<void> {
-    const { client, settings, version } = this.#parts;
-    await client.parts.store.join({
+  #makeMembership(): Membership {
+    const { client, settings } = this.#parts;
+    const { store, clock, logger } = client.parts;
+    const { beatMs, pollMs, preset, definitions } = settings;
+    const policies = [...definitions.keys()].map((type) => [type, this.#policyOf(type)]);
+    return new Membership({
+      store,
+      clock,
+      logger,
+      info: this.#info(),
+      beatMs,
+      retryMs: pollMs,
+      policy: preset.retry,
+      policies: Object.fromEntries(policies),
+      heard: (renewal) => this.#heard(renewal),
+      lost: () => this.#interruptAll("store"),
+      regained: () => this.#pump.wake(),
+    });
+  }
+
+  #info(): WorkerInfo {
+    const { settings, version } = this.#parts;
+    const lanes = Object.entries(settings.lanes).filter(([, slots]) => slots > 0);
+    return {
       id: this.id,
       host: hostname(),
       pid: process.pid,
       version,
       protocol: PROTOCOL,
       leaseMs: settings.leaseMs,
-    });
-    this.#isLost = false;
+      types: [...settings.definitions.keys()],
+      lanes: lanes.map(([lane]) => lane),
+      slots: lanes.reduce((total, [, slots]) => total + slots, 0),
+      tenant: settings.tenant ?? null,
+    };
   }
 
-  #beat(): Heartbeat {
-    const { client, settings } = this.#parts;
-    const { store, clock, logger } = client.parts;
-    const { leaseMs, beatMs, preset, definitions } = settings;
-    const policies = [...definitions.keys()].map((type) => [type, this.#policyOf(type)]);
-    return startHeartbeat({
-      store,
-      clock,
-      worker: this.id,
-      leaseMs,
-      beatMs,
-      policy: preset.retry,
-      policies: Object.fromEntries(policies),
-      heard: (renewal) => this.#heard(renewal),
-      failed: (error) => logger.error("the heartbeat failed; trying again", { error }),
-    });
-  }
-
-  #heard(renewal: Renewal): void {
-    if (renewal.status === "lost") {
-      this.#lost();
-      return;
-    }
+  #heard(renewal: Renewal & { status: "renewed" }): void {
     if (renewal.quiet && !this.#isQuiet) {
       const { logger } = this.#parts.client.parts;
       this.quiet().catch((error) =>
@@ -165,31 +170,15 @@ export class JobWorker implements Worker {
       this.#running.get(runName(key, n))?.execution.interrupt({ type: "cancelled", reason });
     }
     for (const { key, n } of renewal.ended) {
-      this.#running.get(runName(key, n))?.execution.interrupt({ type: "interrupted" });
+      const why = { type: "interrupted", by: "store" } as const;
+      this.#running.get(runName(key, n))?.execution.interrupt(why);
     }
   }
 
-  /** Others have taken our jobs back. What still runs is a zombie: it stops, and we join anew. */
-  #lost(): void {
-    const { logger } = this.#parts.client.parts;
-    if (!this.#isLost) {
-      logger.error("the lease of this worker was lost; its runs are stopped", {
-        worker_id: this.id,
-      });
-      for (const { execution } of this.#running.values()) {
-        execution.interrupt({ type: "interrupted" });
-      }
+  #interruptAll(by: "stop" | "store"): void {
+    for (const { execution } of this.#running.values()) {
+      execution.interrupt({ type: "interrupted", by });
     }
-    this.#isLost = true;
-    if (this.#stopping !== null || this.#joining) return;
-    // If it fails, the next heartbeat finds us lost again.
-    this.#joining = true;
-    this.#join()
-      .then(() => this.#pump.wake())
-      .catch((error) => logger.error("the worker could not join again", { error }))
-      .finally(() => {
-        this.#joining = false;
-      });
   }
 
   #makeLane(name: string, slots: number): Lane {
@@ -206,14 +195,14 @@ export class JobWorker implements Worker {
         ...(tenant === undefined ? {} : { tenants: [tenant] }),
       },
       begin: (lane, lease, job) => this.#begin(lane, lease, job),
-      lost: () => this.#lost(),
+      lost: () => this.#membership.doubt(),
       isOpen: () => this.#isOpen(),
     });
   }
 
   /** Whether new jobs may begin here. */
   #isOpen(): boolean {
-    return !this.#isQuiet && !this.#isLost && this.#stopping === null;
+    return !this.#isQuiet && this.#membership.stands && this.#stopping === null;
   }
 
   async #fillLanes(): Promise<number> {
@@ -232,13 +221,25 @@ export class JobWorker implements Worker {
     const ended = this.#run(execution).finally(() => {
       this.#running.delete(name);
       lane.ended(clock.monotonic() - began);
-      this.#pump.wake();
+      this.#wakePumpSoon();
     });
     this.#running.set(name, { execution, ended });
   }
 
+  /** Runs that end in the same turn free their slots together: one start for all of them. */
+  #wakePumpSoon(): void {
+    if (this.#isPumpCalled) return;
+    this.#isPumpCalled = true;
+    soon(() => {
+      this.#isPumpCalled = false;
+      this.#pump.wake();
+    });
+  }
+
   async #run(execution: Execution): Promise<void> {
-    this.#settle(execution, await execution.run());
+    const { logger } = this.#parts.client.parts;
+    const { job } = execution;
+    this.#settle(execution, await runReported({ job, logger }, () => execution.run()));
   }
 
   #settle(execution: Execution, outcome: Outcome): void {
@@ -270,8 +271,10 @@ export class JobWorker implements Worker {
         logger,
         deps: settings.deps,
         async enqueueChild(contract, ...[payload, options = {}]) {
-          const around = { newId: client.newId, tenant, preset, running: runningHere() };
+          // Its own job, not the one that the async context names: callbacks of pools lose that.
+          const around = { newId: client.newId, tenant, preset, running: job };
           const child = await newJobOf({ contract, payload, options }, around);
+          checkChildren(job.type, execution.children.length);
           execution.addChild(child);
           return { id: child.id, type: child.type };
         },
@@ -281,8 +284,10 @@ export class JobWorker implements Worker {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    const { store, logger } = this.#parts.client.parts;
-    await this.ready.catch(() => {});
+    const { clock, logger } = this.#parts.client.parts;
+    this.#membership.giveUp();
+    const begun = this.ready.catch(() => {});
+    await within(clock, graceMs, begun);
     this.#unwatch();
     await this.#pump.stop();
     await attempt(logger, () => this.#handBack());
@@ -290,16 +295,16 @@ export class JobWorker implements Worker {
       logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
     }
     await this.#drain(graceMs);
-    for (const { execution } of this.#running.values())
-      execution.interrupt({ type: "interrupted" });
+    this.#interruptAll("stop");
     await this.#drain(Math.min(SECOND_DRAIN_MS, graceMs));
     const stuck = [...this.#running.values()];
     for (const { execution } of stuck) this.#settle(execution, { type: "interrupted" });
-    await this.#settler.close();
+    const untold = await this.#settler.close(SECOND_DRAIN_MS);
     await Promise.all(this.#duties.map((duty) => duty.stop()));
-    await attempt(logger, async () => this.#heartbeat?.stop());
-    await attempt(logger, () => store.leave(this.id));
+    await attempt(logger, () => this.#membership.end());
     this.#unhear();
+    this.#unlisten();
+    if (untold > 0) throw endsUntold(untold, stuck.length);
     if (stuck.length > 0) throw stopTimedOut(stuck.length, graceMs);
   }
 
@@ -307,9 +312,7 @@ export class JobWorker implements Worker {
   async #drain(ms: number): Promise<void> {
     const ended = Promise.all([...this.#running.values()].map((run) => run.ended));
     if (this.#running.size === 0) return;
-    const { clock } = this.#parts.client.parts;
-    await within(clock, ms, ended);
-    await this.#settler.drained();
+    await within(this.#parts.client.parts.clock, ms, ended);
   }
 }
 
@@ -327,6 +330,12 @@ async function attempt(
 function stopTimedOut(count: number, graceMs: number): MillraceError {
   const message = `${count} handler(s) did not end within ${formatDuration(graceMs)}`;
   return new MillraceError("STOP_TIMED_OUT", `${message}; their jobs were given back`);
+}
+
+function endsUntold(count: number, stuck: number): MillraceError {
+  const message = `the store did not take the ends of ${count} run(s)`;
+  const deaf = stuck > 0 ? `, ${stuck} of handler(s) that did not end` : "";
+  return new MillraceError("STOP_TIMED_OUT", `${message}${deaf}; others will take their jobs back`);
 }
 
 function runName(key: number, n: number): string {

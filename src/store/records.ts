@@ -77,6 +77,9 @@ export interface JobRecord {
 
 export interface AttemptRecord {
   readonly n: number;
+  /** Attempts and crashes charged so far, with this one. */
+  readonly tries: number;
+  readonly crashes: number;
   readonly fence: number | null;
   readonly worker: WorkerId | null;
   readonly claimedAt: number | null;
@@ -173,6 +176,11 @@ export interface WorkerRecord {
   /** Heartbeats so far: a rescuer that does not trust clocks watches this number. */
   readonly beats: number;
   readonly quiet: boolean;
+  /** What it takes, as it said when it joined. */
+  readonly types: readonly string[];
+  readonly lanes: readonly string[];
+  readonly slots: number;
+  readonly tenant: string | null;
   /** Jobs it holds that have begun, and those that wait in its buffers. */
   readonly running: number;
   readonly buffered: number;
@@ -195,7 +203,10 @@ export type InterveneAnswer =
   | { readonly status: "final"; readonly state: FinalState }
   | { readonly status: "unknown" };
 
-/** Something that happened to a batch of jobs, in the order of commits. */
+/**
+ * Something that happened to a batch of jobs, in the order of commits. `jobs` are those that still
+ * exist; the removed ones are named by `job:deleted`.
+ */
 export interface FeedEntry {
   readonly position: number;
   readonly kind: EventKind;

@@ -124,7 +124,10 @@ export interface JobStore extends Store {
   /** Extends the worker's lease and tells what was asked of it meanwhile. */
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
 
-  /** Takes due jobs in order of priority, due time and age; never more than asked, none twice. */
+  /**
+   * Takes due jobs in order of priority, due time and age; never more than asked, none twice. A
+   * quiet worker is given nothing.
+   */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
    * Begins jobs of a buffer. `begun` are those that the worker may now run; one that somebody asked
@@ -200,7 +203,10 @@ export interface JobStore extends Store {
     notes: string | null,
   ): Promise<ReprocessAnswer>;
   workers(limit: number): Promise<readonly WorkerRecord[]>;
-  /** Asks a worker to take no new work; its next renewal tells it. Answers whether it is known. */
+  /**
+   * Asks a worker to take no new work: its claims give nothing from now on, and its next renewal
+   * tells it why. Answers whether it is known.
+   */
   quiet(worker: WorkerId): Promise<boolean>;
   stats(max: number): Promise<Stats>;
   /** The position of the last entry so far. */
@@ -215,5 +221,10 @@ export interface JobStore extends Store {
    * Calls `listener` when something has happened to some job, by this process or by another. A
    * hint: it may come for nothing.
    */
-  watch(listener: () => void): () => void;
+  watch(listener: (hint: Hint) => void): () => void;
+  /** Tells once what an operator should know, such as that wake-ups do not come through. */
+  onNotice?(listener: (notice: string) => void): void;
 }
+
+/** `work`: something may have come to be claimed or to fall due. `news`: the feed has grown. */
+export type Hint = "work" | "news";

@@ -93,6 +93,14 @@ export interface WorkerInfo {
   /** The store protocol it speaks; a store that demands a newer one gives it no work. */
   readonly protocol: number;
   readonly leaseMs: number;
+  /** What it takes: for people who wonder why a job waits. What it asks for is in its claims. */
+  readonly types: readonly string[];
+  /** The lanes in which it has slots; those of `general` take jobs of any lane. */
+  readonly lanes: readonly string[];
+  /** How many jobs it runs at once, in all lanes together. */
+  readonly slots: number;
+  /** `null`: jobs of all tenants. */
+  readonly tenant: string | null;
 }
 
 /** Proof of a claim. The number grows with every claim and is the fence; the secret is random. */
@@ -144,6 +152,8 @@ export interface ClaimedJob extends RunFacts {
 export type Renewal =
   | {
       readonly status: "renewed";
+      /** The store's clock, so that a caller can tell when it jumps or when its own is wrong. */
+      readonly now: number;
       /** Jobs of this worker that somebody asked to cancel. */
       readonly cancel: readonly {
         readonly key: JobKey;
@@ -185,8 +195,13 @@ export interface RescueRequest {
   readonly beats: number;
   /** Most jobs to move in this transaction. */
   readonly limit: number;
-  /** The pure decision for a job that had started; see `core/settle.ts`. */
-  readonly decide: (job: CrashFacts) => Settlement;
+  /**
+   * The pure decision for a job that was marked as started; see `core/settle.ts`. Jobs are marked
+   * in waves, just before they begin, so a worker that dies at once leaves marks of runs that never
+   * began. A run is certain when the worker has marked others after it, when it was alone in the
+   * last wave, or when it has been given the benefit of the doubt before.
+   */
+  readonly decide: (job: CrashFacts, isCertain: boolean) => Settlement;
 }
 
 /** A run beyond its time limit, with the proof that allows to end it. */
@@ -195,6 +210,8 @@ export interface OverdueRun {
   readonly key: JobKey;
   readonly n: number;
   readonly limitMs: number;
+  /** By the store's clock, which may have jumped since. */
+  readonly ranMs: number;
   readonly facts: CrashFacts;
 }
 

@@ -29,6 +29,7 @@ export class MortalMill extends Client implements Millrace {
 
   start(options: WorkOptions<readonly AnyJob[]>): { worker: JobWorker; mortal: Mortal } {
     const settings = settingsOf({ preset: this.parts.preset, ...options });
+    this.learn(settings.definitions.values(), settings.preset.retry);
     const diesAt = (point: CrashPoint): boolean => this.#dies(point, settings.leaseMs);
     const mortal = mortalStore(this.parts.store, diesAt);
     const client = new Client({ ...this.parts, store: mortal.store });
@@ -63,7 +64,8 @@ async function rescueSilent(store: JobStore): Promise<void> {
       worker,
       beats,
       limit: BATCH,
-      decide: (job) => settle(job, { type: "crashed" }, { policy: defaults.retry, random: 0.5 }),
+      decide: (job, isCertain) =>
+        settle(job, { type: "crashed", isCertain }, { policy: defaults.retry, random: 0.5 }),
     });
   }
 }

@@ -54,7 +54,7 @@ export function mortalStore(store: JobStore, diesAt: (point: CrashPoint) => bool
     return isDead;
   };
   const mortal = withVerbs(store, (verb, call, args) => {
-    if (verb === "watch") return store.watch(() => void (isDead || args[0]()));
+    if (verb === "watch") return store.watch((hint) => void (isDead || args[0](hint)));
     if (isDead || (verb === "settle" && diesNow("settle"))) return silence();
     if (verb === "claim" || verb === "start") return begun(call(), diesNow);
     if (verb === "settle") return counted(call(), args[0], ended);

@@ -57,6 +57,17 @@ describe("perform", () => {
     expect(await perform(job, undefined, options)).toEqual(["Ada", 3, "acme", true]);
   });
 
+  test("refuses as many children as a worker would", async () => {
+    const child = defineJob({ type: "child" });
+    const job = defineJob({ type: "job", payload: typed<number>() }).run(async (count, ctx) => {
+      for (let made = 0; made < count; made += 1) await ctx.enqueue(child);
+      return count;
+    });
+
+    expect(await perform(job, 10_000)).toBe(10_000);
+    await expect(perform(job, 10_001)).rejects.toMatchObject({ code: "CHILDREN_TOO_MANY" });
+  });
+
   test("runs phase after phase with the results as stored", async () => {
     const job = defineJob({ type: "job", payload: typed<number>() })
       .phase("double", (number) => ({ number: number * 2, at: new Date(0) }))

@@ -9,7 +9,7 @@ import type { Context, Logger } from "../face/context.ts";
 import { definitionOf, type Definition } from "../face/definition.ts";
 import type { Job } from "../face/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
-import { contextOf } from "../runtime/context.ts";
+import { checkChildren, contextOf } from "../runtime/context.ts";
 import type { ClaimedJob } from "../store/store.ts";
 
 export type PerformOptions<Deps> = {
@@ -107,7 +107,10 @@ function stored(result: unknown): unknown {
 }
 
 function childrenOf(newId: () => string, running: ClaimedJob): Context<unknown, {}>["enqueue"] {
+  let count = 0;
   return async (contract, ...[payload, options = {}]) => {
+    checkChildren(running.type, count);
+    count += 1;
     const around = { newId, tenant: running.tenant, running, preset: defaults };
     const { id, type } = await newJobOf({ contract, payload, options }, around);
     return { id, type };

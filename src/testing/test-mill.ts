@@ -24,7 +24,7 @@ import { performWith, type PerformArgs } from "./perform.ts";
 import { makeTestClock, type MovableClock, type TestClock } from "./test-clock.ts";
 
 /** Turns of the event loop without a call to the store before all counts as still. */
-const STILL_TURNS = 3;
+const STILL_TURNS = 8;
 const RUNS_MAX = 10_000;
 /** Real time in which at least one run must end: handlers may wait for the outside world. */
 const PATIENCE_MS = 10_000;

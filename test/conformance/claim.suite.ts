@@ -126,7 +126,7 @@ export function claimSuite(open: OpenStore): void {
       expect(await store.count({ states: ["queued"] }, 200)).toBe(130 - limit);
     });
 
-    test("never takes a job twice, from three handles at once (001-17, 003-31)", async () => {
+    test("never takes a job twice, by three at once (001-17, 003-09, 003-31)", async () => {
       await using db = await open();
       const handles = [db.store, await db.another(), await db.another()];
       const jobs = newJobs(300);
@@ -320,7 +320,7 @@ export function claimSuite(open: OpenStore): void {
       expect(started).toMatchObject([{ at: clock.now() }]);
     });
 
-    test("gives no lease when there is nothing to take", async () => {
+    test("gives no lease when there is nothing to take (003-09)", async () => {
       await using db = await open();
       const { store } = db;
       const worker = await joinWorker(store);
@@ -357,6 +357,22 @@ export function claimSuite(open: OpenStore): void {
 
       expect(expired).toEqual({ lease: null, jobs: [], lost: true });
       expect(rejoined).toMatchObject({ lost: false, jobs: [{ id }] });
+    });
+
+    test("gives a quiet worker nothing, which is not lost and keeps what it has", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [, waiting] = await add(store, { priority: 1 }, { priority: 2 });
+      const held = await takeOne(store);
+      await store.quiet(held.worker);
+
+      const run = await store.claim(claimRequest(held.worker));
+      const buffer = await store.claim(claimRequest(held.worker, { buffer: true }));
+
+      expect(run).toEqual({ lease: null, jobs: [], lost: false });
+      expect(buffer).toEqual({ lease: null, jobs: [], lost: false });
+      expect(await claimable(store)).toEqual([waiting]);
+      await settleAll(store, held, completed());
     });
 
     test("gives no work to a worker that speaks an older protocol", async () => {

@@ -154,7 +154,7 @@ export function feedSuite(open: OpenStore): void {
       expect(await other.feed(0, 100)).toEqual(await store.feed(0, 100));
     });
 
-    test("still names jobs that retention has removed", async () => {
+    test("names a job that retention has removed only where it says so", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
@@ -166,9 +166,9 @@ export function feedSuite(open: OpenStore): void {
 
       const feed = await store.feed(0, 10);
       expect(feed.map(({ kind, jobs }) => [kind, jobs])).toEqual([
-        ["job:enqueued", [id]],
-        ["job:started", [id]],
-        ["job:completed", [id]],
+        ["job:enqueued", []],
+        ["job:started", []],
+        ["job:completed", []],
         ["job:deleted", [id]],
       ]);
     });

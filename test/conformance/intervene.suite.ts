@@ -69,6 +69,8 @@ export function interveneSuite(open: OpenStore): void {
         expect(await store.attempts(id)).toEqual([
           {
             n: 1,
+            tries: 1,
+            crashes: 0,
             fence: null,
             worker: null,
             claimedAt: null,

@@ -3,10 +3,12 @@
  * green when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries
  * them all.
  */
+import { POSTGRES_FAULTS } from "./postgres-mutants.ts";
+
 export interface Mutant {
   /** The `describe` that must notice. */
   readonly verb: string;
-  /** A named query of `sql/sqlite/queries`, or a file of `src/store/sqlite`. */
+  /** A named query of the store, one of its files, or a migration. */
   readonly place: string;
   /** What is wrong. */
   readonly mutant: string;
@@ -17,7 +19,9 @@ export interface Mutant {
 type Fault = readonly [mutant: string, from: string, to: string];
 
 /** By verb, then by place. */
-const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>>> = {
+export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>>>;
+
+const SQLITE_FAULTS: Faults = {
   enqueue: {
     insert_job: [["a known id is an error", "ON CONFLICT (id) DO NOTHING", ""]],
     insert_ready: [["the due time is no rank", ":rank", "0"]],
@@ -48,7 +52,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
     "settle.ts": [
       [
         "a retry frees its dedup key",
-        "filter(([, { state }]) => state !== null)",
+        "filter(({ state }) => state !== null)",
         "filter(() => true)",
       ],
     ],
@@ -58,6 +62,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
       ["a worker whose lease has run out claims on", "until > :now", "1"],
       ["the protocol is not looked at", "protocol >= (", "0 <= ("],
       ["an unknown worker claims as another", "id = :worker", "1"],
+      ["a quiet worker claims on", "SELECT quiet", "SELECT 0 AS quiet"],
     ],
     claim_candidates: [
       ["due time goes before priority", "BY priority, rank, key", "BY rank, priority, key"],
@@ -78,7 +83,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
       ["a buffer starts with its claim", "request.buffer ? null : now", "now"],
       ["lanes are not merged", "found.toSorted(byUrgency)", "found"],
       ["a lane named twice gives twice", "[...new Set(lanes)]", "[...lanes]"],
-      ["a payload too heavy is never taken", "index === 0 ||", ""],
+      ["a payload too heavy is never taken", "index > 0 && weight", "weight"],
       ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
     ],
   },
@@ -138,6 +143,12 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
     insert_job: [["the parent is forgotten", ":parent", "NULL"]],
   },
   workers: {
+    join_worker: [
+      ["a worker says nothing of its types", ":types", "'[]'"],
+      ["a worker says nothing of its lanes", ":lanes", "'[]'"],
+      ["a worker says nothing of its slots", ":slots", "0"],
+      ["a worker says nothing of its tenant", ":tenant", "NULL"],
+    ],
     list_workers: [
       ["the limit is dropped", "LIMIT :limit", ""],
       ["youngest first", "ORDER BY joined_at, id", "ORDER BY joined_at DESC, id DESC"],
@@ -182,16 +193,16 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
     ],
     "lease.ts": [
       ["a cancelled job waits again", "runs.filter(({ key }) => !requests.has(key))", "runs"],
-      ["the place in the order is lost", "ranks[index] ?? 0", "0"],
+      ["the place in the order is lost", "first + (ranks[index] ?? 0)", "0"],
     ],
   },
   settle: {
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
     insert_attempt: [
-      ["a second settlement counts", "DO NOTHING", "DO UPDATE SET result = excluded.result"],
       ["the ledger forgets the fence", ":fence", "NULL"],
+      ["results are lost", ":result", "NULL"],
     ],
-    last_runs: [["the lease never goes", "max(attempt.n)", "0"]],
+    last_runs: [["a run ends twice", "max(attempt.n)", "0"]],
     delete_lease: [["the lease never goes", "WHERE", "WHERE 0 AND"]],
     waiting_fields: [["a retry forgets its priority", "priority", "100 AS priority"]],
     insert_dead_letter: [
@@ -204,19 +215,14 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
       ["the number of the run is not looked at", "held?.n !== n", "held === undefined"],
       ["a job that has not begun can end", "|| held.startedAt === null", ""],
       ["one good proof vouches for a bad one", "`${number}.${secret}`", "`${number}`"],
-      [
-        "a job ends twice",
-        "if (!insertAttempt(session, run, ending, now)) continue;",
-        "insertAttempt(session, run, ending, now);",
-      ],
+      ["a job ends twice in one call", "lease.open.delete(key);", ""],
+      ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
+      ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
       ["a job waits again though it was to be cancelled", "request !== null", "false"],
-      ["a stale settlement uses up the request", "[...settled.keys()].map", "runs.map"],
+
       ["the next run bears an old number", "n: n + 1", "n"],
     ],
-    "lease.ts": [
-      ["a run that has ended is open", "?? 0) < n", "?? 0) <= n"],
-      ["a lease goes before its last job", ".length > 0) return", ".length > 1) return"],
-    ],
+    "lease.ts": [["a run that has ended is open", "?? 0) < n", "?? 0) <= n"]],
   },
   join: {
     join_worker: [
@@ -298,13 +304,13 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
     ],
     delete_cancel_requests: [["a request outlives its run", "WHERE", "WHERE 0 AND"]],
     "settle.ts": [
-      ["a request outlives its run", "filter((key) => asked.has(key))", "filter(() => false)"],
+      ["a request outlives its run", "dropCancelRequests(session, [...asked.keys()]);", ""],
     ],
     "cancel.ts": [
       ["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"],
-      ["the charges of earlier runs are lost", "tries: job.tries", "tries: 0"],
-      ["the reason is lost", "reason: job.reason", "reason: null"],
-      ["the feed hears nothing", 'tidings.tell("job:cancelled", keys);', ""],
+      ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
+      ["the reason is lost", "      reason,\n", "      reason: null,\n"],
+      ["the feed hears nothing", 'tidings.tell({ kind: "job:cancelled", jobs: keys });', ""],
     ],
   },
   pause: {
@@ -428,9 +434,12 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
       ["the limit is dropped", "LIMIT :limit", ""],
     ],
     append_event: [["the time is lost", ":at", "0"]],
-    ids_of_keys: [["jobs are named backwards", "named.key", "named.key DESC"]],
+    ids_of_keys: [
+      ["jobs are taken for others", "job.key = named.value", "job.key = named.value + 1"],
+    ],
   },
   prune: {
+    named_by_leases: [["a job goes that a lease names", "claimed.value IN", "0 IN"]],
     finished_before: [
       ["age does not matter", "attempt.finished_at <= :before", "1"],
       ["all states have one age", "attempt.state = :state", "attempt.state IS NOT NULL"],
@@ -451,8 +460,16 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>
   },
 };
 
-export const mutants: readonly Mutant[] = Object.entries(FAULTS).flatMap(([verb, places]) =>
-  Object.entries(places).flatMap(([place, faults]) =>
-    faults.map(([mutant, ...replace]) => ({ verb, place, mutant, replace })),
-  ),
-);
+/** The mutants of each store. */
+export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
+  sqlite: mutantsOf(SQLITE_FAULTS),
+  postgres: mutantsOf(POSTGRES_FAULTS),
+};
+
+function mutantsOf(faults: Faults): Mutant[] {
+  return Object.entries(faults).flatMap(([verb, places]) =>
+    Object.entries(places).flatMap(([place, list]) =>
+      list.map(([mutant, ...replace]) => ({ verb, place, mutant, replace })),
+    ),
+  );
+}

@@ -18,7 +18,7 @@ export function overdueSuite(open: OpenStore): void {
 
       const [run, ...others] = await store.overdue(worker, 100);
       expect(others).toEqual([]);
-      expect(run).toMatchObject({ lease, key, n, limitMs: 1_000 });
+      expect(run).toMatchObject({ lease, key, n, limitMs: 1_000, ranMs: 1_101 });
       expect(run?.facts).toMatchObject({ id, type: "email", tries: 0, crashes: 0, maxAttempts: 4 });
     });
 

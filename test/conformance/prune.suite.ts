@@ -4,6 +4,7 @@ import {
   cancelled,
   completed,
   completedWithErrors,
+  crashedOnce,
   failedWith,
   fault,
   newJob,
@@ -17,6 +18,7 @@ import {
   claimable,
   eventsOf,
   recordOf,
+  rescueSilent,
   runOne,
   settleAll,
   stateOf,
@@ -128,6 +130,24 @@ export function pruneSuite(open: OpenStore): void {
 
       await settleAll(store, { ...batch, jobs: [second] }, completed());
       expect(await stateOf(store, running)).toBe("completed");
+    });
+
+    test("removes nothing that a lease still names, so that its worker may die", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [done, running] = await add(store, {}, {});
+      const batch = await take(store);
+      await settleAll(store, { ...batch, jobs: [at(batch.jobs, 0)] }, completed());
+      await clock.advance(30_001);
+
+      const kept = await store.prune(KEEP_NO_JOBS, 100);
+      const rescue = await rescueSilent(store, batch.worker, { decide: crashedOnce });
+      const pruned = await store.prune(KEEP_NO_JOBS, 100);
+
+      expect(kept.jobs).toBe(0);
+      expect(rescue.settled).toEqual([{ id: running, to: "queued" }]);
+      expect(pruned.jobs).toBe(1);
+      expect(await store.get(done)).toBeNull();
     });
 
     test("removes the oldest first, no more than asked, and says if more remain", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JobId, State } from "../../src/core/job.ts";
 import type { RunFacts, Settlement } from "../../src/core/outcome.ts";
-import type { Rescue } from "../../src/store/store.ts";
+import type { CrashFacts, Rescue } from "../../src/store/store.ts";
 import {
   completed,
   crashedOnce,
@@ -90,6 +90,57 @@ export function rescueSuite(open: OpenStore): void {
         { tries: 0, crashes: 0, maxAttempts: 7, onOrphan: "fail", retryOwner: "queue" },
         { tries: 2, crashes: 1, maxAttempts: 9, onOrphan: "retry", retryOwner: "supervisor" },
       ]);
+    });
+
+    test("tells for certain only of runs that had begun (I7)", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [first, second, third] = await add(store, {}, {}, {});
+      const { worker } = await take(store, { limit: 1 });
+      await clock.advance(1);
+      await take(store, { worker, limit: 2 });
+      const certain = new Map<JobId, boolean>();
+      const decide = (job: CrashFacts, isCertain: boolean): Settlement => {
+        certain.set(job.id, isCertain);
+        return { ...crashedOnce(), tries: 0, crashes: 0 };
+      };
+
+      await clock.advance(LEASE_AND_MORE_MS);
+      await rescueSilent(store, worker, { decide });
+      // Both at once again: the benefit of the doubt is given once.
+      const again = await take(store, { limit: 3 });
+      const inOne = new Map(certain);
+      await clock.advance(LEASE_AND_MORE_MS);
+      await rescueSilent(store, again.worker, { decide });
+
+      expect(inOne).toEqual(
+        new Map([
+          [first, true],
+          [second, false],
+          [third, false],
+        ]),
+      );
+      expect([...certain.values()]).toEqual([true, true, true]);
+    });
+
+    test("is certain of a run that was alone when its worker died", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {}, {});
+      const batch = await take(store, { limit: 2 });
+      await take(store, { worker: batch.worker, buffer: true });
+      await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
+      await clock.advance(LEASE_AND_MORE_MS);
+      const certain: boolean[] = [];
+
+      await rescueSilent(store, batch.worker, {
+        decide(_, isCertain) {
+          certain.push(isCertain);
+          return crashedOnce();
+        },
+      });
+
+      expect(certain).toEqual([true]);
     });
 
     test("does with each job what the decision says (C-05)", async () => {

@@ -55,6 +55,8 @@ export function settleSuite(open: OpenStore): void {
       expect(await store.attempts(id)).toEqual([
         {
           n: 1,
+          tries: 1,
+          crashes: 0,
           fence: batch.lease.number,
           worker: batch.worker,
           claimedAt: startedAt,

@@ -35,6 +35,7 @@ export function workerSuite(open: OpenStore): void {
       expect(await store.silent(10)).toEqual([]);
       expect(await store.renew(worker, 1_000)).toEqual({
         status: "renewed",
+        now: clock.now(),
         cancel: [],
         quiet: false,
         ended: [],

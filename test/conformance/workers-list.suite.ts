@@ -15,15 +15,16 @@ export function workersListSuite(open: OpenStore): void {
     test("shows a worker as it joined", async () => {
       await using db = await open();
       const { store, clock } = db;
-      const info = workerInfo({ host: "mill-7", pid: 4_711, version: "1.2.3", leaseMs: 9_000 });
+      const takes = { types: ["email", "sms"], lanes: ["fast"], slots: 7, tenant: "acme" };
+      const process = { host: "mill-7", pid: 4_711, version: "1.2.3" };
+      const info = workerInfo({ ...process, ...takes, leaseMs: 9_000 });
       await store.join(info);
 
       expect(await store.workers(10)).toEqual([
         {
           id: info.id,
-          host: "mill-7",
-          pid: 4_711,
-          version: "1.2.3",
+          ...process,
+          ...takes,
           joinedAt: clock.now(),
           until: clock.now() + 9_000,
           beats: 0,
@@ -32,6 +33,13 @@ export function workersListSuite(open: OpenStore): void {
           buffered: 0,
         },
       ]);
+    });
+
+    test("shows a worker that takes jobs of every tenant", async () => {
+      await using db = await open();
+      await joinWorker(db.store, { tenant: null });
+
+      expect(await db.store.workers(10)).toMatchObject([{ tenant: null }]);
     });
 
     test("shows its beats and the end of its lease, and when it joined first", async () => {

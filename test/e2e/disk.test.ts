@@ -10,7 +10,7 @@ const SHOW = join(import.meta.dirname, "..", "..", "scripts", "show");
 const hasStrace = spawnSync("strace", ["-V"]).error === undefined;
 
 describe("an acknowledged enqueue", () => {
-  test("was synced before its answer, and overlapping ones share a sync", async (context) => {
+  test("was synced before its answer, and others share the sync (001-02)", async (context) => {
     if (!hasStrace) context.skip("strace is not installed");
 
     const { stdout } = await run(process.execPath, [join(SHOW, "durability.ts")]);

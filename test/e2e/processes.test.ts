@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const SHOW = join(import.meta.dirname, "..", "..", "scripts", "show");
 
 describe("several processes on one file", () => {
-  test("claim every job once and never see a busy database", async () => {
+  test("claim every job once and never see a busy database (004-03)", async () => {
     const args = [join(SHOW, "four-processes.ts"), "--jobs", "3000", "--processes", "3"];
 
     const { stdout } = await run(process.execPath, args);
@@ -23,7 +23,7 @@ describe("several processes on one file", () => {
     const path = join(folder.path, "jobs.db");
     const store = makeSqliteStore({ path });
     await store.open();
-    const woken = new Promise<void>((resolve) => store.watch(resolve));
+    const woken = new Promise<void>((resolve) => store.watch(() => resolve()));
 
     const child = startChild("producer.child.ts", [path, "10", "1"]);
 

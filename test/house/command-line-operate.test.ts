@@ -105,7 +105,8 @@ describe("millrace pause and resume", () => {
 describe("millrace workers", () => {
   test("lists them, and quiets one", async () => {
     await using store = new TestStore();
-    const worker = (await store.mill).work({ jobs: [email.run(() => {})] });
+    const lanes = { fast: 1, general: 2 };
+    const worker = (await store.mill).work({ jobs: [email.run(() => {})], lanes });
     await worker.ready;
 
     const listed = await store.type("workers", "list");
@@ -114,9 +115,11 @@ describe("millrace workers", () => {
     await worker.stop();
     const gone = await store.type("workers", "list");
 
-    expect(listed.out).toMatch(new RegExp(`^${worker.id} .* ${process.pid} .* working +0 `, "m"));
+    expect(listed.out).toMatch(
+      new RegExp(`^${worker.id} .* ${process.pid} .* working +0/3 +fast,general +email +all `, "m"),
+    );
     expect(quieted).toMatchObject({ code: 0, out: `${worker.id} takes no new work.\n` });
-    expect(view).toMatchObject({ id: worker.id, isQuiet: true });
+    expect(view).toMatchObject({ id: worker.id, isQuiet: true, types: ["email"], slots: 3 });
     expect(gone.err).toContain("No workers.");
   });
 });

@@ -1,30 +1,26 @@
 /** Workers as users start them: processes of their own, real job files, real signals. */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openMillrace } from "../../src/index.ts";
-import type { JobView } from "../../src/index.ts";
-import { sqliteStore } from "../../src/store/sqlite/index.ts";
 import { Project, type } from "./command-line.ts";
-import type { Program } from "./programs.ts";
 
 describe("millrace worker", () => {
   test("runs every job that the file exports, and ends when it is idle", async () => {
     using project = new Project("jobs.ts");
-    const greet = await enqueue(project, "greet", '{"name":"Ada"}');
-    const doomed = await enqueue(project, "doomed");
-    const careless = await enqueue(project, "careless");
-    const unknown = await enqueue(project, "elsewhere");
+    const greet = await project.enqueue("greet", '{"name":"Ada"}');
+    const doomed = await project.enqueue("doomed");
+    const careless = await project.enqueue("careless");
+    const unknown = await project.enqueue("elsewhere");
 
     const { code, stderr } = await project.start("worker", "--jobs", "jobs.ts", "--until-idle")
       .ended;
 
     expect(code).toBe(0);
-    expect(await view(project, greet)).toMatchObject({ state: "completed", result: "Hello Ada" });
-    expect(await view(project, doomed)).toMatchObject({ state: "failed" });
-    expect(await view(project, unknown)).toMatchObject({ state: "queued" });
+    expect(await project.view(greet)).toMatchObject({ state: "completed", result: "Hello Ada" });
+    expect(await project.view(doomed)).toMatchObject({ state: "failed" });
+    expect(await project.view(unknown)).toMatchObject({ state: "queued" });
     // Nobody awaited the promise, yet the worker lives and says whose it was.
-    expect(await view(project, careless)).toMatchObject({ state: "completed" });
+    expect(await project.view(careless)).toMatchObject({ state: "completed" });
     expect(entries(stderr)).toContainEqual(
       expect.objectContaining({
         level: "error",
@@ -34,40 +30,62 @@ describe("millrace worker", () => {
     );
   });
 
+  test("counts as idle what it cannot run, and says why that is left", async () => {
+    using project = new Project("jobs.ts");
+    const paused = await project.enqueue("doomed");
+    const greet = await project.enqueue("greet", '{"name":"Ada"}', "--tenant", "acme");
+    const noSlot = await project.enqueue("long");
+    await type("pause", "--tenant", "acme", "--reason", "in arrears", "--db", project.db);
+    await type("pause", "--type", "doomed", "--reason", "no way", "--db", project.db);
+
+    const options = ["--until-idle", "--lanes", "fast=1"];
+    const worker = project.start("worker", "--jobs", "jobs.ts", ...options);
+    const { code, stderr } = await worker.ended;
+
+    expect(code).toBe(0);
+    expect(stderr).toContain("idle, but jobs are left that are due: The tenant acme is paused");
+    expect(stderr).toContain("millrace resume --tenant acme");
+    expect(stderr).toContain("millrace resume --type doomed");
+    expect(stderr).toContain("This worker has no slot for the lane general; it has fast.");
+    for (const id of [paused, greet, noSlot]) {
+      expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
+    }
+  });
+
   test("runs only the types and the tenant that it was told", async () => {
     using project = new Project("jobs.ts");
-    const wanted = await enqueue(project, "greet", '{"name":"Ada"}', "--tenant", "acme");
-    const foreign = await enqueue(project, "greet", '{"name":"Bob"}');
-    const other = await enqueue(project, "doomed", "--tenant", "acme");
+    const wanted = await project.enqueue("greet", '{"name":"Ada"}', "--tenant", "acme");
+    const foreign = await project.enqueue("greet", '{"name":"Bob"}');
+    const other = await project.enqueue("doomed", "--tenant", "acme");
 
     const options = ["--types", "greet", "--tenant", "acme", "--lanes", "general=1"];
     const worker = project.start("worker", "--jobs", "jobs.ts", "--until-idle", ...options);
 
     expect((await worker.ended).code).toBe(0);
-    expect(await view(project, wanted)).toMatchObject({ state: "completed" });
-    expect(await view(project, foreign)).toMatchObject({ state: "queued" });
-    expect(await view(project, other)).toMatchObject({ state: "queued" });
+    expect(await project.view(wanted)).toMatchObject({ state: "completed" });
+    expect(await project.view(foreign)).toMatchObject({ state: "queued" });
+    expect(await project.view(other)).toMatchObject({ state: "queued" });
   });
 
   test("stops at SIGTERM: says what it waits for, and hands it back uncharged", async () => {
     using project = new Project("jobs.ts");
-    const id = await enqueue(project, "long");
+    const id = await project.enqueue("long");
     const worker = project.start("worker", "--jobs", "jobs.ts", "--grace", "100ms");
-    await untilRunning(project, id);
+    await project.untilRunning(id);
 
     worker.child.kill("SIGTERM");
     const { code, stderr } = await worker.ended;
 
     expect(code).toBe(0);
     expect(stderr).toContain(`a second Ctrl-C leaves at once: long ${id}`);
-    expect(await view(project, id)).toMatchObject({ state: "queued", attempts: 0 });
+    expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
   test("leaves at once at the second signal", async () => {
     using project = new Project("jobs.ts");
-    const id = await enqueue(project, "long");
+    const id = await project.enqueue("long");
     const worker = project.start("worker", "--jobs", "jobs.ts", "--grace", "1h");
-    await untilRunning(project, id);
+    await project.untilRunning(id);
 
     const nagging = setInterval(() => worker.child.kill("SIGINT"), 50);
     const { code } = await worker.ended;
@@ -133,7 +151,7 @@ describe("Ctrl-C while following a job", () => {
 
     const [, id = ""] = /millrace jobs follow (\w{26})\n$/.exec(stderr) ?? [];
     expect(code).toBe(130);
-    expect(await view(project, id)).toMatchObject({ state: "queued" });
+    expect(await project.view(id)).toMatchObject({ state: "queued" });
   });
 });
 
@@ -160,7 +178,7 @@ describe("millrace.config.ts", () => {
     const { stdout } = await project.start("enqueue", "greet", '{"name":"Ada"}').ended;
     const typo = await project.start("enqueue", "gret").ended;
 
-    expect(await view(project, stdout.trim())).toMatchObject({ lane: "fast" });
+    expect(await project.view(stdout.trim())).toMatchObject({ lane: "fast" });
     expect(typo).toMatchObject({ code: 2 });
     expect(typo.stderr).toContain("Did you mean greet?");
   });
@@ -179,66 +197,6 @@ describe("millrace.config.ts", () => {
     expect(stderr).toContain(`millrace.config.mjs: ${complaint}`);
   });
 });
-
-describe("millrace dev", () => {
-  test("finds the jobs, serves the page, and restarts the worker when they change", async () => {
-    using project = new Project("jobs.ts");
-    const file = join(project.path, "jobs.ts");
-    const dev = project.start("dev", "--port", "0");
-    const complaints = listen(dev);
-    const [, address = ""] = await dev.said(/^Millrace is at (http:\S+)$/m);
-
-    const first = await project.start("enqueue", "greet", '{"name":"Ada"}', "--follow").ended;
-    const page = await fetch(address);
-    appendFileSync(file, "\nenum Colour { Red }\n");
-    await complaints.include(/TypeScript enum is not run by Node/);
-    writeFileSync(
-      file,
-      readFileSync(file, "utf8")
-        .replace(/\nenum.*/, "")
-        .replace("Hello", "Bye"),
-    );
-    await complaints.include(/(?:The worker runs .*\n[^]*){2}/);
-    const second = await project.start("enqueue", "greet", '{"name":"Ada"}', "--follow").ended;
-    dev.child.kill("SIGTERM");
-
-    expect(page.status).toBe(200);
-    expect(first.stdout).toBe('"Hello Ada"\n');
-    expect(second.stdout).toBe('"Bye Ada"\n');
-    expect(await dev.ended).toMatchObject({ code: 0, signal: null });
-  });
-});
-
-/** Hears what a program says on stderr. */
-function listen(program: Program): { include(pattern: RegExp): Promise<void> } {
-  let heard = "";
-  program.child.stderr?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
-  return {
-    async include(pattern) {
-      await expect.poll(() => heard, { timeout: 20_000 }).toMatch(pattern);
-    },
-  };
-}
-
-async function enqueue(project: Project, ...args: string[]): Promise<string> {
-  const { code, out, err } = await type("enqueue", ...args, "--db", project.db);
-  if (code !== 0) throw new Error(err);
-  return out.trim();
-}
-
-async function view(project: Project, id: string): Promise<JobView> {
-  const mill = await openMillrace(sqliteStore({ path: project.file }));
-  try {
-    return await mill.jobs.get(id);
-  } finally {
-    await mill.close();
-  }
-}
-
-async function untilRunning(project: Project, id: string): Promise<void> {
-  const state = async (): Promise<string> => (await view(project, id)).state;
-  await expect.poll(state, { timeout: 20_000, interval: 100 }).toBe("running");
-}
 
 /** The lines of a log that are JSON. */
 function entries(text: string): unknown[] {

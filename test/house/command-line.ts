@@ -1,9 +1,10 @@
 /** Types command lines for the tests: in this process, or in one of their own. */
-import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { vi } from "vitest";
 import { runCommandLine } from "../../src/cli/program.ts";
 import { openMillrace } from "../../src/index.ts";
-import type { Millrace } from "../../src/index.ts";
+import type { JobView, Millrace } from "../../src/index.ts";
 import { sqliteStore } from "../../src/store/sqlite/index.ts";
 import { Program, root, temporaryFolder } from "./programs.ts";
 
@@ -78,6 +79,36 @@ export class Project implements Disposable {
       cwd: this.path,
       env: { ...process.env, ...env },
     });
+  }
+
+  /** Enqueues on the store of this folder, and answers the id. */
+  async enqueue(...args: readonly string[]): Promise<string> {
+    const { code, out, err } = await type("enqueue", ...args, "--db", this.db);
+    if (code !== 0) throw new Error(err);
+    return out.trim();
+  }
+
+  async view(id: string): Promise<JobView> {
+    const mill = await openMillrace(sqliteStore({ path: this.file }));
+    try {
+      return await mill.jobs.get(id);
+    } finally {
+      await mill.close();
+    }
+  }
+
+  async untilRunning(id: string): Promise<void> {
+    const isRunning = async (): Promise<boolean> => (await this.view(id)).state === "running";
+    await vi.waitUntil(isRunning, { timeout: 20_000, interval: 100 });
+  }
+
+  /** Writes a file of the project. */
+  write(name: string, text: string): void {
+    writeFileSync(join(this.path, name), text);
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.path, name), "utf8");
   }
 
   [Symbol.dispose](): void {

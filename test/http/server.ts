@@ -37,7 +37,7 @@ export async function openServer(parts: Partial<AppParts> = {}): Promise<TestSer
   const app = createApp({
     mill,
     count: (filter, max) => store.count(filter, max),
-    contracts: [],
+    contracts: () => [],
     closing: new AbortController().signal,
     token: TOKEN,
     pageFolder: fileURLToPath(new URL("../../dashboard", import.meta.url)),

@@ -33,7 +33,7 @@ describe("a worker that dies", () => {
   test("leaves jobs that had not begun uncharged", async () => {
     await using kit = await openTest();
     const { job, buffered, running, end, ran } = await withBuffer(kit);
-    kit.crashAt("settle");
+    kit.crashAt("start");
     end.open();
     await kit.settled();
 

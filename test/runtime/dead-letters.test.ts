@@ -85,6 +85,22 @@ describe("a dead letter", () => {
     });
   });
 
+  test("whose dedup key is held by another stays open, and says so (C-30)", async () => {
+    const { kit, job, letters } = await withLetter({ dedupKey: "account-7" });
+    await using _ = kit;
+    const rival = await kit.mill.enqueue(pay, { amount: 5 }, { dedupKey: "account-7" });
+
+    await expect(letters.reprocess(job.id, actor)).rejects.toMatchObject({
+      code: "DEDUP_KEY_HELD",
+      details: { holder: rival.id },
+    });
+    expect(await letters.get(job.id)).toMatchObject({ status: "pending_review" });
+    await kit.drain([pay]);
+    const successor = await letters.reprocess(job.id, actor);
+
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ dedupKey: "account-7" });
+  });
+
   test("may be reprocessed with a mended payload", async () => {
     const { kit, job, letters } = await withLetter();
     await using _ = kit;

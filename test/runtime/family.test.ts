@@ -95,6 +95,51 @@ describe("ctx.enqueue", () => {
     expect(await kit.mill.result(job)).toBe(view.id);
   });
 
+  test("refuses more children than one transaction should make, and teaches the way", async () => {
+    await using kit = await openTest();
+    let made = 0;
+    const prolific = defineJob({ type: "prolific", maxAttempts: 3 }).run(async (_, ctx) => {
+      for (; made < 10_001; made += 1) await ctx.enqueue(child);
+    });
+    const job = await kit.mill.enqueue(prolific);
+
+    await kit.drain([prolific]);
+
+    expect(made).toBe(10_000);
+    // It would end the same way again, so it is not tried again.
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+    expect((await kit.mill.jobs.get(job.id)).error).toMatchObject({
+      class: "non_retryable",
+      message: expect.stringMatching(/"prolific".*at most 10000.*enqueueMany, in batches/),
+    });
+    await kit.expectNotEnqueued(child);
+  });
+
+  test("takes as many children as it allows", async () => {
+    await using kit = await openTest();
+    const prolific = defineJob({ type: "prolific" }).run(async (_, ctx) => {
+      await Promise.all(Array.from({ length: 10_000 }, () => ctx.enqueue(child)));
+    });
+    const job = await kit.mill.enqueue(prolific);
+
+    await kit.drain([prolific]);
+
+    expect(await kit.outcomes(job)).toEqual(["succeeded"]);
+    expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 10_000 });
+  });
+
+  test("counts children that are asked for at once", async () => {
+    await using kit = await openTest();
+    const prolific = defineJob({ type: "prolific" }).run(async (_, ctx) => {
+      await Promise.all(Array.from({ length: 10_001 }, () => ctx.enqueue(child)));
+    });
+    const job = await kit.mill.enqueue(prolific);
+
+    await kit.drain([prolific]);
+
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+  });
+
   test("makes no child while the run goes on, nor when it fails", async () => {
     await using kit = await openTest();
     await kit.mill.enqueue(parent, { failures: 2 });
@@ -169,7 +214,7 @@ describe("a handler that waits for its own child", () => {
 });
 
 describe("phases", () => {
-  test("run in order, each with the stored results of those before it", async () => {
+  test("run in order, each with the results of those before it as JSON (001-18)", async () => {
     await using kit = await openTest();
     const pipeline = defineJob({ type: "pipeline" })
       .phase("first", () => ({ at: new Date(0) }))

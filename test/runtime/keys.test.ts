@@ -121,6 +121,26 @@ describe("a dedup key", () => {
     expect(await kit.mill.result(first)).toBe(5);
   });
 
+  test("is kept by a successor, and a conflict is told (C-30)", async () => {
+    await using kit = await openTest();
+    const options = { dedupKey: "account-7" };
+    const first = await kit.mill.enqueue(pay, { amount: 5 }, options);
+    await kit.mill.jobs.cancel(first.id);
+    const successor = await kit.mill.jobs.retry(first.id);
+
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ dedupKey: "account-7" });
+    expect(await kit.mill.enqueue(pay, { amount: 6 }, options)).toMatchObject({
+      id: successor.id,
+      created: false,
+    });
+    await kit.mill.jobs.cancel(successor.id);
+    const rival = await kit.mill.enqueue(pay, { amount: 7 }, options);
+    await expect(kit.mill.jobs.retry(first.id)).rejects.toMatchObject({
+      code: "DEDUP_KEY_HELD",
+      details: { id: first.id, holder: rival.id },
+    });
+  });
+
   test("never disturbs a running job", async () => {
     await using kit = await openTest();
     const end = latch();

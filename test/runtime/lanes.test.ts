@@ -36,7 +36,7 @@ describe("the slots of a worker", () => {
     await kit.settled();
   });
 
-  test("run no more jobs at once than there are", async () => {
+  test("run no more jobs at once than there are (001-04)", async () => {
     await using kit = await openTest();
     let now = 0;
     let most = 0;
@@ -258,6 +258,28 @@ describe("a worker", () => {
     expect(ran).toEqual([0, 1]);
     expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 2, running: 0 });
     expect(await kit.mill.workers.list()).toMatchObject([{ id: worker.id, isQuiet: true }]);
+  });
+
+  test("that an operator quieted begins nothing more, though it has not heard of it", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      await end.passed;
+      return ctx.signal.aborted;
+    });
+    const worker = kit.mill.work({ jobs: [job], lanes: { general: 2 } });
+    const begun = await kit.mill.enqueue(job);
+    await kit.settled();
+
+    await kit.mill.workers.quiet(worker.id);
+    const waiting = await kit.mill.enqueue(job);
+    await kit.settled();
+    expect(await kit.mill.jobs.get(waiting.id)).toMatchObject({ state: "queued" });
+    end.open();
+    await kit.settled();
+
+    expect(await kit.mill.result(begun)).toBe(false);
+    expect(kit.logged).toEqual([]);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import { latch, openTest, untilAborted, withBuffer } from "./support.ts";
+import { latch, openTest, untilAborted } from "./support.ts";
 
 const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text, ctx) => {
   if (text === "fail") throw new NonRetryableError("as asked");
@@ -167,57 +167,6 @@ describe("jobs.release", () => {
     expect(signals[0]?.aborted).toBe(true);
     end.open();
     await kit.settled();
-  });
-});
-
-describe("jobs.explain", () => {
-  test("says why a job does not run, in each of its states", async () => {
-    await using kit = await openTest();
-    const later = await kit.mill.enqueue(echo, "later", { delay: "1h" });
-    const flaky = await kit.mill.enqueue(echo, "flaky", { delay: "1m" });
-    const nobody = await kit.mill.enqueue(listening);
-    const reason = async (job: { id: string }) => (await kit.mill.jobs.explain(job.id)).reason;
-
-    expect(await kit.mill.jobs.explain(later.id)).toMatchObject({
-      reason: "scheduled",
-      until: new Date(kit.clock.now() + 3_600_000),
-    });
-    expect(await reason(nobody)).toBe("no_worker");
-    await kit.advance("1m");
-    await kit.drain([echo]);
-    expect(await kit.mill.jobs.explain(flaky.id)).toMatchObject({
-      reason: "retrying",
-      sentence: expect.stringContaining("once"),
-    });
-    kit.mill.work({ jobs: [echo] });
-    await kit.settled();
-    expect(await reason(nobody)).toBe("waiting");
-    kit.mill.work({ jobs: [listening] });
-    await kit.settled();
-    expect(await reason(nobody)).toBe("running");
-    await kit.advance("2s");
-    expect(await reason(flaky)).toBe("completed");
-  });
-
-  test("tells of a job that lies in a worker's buffer", async () => {
-    await using kit = await openTest();
-    const { buffered, end } = await withBuffer(kit);
-
-    expect(await kit.mill.jobs.explain(buffered[0].id)).toMatchObject({ reason: "buffered" });
-    end.open();
-    await kit.settled();
-  });
-
-  test("does not count on workers that are dead", async () => {
-    await using kit = await openTest();
-    await kit.mill.enqueue(echo, "hello");
-    kit.crashAt("start");
-    await kit.drain([echo]);
-    const job = await kit.mill.enqueue(listening);
-
-    await kit.advance("31s");
-
-    expect(await kit.mill.jobs.explain(job.id)).toMatchObject({ reason: "no_worker" });
   });
 });
 

@@ -52,7 +52,7 @@ describe("a job that is due later", () => {
     expect(at.get("past")).toBe(kit.clock.now());
   });
 
-  test("does not begin a millisecond early", async () => {
+  test("does not begin a millisecond early (001-15)", async () => {
     await using kit = await openTest();
     const at = new Map<string, number>();
     const job = note(kit, at);
@@ -112,5 +112,27 @@ describe("a wake-up", () => {
     await kit.advance("6s");
 
     expect(at.size).toBe(1);
+  });
+});
+
+describe("a poll", () => {
+  test.each([
+    [0, [8_000, 16_000, 24_000]],
+    [0.5, [10_000, 20_000]],
+    [0.75, [11_000, 22_000]],
+  ])("comes sooner or later by chance (%d), so that no two go in step", async (random, times) => {
+    await using kit = await openTest({ random: () => random });
+    const start = kit.clock.now();
+    const asked: number[] = [];
+    const claim = kit.store.claim.bind(kit.store);
+    Reflect.set(kit.store, "claim", (request: Parameters<typeof claim>[0]) => {
+      asked.push(kit.clock.now() - start);
+      return claim(request);
+    });
+    kit.mill.work({ jobs: [note(kit, new Map())], poll: "10s", lanes: { general: 1 } });
+
+    await kit.advance("25s");
+
+    expect(asked).toEqual([0, ...times]);
   });
 });

@@ -69,9 +69,55 @@ describe("one bad request among many", () => {
 
     await expect(
       kit.mill.enqueueMany([pay.of({ amount: 1 }), pay.of({ amount: 0 })]),
-    ).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
+    ).rejects.toMatchObject({
+      code: "PAYLOAD_INVALID",
+      message: expect.stringMatching(/^request 1: .*payload\.amount/),
+      details: { index: 1 },
+    });
 
     await kit.expectNotEnqueued(pay);
+  });
+
+  test("that the store refuses harms no other, and the error tells of each", async () => {
+    await using kit = await openTest();
+    const held = { idempotencyKey: "order-7" };
+    const first = await kit.mill.enqueue(pay, { amount: 1 }, held);
+
+    const error: unknown = await kit.mill
+      .enqueueMany([
+        pay.of({ amount: 2 }),
+        pay.of({ amount: 3 }, held),
+        pay.of({ amount: 1 }, held),
+        pay.of({ amount: 4 }),
+      ])
+      .catch((reason: unknown) => reason);
+
+    expect(error).toMatchObject({
+      code: "IDEMPOTENCY_CONFLICT",
+      message: expect.stringMatching(/^1 of 4 jobs were refused.*request 1: /),
+      details: {
+        index: 1,
+        holder: first.id,
+        answers: [
+          { index: 0, id: expect.any(String), status: "created", code: null },
+          {
+            index: 1,
+            id: null,
+            status: "refused",
+            code: "IDEMPOTENCY_CONFLICT",
+            holder: first.id,
+          },
+          { index: 2, id: first.id, status: "existing", code: null },
+          { index: 3, id: expect.any(String), status: "created", code: null },
+        ],
+      },
+    });
+    const { jobs } = await kit.mill.jobs.list();
+    expect(jobs.map(({ payload }) => payload)).toEqual([
+      { amount: 4 },
+      { amount: 2 },
+      { amount: 1 },
+    ]);
   });
 });
 
@@ -129,6 +175,11 @@ describe("an option of enqueue", () => {
     [{ tags: { a: 1 } }, "tags"],
     [{ idempotencyKey: "" }, "idempotencyKey"],
     [{ dedupKey: { key: "x", onConflict: "never" } }, "dedupKey"],
+    [{ dedupKey: { key: "x", onConflict: "replac" } }, 'did you mean "replace"?'],
+    [{ webhookUrl: "javascript:alert(1)" }, "webhookUrl must be a URL that begins with http"],
+    [{ webhookUrl: "file:///etc/passwd" }, "webhookUrl"],
+    [{ webhookUrl: "example.org/hook" }, "webhookUrl"],
+    [{ correlationId: "half \ud800" }, "correlationId"],
   ])("that is wrong is refused by name: %o", async (options, named) => {
     await using kit = await openTest();
     const bare = defineJob({ type: "bare" });
@@ -137,5 +188,35 @@ describe("an option of enqueue", () => {
       code: "OPTION_INVALID",
       message: expect.stringContaining(named),
     });
+  });
+
+  test.each(["http://example.org/hook", "https://example.org/hook?for=me"])(
+    "may name the webhook %s",
+    async (webhookUrl) => {
+      await using kit = await openTest();
+      const bare = defineJob({ type: "bare" });
+
+      const { id } = await kit.mill.enqueue(bare, undefined, { webhookUrl });
+
+      expect(await kit.store.get(id)).toMatchObject({ webhookUrl });
+    },
+  );
+
+  test.each([
+    ["concurrencyKey", "mailbox-1"],
+    ["after", []],
+    ["tx", { query: () => {} }],
+  ])("that does nothing yet, %s, is refused instead of ignored", async (name, value) => {
+    await using kit = await openTest();
+    const bare = defineJob({ type: "bare" });
+
+    await expect(
+      kit.mill.enqueue(bare, undefined, unchecked({ [name]: value })),
+    ).rejects.toMatchObject({
+      code: "NOT_YET",
+      message: expect.stringContaining(name),
+      details: { option: name },
+    });
+    await kit.expectNotEnqueued(bare);
   });
 });

@@ -178,7 +178,7 @@ describe("a job whose handler throws", () => {
     [{ kind: "linear", base: "5s" }, [5_000, 10_000, 15_000, null]],
     [{ kind: "exponential", base: "5s", factor: 3 }, [5_000, 15_000, 45_000, null]],
     [{ kind: "exponential", base: "5s", factor: 3, cap: "20s" }, [5_000, 15_000, 20_000, null]],
-  ] as const)("waits as its own backoff says: %o (001-27)", async (backoff, waits) => {
+  ] as const)("waits as its own backoff says: %o (001-03, 001-27)", async (backoff, waits) => {
     await using kit = await openTest();
     const own = defineJob({ type: "own", backoff, maxAttempts: 4 }).run(() => {
       throw new Error("no");
@@ -243,6 +243,30 @@ describe("a job whose handler throws", () => {
 });
 
 describe("a job that snoozes", () => {
+  test.each([0, 99, "0s"] as const)("for %s is told that this is too short", async (delay) => {
+    await using kit = await openTest();
+    const hasty = defineJob({ type: "hasty", maxAttempts: 1 }).run((_, ctx) => ctx.snooze(delay));
+    const job = await kit.mill.enqueue(hasty);
+
+    await kit.drain([hasty]);
+
+    expect(await kit.mill.wait(job)).toMatchObject({
+      state: "failed",
+      error: { message: expect.stringContaining("the least is 100 ms") },
+    });
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+  });
+
+  test("may do so for 100 ms", async () => {
+    await using kit = await openTest();
+    const brief = defineJob({ type: "brief" }).run((_, ctx) => ctx.snooze(100));
+    const job = await kit.mill.enqueue(brief);
+
+    await kit.drain([brief]);
+
+    expect(await kit.outcomes(job)).toEqual(["snoozed"]);
+  });
+
   test("runs again after the delay, uncharged, however often", async () => {
     await using kit = await openTest();
     let runs = 0;

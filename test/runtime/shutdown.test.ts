@@ -119,7 +119,7 @@ describe("stopping a worker", () => {
     expect(await kit.mill.jobs.get(running.id)).toMatchObject({ state: "completed" });
   });
 
-  test("does not first work off a backlog", async () => {
+  test("does not first work off a backlog (001-13)", async () => {
     await using kit = await openTest();
     let runs = 0;
     const job = defineJob({ type: "job" }).run(() => {
@@ -158,7 +158,7 @@ describe("stopping a worker", () => {
     expect(kit.clock.pending).toBe(0);
   });
 
-  test("leaves no timer behind that would keep the process alive", async () => {
+  test("leaves no timer behind that would keep the process alive (001-13)", async () => {
     await using kit = await openTest();
     const end = latch();
     const job = defineJob({ type: "job" }).run(() => end.passed);

@@ -1,6 +1,9 @@
 import { defineJob } from "millrace";
 import { describe, expect, test } from "vitest";
-import { latch, openTest, untilAborted } from "./support.ts";
+import { wait } from "../../src/core/clock.ts";
+import { defaults } from "../../src/core/presets.ts";
+import { OverrunWatch } from "../../src/runtime/overrun.ts";
+import { latch, openTest, untilAborted, type RuntimeTest } from "./support.ts";
 
 describe("a time limit", () => {
   test("aborts the handler, and the run counts as a failed attempt", async () => {
@@ -95,6 +98,53 @@ describe("a time limit", () => {
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "failed" });
   });
 });
+
+describe("a heartbeat that ends overrun runs", () => {
+  test("does not overtake a handler that hears its abort and cleans up for 4 s", async () => {
+    await using kit = await openTest();
+    const slow = defineJob({ type: "slow", timeout: "10s", maxAttempts: 1 }).run(async (_, ctx) => {
+      await untilAborted(ctx.signal).catch(() => {});
+      await wait(kit.clock, 4_000);
+      return "saved";
+    });
+    const job = await kit.mill.enqueue(slow);
+    const worker = kit.mill.work({ jobs: [slow] });
+    await kit.settled();
+
+    await beatFor(20, kit, worker.id);
+
+    expect(await kit.mill.result(job)).toBe("saved");
+    expect(await kit.outcomes(job)).toEqual(["succeeded"]);
+  });
+
+  test("does not overtake the worker that leaves a deaf handler behind", async () => {
+    await using kit = await openTest();
+    const deaf = defineJob({ type: "deaf", timeout: "10s", maxAttempts: 1 }).run(
+      () => new Promise(() => {}),
+    );
+    const job = await kit.mill.enqueue(deaf);
+    const worker = kit.mill.work({ jobs: [deaf] });
+    await kit.settled();
+
+    await beatFor(20, kit, worker.id);
+
+    expect(await kit.outcomes(job)).toEqual(["timed_out"]);
+    // Had the heartbeat ended it, what the worker says of it would be stale.
+    expect(kit.logged).toEqual([]);
+  });
+});
+
+/** What the thread of the heartbeat does, second by second. */
+async function beatFor(seconds: number, kit: RuntimeTest, worker: string): Promise<void> {
+  const { store, clock } = kit;
+  const policyOf = () => defaults.retry;
+  const dice = { random: () => 0.5 };
+  const watch = new OverrunWatch({ store, clock, dice, worker, beatMs: 1_000, policyOf });
+  for (let second = 0; second < seconds; second += 1) {
+    await kit.advance("1s");
+    await watch.beat(clock.now());
+  }
+}
 
 describe("ctx.timeout", () => {
   test("ends its own part alone, as a transient error (004-24)", async () => {

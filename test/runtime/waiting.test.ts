@@ -1,6 +1,6 @@
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import { latch, openTest } from "./support.ts";
+import { latch, openTest, unchecked } from "./support.ts";
 
 const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text) => {
   if (text === "fail") throw new NonRetryableError("as asked");
@@ -186,6 +186,53 @@ describe("mill.on", () => {
     expect(heard).toHaveLength(2);
     expect(kit.logged).toContainEqual(expect.objectContaining({ level: "error" }));
   });
+
+  test("goes on when a listener's promise is rejected, and says of which event", async () => {
+    await using kit = await openTest();
+    const heard: string[] = [];
+    const strays: unknown[] = [];
+    const hear = (error: unknown): void => void strays.push(error);
+    process.on("unhandledRejection", hear);
+    const error = { big: 1n };
+    const rejecting = async ({ id }: { id: string }): Promise<never> => {
+      heard.push(id);
+      throw unchecked(error);
+    };
+    kit.mill.on("job:enqueued", unchecked(rejecting));
+
+    await kit.mill.enqueue(echo, "one");
+    await kit.settled();
+    await kit.mill.enqueue(echo, "two");
+    await kit.settled();
+    process.off("unhandledRejection", hear);
+
+    expect(heard).toHaveLength(2);
+    expect(strays).toEqual([]);
+    expect(kit.logged.filter(({ level }) => level === "error")).toEqual([
+      { level: "error", message: "a listener of job:enqueued threw", fields: { error } },
+      { level: "error", message: "a listener of job:enqueued threw", fields: { error } },
+    ]);
+  });
+
+  test("goes on when the logger that is told of it throws", async () => {
+    const throwing = (): never => {
+      throw new Error("the log is full");
+    };
+    const logger = { debug() {}, info() {}, warn: throwing, error: throwing };
+    await using kit = await openTest({ logger });
+    const heard: string[] = [];
+    kit.mill.on("job:enqueued", ({ id }) => {
+      heard.push(id);
+      throw new Error("a bad listener");
+    });
+
+    await kit.mill.enqueue(echo, "one");
+    await kit.settled();
+    await kit.mill.enqueue(echo, "two");
+    await kit.settled();
+
+    expect(heard).toHaveLength(2);
+  });
 });
 
 describe("a closed mill", () => {
@@ -197,6 +244,18 @@ describe("a closed mill", () => {
     await expect(kit.mill.enqueue(echo, "late")).rejects.toMatchObject({ code: "STORE_CLOSED" });
     await expect(kit.mill.wait(job)).rejects.toMatchObject({ code: "STORE_CLOSED" });
     await expect(kit.mill.jobs.get(job.id)).rejects.toMatchObject({ code: "STORE_CLOSED" });
+  });
+
+  test("ends whoever waits, at once and without a timer left", async () => {
+    const kit = await openTest();
+    const job = await kit.mill.enqueue(echo, "hello");
+    const wait = watched(kit.mill.wait(job));
+    await kit.settled();
+
+    await kit.mill.close();
+
+    expect(wait.end).toMatchObject({ code: "STORE_CLOSED", details: { state: "queued" } });
+    expect(kit.clock.pending).toBe(0);
   });
 
   test("stops its workers first", async () => {

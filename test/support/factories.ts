@@ -63,6 +63,10 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
     version: "0.1.0",
     protocol: 1,
     leaseMs: 30_000,
+    types: ["email"],
+    lanes: ["general"],
+    slots: 1,
+    tenant: null,
     ...overrides,
   };
 }

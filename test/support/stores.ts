@@ -3,8 +3,12 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Pool } from "pg";
+import type { Dice } from "../../src/core/clock.ts";
+import { makePostgresStore } from "../../src/store/postgres/make.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
 import type { JobStore } from "../../src/store/store.ts";
+import type { PostgresServer } from "./postgres.ts";
 import { seededDice } from "./seeded-dice.ts";
 import { virtualClock } from "./virtual-clock.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
@@ -20,6 +24,12 @@ export interface TestStore extends AsyncDisposable {
   unopened(): JobStore;
 }
 
+/** One on PostgreSQL, with a way past the store. */
+export interface PostgresTestStore extends TestStore {
+  readonly pool: Pool;
+  readonly schema: string;
+}
+
 export type OpenStore = () => Promise<TestStore>;
 
 /** Memory where the system offers it: what is tested here is not the disk. */
@@ -27,12 +37,81 @@ const ROOT = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export async function openSqlite(): Promise<TestStore> {
   const folder = await mkdtemp(join(ROOT, "millrace-"));
+  return openHandles(
+    (ports) => makeSqliteStore({ path: join(folder, "millrace.db") }, ports),
+    () => rm(folder, { recursive: true }),
+  );
+}
+
+/** What the tests of one server share: to connect and to make a schema takes longer than most. */
+interface Shared {
+  readonly pool: Pool;
+  /** Schemas that tests have left, empty again. */
+  readonly schemas: string[];
+}
+
+const shared = new WeakMap<PostgresServer, Shared>();
+let schemas = 0;
+
+/**
+ * A schema of its own on a server that is already running. The handles share the connections of all
+ * tests, as those of an application with a pool do, or have their own.
+ */
+export async function openPostgres(
+  server: PostgresServer,
+  connections: "shared" | "own" = "own",
+): Promise<PostgresTestStore> {
+  const { url } = server;
+  const { pool, schemas: free } = sharedOf(server);
+  const schema = free.pop() ?? `test_${process.pid}_${(schemas += 1)}`;
+  const address = connections === "shared" ? { pool } : { url, poolSize: 4 };
+  const handles = await openHandles(
+    (ports) => makePostgresStore({ ...address, schema }, ports),
+    async () => {
+      await empty(pool, schema);
+      free.push(schema);
+    },
+  );
+  return { ...handles, pool, schema };
+}
+
+function sharedOf(server: PostgresServer): Shared {
+  const known = shared.get(server);
+  if (known !== undefined) return known;
+  const pool = new Pool({ connectionString: server.url, max: 20, allowExitOnIdle: true });
+  // The server is stopped under it.
+  pool.on("error", () => {});
+  const made = { pool, schemas: [] };
+  shared.set(server, made);
+  return made;
+}
+
+/** Leaves what an installation has from its first day on. */
+async function empty(pool: Pool, schema: string): Promise<void> {
+  await pool.query(`DO $$
+    DECLARE place text;
+    BEGIN
+      FOR place IN
+        SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+        WHERE schemaname = '${schema}' AND tablename NOT IN ('meta', 'name', 'feed_head')
+      LOOP
+        EXECUTE 'DELETE FROM ' || place;
+      END LOOP;
+      DELETE FROM "${schema}".name WHERE id > 1;
+      UPDATE "${schema}".feed_head SET position = 0;
+    END $$`);
+}
+
+/** Handles on one database, all with the same clock. `remove` is called when they are closed. */
+async function openHandles(
+  make: (ports: { clock: VirtualClock; dice: Dice }) => JobStore,
+  remove: () => Promise<void>,
+): Promise<TestStore> {
   const clock = virtualClock();
   const handles: JobStore[] = [];
 
   function unopened(): JobStore {
-    const dice = seededDice(handles.length + 1);
-    const handle = makeSqliteStore({ path: join(folder, "millrace.db") }, { clock, dice });
+    const handle = make({ clock, dice: seededDice(handles.length + 1) });
     handles.push(handle);
     return handle;
   }
@@ -50,7 +129,7 @@ export async function openSqlite(): Promise<TestStore> {
     unopened,
     async [Symbol.asyncDispose]() {
       await Promise.all(handles.map((handle) => handle.close()));
-      await rm(folder, { recursive: true });
+      await remove();
     },
   };
 }

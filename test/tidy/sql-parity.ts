@@ -19,18 +19,33 @@ export function dialectsOf(files: readonly SourceFile[]): Dialect[] {
   return all.filter((dialect) => queriesOf(files, dialect).length > 0);
 }
 
-/** Both dialects have the same files, the same queries and the same parameters. */
+/**
+ * Both dialects have the same queries with the same parameters in the same files. A file whose head
+ * says `-- apart:` and why has queries of its own, and so has its twin.
+ */
 export function sqlParity(files: readonly SourceFile[]): Finding[] {
   const sqlite = queriesOf(files, "sqlite");
   const postgres = queriesOf(files, "postgres");
+  const apart = filesApart(files);
+  const isCompared = ({ file }: Query): boolean => !apart.has(file);
+  const [ours, theirs] = [sqlite.filter(isCompared), postgres.filter(isCompared)];
   return [
     ...[...sqlite, ...postgres].flatMap(unreasoned),
     ...repeated(sqlite),
     ...repeated(postgres),
     ...(dialectsOf(files).length === 2
-      ? [...unmatched(sqlite, postgres, "postgres"), ...unmatched(postgres, sqlite, "sqlite")]
+      ? [...unmatched(ours, theirs, "postgres"), ...unmatched(theirs, ours, "sqlite")]
       : []),
   ];
+}
+
+/** The names of files that say why they are not compared. */
+function filesApart(files: readonly SourceFile[]): ReadonlySet<string> {
+  return new Set(
+    files
+      .filter(({ path, text }) => path.startsWith("sql/") && /^-- apart: \w+\W+\w+/.test(text))
+      .map(({ path }) => basename(path)),
+  );
 }
 
 function queriesOf(files: readonly SourceFile[], dialect: Dialect): Query[] {

@@ -34,6 +34,8 @@ export interface StoredAttempt {
   readonly fence: number | null;
   readonly outcome: OutcomeName;
   readonly finishedAt: number;
+  /** Charged until then. */
+  readonly crashes?: number;
 }
 
 export interface History {

@@ -17,8 +17,8 @@ export function crashesOf(
   ledger: readonly LedgerLine[],
 ): Crashes {
   const written = new Set(ledger.map(({ job, fence, what }) => `${job} ${fence} ${what}`));
-  const crashed = [...jobs].flatMap(([id, { attempts }]) =>
-    attempts.filter(({ outcome }) => outcome === "crashed").map(({ fence }) => `${id} ${fence}`),
+  const crashed = [...jobs].flatMap(([id, job]) =>
+    chargedCrashes(job).map(({ fence }) => `${id} ${fence}`),
   );
   const begun = crashed.filter((run) => written.has(`${run} start`));
   const unrecorded = begun.filter((run) => written.has(`${run} end`)).length;
@@ -30,9 +30,13 @@ export function crashesOf(
 }
 
 /** True when the store gave a job up because its workers died too often, and for nothing else. */
-export function diedOfCrashes({ state, attempts }: StoredJob): boolean {
-  const crashes = attempts.filter(({ outcome }) => outcome === "crashed").length;
-  return state === "failed" && crashes === CRASH_CAP;
+export function diedOfCrashes(job: StoredJob): boolean {
+  return job.state === "failed" && chargedCrashes(job).length === CRASH_CAP;
+}
+
+/** Runs that raised the count of crashes; of some nobody knows whether they had begun. */
+export function chargedCrashes({ attempts }: StoredJob): StoredJob["attempts"] {
+  return attempts.filter(({ crashes = 0 }, index) => crashes > (attempts[index - 1]?.crashes ?? 0));
 }
 
 /** The default of the library. */

@@ -14,9 +14,10 @@ export async function readStore(mill: Millrace): Promise<ReadonlyMap<string, Sto
       stored.set(id, {
         state,
         charged,
-        attempts: attempts.map(({ fence, outcome, finishedAt }) => ({
+        attempts: attempts.map(({ fence, outcome, finishedAt, crashes }) => ({
           fence,
           outcome,
+          crashes,
           finishedAt: finishedAt.getTime(),
         })),
       });

@@ -109,8 +109,9 @@ CREATE TABLE millrace_blocked (
 CREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);
 
 -- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are
--- the keys whose run has no ledger row. `starts` says when each run began, null while it only lies
--- in the worker's buffer. A lease ends with its worker's `until`.
+-- the keys whose run has no ledger row. `starts` says how long after the claim each run began, null
+-- while it only lies in the worker's buffer; `ranks` are lengths after the first of them. A lease
+-- ends with its worker's `until`.
 CREATE TABLE millrace_lease (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
     secret     TEXT    NOT NULL CHECK (length(secret) = 16),
@@ -165,12 +166,17 @@ CREATE TABLE millrace_gate (
     by     TEXT
 ) STRICT;
 
+-- `types`, `lanes`, `slots` and `tenant` say what it takes: for people, no claim looks at them.
 CREATE TABLE millrace_worker (
     id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     host       TEXT    NOT NULL,
     pid        INTEGER NOT NULL,
     version    TEXT    NOT NULL,
     protocol   INTEGER NOT NULL,
+    types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),
+    lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),
+    slots      INTEGER NOT NULL CHECK (slots >= 0),
+    tenant     TEXT,
     joined_at  INTEGER NOT NULL,
     until      INTEGER NOT NULL,
     beats      INTEGER NOT NULL CHECK (beats >= 0),
@@ -211,12 +217,14 @@ CREATE TABLE millrace_cancel_request (
 ) STRICT;
 
 -- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.
--- It names public ids, because it may outlive the rows of its jobs.
+-- It names jobs by their keys; those that retention has removed can only be named by their ids.
 CREATE TABLE millrace_event (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),
     at       INTEGER NOT NULL,
-    ids      TEXT    NOT NULL CHECK (json_type(ids) = 'array')
+    keys     TEXT    CHECK (json_type(keys) = 'array'),
+    ids      TEXT    CHECK (json_type(ids) = 'array'),
+    CHECK ((keys IS NULL) <> (ids IS NULL))
 ) STRICT;
 
 CREATE INDEX millrace_event_at ON millrace_event (at);

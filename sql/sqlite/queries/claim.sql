@@ -1,6 +1,7 @@
 -- name: worker_may_claim
--- Whether a worker is known, still has its lease and speaks a protocol that this store accepts.
-SELECT 1 AS yes
+-- Whether a worker is known, still has its lease and speaks a protocol that this store accepts; and
+-- whether somebody has asked it to take no new work.
+SELECT quiet
 FROM millrace_worker
 WHERE id = :worker
   AND until > :now
@@ -9,7 +10,7 @@ WHERE id = :worker
 -- name: claim_candidates
 -- The most urgent due jobs of one lane that no gate holds back. The transaction has the only write
 -- lock, so the rows need none of their own.
-SELECT key, lane, priority, rank, n, tries, crashes
+SELECT key, priority, rank, n, tries, crashes
 FROM millrace_ready
 WHERE lane = :lane
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
@@ -38,10 +39,11 @@ WITH RECURSIVE hop (lane) AS (
 SELECT lane FROM hop WHERE lane IS NOT NULL;
 
 -- name: payload_sizes
--- How much a batch would weigh, without reading the payloads themselves.
-SELECT job.key, coalesce(octet_length(job.payload), 0) AS bytes
+-- How much each job of a batch would weigh, without reading the payloads themselves.
+SELECT coalesce(octet_length(job.payload), 0) AS bytes
 FROM json_each(:keys) AS candidate
-JOIN millrace_job AS job ON job.key = candidate.value;
+CROSS JOIN millrace_job AS job ON job.key = candidate.value
+ORDER BY candidate.key;
 
 -- name: insert_lease
 -- One lease for the whole batch.
@@ -49,9 +51,10 @@ INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)
 VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at);
 
 -- name: claimed_jobs
--- What the handlers of a batch need to know.
-SELECT job.key, job.id, job.type, job.tenant, job.lane, job.priority, job.run_at, job.max_attempts,
-       job.timeout_ms, job.payload, job.payload_version, job.correlation, job.parent,
-       job.concurrency, job.tags, job.created_at, job.flags
+-- What the handlers of a batch need to know, in the order of the keys.
+SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,
+       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,
+       job.created_at, job.flags
 FROM json_each(:keys) AS claimed
-JOIN millrace_job AS job ON job.key = claimed.value;
+CROSS JOIN millrace_job AS job ON job.key = claimed.value
+ORDER BY claimed.key;

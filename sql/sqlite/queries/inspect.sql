@@ -217,7 +217,7 @@ LIMIT :limit;
 
 -- name: start_of_run
 -- When the present run of a job began; the newest lease that names it is the valid one.
-SELECT lease.starts ->> claimed.key AS started_at
+SELECT lease.claimed_at + (lease.starts ->> claimed.key) AS started_at
 FROM millrace_lease AS lease
 JOIN json_each(lease.keys) AS claimed
 WHERE claimed.value = :key
@@ -226,9 +226,9 @@ LIMIT 1;
 
 -- name: attempts_of_job
 -- The ledger of one job.
-SELECT attempt.n, attempt.fence, attempt.worker, attempt.claimed_at, attempt.started_at,
-       attempt.finished_at, attempt.outcome, attempt.error_class, attempt.error,
-       attempt.reason, attempt.next_run_at
+SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
+       attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,
+       attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at
 FROM millrace_job AS job
 JOIN millrace_attempt AS attempt ON attempt.key = job.key
 WHERE job.id = :id
@@ -241,15 +241,14 @@ FROM millrace_event;
 
 -- name: feed_after
 -- What happened after a position, oldest first.
-SELECT position, kind, at, ids
+SELECT position, kind, at, keys, ids
 FROM millrace_event
 WHERE position > :position
 ORDER BY position
 LIMIT :limit;
 
 -- name: ids_of_keys
--- Public ids, in the order of the keys.
-SELECT job.id
+-- The public ids of those of these jobs that are still here.
+SELECT job.key, job.id
 FROM json_each(:keys) AS named
-JOIN millrace_job AS job ON job.key = named.value
-ORDER BY named.key;
+JOIN millrace_job AS job ON job.key = named.value;

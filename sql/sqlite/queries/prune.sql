@@ -8,6 +8,14 @@ WHERE attempt.state = :state
 ORDER BY attempt.finished_at
 LIMIT :limit;
 
+-- name: named_by_leases
+-- Jobs that are over and yet named by a lease: its other runs go on, and it tells by the ledger
+-- which have ended.
+SELECT DISTINCT claimed.value AS key
+FROM millrace_lease AS lease
+JOIN json_each(lease.keys) AS claimed
+WHERE claimed.value IN (SELECT value FROM json_each(:keys));
+
 -- name: delete_jobs
 -- Removes what was asked for.
 DELETE FROM millrace_job

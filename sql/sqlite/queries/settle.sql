@@ -1,5 +1,5 @@
 -- name: insert_attempt
--- Writes how a run ended. A second finish of the same run finds its row and changes nothing.
+-- Writes how a run ended.
 INSERT INTO millrace_attempt (
     key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
     error_class, error, result, reason, next_run_at
@@ -7,8 +7,7 @@ INSERT INTO millrace_attempt (
 VALUES (
     :key, :n, :tries, :crashes, :worker, :fence, :claimed_at, :started_at, :finished_at, :outcome,
     :state, :error_class, :error, :result, :reason, :next_run_at
-)
-ON CONFLICT (key, n) DO NOTHING;
+);
 
 -- name: waiting_fields
 -- What a job takes with it into the place where it waits.

@@ -1,7 +1,11 @@
 -- name: join_worker
 -- Makes a worker known, or gives a known one a new lease.
-INSERT INTO millrace_worker (id, host, pid, version, protocol, joined_at, until, beats, quiet)
-VALUES (:id, :host, :pid, :version, :protocol, :now, :until, 0, 0)
+INSERT INTO millrace_worker (
+    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
+)
+VALUES (
+    :id, :host, :pid, :version, :protocol, :types, :lanes, :slots, :tenant, :now, :until, 0, 0
+)
 ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
 
 -- name: renew_worker
@@ -49,7 +53,7 @@ ORDER BY number;
 
 -- name: list_workers
 -- Workers as operators see them, longest known first.
-SELECT id, host, pid, version, joined_at, until, beats, quiet
+SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, beats, quiet
 FROM millrace_worker
 ORDER BY joined_at, id
 LIMIT :limit;

@@ -4,7 +4,7 @@ import { MillraceError } from "../../core/errors.ts";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { openStore } from "../open-store.ts";
+import { openFile } from "../open-store.ts";
 import { json, type Format } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -15,7 +15,7 @@ export async function backup(
   terminal: Terminal,
 ): Promise<ExitCode> {
   checkSource(options.db);
-  const store = await openStore(options.db);
+  const store = await openFile(options.db, "use pg_dump, which copies a living database as well");
   try {
     await store.backup(file);
   } finally {
@@ -28,7 +28,9 @@ export async function backup(
 
 /** Opening a store creates it, and a copy of a store made just now is nobody's wish. */
 function checkSource(url: string): void {
-  const { path } = parseDatabaseUrl(url);
+  const address = parseDatabaseUrl(url);
+  if (address.kind !== "sqlite") return;
+  const { path } = address;
   if (path === ":memory:") {
     throw new MillraceError("OPTION_INVALID", "--db: a store in memory is gone with its process");
   }

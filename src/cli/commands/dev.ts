@@ -1,31 +1,30 @@
-/** `millrace dev`: page and worker in one process; a change of the job file restarts the worker. */
-import { readFileSync, watch } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+/** `millrace dev`: the page, and beside it a worker that follows changes of the jobs. */
 import type { Command } from "commander";
-import type { Millrace } from "../../face/client.ts";
-import type { Worker } from "../../face/worker.ts";
 import { systemClock } from "../../lib/system.ts";
-import { reportError, type ExitCode } from "../exit-codes.ts";
-import { findJobFile, loadJobs } from "../job-file.ts";
-import { terminalLogger } from "../log.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { findJobFile } from "../job-file.ts";
 import { databaseOption, durationOption, jobsOption, lanesOption, portOption } from "../options.ts";
-import { withMill, type Shell } from "../shell.ts";
+import { RestartingWorker } from "../restarting-worker.ts";
+import type { Shell } from "../shell.ts";
 import type { Terminal } from "../terminal.ts";
-import { reportRejections, startWorker, type WorkerOptions } from "./worker.ts";
 
-/** An editor writes a file in several steps. */
-const SETTLE_MS = 100;
 /** Whoever has just changed a handler does not want to wait for the old one. */
 const GRACE_MS_DEFAULT = 2_000;
+/** What a stop takes beyond twice its grace, at most. */
+const STOP_MS = 10_000;
 
-interface Options extends WorkerOptions {
+interface Options {
+  readonly db: string;
   readonly port: number;
+  readonly grace: number;
+  readonly jobs?: string;
+  readonly lanes?: Readonly<Record<string, number>>;
 }
 
 export function declareDev(program: Command, { terminal, end }: Shell): void {
   program
     .command("dev")
-    .description("Serve the page and run jobs in one process, and follow changes of the job file.")
+    .description("Serve the page and run jobs, and follow changes of the jobs.")
     .addOption(jobsOption())
     .addOption(databaseOption())
     .addOption(portOption())
@@ -44,96 +43,44 @@ export function declareDev(program: Command, { terminal, end }: Shell): void {
 }
 
 const HELP_AFTER = `
-Without --jobs it takes jobs.ts or src/jobs.ts (or .mts, .js, .mjs). A restart costs no job an
-attempt. Only the job file itself is read again: after a change in what it imports, start anew.
+Without --jobs it takes jobs.ts or src/jobs.ts (or .mts, .js, .mjs). The worker is a process of its
+own and begins anew when the job file changes, or anything that it imports; what is installed in
+node_modules, and millrace.config.ts, are read once. A restart costs no job an attempt. A mistake in
+the new jobs is shown, and the worker goes on with the old ones. The file may export deps; see
+millrace worker --help. Jobs that are enqueued over HTTP get the settings of their definition; their
+payload is checked when they run.
 
 Example:
   millrace dev --jobs src/jobs.ts
 `;
 
 async function dev(options: Options, isAnyPort: boolean, terminal: Terminal): Promise<ExitCode> {
-  const file = findJobFile(options.jobs);
+  const { db, port, grace } = options;
+  const worker = new RestartingWorker({
+    command: [...process.execArgv, process.argv[1] ?? "", ...workerArguments(options)],
+    clock: systemClock,
+    stopMsMax: 2 * grace + STOP_MS,
+    say: (line) => terminal.err(`${line}\n`),
+  });
+  const failure = await worker.start();
+  if (failure !== null) return exitCodeOf(failure);
   const { server } = await import("./server.ts");
-  const logger = terminalLogger(terminal, systemClock);
-  const stopReporting = reportRejections(logger);
-  const work = async (mill: Millrace): Promise<ExitCode> => {
-    const worker = new RestartingWorker(mill, file, options, terminal);
-    await worker.start();
-    try {
-      return await server(
-        { db: options.db, host: "127.0.0.1", port: options.port, isAnyPort },
-        terminal,
-      );
-    } finally {
-      await worker.stop();
-      stopReporting();
-    }
-  };
-  return withMill(options.db, work, { logger });
+  try {
+    const address = { db, host: "127.0.0.1", port, isAnyPort };
+    return await server(address, terminal, () => worker.contracts);
+  } finally {
+    await worker.stop();
+  }
 }
 
-/** A worker that begins anew with every new edition of its job file. */
-class RestartingWorker {
-  readonly #mill: Millrace;
-  readonly #file: string;
-  readonly #options: WorkerOptions;
-  readonly #terminal: Terminal;
-  #worker: Worker | null = null;
-  #text = "";
-  #edition = 0;
-  #unwatch = (): void => {};
-  /** Restarts come one after the other. */
-  #turn: Promise<void> = Promise.resolve();
+function workerArguments({ jobs, db, grace, lanes }: Options): string[] {
+  const slots = Object.entries(lanes ?? {}).map(([lane, count]) => `${lane}=${count}`);
+  const always = ["--jobs", findJobFile(jobs), "--db", db, "--grace", String(grace)];
+  const chosen = slots.length === 0 ? [] : ["--lanes", slots.join(",")];
+  return ["worker", "--under-dev", ...always, ...chosen];
+}
 
-  constructor(mill: Millrace, file: string, options: WorkerOptions, terminal: Terminal) {
-    this.#mill = mill;
-    this.#file = resolve(file);
-    this.#options = options;
-    this.#terminal = terminal;
-  }
-
-  /** Throws if the file cannot be loaded at the start; later it keeps the last good edition. */
-  async start(): Promise<void> {
-    await this.#renew();
-    let callOff: (() => void) | undefined;
-    const watcher = watch(dirname(this.#file), (_, name) => {
-      if (name !== null && name !== basename(this.#file)) return;
-      callOff?.();
-      callOff = systemClock.after(SETTLE_MS, () => {
-        this.#turn = this.#turn.then(() => this.#renewIfChanged());
-      });
-    });
-    this.#unwatch = () => {
-      callOff?.();
-      watcher.close();
-    };
-  }
-
-  async stop(): Promise<void> {
-    this.#unwatch();
-    await this.#turn;
-    await this.#worker?.stop();
-  }
-
-  async #renewIfChanged(): Promise<void> {
-    try {
-      if (readFileSync(this.#file, "utf8") === this.#text) return;
-      await this.#renew();
-    } catch (error) {
-      reportError(error, this.#terminal);
-      this.#terminal.err("The worker goes on with the jobs as they were.\n");
-    }
-  }
-
-  /** The new jobs are loaded first, so that a mistake in them leaves the old ones running. */
-  async #renew(): Promise<void> {
-    this.#text = readFileSync(this.#file, "utf8");
-    this.#edition += 1;
-    const jobs = await loadJobs(this.#file, this.#edition);
-    await this.#worker?.stop().catch((error: unknown) => reportError(error, this.#terminal));
-    this.#worker = startWorker(this.#mill, jobs, this.#options);
-    await this.#worker.ready;
-    const types = jobs.map(({ type }) => type).join(", ");
-    this.#terminal.err(`The worker runs ${types} of ${basename(this.#file)}.\n`);
-  }
+/** The worker has said what is wrong, and knows best how that counts. */
+function exitCodeOf(how: number | NodeJS.Signals): ExitCode {
+  return Object.values(EXIT).find((code) => code === how) ?? EXIT.broken;
 }

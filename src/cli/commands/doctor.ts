@@ -1,27 +1,25 @@
 /** `millrace doctor`: looks for what is wrong, and names the fix for each finding. */
 import { statSync } from "node:fs";
 import type { Command } from "commander";
-import { parseDatabaseUrl } from "../../client/database-url.ts";
+import { parseDatabaseUrl, type DatabaseAddress } from "../../client/database-url.ts";
 import { formatDuration } from "../../core/duration.ts";
+import { plain } from "../../lib/plain-text.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import type { OpenedStore } from "../open-store.ts";
+import { fileChecks, type Check } from "../file-findings.ts";
+import type { JobStore } from "../../store/store.ts";
 import { databaseOption, outputOption } from "../options.ts";
-import { json, plain, type Format } from "../output.ts";
+import { json, type Format } from "../output.ts";
 import { requireStore, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal.ts";
-
-interface Check {
-  readonly name: string;
-  readonly found: string;
-  /** What to do; `null` when all is well. */
-  readonly fix: string | null;
-}
 
 const COUNT_MAX = 10_000;
 const WORKERS_MAX = 1_000;
 /** What others may do with a file: it should be nothing. */
 const MODE_OF_OTHERS = 0o077;
+
+type PostgresAddress = Extract<DatabaseAddress, { kind: "postgres" }>;
 
 interface Options {
   readonly db: string;
@@ -34,27 +32,62 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
     .description("Look for what is wrong, and say how to mend it.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .addHelpText("after", "\nExit codes: 0 all is well, 1 something was found.\n")
+    .addHelpText("after", HELP_AFTER)
     .action(async (options: Options) => end(await doctor(options, terminal)));
 }
 
+const HELP_AFTER = `
+It reads the file as a whole, looks for jobs that nobody would run or that would run twice, for
+workers that are silent, and for jobs that wait in vain. It changes nothing, and workers go on.
+
+Exit codes: 0 all is well, 1 something was found.
+`;
+
 async function doctor({ db, output }: Options, terminal: Terminal): Promise<ExitCode> {
   requireStore(db);
-  const { openStore } = await import("../open-store.ts");
+  const address = parseDatabaseUrl(db);
+  const node: Check = { name: "node", found: process.versions.node, fix: null };
+  const found =
+    address.kind === "sqlite" ? await checkFile(db, address.path) : await checkServer(address);
+  const checks = [node, ...found];
+  terminal.out(output === "json" ? json(checks) : checks.map(shown).join(""));
+  return checks.every(({ fix }) => fix === null) ? EXIT.success : EXIT.broken;
+}
+
+async function checkFile(url: string, path: string): Promise<Check[]> {
+  const { openFile } = await import("../open-store.ts");
   const { migrations } = await import("../../store/sqlite/make.ts");
-  const store = await openStore(db);
+  const store = await openFile(url, "");
   try {
-    const checks = [
-      { name: "node", found: process.versions.node, fix: null },
+    const examined = await store.examine();
+    const isDamaged = examined.findings.some(({ kind }) => kind === "damaged");
+    return [
       { name: "sqlite", found: process.versions["sqlite"] ?? "none", fix: null },
-      ...fileModes(parseDatabaseUrl(db).path),
+      ...fileModes(path),
       { name: "schema", found: `version ${migrations.at(-1)?.version ?? 0}`, fix: null },
-      ...(await jobChecks(store)),
-      ...(await workerChecks(store)),
-      ...(await pauseChecks(store)),
+      ...fileChecks(examined, path),
+      // What a damaged file says may be wrong, and reading on may fail.
+      ...(isDamaged ? [] : await contentChecks(store)),
     ];
-    terminal.out(output === "json" ? json(checks) : checks.map(shown).join(""));
-    return checks.every(({ fix }) => fix === null) ? EXIT.success : EXIT.broken;
+  } finally {
+    await store.close();
+  }
+}
+
+async function checkServer({ url, schema }: PostgresAddress): Promise<Check[]> {
+  const { makePostgresStore, migrations } = await import("../../store/postgres/make.ts");
+  const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
+  await store.open();
+  try {
+    const { version, bytes, deadRows, findings } = await store.examine();
+    const size = `${Math.round(bytes / 1024 ** 2)} MB, ${deadRows} dead rows`;
+    return [
+      { name: "postgresql", found: version, fix: null },
+      { name: "schema", found: `version ${migrations.at(-1)?.version ?? 0}`, fix: null },
+      { name: "size", found: size, fix: null },
+      ...findings,
+      ...(await contentChecks(store)),
+    ];
   } finally {
     await store.close();
   }
@@ -75,11 +108,19 @@ function fileModes(path: string): Check[] {
     const isPrivate = (stat.mode & MODE_OF_OTHERS) === 0;
     if (isPrivate) return [{ name: "file mode", found: `${file} is ${mode}`, fix: null }];
     const found = `${file} is ${mode}: other users may read the payloads`;
-    return [{ name: "file mode", found, fix: `chmod 600 ${file}` }];
+    return [{ name: "file mode", found, fix: `chmod 600 ${shellWord(file)}` }];
   });
 }
 
-async function jobChecks(store: OpenedStore): Promise<Check[]> {
+async function contentChecks(store: JobStore): Promise<Check[]> {
+  return [
+    ...(await jobChecks(store)),
+    ...(await workerChecks(store)),
+    ...(await pauseChecks(store)),
+  ];
+}
+
+async function jobChecks(store: JobStore): Promise<Check[]> {
   const { scheduled, queued, running, failed, oldestQueuedMs } = await store.stats(COUNT_MAX);
   const found = `${scheduled} scheduled, ${queued} queued, ${running} running, ${failed} failed`;
   const workers = await store.workers(WORKERS_MAX);
@@ -97,7 +138,7 @@ async function jobChecks(store: OpenedStore): Promise<Check[]> {
 }
 
 /** A silent worker has died or is stuck; any other one takes its jobs back. */
-async function workerChecks(store: OpenedStore): Promise<Check[]> {
+async function workerChecks(store: JobStore): Promise<Check[]> {
   const workers = await store.workers(WORKERS_MAX);
   const now = systemClock.now();
   const silent = workers.filter(({ until }) => until <= now);
@@ -113,13 +154,13 @@ async function workerChecks(store: OpenedStore): Promise<Check[]> {
   }));
 }
 
-async function pauseChecks(store: OpenedStore): Promise<Check[]> {
+async function pauseChecks(store: JobStore): Promise<Check[]> {
   const { held } = await store.stats(COUNT_MAX);
   const gates = await store.gates();
   if (held === 0) return [{ name: "pauses", found: `${gates.length}, holding nothing`, fix: null }];
   return gates.map(({ kind, name, reason }) => ({
     name: "pauses",
     found: `the ${kind} ${name} is paused (${reason}); ${held} job(s) are held back in all`,
-    fix: `millrace resume --${kind} ${name}`,
+    fix: `millrace resume --${kind} ${shellWord(name)}`,
   }));
 }

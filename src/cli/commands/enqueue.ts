@@ -5,6 +5,7 @@ import type { JobContract } from "../../face/contract.ts";
 import { defineJob, typed } from "../../face/define.ts";
 import type { Millrace } from "../../face/client.ts";
 import type { EnqueueOptions } from "../../face/enqueue.ts";
+import { plain } from "../../lib/plain-text.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { follow } from "../follow.ts";
 import { loadJobFile, requireType } from "../job-file.ts";
@@ -64,7 +65,8 @@ export function declareEnqueue(program: Command, { terminal, end }: Shell): void
 
 const HELP_AFTER = `
 With --jobs, or jobs in millrace.config.ts, the payload is checked and lane, timeout and attempts
-are those of the definition. Without, any type and payload will do.
+are those of the definition. Without, any type and payload will do, and the settings are the
+defaults, whatever the definition says.
 
 Exit codes with --follow: 0 completed, 1 failed, 3 completed with errors, 4 cancelled,
 124 still not over after --timeout, 130 detached by Ctrl-C (the job goes on).
@@ -86,7 +88,7 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
   const { type, payload, options, command } = request;
   const contract = await contractOf(request);
   return withMill(options.db, async (mill) => {
-    if (options.jobs === undefined) await warnOfTypo(mill, type, terminal);
+    if (options.jobs === undefined) await tellUnknown(mill, type, terminal);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
       terminal.err(`${job.id}${job.created ? "" : " was there already"}\n`);
@@ -120,9 +122,17 @@ function enqueueOptions(options: Options): EnqueueOptions {
   return given({ tenant, delay, runAt, priority, idempotencyKey, dedupKey, tags });
 }
 
-/** A type that nobody has used so far may be a slip of the pen, and its job would wait for ever. */
-async function warnOfTypo(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
+/**
+ * What is not known without the file. A type that nobody has used so far may be a slip of the pen
+ * as well, and its job would wait for ever.
+ */
+async function tellUnknown(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
+  terminal.err(
+    "Without --jobs FILE the definition is not known: the payload is not checked, and lane, " +
+      "timeout, attempts and the like are the defaults.\n",
+  );
   const near = await nearestType(mill, type);
   if (near === null) return;
-  terminal.err(`There has been no job of type "${type}" so far. Did you mean ${near}?\n`);
+  const unused = `There has been no job of type "${plain(type)}" so far.`;
+  terminal.err(`${unused} Did you mean ${plain(near)}?\n`);
 }

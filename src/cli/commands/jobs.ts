@@ -2,6 +2,8 @@
 import type { Command } from "commander";
 import type { State } from "../../core/job.ts";
 import type { AttemptView, JobView, Millrace } from "../../face/client.ts";
+import { plain } from "../../lib/plain-text.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { follow } from "../follow.ts";
@@ -60,7 +62,7 @@ Examples:
 /** How to take up the watch over a job again, on the same store. */
 export function followAgain(id: string, command: Command): string {
   const isNamed = command.getOptionValueSource("db") === "cli";
-  const store = isNamed ? ` --db ${String(command.getOptionValue("db"))}` : "";
+  const store = isNamed ? ` --db ${shellWord(String(command.getOptionValue("db")))}` : "";
   return `millrace jobs follow ${id}${store}`;
 }
 
@@ -108,7 +110,8 @@ async function tellNone(
   terminal: Terminal,
 ): Promise<void> {
   const near = type === undefined ? null : await nearestType(mill, type);
-  terminal.err(near === null ? "No such jobs.\n" : `No such jobs. Did you mean ${near}?\n`);
+  const advice = near === null ? "" : ` Did you mean ${plain(near)}?`;
+  terminal.err(`No such jobs.${advice}\n`);
 }
 
 function tableOf(jobs: readonly JobView[]): string {
@@ -208,14 +211,15 @@ function declareFollow(jobs: Command, { terminal, end }: Shell): void {
 function declareExplain(jobs: Command, { terminal, end }: Shell): void {
   jobs
     .command("explain <id>")
-    .description("Say in one sentence why a job does not run.")
+    .description("Say why a job does not run, and what to do about it.")
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (id: string, options: LookOptions) => {
       await withExistingMill(options.db, async (mill) => {
         const explanation = await mill.jobs.explain(id);
-        const { sentence } = explanation;
-        terminal.out(options.output === "json" ? json(explanation) : `${sentence}\n`);
+        const { sentence, hint } = explanation;
+        const text = `${plain(sentence)}\n${plain(hint)}\n`;
+        terminal.out(options.output === "json" ? json(explanation) : text);
       });
       end(EXIT.success);
     });

@@ -1,5 +1,7 @@
 /** `millrace migrate`: brings the tables of a store up to date. */
-import { migrations } from "../../store/sqlite/make.ts";
+import { parseDatabaseUrl } from "../../client/database-url.ts";
+import { migrations as postgres } from "../../store/postgres/make.ts";
+import { migrations as sqlite } from "../../store/sqlite/make.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openStore } from "../open-store.ts";
@@ -18,14 +20,19 @@ export async function migrate(
 ): Promise<ExitCode> {
   const store = await openStore(db);
   await store.close();
-  const schema = migrations.at(-1)?.version ?? 0;
+  const schema = migrationsOf(db).at(-1)?.version ?? 0;
   terminal.out(output === "json" ? json({ db, schema }) : `${db} is up to date.\n`);
   return EXIT.success;
 }
 
 /** The SQL of every migration, for those who want to read it first. Opens nothing. */
-export function printMigrations({ output }: MigrateOptions, terminal: Terminal): ExitCode {
+export function printMigrations({ db, output }: MigrateOptions, terminal: Terminal): ExitCode {
+  const migrations = migrationsOf(db);
   const sql = migrations.map((each) => `-- ${each.name}\n${each.sql.trimEnd()}\n`).join("\n");
   terminal.out(output === "json" ? json(migrations) : sql);
   return EXIT.success;
+}
+
+function migrationsOf(url: string): typeof sqlite {
+  return parseDatabaseUrl(url).kind === "sqlite" ? sqlite : postgres;
 }

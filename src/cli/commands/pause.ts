@@ -1,10 +1,11 @@
 /** `millrace pause` and `millrace resume`: a switch on a type, a lane or a tenant. */
 import type { Command } from "commander";
 import type { PauseTarget } from "../../face/client.ts";
+import { plain } from "../../lib/plain-text.ts";
 import { EXIT, Failure } from "../exit-codes.ts";
 import { nearestType } from "../nearest-type.ts";
 import { databaseOption, outputOption } from "../options.ts";
-import { json, plain, type Format } from "../output.ts";
+import { json, type Format } from "../output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 
 interface Options {
@@ -25,7 +26,9 @@ export function declarePause(program: Command, { terminal, end }: Shell): void {
       const { target, name } = targetOf(options);
       await withExistingMill(options.db, async (mill) => {
         const near = options.type === undefined ? null : await nearestType(mill, options.type);
-        if (near !== null) terminal.err(`There is no job of that type. Did you mean ${near}?\n`);
+        if (near !== null) {
+          terminal.err(`There is no job of that type. Did you mean ${plain(near)}?\n`);
+        }
         await mill.pause(target, options.reason);
       });
       const { reason, output } = options;

@@ -8,9 +8,11 @@ import { listen } from "../../http/listen.ts";
 import type { Address, Listening } from "../../http/listen.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { openMillrace } from "../../open.ts";
-import { makeSqliteStore } from "../../store/sqlite/make.ts";
+import { makeStore } from "../../make-store.ts";
+import type { AnyContract } from "../../face/definition.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { loadJobFile } from "../job-file.ts";
 import { stopSignal } from "../stop-signal.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -20,9 +22,14 @@ export interface ServerOptions {
   readonly port: number;
   /** True when the port is ours to change, because nobody asked for this one. */
   readonly isAnyPort: boolean;
+  /** The file whose jobs can be enqueued with the settings of their definition. */
+  readonly jobs?: string;
   /** Runs the jobs of `src/demo` beside the server. */
   readonly demo?: boolean;
 }
+
+/** Where the server learns which jobs there are: they may change while it runs. */
+type Contracts = () => readonly AnyContract[];
 
 /** What a caller has to show, and the words after the address that sign a browser in. */
 interface Credential {
@@ -34,11 +41,16 @@ const HOST = "127.0.0.1";
 const PORTS_TRIED_MAX = 20;
 const TOKEN_BYTES = 32;
 
-/** Serves until a signal asks it to stop. */
-export async function server(options: ServerOptions, terminal: Terminal): Promise<ExitCode> {
+/** Serves until a signal asks it to stop. Whoever knows the jobs better hands them in. */
+export async function server(
+  options: ServerOptions,
+  terminal: Terminal,
+  current?: Contracts,
+): Promise<ExitCode> {
   checkHost(options.host);
+  const contracts = current ?? (await contractsOf(options));
   const credential = credentialOf(process.env["MILLRACE_TOKEN"]);
-  const store = makeSqliteStore({ path: parseDatabaseUrl(options.db).path });
+  const store = await makeStore(parseDatabaseUrl(options.db));
   const mill = await openMillrace(store);
   try {
     const closing = new AbortController();
@@ -46,7 +58,7 @@ export async function server(options: ServerOptions, terminal: Terminal): Promis
     const app = createApp({
       mill,
       count: (filter, max) => store.count(filter, max),
-      contracts: demo?.demoJobs ?? [],
+      contracts: () => [...contracts(), ...(demo?.demoJobs ?? [])],
       closing: closing.signal,
       token: credential.token,
       pageFolder: pageFolder(),
@@ -57,6 +69,7 @@ export async function server(options: ServerOptions, terminal: Terminal): Promis
     announce(options, `http://${HOST}:${listening.port}${credential.query}`, terminal);
     if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
     const running = demo?.runDemo(mill, demoWorld(terminal));
+    if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
     if (demo !== null) terminal.err("Demo jobs are running; watch them on the page.\n");
     await stop;
     terminal.err("Stopping: requests under way are being finished.\n");
@@ -67,6 +80,14 @@ export async function server(options: ServerOptions, terminal: Terminal): Promis
   }
   return EXIT.success;
 }
+
+async function contractsOf({ jobs }: ServerOptions): Promise<Contracts> {
+  const { contracts } = jobs === undefined ? { contracts: [] } : await loadJobFile(jobs);
+  return () => contracts;
+}
+
+const SETTINGS_UNKNOWN =
+  "Jobs that are enqueued over HTTP get the default settings: name their file with --jobs FILE.\n";
 
 /** The token is for the users of one machine; between machines it would travel in the open. */
 function checkHost(host: string): void {

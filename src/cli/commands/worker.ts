@@ -1,20 +1,22 @@
 /** `millrace worker`: runs the jobs of a file. */
-import type { Command } from "commander";
-import { runningHere } from "../../client/ambient.ts";
-import { wait } from "../../core/clock.ts";
+import { Option, type Command } from "commander";
 import type { Millrace } from "../../face/client.ts";
 import type { Logger } from "../../face/context.ts";
 import type { AnyJob, Worker } from "../../face/worker.ts";
 import { systemClock } from "../../lib/system.ts";
+import { configDeps } from "../config-file.ts";
+import { makeDeps, type Deps } from "../deps.ts";
+import { takeUpDevLink, type DevLink } from "../dev-link.ts";
 import { EXIT, Failure, type ExitCode } from "../exit-codes.ts";
-import { loadJobs, requireType } from "../job-file.ts";
+import { loadJobs, requireType, type JobFile } from "../job-file.ts";
 import { terminalLogger } from "../log.ts";
 import { databaseOption, durationOption, jobsOption, lanesOption, parseList } from "../options.ts";
 import { given, withMill, type Shell } from "../shell.ts";
 import { stopSignal } from "../stop-signal.ts";
 import type { Terminal } from "../terminal.ts";
+import { untilIdle } from "../until-idle.ts";
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly db: string;
   readonly jobs?: string;
   readonly types?: readonly string[];
@@ -24,10 +26,9 @@ export interface WorkerOptions {
   readonly lease?: number;
   readonly poll?: number;
   readonly grace?: number;
+  readonly underDev?: boolean;
 }
 
-/** How often `--until-idle` looks whether anything is left. */
-const IDLE_LOOK_MS = 200;
 const PAGE = 1_000;
 
 export function declareWorker(program: Command, { terminal, end }: Shell): void {
@@ -38,19 +39,30 @@ export function declareWorker(program: Command, { terminal, end }: Shell): void 
     .addOption(databaseOption())
     .option("--types <names>", "only these of its jobs, separated by commas", parseList)
     .option("--tenant <name>", "only jobs of this tenant")
-    .option("--until-idle", "end when nothing is due and nothing runs")
+    .option("--until-idle", "end when nothing that it could run is due or running")
     .addOption(lanesOption())
     .addOption(durationOption("--lease <time>", "how long a silent worker keeps its jobs"))
     .addOption(durationOption("--poll <time>", "how often to look when nothing wakes it"))
     .addOption(durationOption("--grace <time>", "how long a stop lets running jobs go on"))
+    .addOption(underDevOption())
     .addHelpText("after", HELP_AFTER)
     .action(async (options: WorkerOptions) => end(await work(options, terminal)));
 }
 
 const HELP_AFTER = `
 The file exports what defineJob(…).run(…) gives: by name, as its default, or in a list.
+
+It may export deps, which handlers find as ctx.deps: an object, or a function that makes one when
+the worker starts. When the worker has stopped, its [Symbol.asyncDispose]() or dispose() is called.
+A file without deps gets those that millrace.config.ts exports.
+
+  export const deps = async () => ({ db: await connect(), async dispose() { … } });
+
 The first Ctrl-C or SIGTERM lets running jobs end, and hands back what does not end in time: that
 costs no job an attempt. The second leaves at once, which counts as a crash.
+
+With --until-idle it does not wait for jobs that are due later, nor for those that are paused or in
+a lane without a slot: it says why they are left, and ends with 0.
 
 Examples:
   millrace worker --jobs jobs.ts
@@ -58,109 +70,71 @@ Examples:
   millrace worker --jobs jobs.ts --until-idle          in a test, or from cron
 `;
 
-async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCode> {
-  const jobs = await jobsOf(options);
-  const logger = terminalLogger(terminal, systemClock);
-  return withMill(options.db, (mill) => runWorker(mill, jobs, options, logger), { logger });
+/** For `millrace dev`, which starts workers of its own. */
+function underDevOption(): Option {
+  return new Option("--under-dev").hideHelp();
 }
 
-async function jobsOf({ jobs: file, types }: WorkerOptions): Promise<readonly AnyJob[]> {
+async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCode> {
+  const dev = options.underDev === true ? takeUpDevLink() : null;
+  const file = await jobsOf(options);
+  if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
+  const deps = await depsOf(file, options);
+  const logger = terminalLogger(terminal, systemClock);
+  try {
+    const run = { jobs: file.jobs, deps, dev, logger };
+    return await withMill(options.db, (mill) => runWorker(mill, options, run), { logger });
+  } finally {
+    await deps.dispose();
+  }
+}
+
+async function jobsOf({ jobs: file, types }: WorkerOptions): Promise<JobFile> {
   if (file === undefined) {
     throw new Failure("A worker needs a file with jobs.", {
       hint: "Name it with --jobs FILE, or as `jobs` in millrace.config.ts.",
       exitCode: EXIT.usage,
     });
   }
-  const jobs = await loadJobs(file);
-  for (const type of types ?? []) requireType(type, jobs, file);
-  return jobs;
+  const loaded = await loadJobs(file);
+  for (const type of types ?? []) requireType(type, loaded.jobs, file);
+  return loaded;
+}
+
+async function depsOf({ deps }: JobFile, { jobs: file = "" }: WorkerOptions): Promise<Deps> {
+  if (deps !== undefined) return makeDeps(deps, file);
+  const config = await configDeps();
+  return makeDeps(config.deps, config.file);
+}
+
+interface Run {
+  readonly jobs: readonly AnyJob[];
+  readonly deps: Deps;
+  readonly dev: DevLink | null;
+  readonly logger: Logger;
 }
 
 async function runWorker(
   mill: Millrace,
-  jobs: readonly AnyJob[],
   options: WorkerOptions,
-  logger: Logger,
+  { jobs, deps, dev, logger }: Run,
 ): Promise<ExitCode> {
-  const stop = stopSignal(systemClock);
-  const stopReporting = reportRejections(logger);
-  const worker = startWorker(mill, jobs, options);
-  try {
-    await worker.ready;
-    const types = options.types ?? jobs.map(({ type }) => type);
-    logger.info(`worker ${worker.id} runs ${types.join(", ")} on ${options.db}`);
-    const isIdle = options.untilIdle === true ? untilIdle(mill, types, options.tenant) : stop;
-    await Promise.race([stop, isIdle]);
-    await announceStop(mill, worker, types, logger);
-    await worker.stop();
-    logger.info(`worker ${worker.id} has stopped`);
-    return EXIT.success;
-  } finally {
-    stopReporting();
-  }
-}
-
-export function startWorker(
-  mill: Millrace,
-  jobs: readonly AnyJob[],
-  { types, tenant, lanes, lease, poll, grace }: WorkerOptions,
-): Worker {
-  return mill.work({ jobs, ...given({ types, tenant, lanes, lease, poll, grace }) });
-}
-
-/**
- * A promise that a handler started and nobody awaited has failed. Node would end the process for
- * it, and with it every other job that runs here. Answers how to leave that to Node again.
- */
-export function reportRejections(logger: Logger): () => void {
-  const report = (error: unknown): void => {
-    const job = runningHere();
-    const whose = job === undefined ? "outside any job" : `below the handler of job ${job.id}`;
-    logger.error(`a promise was rejected and nobody handled it, ${whose}`, {
-      ...(job === undefined ? {} : { job_id: job.id, correlation_id: job.correlationId }),
-      error,
-    });
-  };
-  process.on("unhandledRejection", report);
-  return () => void process.off("unhandledRejection", report);
-}
-
-/** Resolves when no job of these types is due or running. */
-async function untilIdle(
-  mill: Millrace,
-  types: readonly string[],
-  tenant: string | undefined,
-): Promise<void> {
-  while (await isBusy(mill, types, tenant)) await wait(systemClock, IDLE_LOOK_MS);
-}
-
-async function isBusy(
-  mill: Millrace,
-  types: readonly string[],
-  tenant: string | undefined,
-): Promise<boolean> {
-  for (const type of types) {
-    const filter = { type, ...given({ tenant }) };
-    const { jobs } = await mill.jobs.list({ ...filter, state: ["queued", "running"], limit: 1 });
-    if (jobs.length > 0 || (await hasDue(mill, filter))) return true;
-  }
-  return false;
-}
-
-/** Due jobs become queued within moments; until then they are scheduled for a time gone by. */
-async function hasDue(
-  mill: Millrace,
-  filter: { readonly type: string; readonly tenant?: string },
-): Promise<boolean> {
-  let after: string | null = null;
-  do {
-    const from: { after?: string } = after === null ? {} : { after };
-    const page = await mill.jobs.list({ ...filter, ...from, state: "scheduled", limit: PAGE });
-    const now = systemClock.now();
-    if (page.jobs.some(({ runAt }) => runAt !== null && runAt.getTime() <= now)) return true;
-    after = page.next;
-  } while (after !== null);
-  return false;
+  const stop = Promise.race([stopSignal(systemClock), ...(dev === null ? [] : [dev.cut])]);
+  const { types, tenant, lanes, lease, poll, grace } = options;
+  const settings = given({ types, tenant, lanes, lease, poll, grace });
+  const worker = mill.work({ jobs, deps: deps.value, ...settings });
+  await worker.ready;
+  const names = types ?? jobs.map(({ type }) => type);
+  logger.info(`worker ${worker.id} runs ${names.join(", ")} on ${options.db}`);
+  dev?.running(names);
+  const scope = { worker: worker.id, types: names, tenant };
+  const isIdle = options.untilIdle === true ? untilIdle(mill, systemClock, scope) : stop;
+  const left = await Promise.race([stop, isIdle]);
+  for (const why of left ?? []) logger.warn(`idle, but jobs are left that are due: ${why}`);
+  await announceStop(mill, worker, names, logger);
+  await worker.stop();
+  logger.info(`worker ${worker.id} has stopped`);
+  return EXIT.success;
 }
 
 /** Says what it waits for: by name, unless other workers run jobs of the same types. */

@@ -7,6 +7,9 @@ import { databaseOption, outputOption } from "../options.ts";
 import { ageOf, json, table, type Format } from "../output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 
+/** Names in one cell of the table. */
+const NAMES_MAX = 5;
+
 interface Options {
   readonly db: string;
   readonly output: Format;
@@ -46,17 +49,26 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
 function tableOf(workers: readonly WorkerView[]): string {
   const now = systemClock.now();
   return table(
-    ["ID", "HOST", "PID", "VERSION", "STATE", "RUNNING", "JOINED"],
+    ["ID", "HOST", "PID", "VERSION", "STATE", "RUNNING", "LANES", "TYPES", "TENANT", "JOINED"],
     workers.map((worker) => [
       worker.id,
       worker.host,
       String(worker.pid),
       worker.version,
       stateOf(worker),
-      String(worker.running),
+      `${worker.running}/${worker.slots}`,
+      shortList(worker.lanes),
+      shortList(worker.types),
+      worker.tenant ?? "all",
       `${ageOf(worker.joinedAt, now)} ago`,
     ]),
   );
+}
+
+/** The first few names; `-o json` has them all. */
+function shortList(names: readonly string[]): string {
+  const more = names.length > NAMES_MAX ? ` +${names.length - NAMES_MAX}` : "";
+  return `${names.slice(0, NAMES_MAX).join(",")}${more}`;
 }
 
 function stateOf({ isAlive, isQuiet }: WorkerView): string {

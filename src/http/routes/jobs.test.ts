@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { jsonOf, openServer, type Question, type TestServer } from "../../../test/http/server.ts";
+import type { AnyContract } from "../../face/definition.ts";
 import { defineJob } from "../../index.ts";
 
 const NOWHERE = "01M7GQMY55ECET74219MBT9GXQ";
@@ -96,6 +97,8 @@ describe("POST /api/v1/jobs", () => {
     [{ type: "a", options: { tags: { area: 7 } } }, "options.tags.area"],
     [{ type: "a", options: { dedupKey: { key: "k", onConflict: "x" } } }, "options.dedupKey"],
     [{ type: "a", options: { tx: {} } }, "options.tx"],
+    [{ type: "a", options: { webhookUrl: "javascript:alert(1)" } }, "options.webhookUrl"],
+    [{ type: "a", options: { webhookUrl: "http://" } }, "options.webhookUrl"],
     [[], "the body"],
     [null, "the body"],
   ])("refuses %j and names %s", async (json, path) => {
@@ -134,8 +137,12 @@ describe("POST /api/v1/jobs", () => {
       type: "email",
       payload: z.object({ to: z.object({ name: z.string() }) }),
       lane: "fast",
+      maxAttempts: 2,
     });
-    await using server = await openServer({ contracts: [email] });
+    const known: AnyContract[] = [defineJob({ type: "email" })];
+    await using server = await openServer({ contracts: () => known });
+    // Jobs may change while the server runs.
+    known[0] = email;
 
     const refused = await post(server, { type: "email", payload: { to: { name: 7 } } });
     const taken = await post(server, { type: "email", payload: { to: { name: "ada" } } });
@@ -143,7 +150,33 @@ describe("POST /api/v1/jobs", () => {
     expect(refused.status).toBe(422);
     expect(await placesOf(refused)).toEqual(["payload.to.name"]);
     const { id } = await jsonOf<{ id: string }>(taken);
-    expect(await server.mill.jobs.get(id)).toMatchObject({ lane: "fast" });
+    expect(await server.mill.jobs.get(id)).toMatchObject({
+      lane: "fast",
+      maxAttempts: 2,
+    });
+  });
+
+  test("says that an option does nothing yet instead of ignoring it", async () => {
+    await using server = await openServer();
+
+    const response = await post(server, { type: "a", options: { concurrencyKey: "k" } });
+
+    expect(response.status).toBe(501);
+    expect(await response.json()).toMatchObject({
+      code: "NOT_YET",
+      errors: [{ path: "options.concurrencyKey" }],
+    });
+    expect((await server.mill.jobs.list()).jobs).toEqual([]);
+  });
+
+  test("tells a list from an object", async () => {
+    await using server = await openServer();
+
+    const response = await post(server, []);
+
+    expect(await response.json()).toMatchObject({
+      detail: "the body must be an object, not an array",
+    });
   });
 });
 
@@ -181,7 +214,7 @@ describe("GET /api/v1/jobs", () => {
     ["tag=area:north:east&tag=size:s", []],
   ])("filters by %s", async (query, expected) => {
     const plain = defineJob({ type: "plain", category: "mail" });
-    await using server = await openServer({ contracts: [plain] });
+    await using server = await openServer({ contracts: () => [plain] });
     await post(server, { type: "plain" });
     await post(server, {
       type: "tagged",

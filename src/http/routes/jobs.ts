@@ -14,8 +14,10 @@ import { ENQUEUED, ENQUEUE_BODY, JOB, KEY } from "../schemas.ts";
 
 export interface JobRouteParts {
   readonly mill: Pick<Millrace, "enqueue" | "wait" | "jobs">;
-  /** Jobs whose schema and settings are known here. Others are enqueued with the defaults. */
-  readonly contracts: readonly AnyContract[];
+  /**
+   * Jobs whose schema and settings are known here and now. Others are enqueued with the defaults.
+   */
+  readonly contracts: () => readonly AnyContract[];
   /** Aborts when the server stops: whoever waits gets an answer at once. */
   readonly closing: AbortSignal;
 }
@@ -100,7 +102,7 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
         200: { description: "It stood there already.", schema: ENQUEUED },
         201: { description: "It was made; Location says where it is.", schema: ENQUEUED },
       },
-      problems: [400, 401, 403, 409, 413, 415, 422],
+      problems: [400, 401, 403, 409, 413, 415, 422, 501],
       answer: (asked) => enqueueJob(parts, asked),
     },
     {
@@ -201,7 +203,7 @@ async function enqueueJob(parts: JobRouteParts, { body, headers }: Asked): Promi
 
 /** A server need not know the code of the jobs: what it does not know is enqueued all the same. */
 function contractOf({ contracts }: JobRouteParts, type: string, payload: unknown): AnyContract {
-  const known = contracts.find((contract) => contract.type === type);
+  const known = contracts().find((contract) => contract.type === type);
   if (known !== undefined) return known;
   return payload === undefined ? defineJob({ type }) : defineJob({ type, payload: typed<any>() });
 }

@@ -7,6 +7,7 @@ import {
   openRuns,
   runsOf,
   splitByRequest,
+  startsOf,
   withFacts,
   type HeldRun,
 } from "./lease.ts";
@@ -32,10 +33,7 @@ export function start(
   const { asked, others } = splitByRequest(session, waiting);
   if (others.length > 0) markStarted(session, lease, runs, others);
   if (asked.length > 0) leaveUnstarted(session, lease, asked);
-  tidings.tell(
-    "job:started",
-    others.map(({ key }) => key),
-  );
+  tidings.tell({ kind: "job:started", jobs: others.map(({ key }) => key) });
   const ended = new Set(asked.map(({ key }) => key));
   return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
 }
@@ -49,8 +47,8 @@ function markStarted(
 ): void {
   const now = clock.now();
   const keys = new Set(starting.map(({ key }) => key));
-  const starts = runs.map(({ key, startedAt }) => (keys.has(key) ? now : startedAt));
-  sql.run("set_starts", { number: lease.number, starts: JSON.stringify(starts) });
+  const started = runs.map((run) => (keys.has(run.key) ? { startedAt: now } : run));
+  sql.run("set_starts", { number: lease.number, starts: startsOf(started, lease.claimed_at) });
 }
 
 export function handBack(

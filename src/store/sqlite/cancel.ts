@@ -4,8 +4,9 @@
  */
 import { idBytes } from "../../core/ids.ts";
 import { isFinal, type JobId } from "../../core/job.ts";
-import { outcomeCodec, stateCodec } from "../codes.ts";
+import { stateCodec } from "../codes.ts";
 import type { CancelAnswer, JobKey } from "../store.ts";
+import { writeLedger, type LedgerEntry } from "./ledger.ts";
 import { takeWaiting, type Session } from "./session.ts";
 
 export function cancel(
@@ -43,32 +44,29 @@ interface Unstarted {
 }
 
 /** Writes the end of jobs that were cancelled before they began. */
-export function endUnstarted({ sql, clock, tidings }: Session, jobs: readonly Unstarted[]): void {
+export function endUnstarted(session: Session, jobs: readonly Unstarted[]): void {
   if (jobs.length === 0) return;
-  for (const job of jobs) {
-    sql.run("insert_attempt", {
-      key: job.key,
-      n: job.n,
-      tries: job.tries,
-      crashes: job.crashes,
-      worker: null,
-      fence: null,
-      claimed_at: null,
-      started_at: null,
-      finished_at: clock.now(),
-      outcome: outcomeCodec.code.cancelled,
-      state: stateCodec.code.cancelled,
-      error_class: null,
-      error: null,
+  const { sql, clock, tidings } = session;
+  for (const { key, n, tries, crashes, reason } of jobs) {
+    const end: LedgerEntry = {
+      key,
+      n,
+      tries,
+      crashes,
+      startedAt: null,
+      outcome: "cancelled",
+      state: "cancelled",
+      fault: null,
       result: null,
-      reason: job.reason,
-      next_run_at: null,
-    });
+      reason,
+      nextRunAt: null,
+    };
+    writeLedger(session, null, end, clock.now());
   }
   const keys = jobs.map(({ key }) => key);
   sql.run("delete_dedup", { keys: JSON.stringify(keys) });
   sql.run("delete_cancel_requests", { keys: JSON.stringify(keys) });
-  tidings.tell("job:cancelled", keys);
+  tidings.tell({ kind: "job:cancelled", jobs: keys });
 }
 
 /** Which of these jobs somebody asked to cancel, and why. */

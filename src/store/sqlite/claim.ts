@@ -1,11 +1,11 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import { policyOfFlags } from "../codes.ts";
-import type { Claim, ClaimedJob, ClaimRequest, CrashFacts } from "../store.ts";
+import type { Claim, ClaimedJob, ClaimRequest, CrashFacts, JobKey } from "../store.ts";
 import { tagsOf } from "./inspect.ts";
 import { listsOf, type HeldJob } from "./lease.ts";
 import type { NameKind } from "./names.ts";
-import type { CandidateRow, ClaimedRow } from "./rows.ts";
+import type { QueryTuples } from "./rows.ts";
 import { bounded, type Session } from "./session.ts";
 
 const SECRET_BYTES = 8;
@@ -19,13 +19,15 @@ const LOST: Claim = { lease: null, jobs: [], lost: true };
 
 /** Looks without the write lock, so that idle workers take none. Null: there is something. */
 export function claimsNothing(session: Session, request: ClaimRequest): Claim | null {
-  if (!mayClaim(session, request)) return LOST;
+  const refusal = refusalOf(session, request);
+  if (refusal !== null) return refusal;
   return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
 }
 
 export function claim(session: Session, request: ClaimRequest): Claim {
   const { sql, clock, tidings } = session;
-  if (!mayClaim(session, request)) return LOST;
+  const refusal = refusalOf(session, request);
+  if (refusal !== null) return refusal;
   const candidates = findCandidates(session, request);
   if (candidates.length === 0) return EMPTY;
 
@@ -33,7 +35,10 @@ export function claim(session: Session, request: ClaimRequest): Claim {
   const worker = idBytes(request.worker);
 
   const startedAt = request.buffer ? null : now;
-  const lists = listsOf(candidates.map((candidate) => ({ ...candidate, startedAt })));
+  const lists = listsOf(
+    candidates.map((candidate) => ({ ...candidate, startedAt })),
+    now,
+  );
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
   sql.run("delete_ready", { keys: lists.keys });
   const { lastKey: number } = sql.run("insert_lease", {
@@ -42,47 +47,63 @@ export function claim(session: Session, request: ClaimRequest): Claim {
     ...lists,
     claimed_at: now,
   });
-  const jobs = readClaimed(session, lists.keys, candidates);
+  const jobs = readClaimed(session, candidates);
   if (!request.buffer) {
-    tidings.tellOf(
-      "job:started",
-      jobs.map(({ id }) => id),
-    );
+    tidings.tell({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
   return { lease: { number, secret }, jobs, lost: false };
 }
 
-function mayClaim({ sql, clock }: Session, request: ClaimRequest): boolean {
+/** The answer to a worker that gets nothing, whatever there is. A quiet one is not lost. */
+function refusalOf({ sql, clock }: Session, request: ClaimRequest): Claim | null {
   const worker = idBytes(request.worker);
-  return sql.get("worker_may_claim", { worker, now: clock.now() }) !== undefined;
+  const row = sql.get("worker_may_claim", { worker, now: clock.now() });
+  if (row === undefined) return LOST;
+  return row.quiet === 1 ? EMPTY : null;
+}
+
+/** A job that is due, and where it lies. */
+interface Candidate {
+  readonly key: JobKey;
+  readonly priority: number;
+  readonly rank: number;
+  readonly n: number;
+  readonly tries: number;
+  readonly crashes: number;
 }
 
 /** The most urgent jobs that the request may have. */
-function findCandidates(session: Session, request: ClaimRequest): readonly CandidateRow[] {
+function findCandidates(session: Session, request: ClaimRequest): readonly Candidate[] {
   const now = session.clock.now();
   const limit = bounded(request.limit, LEASE_JOBS_MAX);
-  const found = lanesOf(session, request).flatMap((lane) =>
-    session.sql.all("claim_candidates", {
-      lane,
-      types: idList(session, "type", request.types),
-      tenants: idList(session, "tenant", request.tenants),
-      buffer: request.buffer ? 1 : 0,
-      now,
-      limit,
-    }),
+  const lanes = lanesOf(session, request);
+  const found = lanes.flatMap((lane) =>
+    session.sql
+      .tuples("claim_candidates", {
+        lane,
+        types: idList(session, "type", request.types),
+        tenants: idList(session, "tenant", request.tenants),
+        buffer: request.buffer ? 1 : 0,
+        now,
+        limit,
+      })
+      .map(([key, priority, rank, n, tries, crashes]) => {
+        return { key, priority, rank, n, tries, crashes };
+      }),
   );
-  return withinWeight(session, found.toSorted(byUrgency).slice(0, limit));
+  const first = lanes.length > 1 ? found.toSorted(byUrgency).slice(0, limit) : found;
+  return withinWeight(session, first);
 }
 
 /** As many as weigh no more than a worker can take at once, but at least one. */
-function withinWeight({ sql }: Session, candidates: readonly CandidateRow[]): CandidateRow[] {
-  const keys = JSON.stringify(candidates.map(({ key }) => key));
-  const sizes = new Map(sql.all("payload_sizes", { keys }).map(({ key, bytes }) => [key, bytes]));
+function withinWeight({ sql }: Session, candidates: readonly Candidate[]): readonly Candidate[] {
+  const sizes = sql.tuples("payload_sizes", { keys: keyList(candidates) });
   let weight = 0;
-  return candidates.filter(({ key }, index) => {
-    weight += sizes.get(key) ?? 0;
-    return index === 0 || weight <= CLAIM_BYTES_MAX;
+  const end = sizes.findIndex(([bytes], index) => {
+    weight += bytes;
+    return index > 0 && weight > CLAIM_BYTES_MAX;
   });
+  return end === -1 ? candidates : candidates.slice(0, end);
 }
 
 function lanesOf({ sql, names }: Session, { lanes }: ClaimRequest): number[] {
@@ -100,59 +121,61 @@ function idList(
   return JSON.stringify(texts.flatMap((text) => names.find(kind, text) ?? []));
 }
 
-function byUrgency(left: CandidateRow, right: CandidateRow): number {
+function keyList(candidates: readonly Candidate[]): string {
+  return JSON.stringify(candidates.map(({ key }) => key));
+}
+
+function byUrgency(left: Candidate, right: Candidate): number {
   return left.priority - right.priority || left.rank - right.rank || left.key - right.key;
 }
 
-function readClaimed(
-  session: Session,
-  keys: string,
-  candidates: readonly CandidateRow[],
-): ClaimedJob[] {
-  const rows = new Map(session.sql.all("claimed_jobs", { keys }).map((row) => [row.key, row]));
-  return candidates.map((candidate) => {
-    const row = rows.get(candidate.key);
+function readClaimed(session: Session, candidates: readonly Candidate[]): ClaimedJob[] {
+  const rows = session.sql.tuples("claimed_jobs", { keys: keyList(candidates) });
+  return candidates.map((candidate, index) => {
+    const row = rows[index];
     if (row === undefined) throw new Error(`job ${candidate.key} is ready but has no row`);
     return claimedJob(session, row, candidate);
   });
 }
 
-function claimedJob({ names }: Session, row: ClaimedRow, run: CandidateRow): ClaimedJob {
-  const id = idFromBytes(row.id);
+function claimedJob(
+  { names }: Session,
+  row: QueryTuples["claimed_jobs"],
+  { key, n, tries, crashes, priority, rank }: Candidate,
+): ClaimedJob {
+  const [idOf, type, tenant, lane, maxAttempts, timeoutMs, payload, payloadVersion] = row;
+  const [, , , , , , , , correlation, parent, concurrencyKey, tags, createdAt, flags] = row;
+  const id = idFromBytes(idOf);
+  const { onOrphan, retryOwner } = policyOfFlags(flags);
   return {
-    key: row.key,
+    key,
     id,
-    n: run.n,
-    tries: run.tries,
-    crashes: run.crashes,
-    type: names.text(row.type),
-    tenant: names.text(row.tenant),
-    lane: names.text(row.lane),
-    priority: row.priority,
-    payload: row.payload,
-    payloadVersion: row.payload_version,
-    correlationId: row.correlation ?? id,
-    parentId: row.parent === null ? null : idFromBytes(row.parent),
-    timeoutMs: row.timeout_ms,
-    concurrencyKey: row.concurrency,
-    tags: tagsOf(row.tags),
-    createdAt: row.created_at,
-    runAt: Math.floor(run.rank / 1000),
-    ...policyOf(row),
+    n,
+    tries,
+    crashes,
+    type: names.text(type),
+    tenant: names.text(tenant),
+    lane: names.text(lane),
+    priority,
+    payload,
+    payloadVersion,
+    correlationId: correlation ?? id,
+    parentId: parent === null ? null : idFromBytes(parent),
+    timeoutMs,
+    concurrencyKey,
+    tags: tagsOf(tags),
+    createdAt,
+    runAt: Math.floor(rank / 1000),
+    maxAttempts,
+    onOrphan,
+    retryOwner,
   };
 }
 
 /** What a decision about a job may look at. */
 export function factsOf({ names }: Session, job: HeldJob): CrashFacts {
-  const { tries, crashes } = job;
+  const { tries, crashes, max_attempts: maxAttempts } = job;
   const id = idFromBytes(job.id);
-  return { id, type: names.text(job.type), tries, crashes, ...policyOf(job) };
-}
-
-/** The part of a job that decides about its retries. */
-function policyOf(row: {
-  readonly max_attempts: number;
-  readonly flags: number;
-}): Pick<ClaimedJob, "maxAttempts" | "onOrphan" | "retryOwner"> {
-  return { maxAttempts: row.max_attempts, ...policyOfFlags(row.flags) };
+  const type = names.text(job.type);
+  return { id, type, tries, crashes, maxAttempts, ...policyOfFlags(job.flags) };
 }

@@ -9,12 +9,7 @@ import { putWaiting, takeWaiting, type Session, type Waiting } from "./session.t
 
 /** Writes a batch; the answers stand in the order of the jobs. */
 export function enqueue(session: Session, jobs: readonly NewJob[]): EnqueueAnswer[] {
-  const answers = jobs.map((job) => enqueueOne(session, job));
-  session.tidings.tellOf(
-    "job:enqueued",
-    answers.flatMap((answer) => (answer.status === "created" ? [answer.id] : [])),
-  );
-  return answers;
+  return jobs.map((job) => enqueueOne(session, job));
 }
 
 /** Enqueues a job inside another verb: a value that the database does not take harms it alone. */
@@ -51,6 +46,7 @@ function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
     session.sql.run("insert_tag", { name, value, key });
   }
   const state = putWaiting(session, firstRun(job, filing, key), runAt, now);
+  session.tidings.tell({ kind: "job:enqueued", jobs: [key] });
   return { status: "created", id: job.id, state };
 }
 

@@ -32,6 +32,8 @@ export function get(session: Session, id: JobId): JobRecord | null {
 export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
   return sql.all("attempts_of_job", { id: idBytes(id) }).map((row) => ({
     n: row.n,
+    tries: row.tries,
+    crashes: row.crashes,
     fence: row.fence,
     worker: row.worker === null ? null : idFromBytes(row.worker),
     claimedAt: row.claimed_at,
@@ -135,15 +137,29 @@ export function feedEnd({ sql }: Session): number {
 
 /** Entries after a position, until they name more jobs than one answer should. */
 export function feed({ sql }: Session, position: number, limit: number): FeedEntry[] {
-  const entries: FeedEntry[] = [];
-  let named = 0;
-  for (const row of sql.all("feed_after", { position, limit: bounded(limit, FEED_ROWS_MAX) })) {
-    const jobs: JobId[] = JSON.parse(row.ids);
-    named += jobs.length;
-    if (entries.length > 0 && named > FEED_JOBS_MAX) break;
-    entries.push({ position: row.position, kind: eventCodec.word(row.kind), at: row.at, jobs });
-  }
-  return entries;
+  const rows = sql
+    .all("feed_after", { position, limit: bounded(limit, FEED_ROWS_MAX) })
+    .map(({ keys, ids, ...row }) => {
+      const named: { keys: JobKey[]; ids: JobId[] } = {
+        keys: JSON.parse(keys ?? "[]"),
+        ids: JSON.parse(ids ?? "[]"),
+      };
+      return { ...row, ...named };
+    });
+  let size = 0;
+  const page = rows.filter(({ keys, ids }, index) => {
+    size += keys.length + ids.length;
+    return index === 0 || size <= FEED_JOBS_MAX;
+  });
+  const keys = JSON.stringify(page.flatMap((row) => row.keys));
+  const found = sql.all("ids_of_keys", { keys });
+  const idOf = new Map(found.map(({ key, id }) => [key, idFromBytes(id)]));
+  return page.map((row) => ({
+    position: row.position,
+    kind: eventCodec.word(row.kind),
+    at: row.at,
+    jobs: [...row.ids, ...row.keys.flatMap((key) => idOf.get(key) ?? [])],
+  }));
 }
 
 /** A job as the port shows it. */

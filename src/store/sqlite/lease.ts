@@ -27,12 +27,13 @@ export function runsOf(lease: LeaseRow): HeldRun[] {
   const ranks: number[] = JSON.parse(lease.ranks);
   const starts: (number | null)[] = JSON.parse(lease.starts);
   const keys: JobKey[] = JSON.parse(lease.keys);
-  return keys.map((key, index) => ({
-    key,
-    n: ns[index] ?? 0,
-    rank: ranks[index] ?? 0,
-    startedAt: starts[index] ?? null,
-  }));
+  const first = ranks[0] ?? 0;
+  return keys.map((key, index) => {
+    const rank = index === 0 ? first : first + (ranks[index] ?? 0);
+    const start = starts[index] ?? null;
+    const startedAt = start === null ? null : lease.claimed_at + start;
+    return { key, n: ns[index] ?? 0, rank, startedAt };
+  });
 }
 
 /** The runs of a lease that have no ledger row yet. */
@@ -43,7 +44,7 @@ export function openRuns(session: Session, lease: LeaseRow): HeldRun[] {
 /** Those of these runs that have no ledger row yet. */
 export function openAmong({ sql }: Session, runs: readonly HeldRun[]): HeldRun[] {
   const keys = JSON.stringify(runs.map(({ key }) => key));
-  const ended = new Map(sql.all("last_runs", { keys }).map(({ key, n }) => [key, n]));
+  const ended = new Map(sql.tuples("last_runs", { keys }));
   return runs.filter(({ key, n }) => (ended.get(key) ?? 0) < n);
 }
 
@@ -87,7 +88,7 @@ export function keepRuns({ sql }: Session, lease: LeaseRow, runs: readonly HeldR
     sql.run("delete_lease", { number: lease.number });
     return;
   }
-  sql.run("set_lease_jobs", { number: lease.number, ...listsOf(runs) });
+  sql.run("set_lease_jobs", { number: lease.number, ...listsOf(runs, lease.claimed_at) });
 }
 
 /** Deletes a lease whose runs have all ended. */
@@ -96,17 +97,22 @@ export function closeIfDone(session: Session, lease: LeaseRow): void {
   session.sql.run("delete_lease", { number: lease.number });
 }
 
-/** The four lists of a lease. */
-export function listsOf(runs: readonly HeldRun[]): {
-  keys: string;
-  ns: string;
-  ranks: string;
-  starts: string;
-} {
+/** The four lists of a lease. Instants become short lengths: every start rewrites the row. */
+export function listsOf(
+  runs: readonly HeldRun[],
+  claimedAt: number,
+): { keys: string; ns: string; ranks: string; starts: string } {
+  const first = runs[0]?.rank ?? 0;
   return {
     keys: JSON.stringify(runs.map(({ key }) => key)),
     ns: JSON.stringify(runs.map(({ n }) => n)),
-    ranks: JSON.stringify(runs.map(({ rank }) => rank)),
-    starts: JSON.stringify(runs.map(({ startedAt }) => startedAt)),
+    ranks: JSON.stringify(runs.map(({ rank }, index) => (index === 0 ? rank : rank - first))),
+    starts: startsOf(runs, claimedAt),
   };
+}
+
+export function startsOf(runs: readonly Pick<HeldRun, "startedAt">[], claimedAt: number): string {
+  return JSON.stringify(
+    runs.map(({ startedAt }) => (startedAt === null ? null : startedAt - claimedAt)),
+  );
 }

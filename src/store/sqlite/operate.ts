@@ -47,9 +47,9 @@ export function intervene(
       return { lease: found.lease, key, n, startedAt, settlement };
     }),
   );
-  // A run that had begun stays in its lease until its worker has heard of it and has let go.
-  const isUnheard = found.run.startedAt !== null;
-  if (found.lease !== null && !isUnheard) closeIfDone(session, found.lease);
+  if (found.lease !== null && !isToBeHeard(session, found.run, found.lease)) {
+    closeIfDone(session, found.lease);
+  }
 
   const now = sql.get("job_by_key", { key: row.key });
   if (now === undefined) throw new Error(`job ${row.key} vanished while an operator moved it`);
@@ -74,6 +74,17 @@ function holding(session: Session, key: JobKey): Found {
   const lease = session.sql.get("lease_of_job", { key });
   const runs = lease === undefined ? [] : openRuns(session, lease);
   const run = runs.find((held) => held.key === key);
-  if (lease === undefined || run === undefined) throw new Error(`job ${key} runs without a lease`);
-  return { lease, run };
+  return lease === undefined || run === undefined ? lost(session, key) : { lease, run };
+}
+
+/** A job of a damaged file that nobody has. For all that is known, it has begun. */
+function lost({ sql, clock }: Session, key: JobKey): Found {
+  const [[, n] = [key, 0]] = sql.tuples("last_runs", { keys: JSON.stringify([key]) });
+  const now = clock.now();
+  return { lease: null, run: { key, n: n + 1, rank: now * 1000, startedAt: now } };
+}
+
+/** A run that had begun stays in its lease until its worker has heard of it and has let go. */
+function isToBeHeard({ sql }: Session, run: HeldRun, { worker }: LeaseRow): boolean {
+  return run.startedAt !== null && sql.get("worker_is_known", { id: worker }) !== undefined;
 }

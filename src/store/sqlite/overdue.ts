@@ -12,11 +12,12 @@ export function overdue(session: Session, worker: WorkerId, slackMs: number): Ov
     return withFacts(session, openRuns(session, lease)).flatMap((job) => {
       const limitMs = job.timeout_ms;
       // What has not begun runs since now.
-      if (limitMs === null || now - (job.startedAt ?? now) <= limitMs + slackMs) return [];
+      const ranMs = now - (job.startedAt ?? now);
+      if (limitMs === null || ranMs <= limitMs + slackMs) return [];
       const { key, n } = job;
       const facts = factsOf(session, job);
       const { number, secret } = lease;
-      return [{ lease: { number, secret }, key, n, limitMs, facts }];
+      return [{ lease: { number, secret }, key, n, limitMs, ranMs, facts }];
     });
   });
 }

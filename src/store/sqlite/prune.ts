@@ -33,7 +33,7 @@ function findOutlived(
   limit: number,
   now: number,
 ): FinishedRow[] {
-  return STATES.filter(isFinal)
+  const outlived = STATES.filter(isFinal)
     .flatMap((state) =>
       sql.all("finished_before", {
         state: stateCodec.code[state],
@@ -43,6 +43,9 @@ function findOutlived(
     )
     .toSorted((left, right) => left.finished_at - right.finished_at)
     .slice(0, limit);
+  const keys = JSON.stringify(outlived.map(({ key }) => key));
+  const held = new Set(sql.all("named_by_leases", { keys }).map(({ key }) => key));
+  return outlived.filter(({ key }) => !held.has(key));
 }
 
 function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
@@ -61,8 +64,5 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
   const keys = JSON.stringify(jobs.map(({ key }) => key));
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
-  tidings.tellOf(
-    "job:deleted",
-    jobs.map(({ id }) => idFromBytes(id)),
-  );
+  tidings.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
 }

@@ -24,17 +24,7 @@ export interface LeaseRow {
   readonly claimed_at: number;
 }
 
-export interface CandidateRow {
-  readonly key: number;
-  readonly lane: number;
-  readonly priority: number;
-  readonly rank: number;
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
-}
-
-export interface ClaimedRow {
+interface JobRow {
   readonly key: number;
   readonly id: Uint8Array;
   readonly type: number;
@@ -55,7 +45,7 @@ export interface ClaimedRow {
 }
 
 /** A row of the view `millrace_job_now`. */
-export interface JobNowRow extends ClaimedRow {
+export interface JobNowRow extends JobRow {
   readonly category: number | null;
   readonly retry_of: Uint8Array | null;
   readonly idempotency: string | null;
@@ -77,6 +67,8 @@ export interface JobNowRow extends ClaimedRow {
 
 export interface AttemptRow {
   readonly n: number;
+  readonly tries: number;
+  readonly crashes: number;
   readonly fence: number | null;
   readonly worker: Uint8Array | null;
   readonly claimed_at: number | null;
@@ -118,6 +110,10 @@ export interface WorkerRow {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
+  readonly types: string;
+  readonly lanes: string;
+  readonly slots: number;
+  readonly tenant: string | null;
   readonly joined_at: number;
   readonly until: number;
   readonly beats: number;
@@ -137,6 +133,8 @@ interface CancelRow {
   readonly reason: string | null;
 }
 
+type PlaceName = "scheduled" | "ready" | "blocked";
+
 /** Every query that answers rows. */
 export interface QueryRows {
   find_name: { readonly id: number };
@@ -155,14 +153,11 @@ export interface QueryRows {
   take_blocked: WaitingRow;
   due_keys: KeyRow;
   next_due: { readonly run_at: number | null };
-  worker_may_claim: Yes;
-  claim_candidates: CandidateRow;
-  claimed_jobs: ClaimedRow;
+  worker_may_claim: { readonly quiet: 0 | 1 };
   find_lease: LeaseRow;
   lease_by_number: LeaseRow;
   lease_of_job: LeaseRow;
   leases_of_worker: LeaseRow & { readonly secret: string };
-  last_runs: { readonly key: number; readonly n: number };
   job_facts: Omit<WaitingRow, "rank" | "n"> & {
     readonly id: Uint8Array;
     readonly max_attempts: number;
@@ -170,7 +165,6 @@ export interface QueryRows {
     readonly flags: number;
   };
   ready_lanes: { readonly lane: number };
-  payload_sizes: { readonly key: number; readonly bytes: number };
   find_cancel_requests: CancelRow;
   waiting_fields: Omit<WaitingRow, "key" | "rank" | "n" | "tries" | "crashes">;
   find_dead_letter: DeadLetterRow;
@@ -214,8 +208,57 @@ export interface QueryRows {
     readonly position: number;
     readonly kind: number;
     readonly at: number;
-    readonly ids: string;
+    readonly keys: string | null;
+    readonly ids: string | null;
   };
-  ids_of_keys: { readonly id: Uint8Array };
+  ids_of_keys: { readonly key: number; readonly id: Uint8Array };
   finished_before: FinishedRow;
+  named_by_leases: KeyRow;
+  lost_jobs: { readonly id: Uint8Array };
+  ownerless_leases: {
+    readonly number: number;
+    readonly worker: Uint8Array;
+    readonly id: Uint8Array | null;
+  };
+  worker_is_known: Yes;
+  places_without_job: { readonly place: PlaceName; readonly key: number };
+  places_against_ledger: {
+    readonly place: PlaceName;
+    readonly key: number;
+    readonly id: Uint8Array;
+    readonly is_over: 0 | 1;
+    readonly is_held: 0 | 1;
+    readonly is_twin: 0 | 1;
+    readonly next_n: number;
+  };
+}
+
+/** The rows of the hot path, in the order of the columns. */
+export interface QueryTuples {
+  claim_candidates: readonly [
+    key: number,
+    priority: number,
+    rank: number,
+    n: number,
+    tries: number,
+    crashes: number,
+  ];
+  payload_sizes: readonly [bytes: number];
+  claimed_jobs: readonly [
+    id: Uint8Array,
+    type: number,
+    tenant: number,
+    lane: number,
+    max_attempts: number,
+    timeout_ms: number | null,
+    payload: string | null,
+    payload_version: string | null,
+    correlation: string | null,
+    parent: Uint8Array | null,
+    concurrency: string | null,
+    tags: string | null,
+    created_at: number,
+    flags: number,
+  ];
+  last_runs: readonly [key: number, n: number];
 }

@@ -1,10 +1,11 @@
 /** Named queries as prepared statements: parameters by name in, rows out. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { queries, type QueryParameters } from "./queries.gen.ts";
-import type { QueryRows } from "./rows.ts";
+import type { QueryRows, QueryTuples } from "./rows.ts";
 
 type QueryName = keyof QueryParameters;
 type ReadName = keyof QueryRows & QueryName;
+type TupleName = keyof QueryTuples & QueryName;
 type Bound<Name extends QueryName> = {
   readonly [Parameter in QueryParameters[Name][number]]: SQLInputValue;
 };
@@ -33,6 +34,14 @@ export class Statements {
   /** All rows of a query. */
   all<Name extends ReadName>(name: Name, parameters: Bound<Name>): QueryRows[Name][] {
     const rows: any[] = this.#statement(name).all(...values(name, parameters));
+    return rows;
+  }
+
+  /** All rows of a query as tuples, which cost half of what objects do. */
+  tuples<Name extends TupleName>(name: Name, parameters: Bound<Name>): QueryTuples[Name][] {
+    const statement = this.#statement(name);
+    statement.setReturnArrays(true);
+    const rows: any[] = statement.all(...values(name, parameters));
     return rows;
   }
 

@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../core/ids.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
-import { newJob, newJobs } from "../../../test/support/factories.ts";
+import { newJob, newJobs, workerInfo } from "../../../test/support/factories.ts";
 import type { JobStore } from "../store.ts";
 import { makeSqliteStore } from "./make.ts";
 
@@ -115,8 +115,7 @@ describe("counts and lists", () => {
     const jobs = newJobs(40);
     await store.enqueue(jobs);
     const worker = newId(systemClock.now(), systemDice);
-    const info = { host: "mill", pid: 1, version: "0", protocol: 1, leaseMs: 60_000 };
-    await other.join({ id: worker, ...info });
+    await other.join(workerInfo({ id: worker, leaseMs: 60_000 }));
 
     const counts: number[] = [];
     for (let round = 0; round < 60; round += 1) {

@@ -18,11 +18,13 @@ import { claim, claimsNothing } from "./claim.ts";
 import { openDatabase, type ConnectionOptions } from "./connection.ts";
 import { enqueue, refusal } from "./enqueue.ts";
 import { isBusy, storeError } from "./errors.ts";
+import { examine, type Examination } from "./examine.ts";
 import { gates, hold, nextDueMs, pause, promote, release, resume } from "./gates.ts";
 import { attempts, count, feed, feedEnd, get, list } from "./inspect.ts";
 import { Names } from "./names.ts";
 import { hurry, intervene } from "./operate.ts";
 import { overdue } from "./overdue.ts";
+import { presenceCheck } from "./presence.ts";
 import { prune } from "./prune.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -59,6 +61,7 @@ export class SqliteJobStore implements port.JobStore {
   #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
   #closing: Promise<void> | null = null;
+  #inBacklog = false;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -97,9 +100,13 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async claim(request: port.ClaimRequest): Promise<port.Claim> {
-    const empty = await this.#read((session) => claimsNothing(session, request));
-    if (empty !== null) return empty;
-    return this.#write((session) => claim(session, request));
+    // In a backlog the look before the write lock would be in vain.
+    const empty = this.#inBacklog
+      ? null
+      : await this.#read((session) => claimsNothing(session, request));
+    const answer = empty ?? (await this.#write((session) => claim(session, request)));
+    this.#inBacklog = answer.jobs.length > 0;
+    return answer;
   }
 
   async start(lease: port.Lease, keys: readonly port.JobKey[]): ReturnType<port.JobStore["start"]> {
@@ -233,7 +240,7 @@ export class SqliteJobStore implements port.JobStore {
     return this.#write((session) => prune(session, retention, limit));
   }
 
-  watch(listener: () => void): () => void {
+  watch(listener: (hint: port.Hint) => void): () => void {
     return this.#use().watcher.watch(listener);
   }
 
@@ -241,6 +248,11 @@ export class SqliteJobStore implements port.JobStore {
   async backup(file: string): Promise<void> {
     const { path } = this.#options;
     await backup(this.#use().database, path, file);
+  }
+
+  /** Looks for what is wrong with the file, and with the jobs in it. */
+  async examine(): Promise<Examination> {
+    return this.#read((session) => examine(this.#use().database, session));
   }
 
   #use(): Opened {
@@ -318,7 +330,8 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
     clock,
     dice,
     tidings,
-    committed: () => watcher.wake(),
+    check: presenceCheck(path, clock),
+    committed: (hint) => watcher.wake(hint),
     undone: () => names.forget(),
   });
   return { database, session: { sql, names, clock, dice, tidings }, writer, watcher };

@@ -4,18 +4,22 @@
  * rolled back takes its words with it.
  */
 import type { Clock } from "../../core/clock.ts";
-import { idFromBytes } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
 import { eventCodec } from "../codes.ts";
-import type { EventKind, JobKey } from "../store.ts";
+import type { EventKind, Hint, JobKey } from "../store.ts";
 import type { Statements } from "./statements.ts";
 
 /** Jobs named in one row of the feed. */
-const ROW_IDS_MAX = 1_000;
+const ROW_JOBS_MAX = 1_000;
 
-interface Entry {
+type Entry =
+  | { readonly kind: Exclude<EventKind, "job:deleted">; readonly jobs: readonly JobKey[] }
+  | { readonly kind: "job:deleted"; readonly jobs: readonly JobId[] };
+
+/** Neighbours of one kind. */
+interface Group {
   readonly kind: EventKind;
-  readonly ids: readonly JobId[];
+  readonly jobs: (JobKey | JobId)[];
 }
 
 export class Tidings {
@@ -23,33 +27,23 @@ export class Tidings {
   readonly #clock: Clock;
   #entries: Entry[] = [];
   #pieceStart = 0;
-  #woke = false;
+  #hint: Hint | null = null;
 
   constructor(sql: Statements, clock: Clock) {
     this.#sql = sql;
     this.#clock = clock;
   }
 
-  /** Something happened to these jobs. */
-  tell(kind: EventKind, keys: readonly JobKey[]): void {
-    if (keys.length === 0) return;
-    const rows = this.#sql.all("ids_of_keys", { keys: JSON.stringify(keys) });
-    this.tellOf(
-      kind,
-      rows.map(({ id }) => idFromBytes(id)),
-    );
-  }
-
-  /** The same, where the ids are at hand or the jobs are about to go. */
-  tellOf(kind: EventKind, ids: readonly JobId[]): void {
-    if (ids.length === 0) return;
-    this.#entries.push({ kind, ids });
-    this.#woke = true;
+  /** Something happened to these jobs. Those that go leave only their ids behind. */
+  tell(entry: Entry): void {
+    if (entry.jobs.length === 0) return;
+    this.#entries.push(entry);
+    this.#hint ??= "news";
   }
 
   /** Somebody who waits for work should look again. */
   wake(): void {
-    this.#woke = true;
+    this.#hint = "work";
   }
 
   beginPiece(): void {
@@ -72,34 +66,32 @@ export class Tidings {
   /** Writes the rows of the feed, inside the transaction. */
   write(): void {
     const at = this.#clock.now();
-    for (const { kind, ids } of merge(this.#entries)) {
-      for (let from = 0; from < ids.length; from += ROW_IDS_MAX) {
-        const row = ids.slice(from, from + ROW_IDS_MAX);
-        this.#sql.run("append_event", {
-          kind: eventCodec.code[kind],
-          at,
-          ids: JSON.stringify(row),
-        });
+    for (const { kind, jobs } of merge(this.#entries)) {
+      for (let from = 0; from < jobs.length; from += ROW_JOBS_MAX) {
+        const named = JSON.stringify(jobs.slice(from, from + ROW_JOBS_MAX));
+        const names =
+          kind === "job:deleted" ? { keys: null, ids: named } : { keys: named, ids: null };
+        this.#sql.run("append_event", { kind: eventCodec.code[kind], at, ...names });
       }
     }
   }
 
-  /** The group is over. Answers whether anybody should be woken. */
-  finish(): boolean {
-    const woke = this.#woke;
+  /** The group is over. Answers what those who listen should be told. */
+  finish(): Hint | null {
+    const hint = this.#hint;
     this.#entries = [];
-    this.#woke = false;
-    return woke;
+    this.#hint = null;
+    return hint;
   }
 }
 
 /** Joins neighbours of one kind; the order of kinds stays. */
-function merge(entries: readonly Entry[]): Entry[] {
-  const groups: { kind: EventKind; parts: (readonly JobId[])[] }[] = [];
-  for (const { kind, ids } of entries) {
+function merge(entries: readonly Entry[]): Group[] {
+  const groups: Group[] = [];
+  for (const { kind, jobs } of entries) {
     const last = groups.at(-1);
-    if (last?.kind === kind) last.parts.push(ids);
-    else groups.push({ kind, parts: [ids] });
+    if (last?.kind === kind) last.jobs.push(...jobs);
+    else groups.push({ kind, jobs: [...jobs] });
   }
-  return groups.map(({ kind, parts }) => ({ kind, ids: parts.flat() }));
+  return groups;
 }

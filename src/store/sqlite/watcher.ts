@@ -1,5 +1,5 @@
 /**
- * Wake-ups: tells listeners that something may have become claimable.
+ * Wake-ups: tells listeners that something has happened, and whether it may be work for them.
  *
  * A commit of this process says so at once. Commits of other processes on the same file are seen by
  * `PRAGMA data_version`, a number that SQLite keeps in shared memory: reading it costs
@@ -8,13 +8,14 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../core/clock.ts";
+import type { Hint } from "../store.ts";
 
 const LOOK_MS = 25;
 
 export class Watcher {
   readonly #clock: Clock;
   readonly #dataVersion: StatementSync;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(hint: Hint) => void>();
   #seen: unknown;
   #stopLooking: (() => void) | null = null;
 
@@ -23,9 +24,9 @@ export class Watcher {
     this.#dataVersion = database.prepare("PRAGMA data_version");
   }
 
-  watch(listener: () => void): () => void {
+  watch(listener: (hint: Hint) => void): () => void {
     // Wrapped, so that one function may listen twice and leave once.
-    const entry = (): void => listener();
+    const entry = (hint: Hint): void => listener(hint);
     this.#listeners.add(entry);
     if (this.#stopLooking === null) {
       this.#seen = this.#version();
@@ -41,10 +42,10 @@ export class Watcher {
    * Something changed: every listener hears of it. One that throws is left alone: it was a hint,
    * and a listener's own fault must cost neither a commit its answers nor a neighbour its wake-up.
    */
-  wake(): void {
+  wake(hint: Hint): void {
     for (const listener of this.#listeners) {
       try {
-        listener();
+        listener(hint);
       } catch {
         continue;
       }
@@ -63,7 +64,8 @@ export class Watcher {
       const changed = version !== this.#seen;
       this.#seen = version;
       this.#lookLater();
-      if (changed) this.wake();
+      // Nobody knows what another process has done.
+      if (changed) this.wake("work");
     });
   }
 

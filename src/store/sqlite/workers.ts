@@ -2,6 +2,7 @@
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import { stateCodec } from "../codes.ts";
 import type {
+  JobKey,
   Renewal,
   Rescue,
   RescueRequest,
@@ -10,6 +11,7 @@ import type {
   WorkerInfo,
   WorkerRecord,
 } from "../store.ts";
+import { isCertain, lastWaveOf } from "../waves.ts";
 import { returnUnstarted } from "./buffer.ts";
 import { factsOf } from "./claim.ts";
 import { endedRuns, keepRuns, openRuns, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
@@ -30,6 +32,10 @@ export function join({ sql, clock }: Session, worker: WorkerInfo): void {
     pid: worker.pid,
     version: worker.version,
     protocol: worker.protocol,
+    types: JSON.stringify(worker.types),
+    lanes: JSON.stringify(worker.lanes),
+    slots: worker.slots,
+    tenant: worker.tenant,
     now,
     until: now + worker.leaseMs,
   });
@@ -45,7 +51,8 @@ export function leave({ sql, clock }: Session, worker: WorkerId): void {
 export function renew(session: Session, worker: WorkerId, leaseMs: number): Renewal {
   const { sql, clock } = session;
   const id = idBytes(worker);
-  const row = sql.get("renew_worker", { id, until: clock.now() + leaseMs });
+  const now = clock.now();
+  const row = sql.get("renew_worker", { id, until: now + leaseMs });
   if (row === undefined) return { status: "lost" };
   const leases = sql
     .all("leases_of_worker", { worker: id })
@@ -56,7 +63,7 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const ended = leases
     .flatMap(({ lease, open }) => endedRuns(lease, open))
     .map(({ key, n }) => ({ key, n }));
-  return { status: "renewed", cancel, quiet: row.quiet === 1, ended };
+  return { status: "renewed", now, cancel, quiet: row.quiet === 1, ended };
 }
 
 export function quiet({ sql }: Session, worker: WorkerId): boolean {
@@ -70,6 +77,8 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       .all("leases_of_worker", { worker: row.id })
       .flatMap((lease) => openRuns(session, lease));
     const buffered = open.filter(({ startedAt }) => startedAt === null).length;
+    const types: string[] = JSON.parse(row.types);
+    const lanes: string[] = JSON.parse(row.lanes);
     return {
       id: idFromBytes(row.id),
       host: row.host,
@@ -79,6 +88,10 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       until: row.until,
       beats: row.beats,
       quiet: row.quiet === 1,
+      types,
+      lanes,
+      slots: row.slots,
+      tenant: row.tenant,
       running: open.length - buffered,
       buffered,
     };
@@ -104,10 +117,12 @@ export function rescue(session: Session, request: RescueRequest): Rescue {
   }
   const settled: Rescue["settled"][number][] = [];
   let returned = 0;
-  for (const lease of sql.all("leases_of_worker", { worker: id })) {
+  const leases = sql.all("leases_of_worker", { worker: id });
+  const lastWave = lastWaveOf(leases.flatMap((lease) => openRuns(session, lease)));
+  for (const lease of leases) {
     const room = bounded(request.limit, RESCUE_MAX) - returned - settled.length;
     if (room <= 0) return { returned, settled, done: false };
-    const rescued = rescueLease(session, lease, room, request);
+    const rescued = rescueLease(session, lease, room, { ...request, lastWave });
     returned += rescued.returned;
     settled.push(...rescued.settled);
   }
@@ -118,12 +133,16 @@ export function rescue(session: Session, request: RescueRequest): Rescue {
   return { returned, settled, done: true };
 }
 
+interface RescueInWave extends RescueRequest {
+  readonly lastWave: ReadonlySet<JobKey>;
+}
+
 /** What had begun goes through the settle door; what only lay in the buffer goes back uncharged. */
 function rescueLease(
   session: Session,
   lease: LeaseRow,
   room: number,
-  request: RescueRequest,
+  request: RescueInWave,
 ): Omit<Rescue, "done"> {
   const open = openRuns(session, lease);
   const runs = open.slice(0, room);
@@ -145,13 +164,14 @@ function endCrashed(
   session: Session,
   lease: LeaseRow,
   runs: readonly HeldRun[],
-  { decide }: RescueRequest,
+  { decide, lastWave }: RescueInWave,
 ): Rescue["settled"] {
   const { sql } = session;
   const begun = withFacts(session, runs).flatMap((job) => {
     const { key, n, startedAt } = job;
     if (startedAt === null) return [];
-    return [{ lease, key, n, startedAt, settlement: decide(factsOf(session, job)) }];
+    const settlement = decide(factsOf(session, job), isCertain(job, lastWave));
+    return [{ lease, key, n, startedAt, settlement }];
   });
   endRuns(session, begun);
   return begun.map(({ key }) => {

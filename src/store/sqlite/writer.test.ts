@@ -201,6 +201,7 @@ function makeWriter(
     clock,
     dice: systemDice,
     tidings,
+    check: () => {},
     committed: () => {},
     undone: () => {},
   });

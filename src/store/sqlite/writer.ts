@@ -15,6 +15,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { soon } from "../../lib/system.ts";
+import type { Hint } from "../store.ts";
 import { isBusy, storeError } from "./errors.ts";
 import type { Tidings } from "./tidings.ts";
 
@@ -40,8 +41,10 @@ interface WriterOptions {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly tidings: Tidings;
-  /** Called after a commit that may have made work. */
-  readonly committed: () => void;
+  /** Called before a group is begun: throws when nothing must be written any more. */
+  readonly check: () => void;
+  /** Called after a commit of which others should hear. */
+  readonly committed: (hint: Hint) => void;
   /** Called when a piece or a whole group was undone: what was read inside may never have been. */
   readonly undone: () => void;
 }
@@ -113,6 +116,7 @@ export class Writer {
     this.#scheduled = false;
     const { path, tidings } = this.#options;
     try {
+      this.#options.check();
       this.#sync(this.#queue.every(({ isRelaxed }) => isRelaxed) ? "relaxed" : "full");
       this.#bracket.begin.run();
     } catch (error) {
@@ -132,9 +136,9 @@ export class Writer {
       this.#next();
       return;
     }
-    const woke = tidings.finish();
+    const hint = tidings.finish();
     for (const piece of group) piece.settle();
-    if (woke) this.#options.committed();
+    if (hint !== null) this.#options.committed(hint);
     this.#next();
   }
 

@@ -1,0 +1,71 @@
+/** P16: what a claim costs when many jobs wait, and when none of those in front may be taken. */
+import type { ClaimRequest, JobStore } from "../src/store/store.ts";
+import type { Database } from "./databases.ts";
+import type { Arena, Figures } from "./measurements.ts";
+import { median } from "./report.ts";
+import { joinWorker, newJobs, openStore } from "./store-jobs.ts";
+
+const FEW = 1_000;
+const MANY = 1_000_000;
+const IN_FRONT = 200_000;
+const BATCH = 100;
+const CLAIMS = 60;
+const FILL = 2_000;
+
+/** How many jobs wait, and which of them stand in front for nothing. */
+interface Scene {
+  readonly waiting: number;
+  readonly inFront: "none" | "unknown" | "paused";
+}
+
+/** Medians over that of 1,000 waiting jobs, and the first claim in milliseconds. */
+export async function claims({ fresh }: Arena): Promise<Figures> {
+  // The first run of any code is slow: it is thrown away.
+  await measured(fresh, { waiting: FEW, inFront: "none" });
+  const few = await measured(fresh, { waiting: FEW, inFront: "none" });
+  const many = await measured(fresh, { waiting: MANY, inFront: "none" });
+  const unknown = await measured(fresh, { waiting: FEW, inFront: "unknown" });
+  const paused = await measured(fresh, { waiting: FEW, inFront: "paused" });
+  return {
+    many: many.usual / few.usual,
+    unknown: unknown.usual / few.usual,
+    paused: paused.usual / few.usual,
+    firstUnknown: unknown.first,
+    firstPaused: paused.first,
+  };
+}
+
+async function measured(
+  fresh: () => Promise<Database>,
+  { waiting, inFront }: Scene,
+): Promise<{ first: number; usual: number }> {
+  await using database = await fresh();
+  const store = await openStore(database.url);
+  if (inFront !== "none") await fill(store, IN_FRONT, "other");
+  if (inFront === "paused") {
+    await store.pause({ kind: "type", name: "other" }, { reason: "benchmark", by: null });
+  }
+  await fill(store, waiting, "email");
+  await database.settle();
+  const types = inFront === "unknown" ? { types: ["email"] } : {};
+  const worker = await joinWorker(store);
+  const request: ClaimRequest = { worker, lanes: "any", limit: BATCH, buffer: false, ...types };
+  const times: number[] = [];
+  for (let made = 0; made < CLAIMS; made += 1) {
+    const began = performance.now();
+    const { jobs } = await store.claim(request);
+    times.push(performance.now() - began);
+    if (jobs.length !== BATCH) throw new Error(`a claim of ${BATCH} took ${jobs.length}`);
+    // As many jobs wait at every claim, and a worker would move away what is paused.
+    await store.enqueue(newJobs(BATCH));
+    if (made === 0 && inFront === "paused") while ((await store.hold(BATCH * 10)) > 0);
+  }
+  await store.close();
+  return { first: times[0] ?? Number.NaN, usual: median(times.slice(CLAIMS / 6)) };
+}
+
+async function fill(store: JobStore, count: number, type: string): Promise<void> {
+  for (let made = 0; made < count; made += FILL) {
+    await store.enqueue(newJobs(Math.min(FILL, count - made), type));
+  }
+}

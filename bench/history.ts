@@ -1,0 +1,50 @@
+/**
+ * Ratios of earlier runs, by suite: kept in the repository, so that a fall is seen. Only rates are
+ * kept: how long the slowest wait is more the affair of whoever else uses the machine.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { median, type Row } from "./report.ts";
+
+const FILE = join(import.meta.dirname, "history.json");
+const FALL_MAX = 2 / 3;
+
+type History = Record<string, Record<string, number>>;
+
+interface Ratio {
+  readonly name: string;
+  readonly ratio: number;
+}
+
+/** Replaces what is kept of the works in `rows`. */
+export function keep(suite: string, rows: readonly Row[]): void {
+  const history = read();
+  const measured = ratiosOf(rows).map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]);
+  history[suite] = { ...history[suite], ...Object.fromEntries(measured) };
+  writeFileSync(FILE, `${JSON.stringify(history, null, 2)}\n`);
+}
+
+/** Says which ratios have fallen by more than a third. */
+export function fallen(suite: string, rows: readonly Row[]): string[] {
+  const kept = read()[suite] ?? {};
+  return ratiosOf(rows).flatMap(({ name, ratio }) => {
+    const before = kept[name];
+    if (before === undefined || ratio >= before * FALL_MAX) return [];
+    return [`${suite}, ${name}: ratio ${ratio.toFixed(2)}, kept ${before}`];
+  });
+}
+
+function ratiosOf(rows: readonly Row[]): Ratio[] {
+  return rows
+    .filter(({ better }) => better === "more")
+    .flatMap(({ work, others }) =>
+      others
+        .filter(({ ratios }) => ratios.length > 0)
+        .map(({ name, ratios }) => ({ name: `${work} ÷ ${name}`, ratio: median(ratios) })),
+    );
+}
+
+function read(): History {
+  const history: History = JSON.parse(readFileSync(FILE, "utf8"));
+  return history;
+}

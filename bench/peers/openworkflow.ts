@@ -1,0 +1,30 @@
+/**
+ * OpenWorkflow on SQLite or PostgreSQL. It claims run by run, has no bulk call, and polls at
+ * intervals of its own that grow from 100 ms. Best settings: as many slots as help, see below.
+ */
+import { OpenWorkflow } from "openworkflow";
+import { BackendPostgres } from "openworkflow/postgres";
+import { BackendSqlite } from "openworkflow/sqlite";
+import type { Payload, System, WorkOptions } from "../system.ts";
+
+const SLOTS = 20;
+
+export async function open(url: string): Promise<System> {
+  const isFile = url.startsWith("sqlite:");
+  const backend = isFile
+    ? BackendSqlite.connect(url.slice("sqlite:".length))
+    : await BackendPostgres.connect(url);
+  const client = new OpenWorkflow({ backend });
+  let began: WorkOptions["began"] = () => {};
+  const email = client.defineWorkflow<Payload>({ name: "email" }, ({ input }) => began(input));
+  return {
+    enqueue: (payload) => email.run(payload),
+    async work(options) {
+      began = options.began;
+      const worker = client.newWorker({ concurrency: options.slots ?? SLOTS });
+      await worker.start();
+      return () => worker.stop();
+    },
+    close: () => backend.stop(),
+  };
+}

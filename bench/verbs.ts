@@ -1,0 +1,52 @@
+/** What the parent asks a child, and what it hears. */
+
+export interface Verbs {
+  enqueue: { asks: EnqueueRequest; answers: { readonly jobs: number; readonly ms: number } };
+  /** Single jobs with a pause of one to two times `gapMs` before each. */
+  send: { asks: { readonly jobs: number; readonly gapMs: number }; answers: void };
+  work: { asks: { readonly slots: number | null }; answers: void };
+  stop: { asks: null; answers: WorkReport };
+  weigh: { asks: null; answers: Weight };
+  serve: { asks: null; answers: { readonly address: string; readonly token: string } };
+  close: { asks: null; answers: void };
+}
+
+export type Verb = keyof Verbs;
+
+export interface EnqueueRequest {
+  readonly how: "single" | "concurrent" | "bulk";
+  readonly jobs: number;
+  readonly msMax: number;
+  /** Bulk only: how far in the future the jobs are due. */
+  readonly delayMs?: number;
+}
+
+export interface WorkReport {
+  /** When each handler began, and how long after its job was handed over. */
+  readonly begun: Float64Array;
+  readonly waited: Float64Array;
+  /** Processor time from the start of work to the call of `stop`. */
+  readonly cpuMs: number;
+  /** The most memory that the process has ever had. */
+  readonly peakMb: number;
+  /** 99th percentile of the delay of the event loop. */
+  readonly loopDelayMs: number;
+}
+
+/** Memory after a forced collection: of the process, what is alive in it, and the most ever. */
+export interface Weight {
+  readonly rssMb: number;
+  readonly heapMb: number;
+  readonly peakMb: number;
+}
+
+export interface Question {
+  readonly id: number;
+  readonly verb: Verb;
+  readonly value: unknown;
+}
+
+/** Number 0 is the first word of a child, -1 the count of handlers that have begun. */
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string };

@@ -1,0 +1,338 @@
+-- The two statements that run for every batch of jobs, as functions: each session plans them once,
+-- where planning them anew would take as long as running them, and no named statement is needed,
+-- which poolers do not like. Their settings hold while they run and for nobody else. They make the
+-- plans certain whatever the statistics say, which are of no use for tables that are filled and
+-- emptied by the second: rows are found by index and in the order of the index.
+
+-- Takes a batch of due jobs and writes its lease. Candidates are locked where they lie and in their
+-- order, never more than asked of a lane; SKIP LOCKED lets workers claim side by side. What a lane
+-- offers beyond the limit is let go at the commit, untouched.
+--
+-- A scan begins at the low-water marks that the caller knows: each stretch of the index goes from
+-- its mark to the next marked priority, and the first of a lane from its beginning. A lane without
+-- marks is looked at as a whole.
+--
+-- The first row is about the batch: the lists of the lease in its order, or only whether the worker
+-- is lost. The others are its jobs, in any order.
+CREATE FUNCTION millrace.claim_batch(
+    claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
+    to_buffer boolean, most integer, marks json, given timestamptz
+)
+RETURNS TABLE (
+    lost boolean, number bigint, keys bigint[], ranks bigint[], ns integer[], tries integer[],
+    crashes integer[], key bigint, id uuid, type integer, tenant integer, lane integer,
+    priority integer, max_attempts integer, timeout_ms bigint, payload json, payload_version text,
+    correlation text, parent uuid, concurrency text, tags json, created_at bigint, flags smallint
+)
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+SET jit = off
+AS $claim$
+#variable_conflict use_column
+DECLARE
+    moment  timestamptz := millrace.clock_at(given);
+    asker   record;
+    closed  integer[];
+    stretch record;
+    due     record;
+    scanned integer;
+    room    integer;
+    lanes   integer := 0;
+    places  tid[];
+    urgency integer[];
+    taken   integer;
+BEGIN
+    SELECT quiet INTO asker
+    FROM millrace.worker
+    WHERE id = claimer
+      AND until > moment
+      AND protocol >= (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol');
+    lost := NOT FOUND;
+    IF lost OR asker.quiet THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    closed := ARRAY(SELECT name FROM millrace.gate WHERE until IS NULL OR until > moment);
+    FOR stretch IN
+        WITH mark AS MATERIALIZED (
+            SELECT *
+            FROM json_to_recordset(marks) AS mark (
+                lane integer, priority integer, rank bigint, key bigint, before integer
+            )
+        ),
+        wanted AS (
+            SELECT lane FROM unnest(in_lanes) AS named (lane)
+            UNION
+            SELECT id FROM millrace.name WHERE kind = 3 AND in_lanes IS NULL
+        )
+        SELECT mark.* FROM mark JOIN wanted ON wanted.lane = mark.lane
+        UNION ALL
+        SELECT lane, 0, 0, 0, 2147483647 FROM wanted WHERE lane NOT IN (SELECT lane FROM mark)
+        ORDER BY lane, priority
+    LOOP
+        CONTINUE WHEN stretch.lane = ANY (closed);
+        IF stretch.lane IS DISTINCT FROM scanned THEN
+            room := most;
+            scanned := stretch.lane;
+        END IF;
+        SELECT array_agg(place) AS places, array_agg(key) AS keys, array_agg(priority) AS urgency,
+               array_agg(rank) AS ranks, array_agg(n) AS ns, array_agg(tries) AS tries,
+               array_agg(crashes) AS crashes
+        INTO due
+        FROM (
+            SELECT ctid AS place, key, priority, rank, n, tries, crashes
+            FROM millrace.ready
+            WHERE lane = stretch.lane
+              AND (priority, rank, key) >= (stretch.priority, stretch.rank, stretch.key)
+              AND priority < stretch.before
+              AND (of_types IS NULL OR type = ANY (of_types))
+              AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+              AND (NOT to_buffer OR crashes = 0)
+              AND type <> ALL (closed)
+              AND tenant <> ALL (closed)
+            ORDER BY priority, rank, key
+            LIMIT room
+            FOR UPDATE SKIP LOCKED
+        ) AS row;
+        CONTINUE WHEN due.keys IS NULL;
+        lanes := lanes + (room = most)::integer;
+        room := room - cardinality(due.keys);
+        places := places || due.places;
+        urgency := urgency || due.urgency;
+        keys := keys || due.keys;
+        ranks := ranks || due.ranks;
+        ns := ns || due.ns;
+        tries := tries || due.tries;
+        crashes := crashes || due.crashes;
+    END LOOP;
+    -- Only now, so that an idle worker writes nothing. A rescuer that has taken the worker away is
+    -- waited for, and then nothing is claimed in its name.
+    PERFORM FROM millrace.worker WHERE id = claimer AND keys IS NOT NULL FOR KEY SHARE;
+    IF NOT FOUND THEN
+        keys := NULL;
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    IF lanes > 1 THEN
+        SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n), array_agg(tried),
+               array_agg(crashed)
+        INTO places, keys, ranks, ns, tries, crashes
+        FROM (
+            SELECT *
+            FROM unnest(places, urgency, keys, ranks, ns, tries, crashes)
+                AS due (place, priority, key, rank, n, tried, crashed)
+            ORDER BY priority, rank, key
+            LIMIT most
+        ) AS due;
+    END IF;
+
+    -- Payloads beyond what a worker can bear at once stay where they are, but one job always goes.
+    IF (SELECT sum(octet_length(payload::text)) FROM millrace.job WHERE key = ANY (keys)) > 8000000
+    THEN
+        SELECT count(*) INTO taken
+        FROM (
+            SELECT turn, sum(octet_length(payload::text)) OVER (ORDER BY turn) AS weight
+            FROM unnest(keys) WITH ORDINALITY AS named (key, turn)
+            JOIN millrace.job AS job ON job.key = named.key
+        ) AS weighed
+        WHERE turn = 1 OR weight <= 8000000;
+        places := places[:taken];
+        keys := keys[:taken];
+        ranks := ranks[:taken];
+        ns := ns[:taken];
+    END IF;
+
+    DELETE FROM millrace.ready WHERE ctid = ANY (places);
+    INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+    VALUES (
+        proof, claimer, keys, ns, ranks,
+        array_fill(CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]), moment
+    )
+    RETURNING lease.number INTO number;
+    IF NOT to_buffer THEN
+        INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 2, keys);
+    END IF;
+    RETURN NEXT;
+    RETURN QUERY
+    SELECT NULL::boolean, NULL::bigint, NULL::bigint[], NULL::bigint[], NULL::integer[],
+           NULL::integer[], NULL::integer[], job.key, job.id, job.type, job.tenant, job.lane,
+           job.priority, job.max_attempts, job.timeout_ms, job.payload, job.payload_version,
+           job.correlation, job.parent, job.concurrency, job.tags,
+           millrace.ms_of(job.created_at), job.flags
+    FROM millrace.job AS job
+    WHERE job.key = ANY (keys);
+END
+$claim$;
+
+-- Ends runs that have succeeded: the ledger rows, fenced by a share lock on the leases, in the
+-- order of their numbers. A rescuer that holds a lease is waited for and then found to have deleted
+-- it. A lease goes with its last open run; of two settlers that end its last runs at the same
+-- moment neither sees the other, and a later heartbeat takes the lease away. Answers the keys of
+-- those that were accepted. A run that somebody else has ended under the same lease makes the whole
+-- batch fail: it hardly ever happens, and to look for it with every row would cost a third more.
+CREATE FUNCTION millrace.settle_batch(
+    leases bigint[], fences bigint[], secrets text[], keys bigint[], ns integer[], tries integer[],
+    crashes integer[], states smallint[], results text[], given timestamptz
+)
+RETURNS bigint[]
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_nestloop = off
+SET enable_mergejoin = off
+SET jit = off
+AS $settle$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := millrace.clock_at(given);
+    held   record;
+    done   bigint[];
+    ended  bigint[] := '{}';
+BEGIN
+    PERFORM FROM millrace.lease WHERE number = ANY (leases) ORDER BY number FOR KEY SHARE;
+    FOR held IN
+        SELECT number, secret, worker, claimed_at, keys, ns, starts
+        FROM millrace.lease
+        WHERE number = ANY (leases)
+          AND secret = ANY (secrets)
+    LOOP
+        WITH fresh AS (
+            INSERT INTO millrace.attempt (
+                key, finished_at, n, tries, crashes, outcome, state, claimed_at, started_at, fence,
+                worker, result
+            )
+            SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
+                   held.claimed_at, run.start, held.number, held.worker, item.result::json
+            FROM unnest(fences, secrets, keys, ns, tries, crashes, states, results)
+                AS item (fence, secret, key, n, tries, crashes, state, result)
+            JOIN unnest(held.keys, held.ns, held.starts) AS run (key, n, start)
+                ON run.key = item.key AND run.n = item.n
+            WHERE item.fence = held.number
+              AND item.secret = held.secret
+              AND run.start IS NOT NULL
+            ORDER BY item.key
+            RETURNING key
+        )
+        SELECT array_agg(key) INTO done FROM fresh;
+        ended := ended || done;
+        -- When more of it was settled before, its last runs are looked at first, because they are
+        -- the most likely to be open.
+        DELETE FROM millrace.lease
+        WHERE number = held.number
+          AND (cardinality(held.keys) = cardinality(done) OR NOT EXISTS (
+              SELECT 1
+              FROM (
+                  SELECT *
+                  FROM unnest(held.keys, held.ns) WITH ORDINALITY AS run (key, n, turn)
+                  ORDER BY turn DESC
+              ) AS run
+              WHERE (
+                  SELECT true
+                  FROM millrace.attempt AS attempt
+                  WHERE attempt.key = run.key AND attempt.n = run.n
+              ) IS NULL
+          ));
+    END LOOP;
+
+    IF cardinality(ended) > 0 THEN
+        INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, ended);
+        DELETE FROM millrace.dedup WHERE job = ANY (ended);
+        DELETE FROM millrace.cancel_request WHERE key = ANY (ended);
+    END IF;
+    RETURN ended;
+END
+$settle$;
+
+-- Writes new jobs and puts them where they wait. What many of them have in common is sent once, as
+-- a kind; each job brings its id, its payload and the number of its kind. Whether a job is due is
+-- decided here, by the store's clock. An id that is taken makes the whole batch fail: that hardly
+-- ever happens, and to look for it with every row would cost a third more. Answers the ids of those
+-- that wait for their time.
+CREATE FUNCTION millrace.enqueue_batch(
+    kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz
+)
+RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = off
+SET enable_mergejoin = off
+SET jit = off
+AS $enqueue$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := millrace.clock_at(given);
+    later  uuid[];
+BEGIN
+    WITH fresh AS MATERIALIZED (
+        SELECT nextval('millrace.job_key_seq') AS key, item.*,
+               item.run_at > moment AS waits
+        FROM (
+            SELECT job.id, job.payload, kind.*,
+                   coalesce(
+                       millrace.at_ms(kind.due_at),
+                       moment + kind.delay_ms * interval '1 millisecond'
+                   )::timestamptz(3) AS run_at
+            FROM unnest(ids, payloads, kind_of) WITH ORDINALITY AS job (id, payload, kind, turn)
+            JOIN ROWS FROM (
+                json_to_recordset(kinds) AS (
+                    type integer, tenant integer, lane integer, category integer, priority integer,
+                    due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
+                    payload_version text, correlation text, parent uuid, concurrency text,
+                    webhook text, tags json, created_by text, flags smallint
+                )
+            ) WITH ORDINALITY AS kind (
+                type, tenant, lane, category, priority, due_at, delay_ms, max_attempts, timeout_ms,
+                payload_version, correlation, parent, concurrency, webhook, tags, created_by, flags,
+                number
+            ) ON kind.number = job.kind
+            ORDER BY job.turn
+        ) AS item
+    ),
+    made AS (
+        INSERT INTO millrace.job (
+            key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms,
+            payload, payload_version, correlation, parent, concurrency, webhook, tags, created_by,
+            created_at, flags
+        )
+        SELECT key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms,
+               payload::json, payload_version, correlation, parent, concurrency, webhook, tags,
+               created_by, moment, flags
+        FROM fresh
+    ),
+    waiting AS (
+        INSERT INTO millrace.scheduled (
+            key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT key, run_at, lane, priority, type, tenant, 1, 0, 0, concurrency
+        FROM fresh
+        WHERE waits
+    ),
+    due AS (
+        INSERT INTO millrace.ready (
+            key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, 1, 0, 0,
+               concurrency
+        FROM fresh
+        WHERE NOT waits
+    ),
+    tagged AS (
+        INSERT INTO millrace.tag (name, value, key)
+        SELECT tag.key, tag.value, fresh.key
+        FROM fresh
+        CROSS JOIN LATERAL json_each_text(fresh.tags) AS tag
+        WHERE fresh.tags IS NOT NULL
+    ),
+    told AS (
+        INSERT INTO millrace.event_outbox (at, kind, keys)
+        SELECT moment, 1, array_agg(key) FROM fresh
+    )
+    SELECT array_agg(id) FILTER (WHERE waits) INTO later FROM fresh;
+    RETURN later;
+END
+$enqueue$;

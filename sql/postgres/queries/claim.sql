@@ -1,0 +1,41 @@
+-- apart: one statement claims a whole batch, where SQLite looks at lane after lane.
+
+-- name: claim
+-- Takes a batch of due jobs for a worker and writes its lease. The first row is about the batch,
+-- the others are its jobs.
+SELECT *
+FROM millrace.claim_batch(
+    :worker::uuid, :secret, :lanes::integer[], :types::integer[], :tenants::integer[],
+    :buffer::boolean, :limit::integer, :marks::json, :now::timestamptz
+);
+
+-- name: claimed_by
+-- What a claim took whose answer was lost, in the form of `claim`. Nobody else knows the secret.
+WITH run AS MATERIALIZED (
+    SELECT lease.number, run.turn, run.key, run.n, run.rank,
+           coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
+    FROM millrace.lease AS lease
+    CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks)
+        WITH ORDINALITY AS run (key, n, rank, turn)
+    LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
+    WHERE lease.worker = :worker::uuid
+      AND lease.secret = :secret
+      AND NOT EXISTS (
+          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+      )
+)
+SELECT false AS lost, number, array_agg(key ORDER BY turn), array_agg(rank ORDER BY turn),
+       array_agg(n ORDER BY turn), array_agg(tries ORDER BY turn), array_agg(crashes ORDER BY turn),
+       NULL::bigint AS key, NULL::uuid, NULL::integer, NULL::integer, NULL::integer, NULL::integer,
+       NULL::integer, NULL::bigint, NULL::json, NULL::text, NULL::text, NULL::uuid, NULL::text,
+       NULL::json, NULL::bigint, NULL::smallint
+FROM run
+GROUP BY number
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, job.key, job.id, job.type, job.tenant, job.lane,
+       job.priority, job.max_attempts, job.timeout_ms, job.payload, job.payload_version,
+       job.correlation, job.parent, job.concurrency, job.tags, millrace.ms_of(job.created_at),
+       job.flags
+FROM run
+JOIN millrace.job AS job ON job.key = run.key
+ORDER BY key NULLS FIRST;

@@ -1,0 +1,45 @@
+-- apart: one statement writes many letters, where SQLite goes job by job.
+
+-- name: find_dead_letter
+-- One review record.
+SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,
+       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec
+FROM millrace.dead_letter
+WHERE id = :id::uuid;
+
+-- name: lock_dead_letter
+-- Nobody else decides about a letter meanwhile.
+SELECT id
+FROM millrace.dead_letter
+WHERE id = :id::uuid
+FOR UPDATE;
+
+-- name: list_dead_letters
+-- A page of review records, newest first. The inner search needs nothing but the index.
+SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
+       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,
+       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,
+       letter.spec
+FROM (
+    SELECT id
+    FROM millrace.dead_letter
+    WHERE (died_at, id) < (millrace.at_ms(:before_at::bigint), :before_id::uuid)
+      AND (:status::smallint IS NULL OR status = :status::smallint)
+      AND (:type::integer IS NULL OR type = :type::integer)
+      AND (:tenant::integer IS NULL OR tenant = :tenant::integer)
+    ORDER BY died_at DESC, id DESC
+    LIMIT :limit::integer
+) AS page
+JOIN millrace.dead_letter AS letter ON letter.id = page.id
+ORDER BY letter.died_at DESC, letter.id DESC;
+
+-- name: review_dead_letter
+-- Writes what a person decided. A record that is reprocessed or discarded does not change.
+UPDATE millrace.dead_letter
+SET status      = :status::smallint,
+    reviewed_by = :reviewed_by::text,
+    reviewed_at = millrace.clock_at(:now::timestamptz),
+    notes       = :notes::text,
+    successor   = :successor::uuid
+WHERE id = :id::uuid
+  AND status IN (1, 2);

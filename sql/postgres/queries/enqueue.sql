@@ -1,0 +1,151 @@
+-- apart: PostgreSQL takes whole batches in one statement, where SQLite goes job by job.
+
+-- name: enqueue
+-- Writes new jobs and puts them where they wait. Answers the ids of those that wait for their time.
+SELECT millrace.enqueue_batch(
+    :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[], :now::timestamptz
+) AS later;
+
+-- name: insert_jobs
+-- The same with more care, inside a transaction: jobs whose ids are taken are left out, those with
+-- keys bring the number that was drawn for them, and the feed is told by the transaction.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+made AS (
+    INSERT INTO millrace.job (
+        key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
+        payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook,
+        tags, created_by, created_at, flags
+    )
+    SELECT coalesce(asked.key, nextval('millrace.job_key_seq')), asked.id, asked.type,
+           asked.tenant, asked.lane, asked.category, asked.priority,
+           coalesce(
+               millrace.at_ms(asked.due_at),
+               moment.at + asked.delay_ms * interval '1 millisecond'
+           ),
+           asked.max_attempts, asked.timeout_ms, asked.payload::json, asked.payload_version,
+           asked.correlation, asked.parent, asked.retry_of, asked.concurrency, asked.idempotency,
+           asked.dedup, asked.webhook, asked.tags, asked.created_by, moment.at, asked.flags
+    FROM moment
+    CROSS JOIN json_to_recordset(:jobs::json) AS asked (
+        key bigint, id uuid, type integer, tenant integer, lane integer, category integer,
+        priority integer, due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
+        payload text, payload_version text, correlation text, parent uuid, retry_of uuid,
+        concurrency text, idempotency text, dedup text, webhook text, tags json, created_by text,
+        flags smallint
+    )
+    ON CONFLICT (id) DO NOTHING
+    RETURNING key, id, type, tenant, lane, priority, concurrency, run_at, tags,
+              run_at > created_at AS waits
+),
+waiting AS (
+    INSERT INTO millrace.scheduled (
+        key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, run_at, lane, priority, type, tenant, 1, 0, 0, concurrency
+    FROM made
+    WHERE waits
+),
+due AS (
+    INSERT INTO millrace.ready (
+        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, 1, 0, 0, concurrency
+    FROM made
+    WHERE NOT waits
+),
+tagged AS (
+    INSERT INTO millrace.tag (name, value, key)
+    SELECT tag.key, tag.value, made.key
+    FROM made
+    CROSS JOIN LATERAL json_each_text(made.tags) AS tag
+    WHERE made.tags IS NOT NULL
+)
+SELECT count(*) AS made,
+       array_agg(id) FILTER (WHERE waits) AS scheduled,
+       CASE WHEN count(*) < :asked::integer THEN coalesce(array_agg(id), '{}') END AS ids,
+       array_agg(key ORDER BY key) AS keys
+FROM made;
+
+-- name: find_bodies
+-- What these ids already stand for.
+SELECT id, type, tenant, payload, state
+FROM millrace.job_now
+WHERE id = ANY (:ids::uuid[]);
+
+-- name: states_of
+-- How far these jobs have come.
+SELECT id, state
+FROM millrace.job_now
+WHERE id = ANY (:ids::uuid[]);
+
+-- name: draw_keys
+-- Numbers for jobs to be: their dedup keys must name them before they exist.
+SELECT nextval('millrace.job_key_seq') AS key
+FROM generate_series(1, :count::integer);
+
+-- name: take_idempotency
+-- Takes idempotency keys, in an order that is the same for all, and answers those that were free.
+INSERT INTO millrace.idempotency (tenant, key, job_id, body)
+SELECT wanted.tenant, wanted.key, wanted.job_id, decode(wanted.body, 'hex')
+FROM json_to_recordset(:wanted::json) AS wanted (
+    tenant integer, key text, job_id uuid, body text
+)
+ORDER BY wanted.tenant, wanted.key
+ON CONFLICT (tenant, key) DO NOTHING
+RETURNING job_id;
+
+-- name: find_idempotency
+-- The holders of idempotency keys. A statement of its own: it sees who won in the meantime.
+SELECT wanted.job_id AS seeker, held.job_id AS holder,
+       held.body = decode(wanted.body, 'hex') AS same
+FROM json_to_recordset(:wanted::json) AS wanted (
+    tenant integer, key text, job_id uuid, body text
+)
+JOIN millrace.idempotency AS held ON held.tenant = wanted.tenant AND held.key = wanted.key;
+
+-- name: return_idempotency
+-- Gives keys back that were taken for jobs that did not come into being.
+DELETE FROM millrace.idempotency AS held
+USING json_to_recordset(:taken::json) AS taken (tenant integer, key text, job_id uuid)
+WHERE held.tenant = taken.tenant
+  AND held.key = taken.key
+  AND held.job_id = taken.job_id;
+
+-- name: take_dedup
+-- Takes dedup keys and the places of successors, in an order that is the same for all, and answers
+-- those that were free.
+INSERT INTO millrace.dedup (tenant, type, key, job)
+SELECT wanted.tenant, wanted.type, wanted.key, wanted.job
+FROM json_to_recordset(:wanted::json) AS wanted (
+    tenant integer, type integer, key text, job bigint
+)
+ORDER BY wanted.tenant, wanted.type, wanted.key
+ON CONFLICT (tenant, type, key) DO NOTHING
+RETURNING type, job;
+
+-- name: find_dedup
+-- The unfinished jobs that hold dedup keys, or stand as successors.
+SELECT wanted.type, wanted.job AS seeker, held.job AS holder, job.id
+FROM json_to_recordset(:wanted::json) AS wanted (
+    tenant integer, type integer, key text, job bigint
+)
+JOIN millrace.dedup AS held
+    ON held.tenant = wanted.tenant AND held.type = wanted.type AND held.key = wanted.key
+JOIN millrace.job AS job ON job.key = held.job;
+
+-- name: delete_dedup
+-- Frees the dedup keys of jobs that are over, or did not come into being.
+DELETE FROM millrace.dedup
+WHERE job = ANY (:jobs::bigint[]);
+
+-- name: append_events
+-- Tells the feed what happened to some batches. The order of the batches stays.
+INSERT INTO millrace.event_outbox (at, kind, keys, ids)
+SELECT millrace.clock_at(:now::timestamptz), told.kind,
+       CASE WHEN told.keys IS NOT NULL
+            THEN ARRAY(SELECT value::bigint FROM json_array_elements_text(told.keys)) END,
+       CASE WHEN told.ids IS NOT NULL
+            THEN ARRAY(SELECT value::uuid FROM json_array_elements_text(told.ids)) END
+FROM json_to_recordset(:batches::json) AS told (kind smallint, keys json, ids json);

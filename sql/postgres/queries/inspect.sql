@@ -1,0 +1,256 @@
+-- apart: arrays are lists of the database here, and JSON there.
+
+-- name: job_by_id
+-- One job as it stands now.
+SELECT *
+FROM millrace.job_record
+WHERE id = :id::uuid;
+
+-- name: match_jobs
+-- Which of these candidates pass the filter, newest first.
+SELECT job.*
+FROM unnest(:keys::bigint[]) AS candidate (key)
+JOIN millrace.job_record AS job ON job.key = candidate.key
+WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
+  AND (:type::integer IS NULL OR job.type = :type::integer)
+  AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)
+  AND (:category::integer IS NULL OR job.category = :category::integer)
+  AND (
+      :correlation::text IS NULL
+      OR job.correlation = :correlation::text
+      OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
+  )
+  AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM json_each_text(:tags::json) AS wanted
+      WHERE NOT EXISTS (
+          SELECT 1
+          FROM millrace.tag AS tag
+          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key
+      )
+  )
+ORDER BY job.key DESC;
+
+-- name: count_matching
+-- How many of these candidates pass the filter. The twin of `match_jobs`, without its columns.
+SELECT count(*) AS count
+FROM unnest(:keys::bigint[]) AS candidate (key)
+JOIN millrace.job_now AS job ON job.key = candidate.key
+WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
+  AND (:type::integer IS NULL OR job.type = :type::integer)
+  AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)
+  AND (:category::integer IS NULL OR job.category = :category::integer)
+  AND (
+      :correlation::text IS NULL
+      OR job.correlation = :correlation::text
+      OR (job.correlation IS NULL AND job.id = :correlation_id::uuid)
+  )
+  AND (:parent::uuid IS NULL OR job.parent = :parent::uuid)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM json_each_text(:tags::json) AS wanted
+      WHERE NOT EXISTS (
+          SELECT 1
+          FROM millrace.tag AS tag
+          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key
+      )
+  );
+
+-- name: count_places
+-- How many jobs lie in each place, and how many runs are open, each counted up to a limit. All of
+-- one moment.
+SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT :max::bigint) AS few)
+           AS scheduled,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.ready LIMIT :max::bigint) AS few) AS ready,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.blocked LIMIT :max::bigint) AS few)
+           AS blocked,
+       (
+           SELECT count(*)
+           FROM (
+               SELECT 1
+               FROM millrace.lease AS lease
+               CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+               WHERE NOT EXISTS (
+                   SELECT 1
+                   FROM millrace.attempt AS ended
+                   WHERE ended.key = run.key AND ended.n = run.n
+               )
+               LIMIT :max::bigint
+           ) AS few
+       ) AS running;
+
+-- name: count_ended
+-- How many jobs have ended in one state, up to a limit.
+SELECT count(*) AS count
+FROM (
+    SELECT 1 FROM millrace.attempt WHERE state = :state::smallint LIMIT :max::bigint
+) AS few;
+
+-- name: longest_due
+-- For how long the job that is due longest has waited. The first job of each lane and priority is
+-- the oldest there, so hopping from one to the next over the index finds it, however many jobs
+-- there are.
+WITH RECURSIVE hop (lane, priority, rank) AS (
+    (
+        SELECT lane, priority, rank
+        FROM millrace.ready
+        ORDER BY lane, priority, rank, key
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT next.lane, next.priority, next.rank
+    FROM hop
+    CROSS JOIN LATERAL (
+        SELECT ready.lane, ready.priority, ready.rank
+        FROM millrace.ready AS ready
+        WHERE (ready.lane, ready.priority) > (hop.lane, hop.priority)
+        ORDER BY ready.lane, ready.priority, ready.rank, ready.key
+        LIMIT 1
+    ) AS next
+)
+SELECT greatest(0, millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000) AS ms
+FROM (SELECT rank FROM hop LIMIT :hops::integer) AS first
+HAVING count(*) > 0;
+
+-- name: keys_of_all
+-- Candidates when nothing narrows the search, newest first.
+SELECT key
+FROM millrace.job
+WHERE key < :before::bigint
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_type
+-- Candidates by type, newest first.
+SELECT key
+FROM millrace.job
+WHERE type = :type::integer
+  AND key < :before::bigint
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_tenant
+-- Candidates by tenant, newest first. The default tenant has no index of its own.
+SELECT key
+FROM millrace.job
+WHERE tenant = :tenant::integer
+  AND tenant <> 1
+  AND key < :before::bigint
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_category
+-- Candidates by category, newest first.
+SELECT key
+FROM millrace.job
+WHERE category = :category::integer
+  AND key < :before::bigint
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_correlation
+-- Candidates by correlation, newest first. The first job of its kind correlates by its own id.
+SELECT key
+FROM millrace.job
+WHERE correlation = :correlation::text
+  AND key < :before::bigint
+UNION ALL
+SELECT key
+FROM millrace.job
+WHERE id = :correlation_id::uuid
+  AND correlation IS NULL
+  AND key < :before::bigint
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_parent
+-- Candidates by parent, newest first.
+SELECT key
+FROM millrace.job
+WHERE parent = :parent::uuid
+  AND key < :before::bigint
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_tag
+-- Candidates by one tag, newest first.
+SELECT key
+FROM millrace.tag
+WHERE name = :name::text
+  AND value = :value::text
+  AND key < :before::bigint
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: keys_of_states
+-- Candidates by state, newest first. Every state but `completed` has an index of its own: a place,
+-- the leases, or the unusual ends. A job that is on its way from one to the other shows twice.
+SELECT DISTINCT key
+FROM (
+    (
+        SELECT key
+        FROM millrace.scheduled
+        WHERE 1 = ANY (:states::integer[]) AND key < :before::bigint
+        ORDER BY key DESC
+        LIMIT :limit::integer
+    )
+    UNION ALL
+    (
+        SELECT key
+        FROM millrace.ready
+        WHERE 2 = ANY (:states::integer[]) AND key < :before::bigint
+        ORDER BY key DESC
+        LIMIT :limit::integer
+    )
+    UNION ALL
+    (
+        SELECT key
+        FROM millrace.blocked
+        WHERE 2 = ANY (:states::integer[]) AND key < :before::bigint
+        ORDER BY key DESC
+        LIMIT :limit::integer
+    )
+    UNION ALL
+    (
+        SELECT claimed.key
+        FROM millrace.lease AS lease
+        CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
+        WHERE 3 = ANY (:states::integer[]) AND claimed.key < :before::bigint
+        ORDER BY claimed.key DESC
+        LIMIT :limit::integer
+    )
+    UNION ALL
+    SELECT ended.key
+    FROM unnest(:states::integer[]) AS wanted (state)
+    CROSS JOIN LATERAL (
+        SELECT attempt.key
+        FROM millrace.attempt AS attempt
+        WHERE attempt.state = wanted.state
+          AND attempt.state > 4
+          AND attempt.key < :before::bigint
+        ORDER BY attempt.key DESC
+        LIMIT :limit::integer
+    ) AS ended
+) AS candidate
+ORDER BY key DESC
+LIMIT :limit::integer;
+
+-- name: attempts_of_job
+-- The ledger of one job.
+SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
+       attempt.outcome, attempt.error_class, attempt.error, attempt.reason,
+       millrace.ms_of(attempt.claimed_at) AS claimed_at,
+       millrace.ms_of(attempt.started_at) AS started_at,
+       millrace.ms_of(attempt.finished_at) AS finished_at,
+       millrace.ms_of(attempt.next_run_at) AS next_run_at
+FROM millrace.job AS job
+JOIN millrace.attempt AS attempt ON attempt.key = job.key
+WHERE job.id = :id::uuid
+ORDER BY attempt.n;
+
+-- name: ids_of_keys
+-- The public ids of those of these jobs that are still here.
+SELECT job.key, job.id
+FROM unnest(:keys::bigint[]) AS named (key)
+JOIN millrace.job AS job ON job.key = named.key;

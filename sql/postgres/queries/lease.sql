@@ -1,0 +1,158 @@
+-- apart: arrays are lists of the database here, and JSON there.
+
+-- name: lock_leases
+-- Leases that somebody says he holds, in the order that all who lock keep to. A rescuer, or
+-- whoever narrows a lease, is waited for; a heartbeat is not.
+SELECT number, secret
+FROM millrace.lease
+WHERE number = ANY (:numbers::bigint[])
+ORDER BY number
+FOR KEY SHARE;
+
+-- name: own_lease
+-- The same for one lease that is to be narrowed: settles that are under way are waited for.
+SELECT number
+FROM millrace.lease
+WHERE number = :number::bigint
+  AND secret = :secret
+FOR UPDATE;
+
+-- name: own_lease_of_job
+-- The lease of a running job; the newest that names it is the valid one. Settles that are under way
+-- are waited for.
+SELECT lease.number, lease.worker
+FROM millrace.lease AS lease
+WHERE lease.keys @> ARRAY[:key::bigint]
+ORDER BY lease.number DESC
+LIMIT 1
+FOR UPDATE;
+
+-- name: own_leases_of_worker
+-- The leases of a worker, whose own row is locked already.
+SELECT number
+FROM millrace.lease
+WHERE worker = :worker::uuid
+ORDER BY number
+LIMIT :limit::integer
+FOR UPDATE;
+
+-- name: runs_of_leases
+-- Every run that these leases name, in their order. Asked after the leases were locked: only a
+-- younger statement sees what others have ended meanwhile.
+SELECT lease.number AS fence, run.key, run.n, run.rank,
+       millrace.ms_of(run.start) AS started_at,
+       EXISTS (
+           SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+       ) AS ended
+FROM millrace.lease AS lease
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks, lease.starts)
+    WITH ORDINALITY AS run (key, n, rank, start, turn)
+WHERE lease.number = ANY (:numbers::bigint[])
+ORDER BY lease.number, run.turn;
+
+-- name: job_facts
+-- What it takes to put jobs back or to decide about them. The last ledger row says what was charged
+-- before the present run.
+SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,
+       job.max_attempts, job.flags, name.text AS type_name,
+       coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
+FROM unnest(:keys::bigint[]) AS named (key)
+JOIN millrace.job AS job ON job.key = named.key
+JOIN millrace.name AS name ON name.id = job.type
+LEFT JOIN LATERAL (
+    SELECT attempt.tries, attempt.crashes
+    FROM millrace.attempt AS attempt
+    WHERE attempt.key = job.key
+    ORDER BY attempt.n DESC
+    LIMIT 1
+) AS last ON true;
+
+-- name: start_runs
+-- Jobs of a buffer begin. Those that somebody asked to cancel do not: they are only named. This
+-- commit does not wait for the disk: what must be charged is the death of the process, which it
+-- survives; when the power fails, a run that was not marked is simply not charged.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at,
+           set_config('synchronous_commit', 'off', true) AS setting
+),
+held AS MATERIALIZED (
+    SELECT number, keys, ns, starts
+    FROM millrace.lease
+    WHERE number = :number::bigint
+      AND secret = :secret
+    FOR NO KEY UPDATE
+),
+run AS MATERIALIZED (
+    SELECT held.number, run.key, run.start, run.turn,
+           run.key = ANY (:keys::bigint[]) AND NOT EXISTS (
+               SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+           ) AS wanted,
+           EXISTS (
+               SELECT 1 FROM millrace.cancel_request AS asked WHERE asked.key = run.key
+           ) AS asked
+    FROM held
+    CROSS JOIN LATERAL unnest(held.keys, held.ns, held.starts)
+        WITH ORDINALITY AS run (key, n, start, turn)
+),
+begun AS (
+    UPDATE millrace.lease AS lease
+    SET starts = fresh.starts
+    FROM (
+        SELECT run.number,
+               array_agg(
+                   CASE WHEN run.wanted AND NOT run.asked
+                        THEN coalesce(run.start, moment.at) ELSE run.start END
+                   ORDER BY run.turn
+               ) AS starts
+        FROM moment
+        CROSS JOIN run
+        GROUP BY run.number
+        HAVING bool_or(run.wanted AND NOT run.asked AND run.start IS NULL)
+    ) AS fresh
+    WHERE lease.number = fresh.number
+),
+told AS (
+    INSERT INTO millrace.event_outbox (at, kind, keys)
+    SELECT moment.at, 2, array_agg(run.key ORDER BY run.turn)
+    FROM moment
+    CROSS JOIN run
+    WHERE run.wanted AND NOT run.asked AND run.start IS NULL
+    GROUP BY moment.at
+)
+SELECT EXISTS (SELECT 1 FROM held) AS held,
+       coalesce(
+           array_agg(run.key ORDER BY run.turn)
+               FILTER (WHERE run.wanted AND (run.start IS NOT NULL OR NOT run.asked)),
+           '{}'
+       ) AS begun,
+       coalesce(
+           array_agg(run.key ORDER BY run.turn)
+               FILTER (WHERE run.wanted AND run.start IS NULL AND run.asked),
+           '{}'
+       ) AS asked
+FROM run;
+
+-- name: narrow_lease
+-- Some jobs have left a lease: it keeps those that are named.
+UPDATE millrace.lease AS lease
+SET keys   = kept.keys,
+    ns     = kept.ns,
+    ranks  = kept.ranks,
+    starts = kept.starts
+FROM (
+    SELECT array_agg(run.key ORDER BY run.turn) AS keys,
+           array_agg(run.n ORDER BY run.turn) AS ns,
+           array_agg(run.rank ORDER BY run.turn) AS ranks,
+           array_agg(run.start ORDER BY run.turn) AS starts
+    FROM millrace.lease AS wide
+    CROSS JOIN LATERAL unnest(wide.keys, wide.ns, wide.ranks, wide.starts)
+        WITH ORDINALITY AS run (key, n, rank, start, turn)
+    WHERE wide.number = :number::bigint
+      AND run.key = ANY (:keys::bigint[])
+) AS kept
+WHERE lease.number = :number::bigint;
+
+-- name: delete_leases
+-- All of their jobs have left.
+DELETE FROM millrace.lease
+WHERE number = ANY (:numbers::bigint[]);

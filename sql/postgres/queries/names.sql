@@ -1,0 +1,22 @@
+-- apart: PostgreSQL interns the names of a whole batch, in a transaction of its own.
+
+-- name: intern_names
+-- Names are never removed. One that is already there stays as it is. In an order that is the same
+-- for all.
+INSERT INTO millrace.name (kind, text)
+SELECT wanted.kind, wanted.text
+FROM json_to_recordset(:wanted::json) AS wanted (kind smallint, text text)
+ORDER BY wanted.kind, wanted.text
+ON CONFLICT (kind, text) DO NOTHING;
+
+-- name: find_names
+-- The ids of types, tenants, lanes and categories.
+SELECT name.id, name.kind, name.text
+FROM json_to_recordset(:wanted::json) AS wanted (kind smallint, text text)
+JOIN millrace.name AS name ON name.kind = wanted.kind AND name.text = wanted.text;
+
+-- name: names_by_id
+-- The texts behind ids.
+SELECT id, kind, text
+FROM millrace.name
+WHERE id = ANY (:ids::integer[]);

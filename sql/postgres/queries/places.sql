@@ -1,0 +1,161 @@
+-- apart: PostgreSQL moves whole batches, where SQLite goes job by job.
+
+-- name: take_waiting
+-- Takes jobs out of whichever place they lie in. A job that somebody else is taking right now is
+-- waited for: it is in one place, or in none. In an order that is the same for all.
+WITH wanted AS MATERIALIZED (
+    SELECT key FROM unnest(:keys::bigint[]) AS wanted (key) ORDER BY key
+),
+from_ready AS (
+    DELETE FROM millrace.ready AS place
+    USING wanted
+    WHERE place.key = wanted.key
+    RETURNING place.key, place.rank, place.lane, place.priority, place.type, place.tenant,
+              place.concurrency, place.n, place.tries, place.crashes
+),
+from_scheduled AS (
+    DELETE FROM millrace.scheduled AS place
+    USING wanted
+    WHERE place.key = wanted.key
+    RETURNING place.key, millrace.ms_of(place.run_at) * 1000 AS rank, place.lane, place.priority,
+              place.type, place.tenant, place.concurrency, place.n, place.tries, place.crashes
+),
+from_blocked AS (
+    DELETE FROM millrace.blocked AS place
+    USING wanted
+    WHERE place.key = wanted.key
+    RETURNING place.key, place.rank, place.lane, place.priority, place.type, place.tenant,
+              place.concurrency, place.n, place.tries, place.crashes
+)
+SELECT * FROM from_ready
+UNION ALL
+SELECT * FROM from_scheduled
+UNION ALL
+SELECT * FROM from_blocked;
+
+-- name: put_waiting
+-- Puts jobs where they belong by their due time, an instant or a length from now: `ready` when that
+-- has come, else `scheduled`. Answers which it was.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+job AS MATERIALIZED (
+    SELECT job.key, job.lane, job.priority, job.type, job.tenant, job.concurrency, job.n,
+           job.tries, job.crashes,
+           date_trunc('milliseconds', coalesce(
+               millrace.at_ms(job.due_at),
+               moment.at + job.delay_ms * interval '1 millisecond'
+           )) AS run_at,
+           moment.at AS now
+    FROM moment
+    CROSS JOIN json_to_recordset(:jobs::json) AS job (
+        key bigint, lane integer, priority integer, type integer, tenant integer,
+        concurrency text, n integer, tries integer, crashes integer, due_at bigint, delay_ms bigint
+    )
+),
+waiting AS (
+    INSERT INTO millrace.scheduled (
+        key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+    FROM job
+    WHERE run_at > now
+),
+due AS (
+    INSERT INTO millrace.ready (
+        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,
+           concurrency
+    FROM job
+    WHERE run_at <= now
+)
+SELECT key, run_at > now AS waits FROM job;
+
+-- name: put_back
+-- Puts jobs back into `ready` exactly as they lay there.
+INSERT INTO millrace.ready (
+    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+)
+SELECT job.key, job.rank, job.lane, job.priority, job.type, job.tenant, job.n, job.tries,
+       job.crashes, job.concurrency
+FROM json_to_recordset(:jobs::json) AS job (
+    key bigint, rank bigint, lane integer, priority integer, type integer, tenant integer,
+    n integer, tries integer, crashes integer, concurrency text
+);
+
+-- name: end_unstarted
+-- Writes the end of jobs that were cancelled before they began: the ledger row, and nothing is left
+-- of their dedup keys and of requests to cancel them.
+WITH ended AS (
+    INSERT INTO millrace.attempt (
+        key, n, tries, crashes, finished_at, outcome, state, reason
+    )
+    SELECT job.key, job.n, job.tries, job.crashes, millrace.clock_at(:now::timestamptz), 5, 7,
+           job.reason
+    FROM json_to_recordset(:jobs::json) AS job (
+        key bigint, n integer, tries integer, crashes integer, reason text
+    )
+    RETURNING key
+),
+freed AS (
+    DELETE FROM millrace.dedup AS held
+    USING ended
+    WHERE held.job = ended.key
+),
+met AS (
+    DELETE FROM millrace.cancel_request AS request
+    USING ended
+    WHERE request.key = ended.key
+)
+SELECT key FROM ended;
+
+-- name: still_waiting
+-- Which of these jobs lie in some place. Asked anew for jobs that were in none: one that moved from
+-- place to place in that moment was seen in neither.
+SELECT key FROM millrace.ready WHERE key = ANY (:keys::bigint[])
+UNION ALL
+SELECT key FROM millrace.scheduled WHERE key = ANY (:keys::bigint[])
+UNION ALL
+SELECT key FROM millrace.blocked WHERE key = ANY (:keys::bigint[]);
+
+-- name: hurry_job
+-- Makes a job due that waits for its time.
+WITH taken AS (
+    DELETE FROM millrace.scheduled AS scheduled
+    USING millrace.job AS job
+    WHERE job.id = :id::uuid AND scheduled.key = job.key
+    RETURNING scheduled.*
+)
+INSERT INTO millrace.ready (
+    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+)
+SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane, priority, type,
+       tenant, n, tries, crashes, concurrency
+FROM taken;
+
+-- name: state_of
+-- Where a job is, how many runs its ledger knows, and which lease names it, if any does; the newest
+-- one is the valid one.
+SELECT now.key, now.state,
+       (SELECT coalesce(max(n), 0) FROM millrace.attempt AS run WHERE run.key = now.key) AS runs,
+       (
+           SELECT max(lease.number)
+           FROM millrace.lease AS lease
+           WHERE lease.keys @> ARRAY[now.key]
+       ) AS lease,
+       millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS at
+FROM millrace.job_now AS now
+WHERE now.id = :id::uuid;
+
+-- name: find_worker
+-- Whether a worker is known.
+SELECT id
+FROM millrace.worker
+WHERE id = :id::uuid;
+
+-- name: insert_cancel_request
+-- Asks the worker of a running job to stop it. The first asker's reason stays.
+INSERT INTO millrace.cancel_request (key, by, reason, at)
+VALUES (:key::bigint, :by::text, :reason::text, millrace.clock_at(:now::timestamptz))
+ON CONFLICT (key) DO NOTHING;

@@ -1,0 +1,117 @@
+-- apart: one statement removes many jobs, where SQLite goes job by job.
+
+-- name: prune_jobs
+-- Removes jobs that have outlived the time of their state, longest finished first: what was asked
+-- for, the ledger, the tags. Idempotency keys stay for a while. A job that a lease still names
+-- waits until its neighbours are done, for without its ledger it would look as if it ran. Those
+-- that another process is removing right now are left to it.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+leased AS MATERIALIZED (
+    SELECT DISTINCT claimed.key
+    FROM millrace.lease AS lease
+    CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
+),
+outlived AS MATERIALIZED (
+    SELECT ended.key, ended.finished_at
+    FROM moment
+    CROSS JOIN json_to_recordset(:ages::json) AS age (state smallint, ms bigint)
+    CROSS JOIN LATERAL (
+        SELECT attempt.key, attempt.finished_at
+        FROM millrace.attempt AS attempt
+        WHERE attempt.state = age.state
+          AND attempt.finished_at <= moment.at - age.ms * interval '1 millisecond'
+          AND attempt.key NOT IN (SELECT leased.key FROM leased)
+        ORDER BY attempt.finished_at
+        LIMIT :limit::integer
+        FOR UPDATE SKIP LOCKED
+    ) AS ended
+    ORDER BY ended.finished_at
+    LIMIT :limit::integer
+),
+-- Keys as a list: a join would let the planner read the whole table.
+gone AS (
+    DELETE FROM millrace.job
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    RETURNING key, id, tenant, idempotency, tags
+),
+unledgered AS (
+    DELETE FROM millrace.attempt
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+untagged AS (
+    DELETE FROM millrace.tag AS tag
+    USING gone
+    CROSS JOIN LATERAL json_each_text(gone.tags) AS old
+    WHERE gone.tags IS NOT NULL
+      AND tag.name = old.key AND tag.value = old.value AND tag.key = gone.key
+),
+unasked AS (
+    DELETE FROM millrace.cancel_request
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+expiring AS (
+    UPDATE millrace.idempotency AS held
+    SET expires_at = outlived.finished_at + :idempotency_ms::bigint * interval '1 millisecond'
+    FROM gone
+    JOIN outlived ON outlived.key = gone.key
+    WHERE gone.idempotency IS NOT NULL
+      AND held.tenant = gone.tenant AND held.key = gone.idempotency AND held.job_id = gone.id
+),
+told AS (
+    INSERT INTO millrace.event_outbox (at, kind, ids)
+    SELECT moment.at, 7, array_agg(named.id ORDER BY named.turn)
+    FROM moment
+    CROSS JOIN (
+        SELECT id, row_number() OVER (ORDER BY key) AS turn FROM gone
+    ) AS named
+    GROUP BY moment.at, (named.turn - 1) / 1000
+)
+SELECT count(*) AS count
+FROM outlived;
+
+-- name: prune_idempotency
+-- Keys that have outlived their jobs for long enough, oldest first. What goes is chosen once, or a
+-- plan might choose anew for each row and remove more than was asked.
+WITH expired AS MATERIALIZED (
+    SELECT tenant, key
+    FROM millrace.idempotency
+    WHERE expires_at <= millrace.clock_at(:now::timestamptz)
+    ORDER BY expires_at
+    LIMIT :limit::integer
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM millrace.idempotency AS held
+USING expired
+WHERE held.tenant = expired.tenant
+  AND held.key = expired.key;
+
+-- name: prune_dead_letters
+-- Review records past their time, oldest first.
+WITH outlived AS MATERIALIZED (
+    SELECT id
+    FROM millrace.dead_letter
+    WHERE died_at <= millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond'
+    ORDER BY died_at, id
+    LIMIT :limit::integer
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM millrace.dead_letter
+WHERE id = ANY (ARRAY(SELECT id FROM outlived));
+
+-- name: prune_events
+-- Feed entries past their time. Only the oldest positions are looked at, so that nothing is read
+-- when nothing is to go.
+WITH oldest AS MATERIALIZED (
+    SELECT position, at
+    FROM millrace.event
+    ORDER BY position
+    LIMIT :limit::integer
+)
+DELETE FROM millrace.event
+WHERE position = ANY (ARRAY(
+    SELECT position
+    FROM oldest
+    WHERE at <= millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond'
+));

@@ -1,0 +1,80 @@
+-- apart: one statement settles a whole batch, where SQLite goes job by job.
+
+-- name: settle_done
+-- Ends runs that have succeeded. Answers the keys of those that were accepted.
+SELECT millrace.settle_batch(
+    :leases::bigint[], :fences::bigint[], :secrets::text[], :keys::bigint[], :ns::integer[],
+    :tries::integer[], :crashes::integer[], :states::smallint[], :results::text[],
+    :now::timestamptz
+) AS keys;
+
+-- name: insert_attempts
+-- Writes how runs ended, and waits that somebody ended. The lease that held a run, if any did, must
+-- still be there. Answers when a job is to run again.
+INSERT INTO millrace.attempt (
+    key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
+    error_class, error, result, reason, next_run_at
+)
+SELECT ended.key, ended.n, ended.tries, ended.crashes, lease.worker, ended.fence, lease.claimed_at,
+       millrace.at_ms(ended.started_at), moment.at, ended.outcome, ended.state, ended.error_class,
+       ended.error::json, ended.result::json, ended.reason,
+       moment.at + ended.delay_ms * interval '1 millisecond'
+FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+CROSS JOIN json_to_recordset(:ends::json) AS ended (
+    key bigint, n integer, tries integer, crashes integer, fence bigint, started_at bigint,
+    outcome smallint, state smallint, error_class smallint, error text, result text, reason text,
+    delay_ms bigint
+)
+LEFT JOIN millrace.lease AS lease ON lease.number = ended.fence
+ORDER BY ended.key
+RETURNING key, millrace.ms_of(next_run_at) AS next_run_at;
+
+-- name: find_fences
+-- Under which lease these runs ended, and how.
+SELECT attempt.key, attempt.n, attempt.fence, attempt.outcome
+FROM json_to_recordset(:runs::json) AS run (key bigint, n integer)
+JOIN millrace.attempt AS attempt ON attempt.key = run.key AND attempt.n = run.n;
+
+-- name: find_cancel_requests
+-- Which of these jobs somebody asked to cancel.
+SELECT key, reason
+FROM millrace.cancel_request
+WHERE key = ANY (:keys::bigint[]);
+
+-- name: delete_cancel_requests
+-- The requests were met, or came too late.
+DELETE FROM millrace.cancel_request
+WHERE key = ANY (:keys::bigint[]);
+
+-- name: specs_of
+-- What was asked for, in words.
+SELECT job.key, job.id, type.text AS type, tenant.text AS tenant, lane.text AS lane,
+       category.text AS category, job.priority, job.payload, job.payload_version, job.correlation,
+       job.parent, job.retry_of, job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,
+       job.created_by, millrace.ms_of(job.created_at) AS created_at,
+       millrace.ms_of(job.run_at) AS run_at, job.max_attempts, job.timeout_ms, job.flags
+FROM millrace.job AS job
+JOIN millrace.name AS type ON type.id = job.type
+JOIN millrace.name AS tenant ON tenant.id = job.tenant
+JOIN millrace.name AS lane ON lane.id = job.lane
+LEFT JOIN millrace.name AS category ON category.id = job.category
+WHERE job.key = ANY (:keys::bigint[]);
+
+-- name: insert_dead_letters
+-- Final failures leave a record that a person can review. An id may have been used again after
+-- retention had removed the job, but not its record.
+INSERT INTO millrace.dead_letter AS letter (
+    id, type, tenant, status, error, attempts, died_at, spec
+)
+SELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,
+       attempt.finished_at, dead.spec::json
+FROM json_to_recordset(:letters::json) AS dead (
+    key bigint, n integer, error text, attempts integer, spec text
+)
+JOIN millrace.job AS job ON job.key = dead.key
+JOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n
+ORDER BY job.id
+ON CONFLICT (id) DO UPDATE
+SET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,
+    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,
+    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec;

@@ -1,0 +1,153 @@
+-- apart: one statement looks through the leases, which SQLite reads one by one.
+
+-- name: join_worker
+-- Makes a worker known, or gives a known one a new lease.
+INSERT INTO millrace.worker AS known (
+    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
+)
+SELECT :id::uuid, :host, :pid::bigint, :version, :protocol::integer, :types::json, :lanes::json,
+       :slots::integer, :tenant, moment.at,
+       moment.at + :lease_ms::bigint * interval '1 millisecond', 0, false
+FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+ON CONFLICT (id) DO UPDATE SET until = excluded.until, beats = known.beats + 1;
+
+-- name: renew_worker
+-- A heartbeat: the one row that all leases of the process hang on. A worker whose lease has run out
+-- may still renew as long as nobody has rescued it. It is told which of its runs somebody asked to
+-- cancel and which have ended. A lease all of whose runs ended more than a minute ago is told of no
+-- more: two settlers had ended the last of them at the same moment.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+beat AS (
+    UPDATE millrace.worker AS worker
+    SET until = moment.at + :lease_ms::bigint * interval '1 millisecond',
+        beats = worker.beats + 1
+    FROM moment
+    WHERE worker.id = :id::uuid
+    RETURNING worker.quiet
+),
+run AS MATERIALIZED (
+    SELECT lease.number, run.key, run.n, run.turn, done.finished_at
+    FROM millrace.lease AS lease
+    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) WITH ORDINALITY AS run (key, n, turn)
+    LEFT JOIN LATERAL (
+        SELECT attempt.finished_at
+        FROM millrace.attempt AS attempt
+        WHERE attempt.key = run.key AND attempt.n = run.n
+        LIMIT 1
+    ) AS done ON true
+    WHERE lease.worker = :id::uuid
+),
+forgotten AS (
+    DELETE FROM millrace.lease
+    WHERE number IN (
+        SELECT run.number
+        FROM moment
+        CROSS JOIN run
+        GROUP BY run.number
+        HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))
+    )
+)
+SELECT millrace.ms_of(moment.at) AS now, beat.quiet,
+       (
+           SELECT json_agg(
+               json_build_object('key', run.key, 'n', run.n, 'reason', asked.reason)
+               ORDER BY run.number, run.turn
+           )
+           FROM run
+           JOIN millrace.cancel_request AS asked ON asked.key = run.key
+           WHERE run.finished_at IS NULL
+       ) AS cancel,
+       (
+           SELECT json_agg(
+               json_build_object('key', run.key, 'n', run.n) ORDER BY run.number, run.turn
+           )
+           FROM run
+           WHERE run.finished_at IS NOT NULL
+       ) AS ended
+FROM moment
+CROSS JOIN beat;
+
+-- name: lock_worker
+-- The row of a worker, against everybody who would claim or rescue in its name.
+SELECT id
+FROM millrace.worker
+WHERE id = :id::uuid
+FOR UPDATE;
+
+-- name: lock_silent_worker
+-- The same, if it has not beaten since the rescuer looked and its lease has run out.
+SELECT id
+FROM millrace.worker
+WHERE id = :id::uuid
+  AND beats = :beats::bigint
+  AND until <= millrace.clock_at(:now::timestamptz)
+FOR UPDATE;
+
+-- name: delete_worker
+-- Nothing is left of a worker that holds nothing. Its row is locked: it can claim nothing.
+DELETE FROM millrace.worker AS worker
+WHERE worker.id = :id::uuid
+  AND NOT EXISTS (SELECT 1 FROM millrace.lease AS lease WHERE lease.worker = worker.id);
+
+-- name: expire_worker
+-- The worker has gone and left something behind: it need not be waited for.
+UPDATE millrace.worker
+SET until = millrace.clock_at(:now::timestamptz)
+WHERE id = :id::uuid;
+
+-- name: silent_workers
+-- Workers whose lease has run out, longest silent first.
+SELECT worker.id, worker.beats,
+       millrace.ms_of(moment.at) - millrace.ms_of(worker.until) AS silent_ms
+FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+JOIN millrace.worker AS worker ON worker.until <= moment.at
+ORDER BY worker.until, worker.id
+LIMIT :limit::integer;
+
+-- name: quiet_worker
+-- Asks a worker to take no new work.
+UPDATE millrace.worker
+SET quiet = true
+WHERE id = :id::uuid;
+
+-- name: list_workers
+-- Workers as operators see them, longest known first, with what they hold: begun, and in buffers.
+SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
+       worker.tenant, millrace.ms_of(worker.joined_at) AS joined_at,
+       millrace.ms_of(worker.until) AS until, worker.beats, worker.quiet,
+       held.running, held.buffered
+FROM (
+    SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT :limit::integer
+) AS worker
+CROSS JOIN LATERAL (
+    SELECT count(run.start) AS running, count(*) - count(run.start) AS buffered
+    FROM millrace.lease AS lease
+    CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts) AS run (key, n, start)
+    WHERE lease.worker = worker.id
+      AND NOT EXISTS (
+          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+      )
+) AS held
+ORDER BY worker.joined_at, worker.id;
+
+-- name: overdue_runs
+-- Runs of a worker that have overrun their limit, with the proof that allows to end them.
+SELECT lease.number, lease.secret, run.key, run.n, job.timeout_ms AS limit_ms,
+       millrace.ms_of(moment.at) - millrace.ms_of(run.start) AS ran_ms,
+       job.id, name.text AS type_name, job.max_attempts, job.flags,
+       coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
+FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+CROSS JOIN millrace.lease AS lease
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts)
+    WITH ORDINALITY AS run (key, n, start, turn)
+JOIN millrace.job AS job ON job.key = run.key
+JOIN millrace.name AS name ON name.id = job.type
+LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
+WHERE lease.worker = :worker::uuid
+  AND millrace.ms_of(moment.at) - millrace.ms_of(run.start) > job.timeout_ms + :slack_ms::bigint
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+  )
+ORDER BY lease.number, run.turn;

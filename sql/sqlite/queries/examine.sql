@@ -1,0 +1,108 @@
+-- name: lost_jobs
+-- only: sqlite, whose file anybody can edit or put together from pieces.
+-- Jobs that are not over, wait nowhere and are in no lease: nobody will ever run them. The casts
+-- let SQLite build an index over what JSON holds.
+WITH held AS (
+    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS named
+    JOIN json_each(lease.ns) AS run ON run.key = named.key
+)
+SELECT job.id
+FROM millrace_job AS job
+LEFT JOIN millrace_attempt AS last
+    ON last.key = job.key
+    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)
+LEFT JOIN held ON held.key = job.key AND held.n = coalesce(last.n, 0) + 1
+WHERE last.state IS NULL
+  AND NOT EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = job.key)
+  AND NOT EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = job.key)
+  AND NOT EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = job.key)
+  AND held.key IS NULL
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: ownerless_leases
+-- only: sqlite, whose file anybody can edit or put together from pieces.
+-- Leases of a worker that is not known, with the jobs that they still hold: no rescue finds them.
+WITH held AS (
+    SELECT lease.number, named.value AS key
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS named
+    JOIN json_each(lease.ns) AS run ON run.key = named.key
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM millrace_attempt AS ended
+        WHERE ended.key = named.value
+          AND ended.n >= run.value
+    )
+)
+SELECT lease.number, lease.worker, job.id
+FROM millrace_lease AS lease
+LEFT JOIN held ON held.number = lease.number
+LEFT JOIN millrace_job AS job ON job.key = held.key
+WHERE NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = lease.worker)
+ORDER BY lease.number, job.key
+LIMIT :limit;
+
+-- name: worker_is_known
+-- only: sqlite, where a lease may have outlived its worker; see ownerless_leases.
+-- Whether there is somebody to hear of what happens to a lease.
+SELECT 1 AS yes
+FROM millrace_worker
+WHERE id = :id;
+
+-- name: places_without_job
+-- only: sqlite, whose file anybody can edit or put together from pieces.
+-- Jobs that wait, though there is no job: a claim that meets one fails.
+WITH waiting (place, key) AS (
+    SELECT 'scheduled', key FROM millrace_scheduled
+    UNION ALL
+    SELECT 'ready', key FROM millrace_ready
+    UNION ALL
+    SELECT 'blocked', key FROM millrace_blocked
+)
+SELECT place, key
+FROM waiting
+WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = waiting.key)
+ORDER BY place, key
+LIMIT :limit;
+
+-- name: places_against_ledger
+-- only: sqlite, whose file anybody can edit or put together from pieces.
+-- Jobs that wait although they are over, are held by a worker, wait elsewhere as well, or would run
+-- under a number that the ledger does not expect.
+WITH held AS (
+    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS named
+    JOIN json_each(lease.ns) AS run ON run.key = named.key
+),
+waiting (place, key, n, is_twin) AS (
+    SELECT 'scheduled', key, n, 0
+    FROM millrace_scheduled
+    UNION ALL
+    SELECT 'blocked', key, n, key IN (SELECT key FROM millrace_scheduled)
+    FROM millrace_blocked
+    UNION ALL
+    SELECT 'ready', key, n,
+           key IN (SELECT key FROM millrace_scheduled) OR key IN (SELECT key FROM millrace_blocked)
+    FROM millrace_ready
+),
+judged AS (
+    SELECT waiting.place, waiting.key, job.id, waiting.n, waiting.is_twin,
+           last.state IS NOT NULL AS is_over,
+           held.key IS NOT NULL AS is_held,
+           coalesce(last.n, 0) + 1 AS next_n
+    FROM waiting
+    JOIN millrace_job AS job ON job.key = waiting.key
+    LEFT JOIN millrace_attempt AS last
+        ON last.key = waiting.key
+        AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)
+    LEFT JOIN held ON held.key = waiting.key AND held.n = waiting.n
+)
+SELECT place, key, id, is_over, is_held, is_twin, next_n
+FROM judged
+WHERE is_over OR is_held OR is_twin OR n <> next_n
+ORDER BY key, place
+LIMIT :limit;

@@ -1,0 +1,91 @@
+/** What to list, checked: a filter with a slip of the pen would show jobs that nobody asked for. */
+import { STATES, type State } from "../core/job.ts";
+import type { DeadLetterFilter, JobFilter } from "../face/client.ts";
+import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../face/rules.ts";
+import type * as store from "../store/store.ts";
+import { aTagSet } from "./options.ts";
+import { aText, insistOn } from "./texts.ts";
+import { idOf } from "./views.ts";
+
+const PAGE_DEFAULT = 50;
+const PAGE_MAX = 1_000;
+const TEXT_LENGTH_MAX = 500;
+
+const PENDING: readonly State[] = ["scheduled", "queued"];
+
+const someText = aText(TEXT_LENGTH_MAX);
+const aState = oneOf(...STATES, "pending");
+const aStatus = oneOf("pending_review", "acknowledged", "reprocessed", "discarded");
+const aLimit = aWholeNumber({ min: 1 });
+
+const JOB_FILTER: Rule = anObject(
+  {
+    required: {},
+    optional: {
+      state: (value, place) => (Array.isArray(value) ? listOf(aState) : aState)(value, place),
+      type: someText,
+      tenant: someText,
+      category: someText,
+      correlationId: someText,
+      parentId: someText,
+      tags: aTagSet,
+      after: someText,
+      limit: aLimit,
+    },
+  },
+  'an object such as { state: "failed" }',
+);
+
+const LETTER_FILTER: Rule = anObject(
+  {
+    required: {},
+    optional: {
+      status: aStatus,
+      type: someText,
+      tenant: someText,
+      after: someText,
+      limit: aLimit,
+    },
+  },
+  'an object such as { status: "pending_review" }',
+);
+
+/** A filter without the page it asks for. */
+interface Asked<Filter> {
+  readonly filter: Filter;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+export function jobFilter(given: JobFilter): Asked<store.ListFilter> {
+  insistOn("jobs.list", JOB_FILTER, given, "");
+  const { state, parentId, after, limit, ...rest } = present(given);
+  const filter = {
+    ...rest,
+    ...(state === undefined ? {} : { states: statesOf(state) }),
+    ...(parentId === undefined ? {} : { parentId: idOf(parentId) }),
+  };
+  return { filter, after, limit: pageOf(limit) };
+}
+
+export function deadLetterFilter(given: DeadLetterFilter): Asked<store.DeadLetterFilter> {
+  insistOn("deadLetters.list", LETTER_FILTER, given, "");
+  const { after, limit, ...filter } = present(given);
+  return { filter, after, limit: pageOf(limit) };
+}
+
+/** Without what is named but `undefined`: that is how callers leave a filter out. */
+function present<Filter extends object>(given: Filter): Filter {
+  const known = Object.entries(given).filter(([, value]) => value !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A subset of the same pairs.
+  return Object.fromEntries(known) as Filter;
+}
+
+function statesOf(state: NonNullable<JobFilter["state"]>): readonly State[] {
+  const words: readonly (State | "pending")[] = typeof state === "string" ? [state] : state;
+  return words.flatMap((word) => (word === "pending" ? PENDING : [word]));
+}
+
+function pageOf(limit = PAGE_DEFAULT): number {
+  return Math.min(limit, PAGE_MAX);
+}

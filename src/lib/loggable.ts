@@ -1,0 +1,108 @@
+/**
+ * What somebody logs may be anything: a bigint, an object that contains itself, a getter that
+ * throws. A line comes of it all the same, for a log must never be what fails.
+ */
+
+const DEPTH_MAX = 8;
+const PARTS_MAX = 1_000;
+const TEXT_LENGTH_MAX = 50_000;
+const CAUSES_MAX = 8;
+const UNREADABLE = "[unreadable]";
+
+/** How an error is told: in one line, or with the places it came through. */
+export type Telling = "line" | "stack";
+
+/** The fields of one line, as JSON can write them: bounded, and without anything that throws. */
+export function loggable(fields: object, telling: Telling): Readonly<Record<string, unknown>> {
+  return readable(() => membersOf(fields, newWalk(telling)), { fields: UNREADABLE });
+}
+
+/** Name and message of an error and of its causes. */
+export function toldError(error: unknown, telling: Telling): string {
+  const told: string[] = [];
+  const seen = new Set<unknown>();
+  for (let one = error; one !== undefined && !seen.has(one) && seen.size < CAUSES_MAX;) {
+    seen.add(one);
+    told.push(readable(() => ownStory(one, telling), UNREADABLE));
+    one = readable(() => (one instanceof Error ? one.cause : undefined), undefined);
+  }
+  return bounded(told.join(telling === "line" ? "; caused by " : "\nCaused by: "));
+}
+
+interface Walk {
+  readonly telling: Telling;
+  /** What encloses the value that is looked at. */
+  readonly inside: Set<object>;
+  partsLeft: number;
+}
+
+function ownStory(error: unknown, telling: Telling): string {
+  if (!(error instanceof Error)) return JSON.stringify(plainOf(error, newWalk(telling)));
+  // Somebody else's class may have put anything there.
+  const { name, message, stack }: { name: unknown; message: unknown; stack?: unknown } = error;
+  const line = `${String(name)}: ${String(message)}`;
+  return telling === "stack" && typeof stack === "string" ? stack : line;
+}
+
+function newWalk(telling: Telling): Walk {
+  return { telling, inside: new Set(), partsLeft: PARTS_MAX };
+}
+
+function plainOf(value: unknown, walk: Walk): unknown {
+  walk.partsLeft -= 1;
+  if (walk.partsLeft < 0) return "…";
+  switch (typeof value) {
+    case "string":
+      return bounded(value);
+    case "bigint":
+      return bounded(String(value));
+    case "function":
+    case "symbol":
+      return `[${typeof value}]`;
+    case "object":
+      return value === null ? null : readable(() => plainObject(value, walk), UNREADABLE);
+    case "boolean":
+    case "number":
+    case "undefined":
+      return value;
+  }
+}
+
+function plainObject(value: object, walk: Walk): unknown {
+  if (value instanceof Error) return toldError(value, walk.telling);
+  if (walk.inside.has(value)) return "[circular]";
+  if (walk.inside.size >= DEPTH_MAX) return "…";
+  walk.inside.add(value);
+  try {
+    if ("toJSON" in value && typeof value.toJSON === "function") {
+      return plainOf(value.toJSON(), walk);
+    }
+    if (!Array.isArray(value)) return membersOf(value, walk);
+    return value.slice(0, PARTS_MAX).map((item) => plainOf(item, walk));
+  } finally {
+    walk.inside.delete(value);
+  }
+}
+
+function membersOf(value: object, walk: Walk): Readonly<Record<string, unknown>> {
+  const names = Object.keys(value).slice(0, PARTS_MAX);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      readable(() => plainOf(Reflect.get(value, name), walk), UNREADABLE),
+    ]),
+  );
+}
+
+function readable<Answer>(read: () => Answer, otherwise: Answer): Answer {
+  try {
+    return read();
+  } catch {
+    // A getter, a proxy or a toJSON method of the caller.
+    return otherwise;
+  }
+}
+
+function bounded(text: string): string {
+  return text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
+}

@@ -1,0 +1,13 @@
+/** Makes the store that an address names. Each is loaded only when it is needed. */
+import type { DatabaseAddress } from "./client/database-url.ts";
+import type { JobStore } from "./store/store.ts";
+
+export async function makeStore(address: DatabaseAddress): Promise<JobStore> {
+  if (address.kind === "sqlite") {
+    const { makeSqliteStore } = await import("./store/sqlite/make.ts");
+    return makeSqliteStore({ path: address.path });
+  }
+  const { makePostgresStore } = await import("./store/postgres/make.ts");
+  const { url, schema } = address;
+  return makePostgresStore(schema === undefined ? { url } : { url, schema });
+}

@@ -1,0 +1,257 @@
+/**
+ * enqueue: inserts, and only inserts. Overlapping calls share statements. Jobs with keys travel
+ * apart from the others, so that nobody waits for a key that is not his.
+ */
+import { wait } from "../../core/clock.ts";
+import { systemClock } from "../../lib/system.ts";
+import type { EnqueueAnswer, NewJob } from "../store.ts";
+import { answersOf, missingOf, owned, refusal, withRepeats } from "./answers.ts";
+import { Coalescer } from "./coalescer.ts";
+import { Turns } from "./turns.ts";
+import { failureOf } from "./errors.ts";
+import { batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./filing.ts";
+import { enqueueKeyed, marksOf } from "./keyed.ts";
+import { repeating } from "./retry.ts";
+import type { Session, Transaction } from "./session.ts";
+import { uuids } from "./values.ts";
+
+/** Batches on their way at once, how many jobs are worth a second one, and what fills one. */
+const FLIGHTS_MAX = 2;
+const CROWD = 200;
+const BATCH_JOBS_MAX = 1_000;
+const BATCH_BYTES_MAX = 4_000_000;
+/** Fewer with keys: each of them holds a lock until the commit. */
+const BATCH_KEYED_MAX = 200;
+/** What one call may bring in a single statement; a heavier call becomes several. */
+const CALL_BYTES_MAX = 32_000_000;
+/** How long a transaction waits for a key that another one holds, and a job by itself in all. */
+const LOCK_MS = 250;
+const ALONE_MS_MAX = 15_000;
+/** Connections for jobs that go by themselves, and the pause between two tries of one. */
+const ALONE_AT_ONCE = 3;
+const ALONE_PAUSE_MS = 50;
+/** What a job weighs besides its payload. */
+const JOB_BYTES = 300;
+
+type Way = Coalescer<NewJob, EnqueueAnswer>;
+
+export class Enqueuer {
+  readonly #plain: Way;
+  readonly #keyed: Way;
+
+  constructor(session: Session) {
+    const turns = new Turns(ALONE_AT_ONCE);
+    const common = {
+      flightsMax: FLIGHTS_MAX,
+      crowd: CROWD,
+      weightMax: BATCH_BYTES_MAX,
+      weigh: bytesOf,
+    };
+    this.#plain = new Coalescer({
+      ...common,
+      itemsMax: BATCH_JOBS_MAX,
+      flush: (jobs) => withNames(session, jobs, (filed) => flushPlain(session, filed)),
+    });
+    this.#keyed = new Coalescer({
+      ...common,
+      itemsMax: BATCH_KEYED_MAX,
+      flush: (jobs) => withNames(session, jobs, (filed) => flushKeyed(session, filed, turns)),
+    });
+  }
+
+  /** Resolves once the jobs are durable; the answers stand in the order of the jobs. */
+  async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
+    const keyed = jobs.filter(hasKeys);
+    if (keyed.length === 0) return sendBy(this.#plain, jobs);
+    const plain = jobs.filter((job) => !hasKeys(job));
+    const answers = await Promise.all([sendBy(this.#plain, plain), sendBy(this.#keyed, keyed)]);
+    return inOrder(jobs, ...answers);
+  }
+}
+
+type Later<Answer> = Answer | Promise<Answer>;
+
+/** Sends a batch once its names are known. A name that the database does not take is refused. */
+async function withNames(
+  session: Session,
+  jobs: readonly NewJob[],
+  flush: (filed: readonly Filed[]) => Promise<readonly Later<EnqueueAnswer>[]>,
+): Promise<readonly Later<EnqueueAnswer>[]> {
+  const filed = await fileJobs(session.names, jobs);
+  const known = filed.filter((job) => job !== null);
+  const answers = (known.length > 0 ? await flush(known) : []).values();
+  return filed.map((job, index) => (job === null ? refusal(jobs[index]!) : answers.next().value!));
+}
+
+async function sendBy(way: Way, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
+  const answers: EnqueueAnswer[] = [];
+  for (const load of loadsOf(jobs)) answers.push(...(await way.add(load)));
+  return answers;
+}
+
+/**
+ * Enqueues jobs inside another verb's transaction; {@link fileJobs} comes before it begins. A job
+ * with a value that the database does not take is refused by itself.
+ */
+export async function enqueueWithin(
+  transaction: Transaction,
+  jobs: readonly (Filed | null)[],
+  originals: readonly NewJob[],
+): Promise<readonly EnqueueAnswer[]> {
+  const known = jobs.filter((job) => job !== null);
+  const answers = (await insertParts(transaction, known)).values();
+  return jobs.map((job, index) =>
+    job === null ? refusal(originals[index]!) : answers.next().value!,
+  );
+}
+
+/** One statement for the whole batch. Only when it is refused, it is looked at more closely. */
+async function flushPlain(
+  session: Session,
+  jobs: readonly Filed[],
+): Promise<readonly EnqueueAnswer[]> {
+  return repeating(session.dice, async (isRepeat) => {
+    try {
+      const [made] = await session.write.tuples("enqueue", batchOf(jobs));
+      session.watcher.wake("work");
+      return answersOf(jobs, [jobs.length, made?.[0] ?? null, null, null]);
+    } catch (error) {
+      if (failureOf(error) !== "refused") throw error;
+    }
+    // An id is taken, perhaps by a first try whose answer was lost, or a value is not.
+    const answers = await session.transaction((transaction) => insertParts(transaction, jobs));
+    return owned(answers, isRepeat);
+  });
+}
+
+/**
+ * One transaction for the whole batch. If somebody else's open transaction holds one of the keys,
+ * each job goes by itself, so that only those who need that key wait for it.
+ */
+async function flushKeyed(
+  session: Session,
+  jobs: readonly Filed[],
+  turns: Turns,
+): Promise<readonly Later<EnqueueAnswer>[]> {
+  try {
+    return await sendKeyed(session, jobs);
+  } catch (error) {
+    if (failureOf(error) !== "locked") throw error;
+  }
+  const last = new Map<string, Promise<unknown>>();
+  return jobs.map((job) => {
+    const marks = marksOf(job);
+    // Those that share a key take their turns.
+    const before = Promise.allSettled(marks.map((mark) => last.get(mark) ?? Promise.resolve()));
+    const answer = before.then(() => sendAlone(session, job, turns));
+    for (const mark of marks) last.set(mark, answer);
+    return answer;
+  });
+}
+
+/** Tries again and again, never holding a connection for long, until the key is free. */
+async function sendAlone(session: Session, job: Filed, turns: Turns): Promise<EnqueueAnswer> {
+  const endsAt = systemClock.monotonic() + ALONE_MS_MAX;
+  for (;;) {
+    try {
+      const [answer] = await turns.take(() => sendKeyed(session, [job]));
+      return answer ?? refusal(job.job);
+    } catch (error) {
+      if (failureOf(error) !== "locked" || systemClock.monotonic() > endsAt) throw error;
+    }
+    await wait(systemClock, ALONE_PAUSE_MS * (1 + session.dice.random()));
+  }
+}
+
+function sendKeyed(session: Session, jobs: readonly Filed[]): Promise<readonly EnqueueAnswer[]> {
+  return repeating(session.dice, async (isRepeat) => {
+    const insert = async (work: typeof insertWhole): Promise<readonly EnqueueAnswer[]> =>
+      session.transaction((transaction) => work(transaction, jobs), { lockMs: LOCK_MS });
+    try {
+      return owned(await insert(insertWhole), isRepeat);
+    } catch (error) {
+      if (failureOf(error) !== "refused") throw error;
+    }
+    return owned(await insert(insertParts), isRepeat);
+  });
+}
+
+/** Halves what is refused until the bad jobs stand alone. */
+async function insertParts(
+  transaction: Transaction,
+  jobs: readonly Filed[],
+): Promise<readonly EnqueueAnswer[]> {
+  if (jobs.length === 0) return [];
+  const answers = await transaction.part(() => insertWhole(transaction, jobs));
+  if (answers !== null) return answers;
+  const [first] = jobs;
+  if (first !== undefined && jobs.length === 1) return [refusal(first.job)];
+  const middle = Math.ceil(jobs.length / 2);
+  return [
+    ...(await insertParts(transaction, jobs.slice(0, middle))),
+    ...(await insertParts(transaction, jobs.slice(middle))),
+  ];
+}
+
+async function insertWhole(
+  transaction: Transaction,
+  jobs: readonly Filed[],
+): Promise<readonly EnqueueAnswer[]> {
+  const plain = jobs.filter(({ job }) => !hasKeys(job));
+  const keyed = jobs.filter(({ job }) => hasKeys(job));
+  const plainAnswers = await insertPlain(transaction, plain);
+  const keyedAnswers = await enqueueKeyed(transaction, keyed);
+  return inOrder(
+    jobs.map(({ job }) => job),
+    plainAnswers,
+    keyedAnswers,
+  );
+}
+
+async function insertPlain(
+  transaction: Transaction,
+  jobs: readonly Filed[],
+): Promise<readonly EnqueueAnswer[]> {
+  if (jobs.length === 0) return [];
+  const [made] = await transaction.tuples("insert_jobs", {
+    jobs: JSON.stringify(jobs.map((job) => rowOf(job))),
+    asked: jobs.length,
+  });
+  transaction.tidings.tell({ kind: "job:enqueued", jobs: made?.[3] ?? [] });
+  transaction.tidings.wake();
+  const answers = answersOf(jobs, made);
+  if (made?.[2] === null) return answers;
+  const known = await transaction.all("find_bodies", { ids: uuids(missingOf(answers)) });
+  return withRepeats(jobs, answers, known, false);
+}
+
+/** Puts the answers of the two ways together again. */
+function inOrder(
+  jobs: readonly NewJob[],
+  plain: readonly EnqueueAnswer[],
+  keyed: readonly EnqueueAnswer[],
+): EnqueueAnswer[] {
+  const [plainNext, keyedNext] = [plain.values(), keyed.values()];
+  return jobs.map((job) => (hasKeys(job) ? keyedNext : plainNext).next().value!);
+}
+
+function bytesOf({ payload }: NewJob): number {
+  return JOB_BYTES + (payload?.length ?? 0);
+}
+
+/** A call in pieces that one statement can carry; almost always one. */
+function loadsOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
+  const loads: NewJob[][] = [];
+  let weight = Infinity;
+  for (const job of jobs) {
+    weight += bytesOf(job);
+    const load = weight > CALL_BYTES_MAX ? undefined : loads.at(-1);
+    if (load !== undefined) {
+      load.push(job);
+      continue;
+    }
+    loads.push([job]);
+    weight = bytesOf(job);
+  }
+  return loads;
+}

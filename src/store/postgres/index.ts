@@ -1,0 +1,25 @@
+/** `millrace/postgres`: the store for a fleet. */
+import type { Store } from "../store.ts";
+import { makePostgresStore, type PostgresOptions } from "./make.ts";
+
+export type { PostgresOptions } from "./make.ts";
+export type { PgClient, PgPool } from "./pool.ts";
+
+/**
+ * A store in a schema of its own in a PostgreSQL database (15 or newer), for any number of
+ * processes and machines. The schema is made and migrated when the store is opened. The package
+ * `pg` must be installed. No session state is used, so a pooler in transaction mode may stand in
+ * between.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { postgresStore } from "millrace/postgres";
+ *
+ * const store = postgresStore({ url: "postgres://localhost/app", schema: "millrace" });
+ * assert.equal(store["~store"], true);
+ * ```
+ */
+export function postgresStore(options: PostgresOptions): Store {
+  return makePostgresStore(options);
+}

@@ -1,0 +1,297 @@
+/**
+ * Jobs with an idempotency key, a dedup key or a predecessor. Keys are unique rows, taken before
+ * the job is made and in an order that is the same for all: first the idempotency keys, then the
+ * dedup keys with the places of successors. Who finds a key taken waits for its holder's commit,
+ * then looks in a statement of its own, which sees it.
+ */
+import { idUuid } from "../../core/ids.ts";
+import type { JobId } from "../../core/job.ts";
+import { bodyHash } from "../body.ts";
+import { stateCodec } from "../codes.ts";
+import type { EnqueueAnswer, JobKey } from "../store.ts";
+import { repeated } from "./answers.ts";
+import { Outdated } from "./errors.ts";
+import { dueOf, rowOf, type Filed } from "./filing.ts";
+import { endUnstarted, putWaiting, takeWaiting } from "./places.ts";
+import type { Transaction } from "./session.ts";
+import { list, uuidOf, uuids } from "./values.ts";
+
+/** The answers stand in the order of the jobs. Those that share a key take their turns. */
+export async function enqueueKeyed(
+  transaction: Transaction,
+  jobs: readonly Filed[],
+): Promise<readonly EnqueueAnswer[]> {
+  const answers = new Map<Filed, EnqueueAnswer>();
+  for (const wave of wavesOf(jobs)) {
+    for (const [job, answer] of await enqueueWave(transaction, wave)) answers.set(job, answer);
+  }
+  return jobs.map((job) => answers.get(job)!);
+}
+
+type Answers = Map<Filed, EnqueueAnswer>;
+
+/** A job on its way to be made, with the number that was drawn for it. */
+interface Bound {
+  readonly filed: Filed;
+  readonly key: JobKey;
+}
+
+/** Jobs of which no two share an id or a key, so that none changes the fate of another. */
+async function enqueueWave(transaction: Transaction, wave: readonly Filed[]): Promise<Answers> {
+  const answers: Answers = new Map();
+  const open = (): Filed[] => wave.filter((job) => !answers.has(job));
+  // Its own id comes first: a repeat is no rival.
+  await findRepeats(transaction, wave, answers);
+  await takeIdempotency(transaction, open(), answers);
+  const bound = await draw(transaction, open());
+  await takeDedup(transaction, bound, answers);
+  await giveBack(transaction, bound, answers);
+  await insert(
+    transaction,
+    bound.filter(({ filed }) => !answers.has(filed)),
+    answers,
+  );
+  return withStates(transaction, answers);
+}
+
+async function findRepeats(
+  transaction: Transaction,
+  jobs: readonly Filed[],
+  answers: Answers,
+): Promise<void> {
+  const rows = await transaction.all("find_bodies", { ids: uuids(jobs.map(({ job }) => job.id)) });
+  const bodies = new Map(rows.map((row) => [row.id, row]));
+  for (const filed of jobs) {
+    const body = bodies.get(filed.job.id);
+    if (body !== undefined) answers.set(filed, repeated(filed, body));
+  }
+}
+
+async function takeIdempotency(
+  transaction: Transaction,
+  jobs: readonly Filed[],
+  answers: Answers,
+): Promise<void> {
+  const wanting = jobs.filter(({ job }) => job.idempotency !== null);
+  if (wanting.length === 0) return;
+  const wanted = JSON.stringify(wanting.map(idempotencyRow));
+  const taken = new Set(
+    (await transaction.all("take_idempotency", { wanted })).map((row) => row.job_id),
+  );
+  const lost = wanting.filter(({ job }) => !taken.has(job.id));
+  if (lost.length === 0) return;
+  const rows = await transaction.all("find_idempotency", {
+    wanted: JSON.stringify(lost.map(idempotencyRow)),
+  });
+  const holders = new Map(rows.map((row) => [row.seeker, row]));
+  for (const filed of lost) {
+    const held = holders.get(filed.job.id);
+    if (held === undefined) throw new Outdated("the holder of an idempotency key is gone");
+    answers.set(filed, idempotencyAnswer(filed, held));
+  }
+}
+
+function idempotencyRow({ job, tenant }: Filed): object {
+  const body = Buffer.from(bodyHash(job.type, job.payload)).toString("hex");
+  return { tenant, key: job.idempotency?.key, job_id: uuidOf(job.id), body };
+}
+
+function idempotencyAnswer(
+  { job }: Filed,
+  { holder, same }: { readonly holder: JobId; readonly same: boolean },
+): EnqueueAnswer {
+  if (!same) return { status: "refused", code: "IDEMPOTENCY_CONFLICT", holder };
+  if (job.idempotency?.onConflict === "error") {
+    return { status: "refused", code: "IDEMPOTENCY_KEY_USED", holder };
+  }
+  return { status: "existing", id: holder, state: null, by: "idempotency" };
+}
+
+async function draw(transaction: Transaction, jobs: readonly Filed[]): Promise<Bound[]> {
+  if (jobs.length === 0) return [];
+  const rows = await transaction.all("draw_keys", { count: jobs.length });
+  return jobs.map((filed, index) => ({ filed, key: rows[index]!.key }));
+}
+
+/** A row of `dedup` that a job wants. Type 0 is no type: it stands for a predecessor. */
+interface WantedRow {
+  readonly tenant: number;
+  readonly type: number;
+  readonly key: string;
+  readonly job: JobKey;
+}
+
+function wantedRows({ filed: { job, tenant, type }, key }: Bound): WantedRow[] {
+  const rows: WantedRow[] = [];
+  if (job.retryOf !== null) rows.push({ tenant: 0, type: 0, key: idUuid(job.retryOf), job: key });
+  if (job.dedup !== null) rows.push({ tenant, type, key: job.dedup.key, job: key });
+  return rows;
+}
+
+async function takeDedup(
+  transaction: Transaction,
+  bound: readonly Bound[],
+  answers: Answers,
+): Promise<void> {
+  const lost = await takeRows(transaction, bound.flatMap(wantedRows));
+  if (lost.length === 0) return;
+  const rows = await transaction.all("find_dedup", { wanted: JSON.stringify(lost) });
+  if (rows.length < lost.length) throw new Outdated("the holder of a dedup key is gone");
+  const rivals: Rivalry[] = [];
+  for (const { type, seeker: key, holder, id } of rows) {
+    const seeker = bound.find((each) => each.key === key)!;
+    const isTwin = type === 0;
+    if (!isTwin) rivals.push({ seeker, holder });
+    // One that is a twin as well gives way to its elder, and disturbs nobody.
+    if (!isTwin && answers.has(seeker.filed)) continue;
+    const by = isTwin ? "successor" : "dedup";
+    answers.set(seeker.filed, { status: "existing", id, state: null, by });
+  }
+  const of = (way: string): Rivalry[] =>
+    rivals.filter(({ seeker: { filed } }) => {
+      const answer = answers.get(filed);
+      const isRival = answer?.status === "existing" && answer.by === "dedup";
+      return isRival && filed.job.dedup?.onConflict === way;
+    });
+  await replace(transaction, of("replace"), answers);
+  await extend(transaction, of("extend"));
+}
+
+/** Takes rows of `dedup`. Answers those that others hold. */
+async function takeRows(
+  transaction: Transaction,
+  wanted: readonly WantedRow[],
+): Promise<readonly WantedRow[]> {
+  if (wanted.length === 0) return [];
+  const rows = await transaction.all("take_dedup", { wanted: JSON.stringify(wanted) });
+  const won = new Set(rows.map(({ type, job }) => markOf(type, job)));
+  return wanted.filter(({ type, job }) => !won.has(markOf(type, job)));
+}
+
+/** A job wants at most one row with type 0 and one with its own type. */
+function markOf(type: number, job: JobKey): string {
+  return `${type} ${job}`;
+}
+
+/** A newcomer, and who holds its dedup key. */
+interface Rivalry {
+  readonly seeker: Bound;
+  readonly holder: JobKey;
+}
+
+/** Cancels holders that wait and takes their keys. A running holder is not disturbed. */
+async function replace(
+  transaction: Transaction,
+  replaced: readonly Rivalry[],
+  answers: Answers,
+): Promise<void> {
+  const waiting = await takeWaiting(
+    transaction,
+    replaced.map(({ holder }) => holder),
+  );
+  const done = replaced.filter(({ holder }) => waiting.has(holder));
+  await endUnstarted(
+    transaction,
+    done.map(({ seeker: { filed }, holder }) => {
+      const { job } = filed;
+      const reason = `replaced by ${job.id} under the dedup key ${job.dedup?.key}`;
+      return { ...waiting.get(holder)!, reason };
+    }),
+  );
+  const freed = done.flatMap(({ seeker }) => wantedRows(seeker).filter(({ type }) => type !== 0));
+  const lost = await takeRows(transaction, freed);
+  if (lost.length > 0) throw new Outdated("a dedup key was taken while it was replaced");
+  for (const { seeker } of done) answers.delete(seeker.filed);
+}
+
+/** Moves holders that wait to the newcomers' due times. */
+async function extend(transaction: Transaction, extended: readonly Rivalry[]): Promise<void> {
+  const waiting = await takeWaiting(
+    transaction,
+    extended.map(({ holder }) => holder),
+  );
+  await putWaiting(
+    transaction,
+    extended.flatMap(({ seeker, holder }) => {
+      const place = waiting.get(holder);
+      return place === undefined ? [] : [{ ...place, ...dueOf(seeker.filed.job) }];
+    }),
+  );
+}
+
+/** Keys that were taken for jobs that gave way are given back. */
+async function giveBack(
+  transaction: Transaction,
+  bound: readonly Bound[],
+  answers: Answers,
+): Promise<void> {
+  const gone = bound.filter(({ filed }) => answers.has(filed));
+  if (gone.length === 0) return;
+  await transaction.run("delete_dedup", { jobs: list(gone.map(({ key }) => key)) });
+  const taken = gone.filter(({ filed }) => filed.job.idempotency !== null);
+  if (taken.length === 0) return;
+  await transaction.run("return_idempotency", {
+    taken: JSON.stringify(taken.map(({ filed }) => idempotencyRow(filed))),
+  });
+}
+
+async function insert(
+  transaction: Transaction,
+  jobs: readonly Bound[],
+  answers: Answers,
+): Promise<void> {
+  if (jobs.length === 0) return;
+  const [made] = await transaction.tuples("insert_jobs", {
+    jobs: JSON.stringify(jobs.map(({ filed, key }) => rowOf(filed, key))),
+    asked: jobs.length,
+  });
+  const [count, scheduled, , keys] = made ?? [0, null, null, null];
+  if (count < jobs.length) throw new Outdated("an id was taken meanwhile");
+  transaction.tidings.tell({ kind: "job:enqueued", jobs: keys ?? [] });
+  transaction.tidings.wake();
+  const isLater = new Set(scheduled);
+  for (const { filed } of jobs) {
+    const { id } = filed.job;
+    const state = isLater.has(id) ? "scheduled" : "queued";
+    answers.set(filed, { status: "created", id, state });
+  }
+}
+
+/** How far the jobs have come that stood in the way. A key may have outlived its job. */
+async function withStates(transaction: Transaction, answers: Answers): Promise<Answers> {
+  const ids = [...answers.values()].flatMap((answer) =>
+    answer.status === "existing" && answer.by !== "id" ? [answer.id] : [],
+  );
+  if (ids.length === 0) return answers;
+  const rows = await transaction.all("states_of", { ids: uuids(ids) });
+  const states = new Map(rows.map(({ id, state }) => [id, stateCodec.word(state)]));
+  for (const [filed, answer] of answers) {
+    if (answer.status !== "existing" || answer.by === "id") continue;
+    answers.set(filed, { ...answer, state: states.get(answer.id) ?? null });
+  }
+  return answers;
+}
+
+/** The jobs in as few waves as their shared ids and keys allow, each after those before it. */
+function wavesOf(jobs: readonly Filed[]): readonly (readonly Filed[])[] {
+  const waves: Filed[][] = [];
+  const next = new Map<string, number>();
+  for (const filed of jobs) {
+    const marks = marksOf(filed);
+    const turn = Math.max(...marks.map((mark) => next.get(mark) ?? 0));
+    for (const mark of marks) next.set(mark, turn + 1);
+    const wave = waves[turn];
+    if (wave === undefined) waves[turn] = [filed];
+    else wave.push(filed);
+  }
+  return waves;
+}
+
+/** What two jobs must not share to be independent of each other. */
+export function marksOf({ job, tenant, type }: Filed): string[] {
+  const marks = [`id ${job.id}`];
+  if (job.idempotency !== null) marks.push(`idempotency ${tenant} ${job.idempotency.key}`);
+  if (job.dedup !== null) marks.push(`dedup ${tenant} ${type} ${job.dedup.key}`);
+  if (job.retryOf !== null) marks.push(`successor ${job.retryOf}`);
+  return marks;
+}

@@ -1,0 +1,112 @@
+/**
+ * How the house makes the store on PostgreSQL: with every verb, and with time and chance
+ * replaceable.
+ */
+import type { Clock, Dice } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { shown } from "../../core/text.ts";
+import { systemDice } from "../../lib/system.ts";
+import type { PgPool } from "./pool.ts";
+import { PostgresJobStore } from "./store.ts";
+
+export { migrations } from "./queries.gen.ts";
+
+/** Where the store lies: a URL, or a pool of the driver that the application has already. */
+export type PostgresOptions = PostgresAddress & {
+  /** The schema of this installation, made when it does not exist. Default: `millrace`. */
+  readonly schema?: string;
+};
+
+type PostgresAddress =
+  | {
+      /** Such as `postgres://user:password@host:5432/database`. */
+      readonly url: string;
+      /** Connections at most. Default: 10. */
+      readonly poolSize?: number;
+      readonly pool?: undefined;
+    }
+  | {
+      /** A `pg.Pool` of the application. It stays open when the store is closed. */
+      readonly pool: PgPool;
+      readonly url?: undefined;
+      readonly poolSize?: undefined;
+    };
+
+/** The ports that tests and simulations replace. Without a clock, the server's decides. */
+export interface PostgresPorts {
+  readonly clock?: Clock;
+  readonly dice?: Dice;
+}
+
+/** Connections of a thread: it only renews leases. */
+const THREAD_POOL_SIZE = 2;
+
+/** Checks the options and makes a store that is not open yet. */
+export function makePostgresStore(
+  options: PostgresOptions,
+  ports: PostgresPorts = {},
+): PostgresJobStore {
+  checkOptions(options);
+  return new PostgresJobStore({
+    address: options,
+    place: placeOf(options),
+    schema: options.schema ?? "millrace",
+    clock: ports.clock ?? null,
+    dice: ports.dice ?? systemDice,
+    // Another thread has neither this pool nor a replaced clock.
+    thread:
+      options.url === undefined || ports.clock !== undefined
+        ? null
+        : { module: import.meta.url, options: { ...options, poolSize: THREAD_POOL_SIZE } },
+  });
+}
+
+/**
+ * How another thread opens the same installation.
+ *
+ * @public by its name: the thread imports this module by the address in `thread`.
+ */
+export function makeThreadStore(options: PostgresOptions): PostgresJobStore {
+  return makePostgresStore(options);
+}
+
+/** Names the database in messages, without its password. */
+function placeOf({ url }: PostgresOptions): string {
+  if (url === undefined || !URL.canParse(url)) return "PostgreSQL";
+  const { host, pathname } = new URL(url);
+  return `PostgreSQL at ${host}${pathname}`;
+}
+
+const KNOWN = ["url", "pool", "schema", "poolSize"];
+const SCHEMA = /^[A-Za-z_][\w$]{0,62}$/;
+
+function checkOptions(options: PostgresOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw invalid(`postgresStore takes { url } or { pool }, not ${shown(options)}`);
+  }
+  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`postgresStore has no option "${unknown}"; it has ${KNOWN.join(", ")}`);
+  }
+  const { url, pool, schema, poolSize } = options;
+  if ((url === undefined) === (pool === undefined)) {
+    throw invalid("postgresStore takes either a url or a pool");
+  }
+  // A url that is wrong is not shown: it may hold a password.
+  if (url !== undefined && !(typeof url === "string" && /^postgres(ql)?:\/\//.test(url))) {
+    throw invalid('url must begin with "postgres://"');
+  }
+  if (pool !== undefined && typeof pool?.connect !== "function") {
+    throw invalid(`pool must be a pool of the package "pg", not ${shown(pool)}`);
+  }
+  if (schema !== undefined && !(typeof schema === "string" && SCHEMA.test(schema))) {
+    throw invalid(`schema must be letters, digits, "_" and "$", not ${shown(schema)}`);
+  }
+  if (poolSize !== undefined && !(Number.isInteger(poolSize) && poolSize >= 2)) {
+    throw invalid(`poolSize must be a whole number of at least 2, not ${shown(poolSize)}`);
+  }
+}
+
+function invalid(message: string): MillraceError {
+  return new MillraceError("OPTION_INVALID", message);
+}

@@ -1,0 +1,162 @@
+/**
+ * Connections, borrowed for one statement or one transaction and given back at once.
+ *
+ * No session ever keeps a state: no SET beyond a transaction, no named statement, no lock, no
+ * LISTEN. So a pooler in transaction mode may stand in between. Every wait has an end: for a
+ * connection, and for the answer to each statement, measured here and not by the server.
+ */
+import { within } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { systemClock } from "../../lib/system.ts";
+import { NotConnected, spoilsSession } from "./errors.ts";
+
+/** How long a connection, and the answer to one statement, is waited for. */
+const CONNECT_MS_MAX = 10_000;
+const STATEMENT_MS_MAX = 60_000;
+const POOL_SIZE = 10;
+
+/** One statement, as the driver takes it. */
+export interface Sent {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly rowMode?: "array";
+  readonly types?: { getTypeParser(oid: number): (text: string) => unknown };
+  readonly query_timeout?: number;
+}
+
+export interface Received {
+  readonly rows: any[];
+  readonly rowCount: number | null;
+}
+
+/** The part of `pg.PoolClient` that is used. */
+export interface PgClient {
+  query(sent: any): Promise<Received>;
+  release(destroy?: boolean): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** The part of `pg.Pool` that is used. */
+export interface PgPool {
+  connect(): Promise<PgClient>;
+  end(): Promise<void>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "acquire", listener: (client: any) => void): unknown;
+  off(event: "error" | "acquire", listener: (subject: any) => void): unknown;
+}
+
+export interface PoolOptions {
+  readonly url?: string | undefined;
+  readonly pool?: PgPool | undefined;
+  readonly poolSize?: number | undefined;
+}
+
+export class Pool {
+  readonly #pool: PgPool;
+  readonly #isOwn: boolean;
+  readonly #guarded = new WeakSet<PgClient>();
+  readonly #guard = (client: PgClient): void => {
+    if (this.#guarded.has(client)) return;
+    this.#guarded.add(client);
+    client.on("error", ignore);
+  };
+
+  private constructor(pool: PgPool, isOwn: boolean) {
+    this.#pool = pool;
+    this.#isOwn = isOwn;
+    // Without a listener, a connection that breaks would end the process, idle or not. One in use
+    // must have it at once: the same packet that brings it to life may bring its end.
+    pool.on("error", ignore);
+    pool.on("acquire", this.#guard);
+  }
+
+  /** Takes the caller's pool, or makes one. Nothing is connected yet. */
+  static async make({ url, pool, poolSize = POOL_SIZE }: PoolOptions): Promise<Pool> {
+    if (pool !== undefined) return new Pool(pool, false);
+    const pg = await importDriver();
+    return new Pool(makePool(pg, url ?? "", poolSize), true);
+  }
+
+  /** Lends a connection for as long as `work` runs. */
+  async lend<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
+    const client = await this.#connect();
+    let isSpoiled = false;
+    try {
+      return await work(client);
+    } catch (error) {
+      isSpoiled = spoilsSession(error);
+      throw error;
+    } finally {
+      client.release(isSpoiled);
+    }
+  }
+
+  /** Ends the connections that were made here. A caller's pool stays open. */
+  async end(): Promise<void> {
+    if (this.#isOwn) {
+      // Its connections may still break while they end: the listeners stay.
+      await this.#pool.end();
+      return;
+    }
+    this.#pool.off("error", ignore);
+    this.#pool.off("acquire", this.#guard);
+  }
+
+  async #connect(): Promise<PgClient> {
+    try {
+      return await inTime(this.#pool.connect());
+    } catch (error) {
+      throw new NotConnected(error);
+    }
+  }
+}
+
+/** A caller's pool may have no limit of its own. What comes too late goes straight back. */
+async function inTime(connecting: Promise<PgClient>): Promise<PgClient> {
+  const arrived: PgClient[] = [];
+  const arrival = connecting.then((client) => arrived.push(client));
+  await within(systemClock, CONNECT_MS_MAX, arrival);
+  const [client] = arrived;
+  if (client !== undefined) return client;
+  connecting.then((late) => late.release(), ignore);
+  const seconds = CONNECT_MS_MAX / 1000;
+  throw new MillraceError("STORE_BUSY", `the pool had no connection within ${seconds} seconds`);
+}
+
+/** Sends one statement and waits for its answer, but not for ever. */
+export function send(client: PgClient, sent: Sent): Promise<Received> {
+  return client.query({ query_timeout: STATEMENT_MS_MAX, ...sent });
+}
+
+type Driver = (typeof import("pg"))["default"];
+
+async function importDriver(): Promise<Driver> {
+  try {
+    const { default: pg } = await import("pg");
+    return pg;
+  } catch (cause) {
+    throw new MillraceError(
+      "OPTION_INVALID",
+      'the package "pg" is missing, which postgresStore needs: npm i pg',
+      { cause },
+    );
+  }
+}
+
+function makePool(pg: Driver, url: string, poolSize: number): PgPool {
+  try {
+    return new pg.Pool({
+      connectionString: url,
+      max: poolSize,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      keepAlive: true,
+      allowExitOnIdle: true,
+      application_name: "millrace",
+    });
+  } catch {
+    // The driver's own error may quote the URL, and with it the password.
+    throw new MillraceError("OPTION_INVALID", "the url of the database cannot be read");
+  }
+}
+
+function ignore(): void {}

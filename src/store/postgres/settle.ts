@@ -1,0 +1,267 @@
+/**
+ * settle: the one door out of `running`. Overlapping calls share a batch. Plain successes, which
+ * are most, take one statement; whatever else becomes of a run takes a transaction.
+ */
+import { wait } from "../../core/clock.ts";
+import type { Settlement } from "../../core/outcome.ts";
+import { systemClock } from "../../lib/system.ts";
+import { outcomeCodec, stateCodec } from "../codes.ts";
+import type { NewJob, SettleAnswer, SettleItem } from "../store.ts";
+import { Coalescer } from "./coalescer.ts";
+import { endRuns } from "./ends.ts";
+import { enqueueWithin } from "./enqueue.ts";
+import { failureOf } from "./errors.ts";
+import { fileJobs, type Filed } from "./filing.ts";
+import { holdLeases, lockLeases, proofOf, takeRun } from "./held.ts";
+import { keptBy } from "./kept.ts";
+import { repeating } from "./retry.ts";
+import type { Session, Transaction } from "./session.ts";
+import type { Bound, Sql } from "./statements.ts";
+import { list, texts } from "./values.ts";
+
+/** What fills a batch. */
+const BATCH_ITEMS_MAX = 1_000;
+const BATCH_BYTES_MAX = 4_000_000;
+/** What an item weighs besides its result. */
+const ITEM_BYTES = 100;
+/** How long a transaction waits for each lock, and an item by itself in all. */
+const LOCK_MS = 250;
+const ALONE_MS_MAX = 15_000;
+const ALONE_PAUSE_MS = 50;
+
+/** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
+export async function settle(
+  session: Session,
+  items: readonly SettleItem[],
+): Promise<readonly SettleAnswer[]> {
+  return settlerOf(session).add(items);
+}
+
+/**
+ * One batch is on its way at a time: of two that end the last runs of one lease at the same moment,
+ * none would close it.
+ */
+const settlerOf = keptBy(
+  (session) =>
+    new Coalescer<SettleItem, SettleAnswer>({
+      flightsMax: 1,
+      crowd: 0,
+      itemsMax: BATCH_ITEMS_MAX,
+      weightMax: BATCH_BYTES_MAX,
+      weigh: bytesOf,
+      flush: (items) => flush(session, items),
+    }),
+);
+
+function bytesOf({ settlement }: SettleItem): number {
+  return ITEM_BYTES + (isSuccess(settlement) ? (settlement.result?.length ?? 0) : 0);
+}
+
+function isSuccess(settlement: Settlement): settlement is Settlement & { result: string | null } {
+  return settlement.to === "completed" || settlement.to === "completed_with_errors";
+}
+
+/**
+ * If a lock is not to be had, such as that of a key which a child wants, each item goes by itself,
+ * so that only those wait who must.
+ */
+async function flush(
+  session: Session,
+  items: readonly SettleItem[],
+): Promise<readonly (SettleAnswer | Promise<SettleAnswer>)[]> {
+  try {
+    return await settleTogether(session, items);
+  } catch (error) {
+    if (failureOf(error) !== "locked") throw error;
+  }
+  let last: Promise<unknown> = Promise.resolve();
+  return items.map((item) => {
+    const answer = last.then(() => settleAlone(session, item));
+    last = answer.catch(() => {});
+    return answer;
+  });
+}
+
+async function settleAlone(session: Session, item: SettleItem): Promise<SettleAnswer> {
+  const endsAt = systemClock.monotonic() + ALONE_MS_MAX;
+  for (;;) {
+    try {
+      const [answer] = await settleTogether(session, [item]);
+      return answer ?? "stale";
+    } catch (error) {
+      if (failureOf(error) !== "locked" || systemClock.monotonic() > endsAt) throw error;
+    }
+    await wait(systemClock, ALONE_PAUSE_MS * (1 + session.dice.random()));
+  }
+}
+
+async function settleTogether(
+  session: Session,
+  items: readonly SettleItem[],
+): Promise<readonly SettleAnswer[]> {
+  const filed = await Promise.all(items.map((item) => withFiled(session, item)));
+  return repeating(session.dice, async (isRepeat) => {
+    const answers = await unlessRefused(session, filed);
+    return isRepeat ? withOwn(session, items, answers) : answers;
+  });
+}
+
+/** An item whose children can be enqueued without asking for names. */
+interface FiledItem {
+  readonly item: SettleItem;
+  readonly children: readonly NewJob[];
+  readonly filed: readonly (Filed | null)[];
+}
+
+async function withFiled({ names }: Session, item: SettleItem): Promise<FiledItem> {
+  const children = isSuccess(item.settlement) ? (item.children ?? []) : [];
+  return { item, children, filed: await fileJobs(names, children) };
+}
+
+/**
+ * The quick way for the whole batch. Only when it is refused, because of a value or because a run
+ * has ended before, or when two speak of one run, each item is looked at.
+ */
+async function unlessRefused(
+  session: Session,
+  items: readonly FiledItem[],
+): Promise<readonly SettleAnswer[]> {
+  try {
+    if (!hasEchoes(items)) return await settleQuickly(session, items);
+  } catch (error) {
+    if (failureOf(error) !== "refused") throw error;
+  }
+  return session.transaction((transaction) => settleParts(transaction, items), { lockMs: LOCK_MS });
+}
+
+/** True when two of them speak of the same job. */
+function hasEchoes(items: readonly FiledItem[]): boolean {
+  return new Set(items.map(({ item }) => item.key)).size < items.length;
+}
+
+async function settleQuickly(
+  session: Session,
+  items: readonly FiledItem[],
+): Promise<readonly SettleAnswer[]> {
+  const answers = items.every(isDone)
+    ? await settleDone(session.write, items)
+    : await session.transaction((transaction) => settleMixed(transaction, items), {
+        lockMs: LOCK_MS,
+      });
+  session.watcher.wake("news");
+  return answers;
+}
+
+/** A plain success, with nothing that hangs on it. */
+function isDone({ item: { settlement }, children }: FiledItem): boolean {
+  return isSuccess(settlement) && settlement.outcome === "succeeded" && children.length === 0;
+}
+
+/** Plain successes in one statement, the others after them. */
+async function settleMixed(
+  transaction: Transaction,
+  items: readonly FiledItem[],
+): Promise<readonly SettleAnswer[]> {
+  // All at once and before anything else: whoever locks leases does so in their order.
+  await lockLeases(
+    transaction,
+    items.map(({ item }) => item),
+  );
+  const [done, others] = [items.filter(isDone), items.filter((item) => !isDone(item))];
+  const doneAnswers = (await settleDone(transaction, done)).values();
+  const otherAnswers = (await settleEach(transaction, others)).values();
+  return items.map((item) => (isDone(item) ? doneAnswers : otherAnswers).next().value!);
+}
+
+/** One statement for many plain successes. That of a run which has ended before makes it fail. */
+async function settleDone(
+  sql: Pick<Sql, "tuples">,
+  items: readonly FiledItem[],
+): Promise<readonly SettleAnswer[]> {
+  if (items.length === 0) return [];
+  const [ended] = await sql.tuples("settle_done", doneLists(items.map(({ item }) => item)));
+  const keys = new Set(ended?.[0]);
+  return items.map(({ item: { key } }) => (keys.has(key) ? "settled" : "stale"));
+}
+
+/** Lists, one element for each lease and for each item: the server reads them faster than rows. */
+function doneLists(items: readonly SettleItem[]): Bound<"settle_done"> {
+  const leases = items.map(({ lease }) => lease);
+  const settlements = items.map(({ settlement }) => settlement);
+  const results = settlements.map((settled) => (isSuccess(settled) ? settled.result : null));
+  return {
+    leases: list([...new Set(leases.map(({ number }) => number))]),
+    fences: list(leases.map(({ number }) => number)),
+    secrets: texts(leases.map(({ secret }) => secret)),
+    keys: list(items.map(({ key }) => key)),
+    ns: list(items.map(({ n }) => n)),
+    tries: list(settlements.map(({ tries }) => tries)),
+    crashes: list(settlements.map(({ crashes }) => crashes)),
+    states: list(settlements.map(({ to }) => stateCodec.code[to])),
+    results: results.every((result) => result === null) ? null : texts(results),
+  };
+}
+
+/** The first answer was lost: an end that stands under this lease is taken for its work. */
+async function withOwn(
+  session: Session,
+  items: readonly SettleItem[],
+  answers: readonly SettleAnswer[],
+): Promise<SettleAnswer[]> {
+  const runs = JSON.stringify(items.map(({ key, n }) => ({ key, n })));
+  const rows = await session.read.all("find_fences", { runs });
+  const marks = new Set(
+    rows.map(({ key, n, fence, outcome }) => `${key} ${n} ${fence} ${outcome}`),
+  );
+  return items.map(({ lease, key, n, settlement }, index) => {
+    const outcome = outcomeCodec.code[settlement.outcome];
+    const mark = `${key} ${n} ${lease.number} ${outcome}`;
+    // Said twice, it was accepted once.
+    return answers[index] === "stale" && marks.delete(mark)
+      ? "settled"
+      : (answers[index] ?? "stale");
+  });
+}
+
+/** Halves what is refused until the bad ones stand alone. */
+async function settleParts(
+  transaction: Transaction,
+  items: readonly FiledItem[],
+): Promise<readonly SettleAnswer[]> {
+  const answers = await transaction.part(() => settleEach(transaction, items));
+  if (answers !== null) return answers;
+  if (items.length === 1) return ["refused"];
+  const middle = Math.ceil(items.length / 2);
+  return [
+    ...(await settleParts(transaction, items.slice(0, middle))),
+    ...(await settleParts(transaction, items.slice(middle))),
+  ];
+}
+
+/** Each by its own lease and run; of two that speak of one run the first counts. */
+async function settleEach(
+  transaction: Transaction,
+  items: readonly FiledItem[],
+): Promise<readonly SettleAnswer[]> {
+  const leases = await holdLeases(
+    transaction,
+    items.map(({ item }) => item),
+  );
+  const taken = items.map(({ item }) => takeRun(leases.get(proofOf(item.lease)), item));
+  const runs = taken.flatMap((run, index) => {
+    const { settlement } = items[index]!.item;
+    return run === null ? [] : [{ ...run, startedAt: run.started_at, settlement }];
+  });
+  await endRuns(transaction, runs);
+  const finished = [...leases.values()].filter(({ open }) => open.size === 0);
+  if (finished.length > 0) {
+    await transaction.run("delete_leases", { numbers: list(finished.map(({ number }) => number)) });
+  }
+  const accepted = items.filter((_, index) => taken[index] !== null);
+  await enqueueWithin(
+    transaction,
+    accepted.flatMap(({ filed }) => filed),
+    accepted.flatMap(({ children }) => children),
+  );
+  return taken.map((run) => (run === null ? "stale" : "settled"));
+}

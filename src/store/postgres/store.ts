@@ -1,0 +1,291 @@
+/**
+ * The store for a fleet: the port of `../store.ts` on PostgreSQL.
+ *
+ * Each verb has its own file beside this one and is one statement where it can be, else one
+ * transaction. `docs/decisions` says why the tables are as they are.
+ */
+import type { Clock, Dice } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
+import type { JobId } from "../../core/job.ts";
+import type * as port from "../store.ts";
+import { handBack, start } from "./buffer.ts";
+import { cancel } from "./cancel.ts";
+import { claim } from "./claim.ts";
+import { Enqueuer } from "./enqueue.ts";
+import { storeError } from "./errors.ts";
+import { examine, type ServerExamination } from "./examine.ts";
+import { feed, feedEnd } from "./feed.ts";
+import { gates, hold, pause, promote, release, resume } from "./gates.ts";
+import { attempts, count, get, list } from "./inspect.ts";
+import { migrate } from "./migrate.ts";
+import { hurry, intervene } from "./operate.ts";
+import { overdue } from "./overdue.ts";
+import { Pool, type PoolOptions } from "./pool.ts";
+import { prune } from "./prune.ts";
+import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
+import { Session } from "./session.ts";
+import { settle } from "./settle.ts";
+import { stats } from "./stats.ts";
+import { Watcher } from "./watcher.ts";
+import { join, leave, quiet, renew, rescue, silent, workers } from "./workers.ts";
+
+/** Jobs in one call: it is one statement. */
+const ENQUEUE_MAX = 10_000;
+
+interface Opened {
+  readonly session: Session;
+  readonly enqueuer: Enqueuer;
+}
+
+export interface StoreOptions {
+  readonly address: PoolOptions;
+  /** Where that is, for messages: no secret. */
+  readonly place: string;
+  readonly schema: string;
+  /** Null: the server's clock decides. */
+  readonly clock: Clock | null;
+  readonly dice: Dice;
+  readonly thread: port.ThreadEntry | null;
+}
+
+export class PostgresJobStore implements port.JobStore {
+  readonly "~store" = true;
+  readonly thread: port.ThreadEntry | null;
+  readonly #options: StoreOptions;
+  readonly #running = new Set<Promise<unknown>>();
+  #opening: Promise<Opened> | null = null;
+  #opened: Opened | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    this.thread = options.thread;
+  }
+
+  async open(): Promise<void> {
+    if (this.#closing !== null) throw closedError();
+    this.#opening ??= openAll(this.#options);
+    this.#opened = await this.#opening;
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async enqueue(jobs: readonly port.NewJob[]): Promise<readonly port.EnqueueAnswer[]> {
+    if (jobs.length > ENQUEUE_MAX) {
+      const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
+      throw new MillraceError("OPTION_INVALID", `${limit}, not ${jobs.length}`);
+    }
+    return this.#run((_, enqueuer) => enqueuer.enqueue(jobs));
+  }
+
+  async join(worker: port.WorkerInfo): Promise<void> {
+    return this.#run((session) => join(session, worker));
+  }
+
+  async leave(worker: port.WorkerId): Promise<void> {
+    return this.#run((session) => leave(session, worker));
+  }
+
+  async renew(worker: port.WorkerId, leaseMs: number): Promise<port.Renewal> {
+    return this.#run((session) => renew(session, worker, leaseMs));
+  }
+
+  async claim(request: port.ClaimRequest): Promise<port.Claim> {
+    return this.#run((session) => claim(session, request));
+  }
+
+  async start(lease: port.Lease, keys: readonly port.JobKey[]): ReturnType<port.JobStore["start"]> {
+    return this.#run((session) => start(session, lease, keys));
+  }
+
+  async handBack(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
+    return this.#run((session) => handBack(session, lease, keys));
+  }
+
+  async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
+    return this.#run((session) => settle(session, items));
+  }
+
+  async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
+    return this.#run((session) => overdue(session, worker, slackMs));
+  }
+
+  async silent(limit: number): Promise<readonly port.SilentWorker[]> {
+    return this.#run((session) => silent(session, limit));
+  }
+
+  async rescue(request: port.RescueRequest): Promise<port.Rescue> {
+    return this.#run((session) => rescue(session, request));
+  }
+
+  async promote(limit: number): Promise<port.Promotion> {
+    return this.#run((session) => promote(session, limit));
+  }
+
+  async cancel(id: JobId, by: string | null, reason: string | null): Promise<port.CancelAnswer> {
+    return this.#run((session) => cancel(session, id, by, reason));
+  }
+
+  async hurry(id: JobId): ReturnType<port.JobStore["hurry"]> {
+    return this.#run((session) => hurry(session, id));
+  }
+
+  async intervene(
+    id: JobId,
+    decide: Parameters<port.JobStore["intervene"]>[1],
+  ): Promise<port.InterveneAnswer> {
+    return this.#run((session) => intervene(session, id, decide));
+  }
+
+  async pause(gate: port.GateName, why: Parameters<port.JobStore["pause"]>[1]): Promise<void> {
+    return this.#run((session) => pause(session, gate, why));
+  }
+
+  async resume(gate: port.GateName): Promise<void> {
+    return this.#run((session) => resume(session, gate));
+  }
+
+  async gates(): Promise<readonly port.Gate[]> {
+    return this.#run((session) => gates(session));
+  }
+
+  async hold(limit: number): Promise<number> {
+    return this.#run((session) => hold(session, limit));
+  }
+
+  async release(limit: number): Promise<number> {
+    return this.#run((session) => release(session, limit));
+  }
+
+  async get(id: JobId): Promise<port.JobRecord | null> {
+    return this.#run((session) => get(session, id));
+  }
+
+  async attempts(id: JobId): Promise<readonly port.AttemptRecord[]> {
+    return this.#run((session) => attempts(session, id));
+  }
+
+  async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
+    return this.#run((session) => list(session, filter, page));
+  }
+
+  async count(filter: port.ListFilter, max: number): Promise<number> {
+    return this.#run((session) => count(session, filter, max));
+  }
+
+  async deadLetter(id: JobId): Promise<port.DeadLetter | null> {
+    return this.#run((session) => deadLetter(session, id));
+  }
+
+  async deadLetters(
+    filter: port.DeadLetterFilter,
+    page: Parameters<port.JobStore["deadLetters"]>[1],
+  ): Promise<readonly port.DeadLetter[]> {
+    return this.#run((session) => deadLetters(session, filter, page));
+  }
+
+  async review(id: JobId, verdict: port.Review): Promise<port.ReviewAnswer> {
+    return this.#run((session) => review(session, id, verdict));
+  }
+
+  async reprocess(
+    id: JobId,
+    successor: port.NewJob,
+    by: string,
+    notes: string | null,
+  ): Promise<port.ReprocessAnswer> {
+    return this.#run((session) => reprocess(session, id, successor, { by, notes }));
+  }
+
+  async workers(limit: number): Promise<readonly port.WorkerRecord[]> {
+    return this.#run((session) => workers(session, limit));
+  }
+
+  async quiet(worker: port.WorkerId): Promise<boolean> {
+    return this.#run((session) => quiet(session, worker));
+  }
+
+  async stats(max: number): Promise<port.Stats> {
+    return this.#run((session) => stats(session, max));
+  }
+
+  async feedEnd(): Promise<number> {
+    return this.#run((session) => feedEnd(session));
+  }
+
+  async feed(position: number, limit: number): Promise<readonly port.FeedEntry[]> {
+    return this.#run((session) => feed(session, position, limit));
+  }
+
+  async prune(retention: port.Retention, limit: number): Promise<port.Pruned> {
+    return this.#run((session) => prune(session, retention, limit));
+  }
+
+  watch(listener: (hint: port.Hint) => void): () => void {
+    return this.#use().session.watcher.watch(listener);
+  }
+
+  /** Looks for what slows the server down, and for what somebody has changed by hand. */
+  async examine(): Promise<ServerExamination> {
+    return this.#run((session) => examine(session));
+  }
+
+  /** Tells once what an operator should know, such as that wake-ups do not come through. */
+  onNotice(listener: (notice: string) => void): void {
+    this.#use().session.watcher.onNotice(listener);
+  }
+
+  #use(): Opened {
+    if (this.#opened === null || this.#closing !== null) throw closedError();
+    return this.#opened;
+  }
+
+  /** Runs a verb; `close` waits for it. */
+  async #run<Answer>(
+    verb: (session: Session, enqueuer: Enqueuer) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { session, enqueuer } = this.#use();
+    const running = verb(session, enqueuer);
+    this.#running.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      throw storeError(error, this.#options.place);
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #close(): Promise<void> {
+    // An opening under way is let through, so that it can be closed.
+    await this.#opening?.catch(() => {});
+    if (this.#opened === null) return;
+    const { session } = this.#opened;
+    session.watcher.close();
+    await Promise.allSettled(this.#running);
+    await session.watcher.silent();
+    await session.pool.end();
+  }
+}
+
+async function openAll(options: StoreOptions): Promise<Opened> {
+  const { address, place, schema, clock, dice } = options;
+  const pool = await Pool.make(address);
+  try {
+    await migrate(pool, schema);
+  } catch (error) {
+    await pool.end();
+    throw storeError(error, place);
+  }
+  const watcher = new Watcher({ pool, address, schema, dice });
+  const session = new Session({ pool, schema, clock, dice, watcher });
+  return { session, enqueuer: new Enqueuer(session) };
+}
+
+/** The answer to any use before `open` or after `close`. */
+function closedError(): MillraceError {
+  return new MillraceError("STORE_CLOSED", "the store is not open");
+}

@@ -1,0 +1,158 @@
+/** The rows of claim, lease, settle and worker queries. */
+import type { JobId } from "../../core/job.ts";
+
+/** What a decision about a job may look at. */
+export interface FactsRow {
+  readonly id: JobId;
+  readonly type_name: string;
+  readonly max_attempts: number;
+  readonly flags: number;
+  readonly tries: number;
+  readonly crashes: number;
+}
+
+/** A run that a lease names. */
+export interface RunRow {
+  readonly fence: number;
+  readonly key: number;
+  readonly n: number;
+  /** Where it lay in `ready`, so that it can be put back there. */
+  readonly rank: number;
+  /** Null while it only lies in the worker's buffer. */
+  readonly started_at: number | null;
+  /** It has a ledger row. */
+  readonly ended: boolean;
+}
+
+/** What was asked for, in words. */
+export interface SpecRow {
+  readonly key: number;
+  readonly id: JobId;
+  readonly type: string;
+  readonly tenant: string;
+  readonly lane: string;
+  readonly category: string | null;
+  readonly priority: number;
+  readonly payload: string | null;
+  readonly payload_version: string | null;
+  readonly correlation: string | null;
+  readonly parent: JobId | null;
+  readonly retry_of: JobId | null;
+  readonly concurrency: string | null;
+  readonly idempotency: string | null;
+  readonly dedup: string | null;
+  readonly webhook: string | null;
+  readonly tags: string | null;
+  readonly created_by: string | null;
+  readonly created_at: number;
+  readonly run_at: number;
+  readonly max_attempts: number;
+  readonly timeout_ms: number | null;
+  readonly flags: number;
+}
+
+interface WorkerRow {
+  readonly id: JobId;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly types: string;
+  readonly lanes: string;
+  readonly slots: number;
+  readonly tenant: string | null;
+  readonly joined_at: number;
+  readonly until: number;
+  readonly beats: number;
+  readonly quiet: boolean;
+  readonly running: number;
+  readonly buffered: number;
+}
+
+export interface WorkRows {
+  lock_leases: { readonly number: number; readonly secret: string };
+  own_lease: { readonly number: number };
+  own_lease_of_job: { readonly number: number; readonly worker: JobId };
+  own_leases_of_worker: { readonly number: number };
+  runs_of_leases: RunRow;
+  job_facts: FactsRow & {
+    readonly key: number;
+    readonly lane: number;
+    readonly priority: number;
+    readonly type: number;
+    readonly tenant: number;
+    readonly concurrency: string | null;
+  };
+  start_runs: {
+    readonly held: boolean;
+    readonly begun: readonly number[];
+    readonly asked: readonly number[];
+  };
+  insert_attempts: { readonly key: number; readonly next_run_at: number | null };
+  find_fences: {
+    readonly key: number;
+    readonly n: number;
+    readonly fence: number | null;
+    readonly outcome: number;
+  };
+  find_cancel_requests: { readonly key: number; readonly reason: string | null };
+  specs_of: SpecRow;
+  renew_worker: {
+    readonly now: number;
+    readonly quiet: boolean;
+    /** Lists as JSON; null when they are empty. */
+    readonly cancel: string | null;
+    readonly ended: string | null;
+  };
+  lock_worker: { readonly id: JobId };
+  lock_silent_worker: { readonly id: JobId };
+  silent_workers: { readonly id: JobId; readonly beats: number; readonly silent_ms: number };
+  list_workers: WorkerRow;
+  overdue_runs: FactsRow & {
+    readonly number: number;
+    readonly secret: string;
+    readonly key: number;
+    readonly n: number;
+    readonly limit_ms: number;
+    readonly ran_ms: number;
+  };
+}
+
+/** What the first row of a claim says: the lists of the lease, if anything was taken. */
+export type BatchTuple = readonly [
+  lost: boolean,
+  number: number | null,
+  keys: readonly number[] | null,
+  ranks: readonly number[] | null,
+  ns: readonly number[] | null,
+  tries: readonly number[] | null,
+  crashes: readonly number[] | null,
+];
+
+/** The further rows: one for each job, in any order. */
+export type JobTuple = readonly [
+  ...aboutBatch: readonly [null, null, null, null, null, null, null],
+  key: number,
+  id: JobId,
+  type: number,
+  tenant: number,
+  lane: number,
+  priority: number,
+  max_attempts: number,
+  timeout_ms: number | null,
+  payload: string | null,
+  payload_version: string | null,
+  correlation: string | null,
+  parent: JobId | null,
+  concurrency: string | null,
+  tags: string | null,
+  created_at: number,
+  flags: number,
+];
+
+/** Those that are read as arrays: the columns in their order. */
+export interface WorkTuples {
+  claim: BatchTuple | JobTuple;
+  claimed_by: BatchTuple | JobTuple;
+  /** The keys of those that were accepted. */
+  settle_done: readonly [keys: readonly number[]];
+}

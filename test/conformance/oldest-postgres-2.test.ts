@@ -1,0 +1,3 @@
+import { onOldestPostgres } from "./postgres.ts";
+
+onOldestPostgres(1);

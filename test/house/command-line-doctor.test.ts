@@ -1,0 +1,282 @@
+/** What `millrace doctor` finds in a file that somebody has spoilt, and whether its cures cure. */
+import { closeSync, openSync, writeSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { defineJob, typed } from "../../src/index.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { take } from "../support/steps.ts";
+import { TestStore } from "./command-line.ts";
+
+const email = defineJob({ type: "email", payload: typed<number>() }).run((number) => number);
+
+interface Check {
+  readonly name: string;
+  readonly found: string;
+  readonly fix: string | null;
+}
+
+describe("a job that lies nowhere", () => {
+  test.each([
+    ["before its first run", 0],
+    ["after a failed run", 1],
+  ])("%s is found, and released by hand", async (_, runs) => {
+    await using store = new TestStore();
+    const { id } = await store.json("enqueue", "email");
+    if (runs > 0) await store.type("jobs", "fail", id, "--retry", "--message", "once");
+    plant(store, "DELETE FROM millrace_ready; DELETE FROM millrace_scheduled");
+
+    const finding = await findingOf(store, "lost job");
+    await store.type("jobs", "release", id);
+
+    expect(finding.found).toContain(id);
+    expect(finding.fix).toBe(`millrace jobs release ${id}`);
+    expect(await namesOf(store)).not.toContain("lost job");
+    expect(await store.json("jobs", "show", id)).toMatchObject({
+      job: { state: "queued", attempts: runs },
+    });
+  });
+});
+
+describe("a lease without its worker", () => {
+  test("is found with every job that it holds, and released by hand", async () => {
+    await using store = new TestStore();
+    const ids = await held(store, 2);
+    plant(store, "DELETE FROM millrace_worker");
+
+    const findings = await findingsOf(store, "lease without worker");
+    for (const id of ids) await store.type("jobs", "release", id);
+
+    expect(findings.map(({ fix }) => fix)).toEqual(ids.map((id) => `millrace jobs release ${id}`));
+    expect(await namesOf(store)).not.toContain("lease without worker");
+    expect(await store.json("stats")).toMatchObject({ queued: 2, running: 0 });
+  });
+
+  test("is found when all of its jobs have ended, too", async () => {
+    await using store = new TestStore();
+    const ids = await held(store, 1);
+    for (const id of ids) await store.type("jobs", "fail", id, "--message", "by hand");
+    plant(store, "DELETE FROM millrace_worker");
+
+    const { fix } = await findingOf(store, "lease without worker");
+    plant(store, sqlOf(fix));
+
+    expect(await namesOf(store)).not.toContain("lease without worker");
+  });
+});
+
+describe("a place without its job", () => {
+  test.each(["ready", "scheduled", "blocked"])("in %s is found, and taken out", async (place) => {
+    await using store = new TestStore();
+    await putInto(store, place);
+    plant(store, "DELETE FROM millrace_job");
+
+    const { found, fix } = await findingOf(store, "place without job");
+    plant(store, sqlOf(fix));
+
+    expect(found).toContain(`lies in ${place}`);
+    expect(await namesOf(store)).not.toContain("place without job");
+  });
+});
+
+describe("a place that the ledger contradicts", () => {
+  test("is found when the job is over", async () => {
+    await using store = new TestStore();
+    const { id } = await store.json("enqueue", "email");
+    const before = rowsOf(store, "millrace_ready");
+    await store.type("jobs", "fail", id, "--message", "broken");
+    insert(store, "millrace_ready", before);
+
+    const { found, fix } = await findingOf(store, "place against ledger");
+    plant(store, sqlOf(fix));
+
+    expect(found).toContain(`${id} lies in ready, although it is over`);
+    expect(await namesOf(store)).not.toContain("place against ledger");
+  });
+
+  test("is found when a worker holds the job", async () => {
+    await using store = new TestStore();
+    const { id } = await store.json("enqueue", "email");
+    const before = rowsOf(store, "millrace_ready");
+    await claim(store);
+    insert(store, "millrace_ready", before);
+
+    const { found, fix } = await findingOf(store, "place against ledger");
+    plant(store, sqlOf(fix));
+
+    expect(found).toContain(`${id} lies in ready, although a worker runs it`);
+    expect(await namesOf(store)).not.toContain("place against ledger");
+    expect(await store.json("stats")).toMatchObject({ queued: 0, running: 1 });
+  });
+
+  test("is found when the job lies in another place as well", async () => {
+    await using store = new TestStore();
+    const { id } = await store.json("enqueue", "email");
+    plant(
+      store,
+      `INSERT INTO millrace_scheduled
+       SELECT key, rank / 1000, lane, priority, type, tenant, concurrency, n, tries, crashes
+       FROM millrace_ready`,
+    );
+
+    const { found, fix } = await findingOf(store, "place against ledger");
+    plant(store, sqlOf(fix));
+
+    expect(found).toContain(`${id} lies in ready, and in another place as well`);
+    expect(await namesOf(store)).not.toContain("place against ledger");
+    expect(await store.json("jobs", "show", id)).toMatchObject({ job: { state: "scheduled" } });
+  });
+
+  test("is found when its next run has a number that was there, and cured", async () => {
+    await using store = new TestStore();
+    const job = await (await store.mill).enqueue(email, 7);
+    await store.type("jobs", "fail", job.id, "--retry", "--message", "once");
+    plant(store, "UPDATE millrace_scheduled SET n = 1");
+
+    const { found, fix } = await findingOf(store, "place against ledger");
+    plant(store, sqlOf(fix));
+    const worker = (await store.mill).work({ jobs: [email] });
+    await store.type("jobs", "retry", job.id);
+
+    expect(found).toContain(`${job.id} lies in scheduled, under a number`);
+    expect(await (await store.mill).result(job)).toBe(7);
+    await worker.stop();
+  });
+});
+
+describe("a damaged file", () => {
+  test("is found where its rows break the rules of the schema", async () => {
+    await using store = new TestStore();
+    await store.type("enqueue", "email");
+    plant(store, "PRAGMA ignore_check_constraints = ON; UPDATE millrace_ready SET n = 0");
+
+    const { found, fix } = await findingOf(store, "file");
+
+    expect(found).toContain("CHECK constraint failed in millrace_ready");
+    expect(fix).toContain("restore the last backup");
+  });
+
+  test("is found where a page has been written over, and nothing more is believed", async () => {
+    await using store = new TestStore();
+    await store.type("enqueue", "email");
+    plant(store, "PRAGMA wal_checkpoint(TRUNCATE)");
+    overwriteRoot(store, "millrace_job_type");
+
+    const findings = await findingsOf(store, "file");
+
+    expect(findings.length).toBeGreaterThan(0);
+    expect(findings[0]?.found).toContain("is damaged: ");
+    expect(await namesOf(store)).not.toContain("jobs");
+  });
+});
+
+describe("a sound file", () => {
+  test("has nothing to find: jobs in every place, run, failed and retried", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const worker = mill.work({ jobs: [email] });
+    const done = await mill.enqueue(email, 1);
+    await mill.result(done);
+    await mill.jobs.retry(done.id);
+    await store.type("enqueue", "sms", "--delay", "1h");
+    const { id } = await store.json("enqueue", "sms");
+    await store.type("jobs", "fail", id, "--message", "broken");
+
+    const { code, out } = await store.type("doctor");
+    await worker.stop();
+
+    expect(out).toContain("ok       file: whole, and every job in its place");
+    expect(code).toBe(0);
+  });
+});
+
+/** Does to the file what only somebody else can do. */
+function plant(store: TestStore, sql: string): void {
+  const database = new DatabaseSync(store.file, { timeout: 5_000 });
+  database.exec(sql);
+  database.close();
+}
+
+function rowsOf(store: TestStore, table: string): Record<string, any>[] {
+  const database = new DatabaseSync(store.file);
+  const rows: Record<string, any>[] = database.prepare(`SELECT * FROM ${table}`).all();
+  database.close();
+  return rows;
+}
+
+function insert(store: TestStore, table: string, rows: readonly Record<string, any>[]): void {
+  const database = new DatabaseSync(store.file, { timeout: 5_000 });
+  for (const row of rows) {
+    const marks = Object.keys(row).map(() => "?");
+    const into = `${table} (${Object.keys(row).join(", ")})`;
+    database.prepare(`INSERT INTO ${into} VALUES (${marks.join(", ")})`).run(...Object.values(row));
+  }
+  database.close();
+}
+
+/** Writes nonsense over the first page of a table or an index. */
+function overwriteRoot(store: TestStore, name: string): void {
+  const database = new DatabaseSync(store.file);
+  const row = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name);
+  const size = Number(database.prepare("PRAGMA page_size").get()?.["page_size"]);
+  database.close();
+  const descriptor = openSync(store.file, "r+");
+  writeSync(descriptor, Buffer.alloc(size, 0xaa), 0, size, (Number(row?.["rootpage"]) - 1) * size);
+  closeSync(descriptor);
+}
+
+/** The SQL in a cure. */
+function sqlOf(fix: string | null): string {
+  const [, sql] = /: ((?:DELETE|UPDATE) .*;)$/.exec(fix ?? "") ?? [];
+  if (sql === undefined) throw new Error(`there is no SQL in: ${fix}`);
+  return sql;
+}
+
+async function putInto(store: TestStore, place: string): Promise<void> {
+  await store.type("enqueue", "email", ...(place === "scheduled" ? ["--delay", "1h"] : []));
+  if (place !== "blocked") return;
+  plant(
+    store,
+    `INSERT INTO millrace_blocked
+     SELECT key, type, lane, priority, rank, type, tenant, concurrency, n, tries, crashes
+     FROM millrace_ready;
+     DELETE FROM millrace_ready`,
+  );
+}
+
+/** Enqueues jobs and puts them into the hands of a worker. */
+async function held(store: TestStore, count: number): Promise<string[]> {
+  const requests = Array.from({ length: count }, (_, number) => email.of(number));
+  const jobs = await (await store.mill).enqueueMany(requests);
+  await claim(store);
+  return jobs.map(({ id }) => id);
+}
+
+/** Puts all that waits into the hands of a worker that never speaks again. */
+async function claim(store: TestStore): Promise<void> {
+  await store.mill;
+  const other = makeSqliteStore({ path: store.file });
+  await other.open();
+  await take(other);
+  await other.close();
+}
+
+async function findingsOf(store: TestStore, name: string): Promise<Check[]> {
+  const { code, out } = await store.type("doctor", "-o", "json");
+  const checks: Check[] = JSON.parse(out);
+  expect(code).toBe(1);
+  return checks.filter((check) => check.name === name && check.fix !== null);
+}
+
+async function findingOf(store: TestStore, name: string): Promise<Check> {
+  const [finding, ...more] = await findingsOf(store, name);
+  expect(more).toEqual([]);
+  if (finding === undefined) throw new Error(`there is no finding “${name}”`);
+  return finding;
+}
+
+/** What is still found. */
+async function namesOf(store: TestStore): Promise<string[]> {
+  const { out } = await store.type("doctor", "-o", "json");
+  const checks: Check[] = JSON.parse(out);
+  return checks.filter(({ fix }) => fix !== null).map(({ name }) => name);
+}
