@@ -32,14 +32,14 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "conformance:postgres",
     include: ["test/conformance/postgres*.test.ts"],
-    budgetSeconds: 60,
+    budgetSeconds: 120,
     testSeconds: 20,
     quick: false,
   },
   {
     name: "conformance:postgres-15",
     include: ["test/conformance/oldest-postgres*.test.ts"],
-    budgetSeconds: 60,
+    budgetSeconds: 120,
     testSeconds: 20,
     quick: false,
   },

@@ -19,7 +19,14 @@ const NOBODY = 65_534;
 
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string;
+  /** Ends it and waits until it is gone: `immediate` as a crash would, `fast` in good order. */
+  stop(mode: "immediate" | "fast"): Promise<void>;
+  /** Starts it again, on the same folder and port, and waits until it answers. */
+  start(): Promise<void>;
 }
+
+/** How PostgreSQL is told to stop. */
+const SIGNALS = { immediate: "SIGQUIT", fast: "SIGINT" } as const;
 
 const LOCAL = ["-h", "127.0.0.1", "-c", "max_connections=200"];
 /** What is tested is not the disk: a server that forgets everything when the power goes. */
@@ -50,22 +57,39 @@ export async function startPostgres({
   );
 
   const port = await freePort();
-  const server = spawn(
-    join(bin, "postgres"),
-    ["-D", files, "-p", String(port), "-k", folder, ...LOCAL, ...(durable ? [] : FORGETFUL)],
-    { ...identity, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
-  );
-  await untilReady(server);
+  const start = async (): Promise<ChildProcess> => {
+    const server = spawn(
+      join(bin, "postgres"),
+      ["-D", files, "-p", String(port), "-k", folder, ...LOCAL, ...(durable ? [] : FORGETFUL)],
+      { ...identity, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
+    );
+    // It must not outlive a program that ends before it disposes of it.
+    const kill = (): boolean => server.kill(SIGNALS.immediate);
+    process.once("exit", kill);
+    server.once("exit", () => process.off("exit", kill));
+    await untilReady(server);
+    return server;
+  };
+  let server = await start();
 
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    stop: (mode) => ended(server, SIGNALS[mode]),
+    async start() {
+      server = await start();
+    },
     async [Symbol.asyncDispose]() {
-      const gone = new Promise((resolve) => server.once("exit", resolve));
-      server.kill("SIGINT");
-      await gone;
+      await ended(server, SIGNALS.fast);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function ended(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const gone = new Promise((resolve) => server.once("exit", resolve));
+  server.kill(signal);
+  await gone;
 }
 
 /** An open client; the caller ends it. */

@@ -2,6 +2,7 @@
 import { systemClock } from "../../lib/system.ts";
 import { policyOfFlags } from "../codes.ts";
 import type { Claim, ClaimedJob, ClaimRequest, WorkerId } from "../store.ts";
+import { handBack } from "./buffer.ts";
 import { Doubts } from "./doubts.ts";
 import { UncertainWrite } from "./errors.ts";
 import { keptBy } from "./kept.ts";
@@ -103,23 +104,33 @@ async function takeBatch(
     if (batch.places.length > 0 && !wanted.buffer) session.watcher.wake("news");
     return batch;
   } catch (error) {
-    if (error instanceof UncertainWrite) doubts.add(worker, secret);
+    const { buffer } = wanted;
+    if (error instanceof UncertainWrite) doubts.add({ worker, secret, buffer });
     throw error;
   }
 }
 
-/** What a claim of the worker took whose answer was lost. */
+/**
+ * What a claim of the worker took whose answer was lost. Jobs that lie in a buffer have not begun,
+ * so they go back: whoever asks now may mean to run what he gets, or want fewer.
+ */
 async function findForgotten(
   session: Session,
   doubts: Doubts,
   worker: WorkerId,
 ): Promise<Claim | null> {
-  for (const secret of doubts.of(worker)) {
+  for (const doubt of doubts.due(worker)) {
+    const { secret, buffer } = doubt;
     const rows = await session.read.tuples("claimed_by", { worker: uuidOf(worker), secret });
-    if (rows.length === 0) continue;
     const { answer } = await batchOf(session, rows, secret);
-    doubts.settle(secret);
-    return answer;
+    if (answer.lease === null) {
+      doubts.miss(doubt);
+      continue;
+    }
+    const keys = answer.jobs.map(({ key }) => key);
+    if (buffer) await handBack(session, answer.lease, keys);
+    doubts.settle(doubt);
+    if (!buffer) return answer;
   }
   return null;
 }

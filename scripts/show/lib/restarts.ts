@@ -1,0 +1,119 @@
+/** A server that crashes and comes back, and whose backends are ended, under load. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "../../../test/support/postgres.ts";
+import type { PostgresServer } from "../../../test/support/postgres.ts";
+import { seededDice } from "../../../test/support/seeded-dice.ts";
+import { Fleet } from "./fleet.ts";
+import type { Outcome } from "./fleet.ts";
+import type { Order } from "./order.ts";
+import { until } from "./until.ts";
+
+const WORKERS = 2;
+/** Calls of the producer on their way at once, the rest of each, and the orders in one. */
+const PRODUCERS = 4;
+const REST_MS = 40;
+const CALL_ORDERS = 2;
+const WORK_MS_MAX = 20;
+const DOWN_MS_MAX = 1_500;
+const UP_MS = 1_000;
+const RESUME_MS_MAX = 60_000;
+const TERMINATE_EVERY_MS = 30;
+const ENDS = ["plain", "plain", "plain", "parent", "failure"] as const;
+
+interface RestartOptions {
+  readonly rounds: number;
+  readonly terminations: number;
+  readonly seed: number;
+}
+
+export interface RestartFigures extends Outcome {
+  /** For each round: from the server's first answer until each worker has ended a new order. */
+  readonly resumedMs: readonly number[];
+  readonly terminated: number;
+  /** The same after the last backend was ended. */
+  readonly terminatedResumedMs: number;
+}
+
+/** Plays all rounds on a server that waits for its disk. */
+export async function playRestarts(
+  server: PostgresServer,
+  { rounds, terminations, seed }: RestartOptions,
+): Promise<RestartFigures> {
+  const dice = seededDice(seed);
+  await using fleet = await Fleet.open({
+    url: server.url,
+    workers: WORKERS,
+    work: { lanes: { general: 10 } },
+  });
+  const stop = new AbortController();
+  const producing = Promise.all(
+    Array.from({ length: PRODUCERS }, (_, seat) => produce(fleet, seat, dice, stop.signal)),
+  );
+  await resumed(fleet);
+  const resumedMs: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await sleep(UP_MS);
+    await server.stop("immediate");
+    await sleep(dice.random() * DOWN_MS_MAX);
+    await server.start();
+    resumedMs.push(await resumed(fleet));
+  }
+  const terminated = await terminate(server, terminations, dice);
+  const terminatedResumedMs = await resumed(fleet);
+  stop.abort();
+  await producing;
+  await fleet.drain();
+  return { ...(await fleet.finish()), resumedMs, terminated, terminatedResumedMs };
+}
+
+type Dice = ReturnType<typeof seededDice>;
+
+/** One of several that place orders; every second one with keys, in a transaction. */
+async function produce(fleet: Fleet, seat: number, dice: Dice, stop: AbortSignal): Promise<void> {
+  const keyed = seat % 2 === 1;
+  for (let call = 0; !stop.aborted; call += 1) {
+    const orders = Array.from({ length: CALL_ORDERS }, (_, place): Order => {
+      const end = ENDS[Math.floor(dice.random() * ENDS.length)] ?? "plain";
+      return { name: `${seat}.${call}.${place}`, end, ms: dice.random() * WORK_MS_MAX };
+    });
+    await fleet.place(orders, { keyed });
+    await sleep(REST_MS);
+  }
+}
+
+/** Waits until every worker has ended an order that was acknowledged from now on. */
+async function resumed(fleet: Fleet): Promise<number> {
+  const began = performance.now();
+  const [firstAck, firstLine] = [fleet.acks.length, fleet.ledger.lines().length];
+  await until("every worker works again", RESUME_MS_MAX, () => {
+    const fresh = new Set(fleet.acks.slice(firstAck).map(({ id }) => id));
+    const ends = fleet.ledger.lines().slice(firstLine);
+    const working = ends.filter(({ job, what }) => what === "end" && fresh.has(job));
+    return new Set(working.map(({ pid }) => pid)).size === fleet.workers.length;
+  });
+  return performance.now() - began;
+}
+
+/** Ends backends of the producer and the workers, one after the other, chosen at random. */
+async function terminate(server: PostgresServer, count: number, dice: Dice): Promise<number> {
+  const client = await connect(server.url);
+  try {
+    let terminated = 0;
+    while (terminated < count) {
+      await sleep(TERMINATE_EVERY_MS);
+      const { rows } = await client.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'millrace%' ORDER BY pid",
+      );
+      const victim = rows[Math.floor(dice.random() * rows.length)];
+      if (victim === undefined) continue;
+      const { rows: answers } = await client.query<{ done: boolean }>(
+        "SELECT pg_terminate_backend($1) AS done",
+        [victim.pid],
+      );
+      if (answers[0]?.done === true) terminated += 1;
+    }
+    return terminated;
+  } finally {
+    await client.end();
+  }
+}

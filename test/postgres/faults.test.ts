@@ -1,0 +1,25 @@
+/** Short forms of the fault campaigns, with real processes on a server that waits for its disk. */
+import { describe, expect, test } from "vitest";
+import { playCuts } from "../../scripts/show/lib/cuts.ts";
+import { playRestarts } from "../../scripts/show/lib/restarts.ts";
+import { startPostgres } from "../support/postgres.ts";
+
+const WHOLE = { lost: [], doubled: [], exits: 0 };
+
+describe("two workers and a producer on PostgreSQL", () => {
+  test("lose nothing when the server crashes and backends are ended", async () => {
+    await using server = await startPostgres();
+    const figures = await playRestarts(server, { rounds: 2, terminations: 20, seed: 1 });
+    expect(figures).toMatchObject({ ...WHOLE, terminated: 20 });
+    expect(figures.acked).toBeGreaterThan(0);
+  });
+
+  test("lose and double nothing when connections are cut at a commit", async () => {
+    await using server = await startPostgres();
+    const figures = await playCuts(server, { cuts: 3, seed: 1 });
+    expect(figures).toMatchObject({ ...WHOLE, refused: [], secondRuns: 0 });
+    for (const { before, after } of Object.values(figures.cuts)) {
+      expect(Math.min(before, after)).toBeGreaterThanOrEqual(3);
+    }
+  });
+});

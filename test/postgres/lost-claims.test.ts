@@ -1,0 +1,82 @@
+/** What becomes of a claim whose answer was lost on its way. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openProxy } from "../../scripts/show/lib/proxy.ts";
+import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { queries } from "../../src/store/postgres/queries.gen.ts";
+import { inSchema } from "../../src/store/postgres/statements.ts";
+import type { ClaimRequest, JobStore, WorkerId } from "../../src/store/store.ts";
+import { completed } from "../support/factories.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { add, joinWorker } from "../support/steps.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres({ durable: false });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe("a claim on PostgreSQL whose answer was lost", () => {
+  test("is answered to the next one of the worker", async () => {
+    await using lossy = await openLossy("begun");
+    const [id] = await add(lossy.store, {});
+    await lossy.loseClaim({ buffer: false });
+    const { jobs } = await lossy.claim({ buffer: false });
+    expect(jobs.map((job) => job.id)).toEqual([id]);
+  });
+
+  test("goes back if it was for a buffer, so that the next can run and settle it", async () => {
+    await using lossy = await openLossy("buffered");
+    const [id] = await add(lossy.store, {});
+    await lossy.loseClaim({ buffer: true });
+    const { lease, jobs } = await lossy.claim({ buffer: false });
+    expect(jobs.map((job) => job.id)).toEqual([id]);
+    const items = jobs.map(({ key, n }) => ({ lease: lease!, key, n, settlement: completed() }));
+    expect(await lossy.store.settle(items)).toEqual(["settled"]);
+  });
+
+  test("never gives the next more than it asks for, if it was for a buffer", async () => {
+    await using lossy = await openLossy("many");
+    await add(lossy.store, {}, {}, {});
+    await lossy.loseClaim({ buffer: true });
+    const { jobs } = await lossy.claim({ buffer: false, limit: 1 });
+    expect(jobs).toHaveLength(1);
+  });
+});
+
+interface Lossy extends AsyncDisposable {
+  readonly store: JobStore;
+  claim(wanted: Partial<ClaimRequest>): ReturnType<JobStore["claim"]>;
+  /** A claim that the server carries out and nobody hears of. */
+  loseClaim(wanted: Partial<ClaimRequest>): Promise<void>;
+}
+
+/** A store behind a proxy, in a schema of its own, with one worker. */
+async function openLossy(schema: string): Promise<Lossy> {
+  const claimText = inSchema(queries.claim.text, schema);
+  let isCut = false;
+  const proxy = await openProxy({
+    url: server.url,
+    fateOf: ({ sql }) =>
+      isCut && sql === claimText
+        ? { kind: "cut after", manner: "reset", isWorth: () => true }
+        : { kind: "pass" },
+  });
+  const store = makePostgresStore({ url: proxy.url, schema });
+  await store.open();
+  const worker: WorkerId = await joinWorker(store);
+  const claim: Lossy["claim"] = (wanted) =>
+    store.claim({ worker, lanes: "any", limit: 10, buffer: false, ...wanted });
+  return {
+    store,
+    claim,
+    async loseClaim(wanted) {
+      isCut = true;
+      await expect(claim(wanted)).rejects.toThrow(/PostgreSQL at/);
+      isCut = false;
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await proxy[Symbol.asyncDispose]();
+    },
+  };
+}
