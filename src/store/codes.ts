@@ -54,6 +54,8 @@ export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({
   category: 4,
 });
 
+export type NameKind = keyof typeof nameCodec.code;
+
 export const deadLetterCodec: Codec<DeadLetter["status"]> = codec({
   pending_review: 1,
   acknowledged: 2,

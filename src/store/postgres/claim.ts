@@ -1,14 +1,15 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { systemClock } from "../../lib/system.ts";
-import { policyOfFlags } from "../codes.ts";
+import { policyOfFlags, type NameKind } from "../codes.ts";
 import type { Claim, ClaimedJob, ClaimRequest, WorkerId } from "../store.ts";
 import { handBack } from "./buffer.ts";
 import { Doubts } from "./doubts.ts";
 import { UncertainWrite } from "./errors.ts";
 import { keptBy } from "./kept.ts";
 import { LowWater, type Position, type Stretch } from "./marks.ts";
-import type { Name, NameKind } from "./names.ts";
-import { bounded, type Session } from "./session.ts";
+import type { Name } from "./names.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 import { list, uuidOf } from "./values.ts";
 import type { BatchTuple, JobTuple } from "./work-rows.ts";
 

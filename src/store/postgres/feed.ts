@@ -5,7 +5,8 @@
 import { eventCodec } from "../codes.ts";
 import type { FeedEntry } from "../store.ts";
 import { repeating } from "./retry.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 import { list } from "./values.ts";
 
 const ROWS_MAX = 1_000;

@@ -1,9 +1,10 @@
 /** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
 import { MillraceError } from "../../core/errors.ts";
 import type { Gate, GateName, Promotion } from "../store.ts";
-import { gateName } from "./inspect.ts";
+import { gateName } from "../decoded.ts";
 import { repeating } from "./retry.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 
 /** How far into a lane `hold` looks for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;

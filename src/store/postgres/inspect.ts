@@ -1,13 +1,13 @@
 /** get, attempts, list and count: reading. */
 import type { JobId } from "../../core/job.ts";
-import type { Fault } from "../../core/outcome.ts";
-import { errorClassCodec, outcomeCodec, policyOfFlags, stateCodec } from "../codes.ts";
-import type { AttemptRecord, GateName, JobRecord, ListFilter, Listing, Page } from "../store.ts";
+import { stateCodec } from "../codes.ts";
+import { attemptRecord, jobRecord, type StoredJob } from "../decoded.ts";
+import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../store.ts";
 import { candidates } from "./candidates.ts";
 import { failureOf } from "./errors.ts";
-import type { Name, Names } from "./names.ts";
-import type { JobRow } from "./record-rows.ts";
-import { bounded, type Session } from "./session.ts";
+import type { Names } from "./names.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 import { list as listOf, uuidOf } from "./values.ts";
 
 /** Candidates per step of a search, and steps per page: no page looks at more than 10,000. */
@@ -26,21 +26,7 @@ export async function get(session: Session, id: JobId): Promise<JobRecord | null
 
 export async function attempts({ read }: Session, id: JobId): Promise<readonly AttemptRecord[]> {
   const rows = await read.all("attempts_of_job", { id: uuidOf(id) });
-  return rows.map((row) => ({
-    n: row.n,
-    tries: row.tries,
-    crashes: row.crashes,
-    fence: row.fence,
-    worker: row.worker,
-    claimedAt: row.claimed_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    outcome: outcomeCodec.word(row.outcome),
-    errorClass: row.error_class === null ? null : errorClassCodec.word(row.error_class),
-    fault: faultOf(row.error),
-    reason: row.reason,
-    nextRunAt: row.next_run_at,
-  }));
+  return rows.map(attemptRecord);
 }
 
 export async function list(session: Session, filter: ListFilter, page: Page): Promise<Listing> {
@@ -54,8 +40,8 @@ async function find(
   filter: ListFilter,
   after: Page["after"],
   limit: number,
-): Promise<{ rows: readonly JobRow[]; next: Listing["next"] }> {
-  const rows: JobRow[] = [];
+): Promise<{ rows: readonly StoredJob[]; next: Listing["next"] }> {
+  const rows: StoredJob[] = [];
   let chunks = 0;
   const from = after === undefined ? {} : { after };
   for await (const { keys, conditions } of candidates(session, filter, { ...from, size: CHUNK })) {
@@ -119,67 +105,11 @@ async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer): Prom
 }
 
 /** Jobs as the port shows them. */
-async function recordsOf(names: Names, rows: readonly JobRow[]): Promise<JobRecord[]> {
+async function recordsOf(names: Names, rows: readonly StoredJob[]): Promise<JobRecord[]> {
   await names.learn(
     rows.flatMap(({ type, tenant, lane, category, gate }) =>
       [type, tenant, lane, category, gate].filter((id) => id !== null),
     ),
   );
-  return rows.map((row) => recordOf(names, row));
-}
-
-/** One job as the port shows it; its names were learnt before. */
-function recordOf(names: Names, row: JobRow): JobRecord {
-  return {
-    key: row.key,
-    id: row.id,
-    state: stateCodec.word(row.state),
-    type: names.text(row.type),
-    tenant: names.text(row.tenant),
-    lane: names.text(row.lane),
-    category: row.category === null ? null : names.text(row.category),
-    priority: row.priority,
-    payload: row.payload,
-    payloadVersion: row.payload_version,
-    correlationId: row.correlation ?? row.id,
-    parentId: row.parent,
-    retryOf: row.retry_of,
-    concurrencyKey: row.concurrency,
-    idempotencyKey: row.idempotency,
-    dedupKey: row.dedup,
-    webhookUrl: row.webhook,
-    ...policyOfFlags(row.flags),
-    tags: tagsOf(row.tags),
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    scheduledAt: row.run_at,
-    runAt: row.next_run_at,
-    maxAttempts: row.max_attempts,
-    timeoutMs: row.timeout_ms,
-    attempts: row.tries,
-    crashes: row.crashes,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    result: row.result,
-    fault: faultOf(row.error),
-    cancelReason: row.cancel_reason,
-    heldBy: row.gate === null ? null : gateName(names.name(row.gate)),
-    cancelRequested: row.cancel_requested,
-  };
-}
-
-/** The public name of a gate. */
-export function gateName({ kind, text }: Name): GateName {
-  if (kind === "category") throw new Error(`a category cannot be a gate: ${text}`);
-  return { kind, name: text };
-}
-
-function tagsOf(json: string | null): Readonly<Record<string, string>> {
-  const tags: Record<string, string> = json === null ? {} : JSON.parse(json);
-  return tags;
-}
-
-function faultOf(json: string | null): Fault | null {
-  const fault: Fault | null = json === null ? null : JSON.parse(json);
-  return fault;
+  return rows.map((row) => jobRecord(names, row));
 }

@@ -4,7 +4,7 @@
  * it is used: inside a longer one it would stop everybody who needs the same name.
  */
 import type { Dice } from "../../core/clock.ts";
-import { nameCodec } from "../codes.ts";
+import { nameCodec, type NameKind } from "../codes.ts";
 import { failureOf } from "./errors.ts";
 import { repeating } from "./retry.ts";
 import type { Sql } from "./statements.ts";
@@ -12,8 +12,6 @@ import { list } from "./values.ts";
 
 /** Names kept in memory, in each of two generations: the older goes when the younger is full. */
 const GENERATION_MAX = 20_000;
-
-export type NameKind = keyof typeof nameCodec.code;
 
 export interface Name {
   readonly kind: NameKind;

@@ -4,7 +4,8 @@ import { stateCodec } from "../codes.ts";
 import type { Pruned, Retention } from "../store.ts";
 import { numberEvents } from "./feed.ts";
 import { repeating } from "./retry.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 
 /** Rows of each kind that one statement removes. */
 const PRUNE_MAX = 5_000;

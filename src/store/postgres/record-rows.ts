@@ -1,59 +1,6 @@
 /** The rows of queries about places, gates, dead letters, readers and the feed. */
 import type { JobId } from "../../core/job.ts";
-
-/** A row of the view `job_record`: a job as it stands now. Instants are milliseconds. */
-export interface JobRow {
-  readonly key: number;
-  readonly id: JobId;
-  readonly state: number;
-  readonly type: number;
-  readonly tenant: number;
-  readonly lane: number;
-  readonly category: number | null;
-  readonly priority: number;
-  readonly payload: string | null;
-  readonly payload_version: string | null;
-  readonly correlation: string | null;
-  readonly parent: JobId | null;
-  readonly retry_of: JobId | null;
-  readonly concurrency: string | null;
-  readonly idempotency: string | null;
-  readonly dedup: string | null;
-  readonly webhook: string | null;
-  readonly flags: number;
-  readonly tags: string | null;
-  readonly created_by: string | null;
-  readonly created_at: number;
-  readonly run_at: number;
-  readonly next_run_at: number | null;
-  readonly max_attempts: number;
-  readonly timeout_ms: number | null;
-  readonly tries: number;
-  readonly crashes: number;
-  readonly started_at: number | null;
-  readonly finished_at: number | null;
-  readonly result: string | null;
-  readonly error: string | null;
-  readonly cancel_reason: string | null;
-  readonly gate: number | null;
-  readonly cancel_requested: boolean;
-}
-
-export interface AttemptRow {
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
-  readonly fence: number | null;
-  readonly worker: JobId | null;
-  readonly claimed_at: number | null;
-  readonly started_at: number | null;
-  readonly finished_at: number;
-  readonly outcome: number;
-  readonly error_class: number | null;
-  readonly error: string | null;
-  readonly reason: string | null;
-  readonly next_run_at: number | null;
-}
+import type { StoredAttempt, StoredJob } from "../decoded.ts";
 
 export interface DeadLetterRow {
   readonly id: JobId;
@@ -90,8 +37,8 @@ interface CountRow {
 }
 
 export interface RecordRows {
-  job_by_id: JobRow;
-  match_jobs: JobRow;
+  job_by_id: StoredJob;
+  match_jobs: StoredJob;
   count_matching: CountRow;
   count_places: {
     readonly scheduled: number;
@@ -109,7 +56,7 @@ export interface RecordRows {
   keys_of_parent: KeyRow;
   keys_of_tag: KeyRow;
   keys_of_states: KeyRow;
-  attempts_of_job: AttemptRow;
+  attempts_of_job: StoredAttempt;
   ids_of_keys: { readonly key: number; readonly id: JobId };
   promote_due: { readonly moved: number; readonly next_due_ms: number | null };
   closed_gates: {

@@ -6,7 +6,8 @@ import { isWaiting, returnUnstarted } from "./buffer.ts";
 import { endRuns } from "./ends.ts";
 import { failureOf } from "./errors.ts";
 import { factsOf, keepRuns, runsOf, withFacts } from "./lease.ts";
-import { bounded, type Session, type Transaction } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session, Transaction } from "./session.ts";
 import { uuidOf } from "./values.ts";
 import type { RunRow } from "./work-rows.ts";
 

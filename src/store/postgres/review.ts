@@ -17,7 +17,8 @@ import { fileJobs } from "./filing.ts";
 import type { Names } from "./names.ts";
 import type { DeadLetterRow } from "./record-rows.ts";
 import { repeating } from "./retry.ts";
-import { bounded, type Session, type Transaction } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session, Transaction } from "./session.ts";
 import { uuidOf } from "./values.ts";
 
 const PAGE_MAX = 1_000;

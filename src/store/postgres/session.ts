@@ -150,8 +150,3 @@ async function certainly(work: () => Promise<Received>): Promise<Received> {
     throw isUncertain(error) ? new UncertainWrite(error) : error;
   }
 }
-
-/** A limit that the database takes for what it is. */
-export function bounded(limit: number, max: number): number {
-  return Math.min(Math.max(0, Math.trunc(limit) || 0), max);
-}

@@ -1,7 +1,8 @@
 /** stats: a glance at the whole. */
 import { stateCodec } from "../codes.ts";
 import type { Stats } from "../store.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 
 /** Lanes times priorities that the search for the oldest job visits. */
 const HOPS_MAX = 10_000;

@@ -5,16 +5,10 @@
  */
 import type { JobId } from "../../core/job.ts";
 import { eventCodec } from "../codes.ts";
-import type { EventKind, Hint, JobKey } from "../store.ts";
+import { feedRows, type Tiding } from "../feed-rows.ts";
+import type { Hint, JobKey } from "../store.ts";
 import type { Sql } from "./statements.ts";
 import { uuidOf } from "./values.ts";
-
-/** Jobs named in one row of the feed. */
-const ROW_JOBS_MAX = 1_000;
-
-type Entry =
-  | { readonly kind: Exclude<EventKind, "job:deleted">; readonly jobs: readonly JobKey[] }
-  | { readonly kind: "job:deleted"; readonly jobs: readonly JobId[] };
 
 interface Batch {
   readonly kind: number;
@@ -23,11 +17,11 @@ interface Batch {
 }
 
 export class Tidings {
-  #entries: Entry[] = [];
+  #entries: Tiding[] = [];
   #hint: Hint | null = null;
 
   /** Something happened to these jobs. Those that go leave only their ids behind. */
-  tell(entry: Entry): void {
+  tell(entry: Tiding): void {
     if (entry.jobs.length === 0) return;
     this.#entries.push(entry);
     this.#hint ??= "news";
@@ -54,21 +48,10 @@ export class Tidings {
 
   /** Writes the rows of the outbox, inside the transaction. */
   async write(sql: Sql): Promise<void> {
-    const batches = this.#batches();
+    const batches = feedRows(this.#entries).map(({ kind, jobs }): Batch => {
+      return { kind: eventCodec.code[kind], ...named(jobs) };
+    });
     if (batches.length > 0) await sql.run("append_events", { batches: JSON.stringify(batches) });
-  }
-
-  #batches(): Batch[] {
-    const batches: Batch[] = [];
-    for (const { kind, jobs } of merge(this.#entries)) {
-      for (let from = 0; from < jobs.length; from += ROW_JOBS_MAX) {
-        batches.push({
-          kind: eventCodec.code[kind],
-          ...named(jobs.slice(from, from + ROW_JOBS_MAX)),
-        });
-      }
-    }
-    return batches;
   }
 }
 
@@ -76,15 +59,4 @@ function named(jobs: readonly (JobKey | JobId)[]): Pick<Batch, "keys" | "ids"> {
   const ids = jobs.filter((job) => typeof job === "string");
   if (ids.length > 0) return { ids: ids.map(uuidOf) };
   return { keys: jobs.filter((job) => typeof job === "number") };
-}
-
-/** Joins neighbours of one kind; the order of kinds stays. */
-function merge(entries: readonly Entry[]): { kind: EventKind; jobs: (JobKey | JobId)[] }[] {
-  const groups: { kind: EventKind; jobs: (JobKey | JobId)[] }[] = [];
-  for (const { kind, jobs } of entries) {
-    const last = groups.at(-1);
-    if (last?.kind === kind) last.jobs.push(...jobs);
-    else groups.push({ kind, jobs: [...jobs] });
-  }
-  return groups;
 }

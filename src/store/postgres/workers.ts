@@ -1,7 +1,8 @@
 /** join, renew, leave, quiet, silent and workers: the life of a worker as the store sees it. */
 import type { Renewal, SilentWorker, WorkerId, WorkerInfo, WorkerRecord } from "../store.ts";
 import { repeating } from "./retry.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 import { uuidOf } from "./values.ts";
 
 export { rescue } from "./rescue.ts";

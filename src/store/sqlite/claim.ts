@@ -1,12 +1,12 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
-import { policyOfFlags } from "../codes.ts";
+import { policyOfFlags, type NameKind } from "../codes.ts";
 import type { Claim, ClaimedJob, ClaimRequest, CrashFacts, JobKey } from "../store.ts";
-import { tagsOf } from "./inspect.ts";
+import { tagsOf } from "../decoded.ts";
 import { listsOf, type HeldJob } from "./lease.ts";
-import type { NameKind } from "./names.ts";
 import type { QueryTuples } from "./rows.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 
 const SECRET_BYTES = 8;
 /** Jobs in one lease; the schema refuses more. */

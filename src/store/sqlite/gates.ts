@@ -1,7 +1,8 @@
 /** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
+import { gateName } from "../decoded.ts";
 import type { Gate, GateName, Promotion } from "../store.ts";
-import type { NameKind } from "./names.ts";
-import { bounded, putBack, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import { putBack, type Session } from "./session.ts";
 
 /** How far into a lane `hold` looks for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
@@ -50,12 +51,6 @@ export function gates({ sql, names, clock }: Session): Gate[] {
     by: row.by,
     until: row.until,
   }));
-}
-
-/** The public name of a gate. */
-export function gateName({ kind, text }: { kind: NameKind; text: string }): GateName {
-  if (kind === "category") throw new Error(`a category cannot be a gate: ${text}`);
-  return { kind, name: text };
 }
 
 /** Moves due jobs behind closed gates aside, lane by lane. */

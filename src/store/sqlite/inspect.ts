@@ -1,8 +1,8 @@
 /** get, attempts, list, count and feed: reading, outside any transaction. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import type { JobId, State } from "../../core/job.ts";
-import type { Fault } from "../../core/outcome.ts";
-import { errorClassCodec, eventCodec, outcomeCodec, policyOfFlags, stateCodec } from "../codes.ts";
+import { eventCodec, stateCodec } from "../codes.ts";
+import { attemptRecord, jobRecord } from "../decoded.ts";
 import type {
   AttemptRecord,
   FeedEntry,
@@ -13,9 +13,9 @@ import type {
   Page,
 } from "../store.ts";
 import { candidateSource, correlatedId } from "./candidates.ts";
-import { gateName } from "./gates.ts";
 import type { JobNowRow } from "./rows.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 
 /** Candidates per step of a search, and steps per page: no page looks at more than 10,000. */
 const CHUNK = 500;
@@ -30,21 +30,10 @@ export function get(session: Session, id: JobId): JobRecord | null {
 }
 
 export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
-  return sql.all("attempts_of_job", { id: idBytes(id) }).map((row) => ({
-    n: row.n,
-    tries: row.tries,
-    crashes: row.crashes,
-    fence: row.fence,
-    worker: row.worker === null ? null : idFromBytes(row.worker),
-    claimedAt: row.claimed_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    outcome: outcomeCodec.word(row.outcome),
-    errorClass: row.error_class === null ? null : errorClassCodec.word(row.error_class),
-    fault: faultOf(row.error),
-    reason: row.reason,
-    nextRunAt: row.next_run_at,
-  }));
+  return sql.all("attempts_of_job", { id: idBytes(id) }).map((row) => {
+    const worker = row.worker === null ? null : idFromBytes(row.worker);
+    return attemptRecord({ ...row, worker });
+  });
 }
 
 export function list(session: Session, filter: ListFilter, page: Page): Listing {
@@ -164,58 +153,20 @@ export function feed({ sql }: Session, position: number, limit: number): FeedEnt
 
 /** A job as the port shows it. */
 export function recordOf(session: Session, row: JobNowRow): JobRecord {
-  const { names } = session;
-  const id = idFromBytes(row.id);
   const state = stateCodec.word(row.state);
   const isOver = row.state >= stateCodec.code.completed;
-  return {
-    key: row.key,
-    id,
-    state,
-    type: names.text(row.type),
-    tenant: names.text(row.tenant),
-    lane: names.text(row.lane),
-    category: row.category === null ? null : names.text(row.category),
-    priority: row.priority,
-    payload: row.payload,
-    payloadVersion: row.payload_version,
-    correlationId: row.correlation ?? id,
-    parentId: row.parent === null ? null : idFromBytes(row.parent),
-    retryOf: row.retry_of === null ? null : idFromBytes(row.retry_of),
-    concurrencyKey: row.concurrency,
-    idempotencyKey: row.idempotency,
-    dedupKey: row.dedup,
-    webhookUrl: row.webhook,
-    ...policyOfFlags(row.flags),
-    tags: tagsOf(row.tags),
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    scheduledAt: row.run_at,
-    runAt: row.next_run_at,
-    maxAttempts: row.max_attempts,
-    timeoutMs: row.timeout_ms,
-    attempts: row.tries,
-    crashes: row.crashes,
-    startedAt: state === "running" ? startOfRun(session, row.key) : row.last_started_at,
-    finishedAt: isOver ? row.last_finished_at : null,
-    result: row.result,
-    fault: faultOf(row.last_error),
-    cancelReason: row.cancel_reason,
-    heldBy: row.gate === null ? null : gateName(names.name(row.gate)),
-    cancelRequested: row.cancel_requested === 1,
-  };
+  return jobRecord(session.names, {
+    ...row,
+    id: idFromBytes(row.id),
+    parent: row.parent === null ? null : idFromBytes(row.parent),
+    retry_of: row.retry_of === null ? null : idFromBytes(row.retry_of),
+    started_at: state === "running" ? startOfRun(session, row.key) : row.last_started_at,
+    finished_at: isOver ? row.last_finished_at : null,
+    error: row.last_error,
+    cancel_requested: row.cancel_requested === 1,
+  });
 }
 
 function startOfRun({ sql }: Session, key: JobKey): number | null {
   return sql.get("start_of_run", { key })?.started_at ?? null;
-}
-
-export function tagsOf(json: string | null): Readonly<Record<string, string>> {
-  const tags: Record<string, string> = json === null ? {} : JSON.parse(json);
-  return tags;
-}
-
-function faultOf(json: string | null): Fault | null {
-  const fault: Fault | null = json === null ? null : JSON.parse(json);
-  return fault;
 }

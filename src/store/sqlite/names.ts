@@ -3,13 +3,11 @@
  * so every process keeps those it has met. What was met inside a transaction that is undone is
  * forgotten with it.
  */
-import { nameCodec } from "../codes.ts";
+import { nameCodec, type NameKind } from "../codes.ts";
 import type { Statements } from "./statements.ts";
 
 /** Names kept in memory; beyond that the memory starts anew. */
 const NAMES_MAX = 20_000;
-
-export type NameKind = keyof typeof nameCodec.code;
 
 export class Names {
   readonly #sql: Statements;

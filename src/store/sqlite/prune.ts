@@ -4,7 +4,8 @@ import { STATES, isFinal } from "../../core/job.ts";
 import { stateCodec } from "../codes.ts";
 import type { Pruned, Retention } from "../store.ts";
 import type { FinishedRow } from "./rows.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 
 /** Jobs removed in one transaction: more would let the log grow and hold up the loop. */
 const PRUNE_MAX = 500;

@@ -14,7 +14,8 @@ import type {
 } from "../store.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import type { DeadLetterRow } from "./rows.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 
 const PAGE_MAX = 1_000;
 

@@ -47,11 +47,3 @@ export function takeWaiting({ sql }: Session, key: JobKey): Waiting | undefined 
     sql.get("take_blocked", { key })
   );
 }
-
-/**
- * A limit that SQLite takes for what it is: a negative one would mean none at all, and a fraction
- * would be an error.
- */
-export function bounded(limit: number, max: number): number {
-  return Math.min(Math.max(0, Math.trunc(limit) || 0), max);
-}

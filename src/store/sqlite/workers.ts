@@ -16,7 +16,8 @@ import { returnUnstarted } from "./buffer.ts";
 import { factsOf } from "./claim.ts";
 import { endedRuns, keepRuns, openRuns, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
 import type { LeaseRow } from "./rows.ts";
-import { bounded, type Session } from "./session.ts";
+import { bounded } from "../limits.ts";
+import type { Session } from "./session.ts";
 import { endRuns } from "./settle.ts";
 
 /** Jobs moved in one transaction. */

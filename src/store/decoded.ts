@@ -1,0 +1,150 @@
+/** Rows as the port shows them. Both databases deliver the same columns, with ids of the house. */
+import type { JobId } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
+import {
+  errorClassCodec,
+  outcomeCodec,
+  policyOfFlags,
+  stateCodec,
+  type NameKind,
+} from "./codes.ts";
+import type { AttemptRecord, GateName, JobRecord } from "./records.ts";
+import type { WorkerId } from "./work.ts";
+
+/** Names by the ids that the tables have for them. */
+interface KnownNames {
+  text(id: number): string;
+  name(id: number): { readonly kind: NameKind; readonly text: string };
+}
+
+export interface StoredJob {
+  readonly key: number;
+  readonly id: JobId;
+  readonly state: number;
+  readonly type: number;
+  readonly tenant: number;
+  readonly lane: number;
+  readonly category: number | null;
+  readonly priority: number;
+  readonly payload: string | null;
+  readonly payload_version: string | null;
+  readonly correlation: string | null;
+  readonly parent: JobId | null;
+  readonly retry_of: JobId | null;
+  readonly concurrency: string | null;
+  readonly idempotency: string | null;
+  readonly dedup: string | null;
+  readonly webhook: string | null;
+  readonly flags: number;
+  readonly tags: string | null;
+  readonly created_by: string | null;
+  readonly created_at: number;
+  readonly run_at: number;
+  readonly next_run_at: number | null;
+  readonly max_attempts: number;
+  readonly timeout_ms: number | null;
+  readonly tries: number;
+  readonly crashes: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+  readonly result: string | null;
+  readonly error: string | null;
+  readonly cancel_reason: string | null;
+  readonly gate: number | null;
+  readonly cancel_requested: boolean;
+}
+
+export interface StoredAttempt {
+  readonly n: number;
+  readonly tries: number;
+  readonly crashes: number;
+  readonly fence: number | null;
+  readonly worker: WorkerId | null;
+  readonly claimed_at: number | null;
+  readonly started_at: number | null;
+  readonly finished_at: number;
+  readonly outcome: number;
+  readonly error_class: number | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+  readonly next_run_at: number | null;
+}
+
+export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
+  return {
+    key: row.key,
+    id: row.id,
+    state: stateCodec.word(row.state),
+    type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    lane: names.text(row.lane),
+    category: row.category === null ? null : names.text(row.category),
+    priority: row.priority,
+    payload: row.payload,
+    payloadVersion: row.payload_version,
+    correlationId: row.correlation ?? row.id,
+    parentId: row.parent,
+    retryOf: row.retry_of,
+    concurrencyKey: row.concurrency,
+    idempotencyKey: row.idempotency,
+    dedupKey: row.dedup,
+    webhookUrl: row.webhook,
+    ...policyOfFlags(row.flags),
+    tags: tagsOf(row.tags),
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    scheduledAt: row.run_at,
+    runAt: row.next_run_at,
+    maxAttempts: row.max_attempts,
+    timeoutMs: row.timeout_ms,
+    attempts: row.tries,
+    crashes: row.crashes,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    result: row.result,
+    fault: faultOf(row.error),
+    cancelReason: row.cancel_reason,
+    heldBy: row.gate === null ? null : gateName(names.name(row.gate)),
+    cancelRequested: row.cancel_requested,
+  };
+}
+
+export function attemptRecord(row: StoredAttempt): AttemptRecord {
+  return {
+    n: row.n,
+    tries: row.tries,
+    crashes: row.crashes,
+    fence: row.fence,
+    worker: row.worker,
+    claimedAt: row.claimed_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    outcome: outcomeCodec.word(row.outcome),
+    errorClass: row.error_class === null ? null : errorClassCodec.word(row.error_class),
+    fault: faultOf(row.error),
+    reason: row.reason,
+    nextRunAt: row.next_run_at,
+  };
+}
+
+/** The public name of a gate. */
+export function gateName({
+  kind,
+  text,
+}: {
+  readonly kind: NameKind;
+  readonly text: string;
+}): GateName {
+  if (kind === "category") throw new Error(`a category cannot be a gate: ${text}`);
+  return { kind, name: text };
+}
+
+export function tagsOf(json: string | null): Readonly<Record<string, string>> {
+  const tags: Record<string, string> = json === null ? {} : JSON.parse(json);
+  return tags;
+}
+
+function faultOf(json: string | null): Fault | null {
+  const fault: Fault | null = json === null ? null : JSON.parse(json);
+  return fault;
+}
