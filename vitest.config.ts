@@ -19,6 +19,7 @@ export default defineConfig({
       test: {
         name: project.name,
         include: [...project.include],
+        globalSetup: project.setup === undefined ? [] : [project.setup],
         // Unit tests leave nothing behind, and a fresh process for each file takes twice the time.
         isolate: project.name !== "unit",
         testTimeout: project.testSeconds * 1000,

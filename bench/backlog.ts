@@ -74,9 +74,11 @@ export async function fleet({ contestant, jobs, fresh }: Arena): Promise<Figures
   const rates: number[] = [];
   for (const processes of FLEET) {
     await using database = await fresh();
-    await fill({ contestant, url: database.url, jobs: jobs * 2 });
+    // Every process has to warm up: what a small share of the jobs would not be enough for.
+    const all = jobs * Math.max(2, processes);
+    await fill({ contestant, url: database.url, jobs: all });
     await database.settle();
-    rates.push(steadyRate(await drained(contestant, database, { jobs: jobs * 2, processes })));
+    rates.push(steadyRate(await drained(contestant, database, { jobs: all, processes })));
   }
   const steps = rates.slice(1).map((rate, index) => rate / (rates[index] ?? Number.NaN));
   const named = FLEET.map((processes, index) => [`of${processes}`, rates[index] ?? Number.NaN]);

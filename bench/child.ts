@@ -10,7 +10,15 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { instant, newPayload, type System } from "./system.ts";
 import { isSystem, SYSTEMS } from "./systems.ts";
-import type { Answer, EnqueueRequest, Question, Verb, Verbs, WorkReport } from "./verbs.ts";
+import type {
+  Answer,
+  EnqueueRequest,
+  Question,
+  Verb,
+  Verbs,
+  WorkOrder,
+  WorkReport,
+} from "./verbs.ts";
 
 const CALLERS = 50;
 const BULK = 1_000;
@@ -20,7 +28,8 @@ interface Shift {
   readonly stop: () => Promise<void>;
   readonly begun: number[];
   readonly waited: number[];
-  readonly cpu: NodeJS.CpuUsage;
+  readonly warmUp: number;
+  readonly cpu: () => NodeJS.CpuUsage;
   readonly loop: ReturnType<typeof monitorEventLoopDelay>;
   readonly telling: NodeJS.Timeout;
 }
@@ -46,8 +55,8 @@ const verbs: { readonly [V in Verb]: (value: Verbs[V]["asks"]) => Promise<Verbs[
       await system.enqueue(newPayload());
     }
   },
-  work: async ({ slots }) => {
-    shift = await work(system, slots);
+  work: async (order) => {
+    shift = await work(system, order);
   },
   stop: async () => stop(),
   weigh: async () => {
@@ -107,7 +116,7 @@ async function enqueue(to: System, request: EnqueueRequest): Promise<{ jobs: num
   return { jobs: made, ms: instant() - began };
 }
 
-async function work(on: System, slots: number | null): Promise<Shift> {
+async function work(on: System, { slots, warmUp = 0 }: WorkOrder): Promise<Shift> {
   const begun: number[] = [];
   const waited: number[] = [];
   const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -117,23 +126,24 @@ async function work(on: System, slots: number | null): Promise<Shift> {
     told = begun.length;
   }, TELL_MS);
   loop.enable();
-  const cpu = process.cpuUsage();
+  let cpu = process.cpuUsage();
   const stopWork = await on.work({
     slots,
     began({ at }) {
       const now = instant();
+      if (begun.length === warmUp) cpu = process.cpuUsage();
       begun.push(now);
       waited.push(now - at);
     },
   });
-  return { stop: stopWork, begun, waited, cpu, loop, telling };
+  return { stop: stopWork, begun, waited, warmUp, cpu: () => cpu, loop, telling };
 }
 
 async function stop(): Promise<WorkReport> {
   if (shift === null) throw new Error("it does not work");
-  const { begun, waited, cpu, loop, telling, stop: stopWork } = shift;
+  const { begun, waited, warmUp, cpu, loop, telling, stop: stopWork } = shift;
   shift = null;
-  const used = process.cpuUsage(cpu);
+  const used = process.cpuUsage(cpu());
   loop.disable();
   clearInterval(telling);
   await stopWork();
@@ -141,6 +151,7 @@ async function stop(): Promise<WorkReport> {
     begun: Float64Array.from(begun),
     waited: Float64Array.from(waited),
     cpuMs: (used.user + used.system) / 1000,
+    cpuJobs: begun.length - warmUp,
     peakMb: peakMb(),
     loopDelayMs: loop.percentile(99) / 1e6,
   };

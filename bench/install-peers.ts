@@ -1,31 +1,7 @@
 /** Installs the peers: only on demand, so that nobody else has to wait for them. */
-import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { installFolder } from "../scripts/lib/install-folder.ts";
 
-const FOLDER = join(import.meta.dirname, "peers");
-
-/** Installs from the lock file, unless that has been done. */
-export async function installPeers(): Promise<void> {
-  const lock = readFileSync(join(FOLDER, "package-lock.json"));
-  const hash = createHash("sha256").update(lock).digest("hex");
-  const mark = join(FOLDER, "node_modules", ".millrace-lock");
-  if (existsSync(mark) && readFileSync(mark, "utf8") === hash) return;
-  console.error("installing the peers …");
-  // None of them needs its install script: the one that has any works without.
-  const code = await npm(["ci", "--prefix", FOLDER, "--ignore-scripts", "--loglevel=error"]);
-  if (code !== 0) throw new Error(`npm ci --prefix bench/peers ended with ${code}`);
-  writeFileSync(mark, hash);
-}
-
-/** Words go to stderr: stdout is for the report. */
-function npm(args: readonly string[]): Promise<number | null> {
-  const { npm_execpath: path } = process.env;
-  const [program, first] = path === undefined ? ["npm", []] : [process.execPath, [path]];
-  const child = spawn(program, [...first, ...args], { stdio: ["ignore", 2, 2] });
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", resolve);
-  });
+export function installPeers(): Promise<void> {
+  return installFolder(join(import.meta.dirname, "peers"), "the peers");
 }

@@ -20,6 +20,8 @@ export type Measurement = (arena: Arena) => Promise<Figures>;
 const ENQUEUE_MS_MAX = 5_000;
 const FILL_MS_MAX = 240_000;
 const DRAIN_MS_MAX = 30_000;
+/** The share of the jobs with which a drain warms up. */
+const WARM_UP = 0.2;
 const SINGLES_SHARE = 20;
 const PICKUPS = 200;
 const PICKUP_GAP_MS = 8;
@@ -54,14 +56,25 @@ export function drain(options: { processes?: number; slots?: number } = {}): Mea
     const before = database.cpuMs();
     const reports = await drained(contestant, database, { jobs, ...options });
     const after = database.cpuMs();
-    const begun = reports.reduce((sum, report) => sum + report.begun.length, 0);
-    const per10k = (ms: number): number => (ms / 1000 / begun) * 10_000;
+    const total = (count: (report: WorkReport) => number): number =>
+      reports.reduce((sum, report) => sum + count(report), 0);
+    const per10k = (ms: number, count: number): number => (ms / 1000 / count) * 10_000;
     return {
       rate: steadyRate(reports),
-      cpu: per10k(reports.reduce((sum, { cpuMs }) => sum + cpuMs, 0)),
+      cpu: per10k(
+        total(({ cpuMs }) => cpuMs),
+        total(({ cpuJobs }) => cpuJobs),
+      ),
       peak: Math.max(...reports.map(({ peakMb }) => peakMb)),
       delay: Math.max(...reports.map(({ loopDelayMs }) => loopDelayMs)),
-      ...(before === null || after === null ? {} : { databaseCpu: per10k(after - before) }),
+      ...(before === null || after === null
+        ? {}
+        : {
+            databaseCpu: per10k(
+              after - before,
+              total(({ begun }) => begun.length),
+            ),
+          }),
     };
   };
 }
@@ -153,7 +166,7 @@ export async function drained(
   const starting = Array.from({ length: processes }, () => Child.start(contestant, url));
   await using crew = new AsyncDisposableStack();
   const workers = (await Promise.all(starting)).map((child) => crew.use(child));
-  const order = { slots: slots ?? null };
+  const order = { slots: slots ?? null, warmUp: Math.floor((jobs * WARM_UP) / processes) };
   await Promise.all(workers.map((worker) => worker.ask("work", order)));
   await counted(workers, jobs);
   const reports = await Promise.all(workers.map((worker) => worker.ask("stop", null)));
@@ -171,10 +184,10 @@ export async function counted(
   while (begun() < jobs && performance.now() < until) await pause(10);
 }
 
-/** Without the first tenth: starting up is not what is compared. */
+/** Without the first fifth: starting up is not what is compared. */
 export function steadyRate(reports: readonly WorkReport[]): number {
   const begun = Float64Array.from(reports.flatMap((report) => [...report.begun])).toSorted();
-  return rateBetween(begun, 0.1, 1);
+  return rateBetween(begun, WARM_UP, 1);
 }
 
 /** Jobs per second from one share of all jobs to another. */

@@ -6,7 +6,7 @@ import { listen } from "../src/http/listen.ts";
 import type { Payload, System } from "./system.ts";
 
 /** Round trips are what PostgreSQL costs: it gets batches as large as those of the peers. */
-const BEST = { sqlite: { slots: 200, batch: 100 }, postgres: { slots: 500, batch: 500 } };
+const BEST = { sqlite: { slots: 200, batch: 100 }, postgres: { slots: 1000, batch: 500 } };
 const TOKEN = "a-token-for-benchmarks";
 
 const contract = defineJob({ type: "email", payload: typed<Payload>() });

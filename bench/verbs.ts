@@ -4,7 +4,7 @@ export interface Verbs {
   enqueue: { asks: EnqueueRequest; answers: { readonly jobs: number; readonly ms: number } };
   /** Single jobs with a pause of one to two times `gapMs` before each. */
   send: { asks: { readonly jobs: number; readonly gapMs: number }; answers: void };
-  work: { asks: { readonly slots: number | null }; answers: void };
+  work: { asks: WorkOrder; answers: void };
   stop: { asks: null; answers: WorkReport };
   weigh: { asks: null; answers: Weight };
   serve: { asks: null; answers: { readonly address: string; readonly token: string } };
@@ -21,12 +21,19 @@ export interface EnqueueRequest {
   readonly delayMs?: number;
 }
 
+export interface WorkOrder {
+  readonly slots: number | null;
+  /** So many handlers begin before anything is measured: the first runs of any code are slow. */
+  readonly warmUp?: number;
+}
+
 export interface WorkReport {
   /** When each handler began, and how long after its job was handed over. */
   readonly begun: Float64Array;
   readonly waited: Float64Array;
-  /** Processor time from the start of work to the call of `stop`. */
+  /** Processor time from the end of the warm-up to the call of `stop`, and of how many jobs. */
   readonly cpuMs: number;
+  readonly cpuJobs: number;
   /** The most memory that the process has ever had. */
   readonly peakMb: number;
   /** 99th percentile of the delay of the event loop. */

@@ -9,6 +9,8 @@ export interface TestProject {
   readonly testSeconds: number;
   /** Part of `npm run test:quick`. */
   readonly quick: boolean;
+  /** A module that runs once before its first test. */
+  readonly setup?: string;
 }
 
 /** `npm test` fails above this, whatever the single budgets say. */
@@ -83,6 +85,22 @@ export const PROJECTS: readonly TestProject[] = [
     include: ["test/postgres/*.test.ts"],
     budgetSeconds: 240,
     testSeconds: 120,
+    quick: false,
+  },
+  {
+    name: "transactions",
+    include: ["test/transactions/*.test.ts"],
+    // With the installation of the libraries, which is needed once.
+    budgetSeconds: 180,
+    testSeconds: 60,
+    quick: false,
+    setup: "test/transactions/install.ts",
+  },
+  {
+    name: "copy",
+    include: ["test/copy/*.test.ts"],
+    budgetSeconds: 120,
+    testSeconds: 60,
     quick: false,
   },
 ];

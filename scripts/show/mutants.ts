@@ -34,23 +34,53 @@ const OPENER = "test/support/stores.ts";
 const STORES = "src/store";
 /** All tests of the store; of a mutant those of its verb, which its outer `describe` names. */
 const TESTS = /^(?:original|mutant of (\w+)[ >]+\1)[ >]/;
+/** Verbs that only make, end or watch a handle. */
+const ASK_NOTHING = ["open", "close", "watch"];
 const RUN_MS_MAX = 900_000;
 
-/** How the suites are run on a store, by the database. The server is shared by all copies. */
+/**
+ * How the suites are run on a store, by the database: `OPENER` and `FOLDER` stand for those of the
+ * copy. The server is shared by all copies.
+ */
 const RUNNERS = {
-  sqlite: {
-    imports: "openSqlite",
-    run: "for (const suite of suites) suite(openSqlite);",
-  },
-  postgres: {
-    imports: "openPostgres",
-    run: `
-      const url = process.env["MILLRACE_MUTANTS_URL"];
-      const server = { url, async [Symbol.asyncDispose]() {} };
-      const open = (connections = "shared") => openPostgres(server, connections);
-      for (const suite of [...suites, locksSuite, ownWaysSuite]) suite(open);`,
-  },
+  sqlite: `
+    import { describe } from "vitest";
+    import { unfence } from "../../src/store/FOLDER/fence.ts";
+    import { makeSqliteStore } from "../../src/store/FOLDER/make.ts";
+    import { openSqlite } from "../support/OPENER.ts";
+    import { suites } from "./all.ts";
+    import { sqliteCallers } from "./callers.ts";
+    import { insideSuite } from "./inside.suite.ts";
+    import { sqliteOwnSuite } from "./sqlite-own.suite.ts";
+    describe("TITLE", () => {
+      for (const suite of suites) suite(openSqlite);
+      insideSuite(sqliteCallers(makeSqliteStore));
+      sqliteOwnSuite({ makeSqliteStore, unfence });
+    });`,
+  postgres: `
+    import { describe } from "vitest";
+    import { openPostgres } from "../support/OPENER.ts";
+    import { suites } from "./all.ts";
+    import { postgresCallers } from "./callers.ts";
+    import { insideSuite } from "./inside.suite.ts";
+    import { locksSuite } from "./postgres-locks.suite.ts";
+    import { ownWaysSuite } from "./postgres-own.suite.ts";
+    const url = process.env["MILLRACE_MUTANTS_URL"];
+    const server = { url, async [Symbol.asyncDispose]() {} };
+    const open = (connections = "shared") => openPostgres(server, connections);
+    describe("TITLE", () => {
+      for (const suite of [...suites, locksSuite, ownWaysSuite]) suite(open);
+      insideSuite(postgresCallers(open));
+    });`,
 } as const;
+
+/** What the tests of a copy are called, and where it lies. */
+interface Copy {
+  readonly title: string;
+  /** The file that opens it. */
+  readonly opener: string;
+  readonly folder: string;
+}
 
 interface Report {
   readonly testResults: readonly {
@@ -73,12 +103,16 @@ const store = values.store === "postgres" ? "postgres" : "sqlite";
 assert.equal(values.store, store, "there are two stores: sqlite and postgres");
 const chosen = mutants[store].filter(({ verb }) => verbs.length === 0 || verbs.includes(verb));
 assert.ok(chosen.length > 0, "there is no such mutant");
+const unproven = verbsOfThePort().filter(
+  (verb) => !mutants[store].some((each) => each.verb === verb),
+);
+assert.deepEqual(unproven, [], "every verb that asks the database needs a mutant");
 
 const tree = mkdtempSync(join(tmpdir(), "millrace-mutants-"));
 process.on("exit", () => rmSync(tree, { recursive: true, force: true }));
 for (const path of COPIED) cpSync(join(root, path), join(tree, path), { recursive: true });
 symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
-writeRunner("original", "original", "stores");
+writeRunner("original", { title: "original", opener: "stores", folder: store });
 for (const [index, mutant] of chosen.entries()) plant(mutant, `mutant-${index}`);
 
 const failures = await runSuites();
@@ -100,6 +134,16 @@ if (broken.length > 0) console.log(`\nThese fail without any mutant:\n  ${broken
 console.log(`\n${total} mutants, ${total - survived} caught, ${survived} survived`);
 if (survived > 0) process.exitCode = 1;
 
+/** The verbs that ask the database something. */
+function verbsOfThePort(): string[] {
+  const text = readFileSync(join(root, STORES, "store.ts"), "utf8");
+  const start = text.indexOf("export interface JobStore");
+  const port = text.slice(start, text.indexOf("\n}\n", start));
+  const names = [...port.matchAll(/^  (\w+)\(/gm)].map(([, name = ""]) => name);
+  assert.ok(names.includes("claim"), "the port is not where it was");
+  return names.filter((verb) => !ASK_NOTHING.includes(verb));
+}
+
 /** Puts a broken copy of the store beside it, with the suites that run on it. */
 function plant({ verb, place, replace: [from, to] }: Mutant, name: string): void {
   cpSync(join(tree, STORES, store), join(tree, STORES, name), { recursive: true });
@@ -107,7 +151,7 @@ function plant({ verb, place, replace: [from, to] }: Mutant, name: string): void
     // On a shared server, the schemas of all copies must differ.
     replaceOnce(text, `/${store}/`, `/${name}/`).replace("`test_", `\`${name.replace("-", "_")}_`),
   );
-  writeRunner(name, `mutant of ${verb}`, name);
+  writeRunner(name, { title: `mutant of ${verb}`, opener: name, folder: name });
   if (place.endsWith(".ts")) {
     const path = `${STORES}/${name}/${place}`;
     copy(path, path, (text) => replaceOnce(text, from, to));
@@ -132,18 +176,12 @@ function overrideMigration(place: string, from: string, to: string): string {
   return `Object.assign(${found}, ${sql});\n`;
 }
 
-/** A test file that runs all suites on the store that an opener opens. */
-function writeRunner(name: string, title: string, opener: string): void {
-  const { imports, run } = RUNNERS[store];
-  const text = `
-    import { describe } from "vitest";
-    import { ${imports} } from "../support/${opener}.ts";
-    import { suites } from "./all.ts";
-    import { locksSuite } from "./postgres-locks.suite.ts";
-    import { ownWaysSuite } from "./postgres-own.suite.ts";
-    describe(${JSON.stringify(title)}, () => {
-      ${run}
-    });`;
+/** A test file that runs all suites on a copy of the store. */
+function writeRunner(name: string, { title, opener, folder }: Copy): void {
+  const text = RUNNERS[store]
+    .replaceAll("TITLE", title)
+    .replaceAll("OPENER", opener)
+    .replaceAll("FOLDER", folder);
   writeFileSync(join(tree, SUITES, `${name}.test.ts`), text);
 }
 

@@ -1,5 +1,5 @@
 /** What an examination of the file has found, and what to do about each of it. */
-import type { FileStore } from "./open-store.ts";
+import type { FileStore } from "./open-file.ts";
 
 export interface Check {
   readonly name: string;

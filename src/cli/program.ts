@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { declareConfig } from "./commands/config.ts";
+import { declareCopy } from "./commands/copy.ts";
 import { declareDeadLetters } from "./commands/dead-letters.ts";
 import { declareDev } from "./commands/dev.ts";
 import { declareDoctor } from "./commands/doctor.ts";
@@ -74,6 +75,7 @@ function createProgram(shell: Shell): Command {
   program.commandsGroup("Store:");
   declareMigrate(program, shell);
   declareBackup(program, shell);
+  declareCopy(program, shell);
   declareConfig(program, shell);
   return program;
 }
@@ -85,6 +87,7 @@ Examples:
   millrace enqueue email '{"to":"ada@example.com"}' --follow
   millrace jobs list --state failed
   millrace backup jobs-monday.db               while workers go on
+  millrace copy --from sqlite:./jobs.db --to postgres://user@host/database
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 3 completed with errors, 4 cancelled,
 5 the store cannot be used, 124 waited too long, 130 interrupted.

@@ -11,10 +11,22 @@ export interface RunningHere {
   readonly tenant: string;
 }
 
-const storage = new AsyncLocalStorage<RunningHere>();
+/** A run as the code below its handler knows it. */
+export interface RunHere {
+  readonly job: RunningHere;
+  /** Hears of promises that its handler left behind and that were rejected. */
+  rejected?(error: unknown): void;
+}
+
+const storage = new AsyncLocalStorage<RunHere>();
 
 /** The job below whose handler this code runs, if it does. */
 export function runningHere(): RunningHere | undefined {
+  return storage.getStore()?.job;
+}
+
+/** The run below whose handler this code runs, if it does. */
+export function runHere(): RunHere | undefined {
   return storage.getStore();
 }
 
@@ -23,7 +35,7 @@ export function runOutside<Answer>(work: () => Answer): Answer {
   return storage.exit(work);
 }
 
-/** Runs `work` as part of a job. */
-export function runAs<Answer>(job: RunningHere, work: () => Answer): Answer {
-  return storage.run(job, work);
+/** Runs `work` as part of a job's run. */
+export function runAs<Answer>(run: RunHere, work: () => Answer): Answer {
+  return storage.run(run, work);
 }

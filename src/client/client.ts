@@ -27,7 +27,7 @@ import type { Enqueued, Finished, JobRef, PayloadArgs } from "../face/enqueue.ts
 import type { Events } from "../face/events.ts";
 import { aName } from "../face/rules.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
-import type { GateName, JobRecord, JobStore, NewJob } from "../store/store.ts";
+import type { EnqueueAnswer, GateName, JobRecord, JobStore, NewJob } from "../store/store.ts";
 import { runningHere } from "./ambient.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "./answers.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
@@ -36,6 +36,7 @@ import { makeJobs } from "./jobs.ts";
 import { newJobOf } from "./new-job.ts";
 import { policyOf } from "./retry-policy.ts";
 import { checkRemark, insistOn } from "./texts.ts";
+import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
 import { idOf, workerView } from "./views.ts";
 
@@ -93,8 +94,8 @@ export class Client implements Omit<Millrace, "work"> {
     contract: JobContract<string, Input, R>,
     ...[payload, options = {}]: PayloadArgs<NoInfer<Input>>
   ): Promise<Enqueued<R>> {
-    const job = await this.#newJobOf({ contract, payload, options });
-    const [answer] = await this.parts.store.enqueue([job]);
+    const { job, tx } = await this.#newJobOf({ contract, payload, options });
+    const [answer] = await this.#store([job], tx);
     if (answer === undefined) throw new Error("the store gave no answer");
     const enqueued: Enqueued<any> = enqueuedOf(answer, job.type);
     return enqueued;
@@ -103,16 +104,9 @@ export class Client implements Omit<Millrace, "work"> {
   async enqueueMany<const T extends readonly JobRequest<unknown>[]>(
     requests: T,
   ): Promise<{ [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never }> {
-    const jobs = await Promise.all(
-      requests.map(async (request, index) => {
-        try {
-          return await this.#newJobOf(requestOf(request));
-        } catch (error) {
-          throw atRequest(index, error);
-        }
-      }),
-    );
-    const said = await this.parts.store.enqueue(jobs);
+    const made = await allOf(requests.map((request, index) => this.#madeAt(request, index)));
+    const jobs = made.map(({ job }) => job);
+    const said = await this.#store(jobs, commonTx(made));
     const answers: readonly any[] = allEnqueued(
       said,
       jobs.map(({ type }) => type),
@@ -177,12 +171,30 @@ export class Client implements Omit<Millrace, "work"> {
     }
   }
 
-  async #newJobOf(request: RequestParts): Promise<NewJob> {
+  #madeAt(request: JobRequest<unknown>, index: number): Made | Promise<Made> {
+    const refuse = (error: unknown): never => {
+      throw atRequest(index, error);
+    };
+    try {
+      const made = this.#newJobOf(requestOf(request));
+      return made instanceof Promise ? made.catch(refuse) : made;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  #newJobOf(request: RequestParts): Made | Promise<Made> {
     const { tenant, preset } = this.parts;
     const around = { newId: this.newId, tenant, preset, running: runningHere() };
-    const job = await newJobOf(request, around);
+    const { tx, request: plain } = withoutTx(request);
+    const job = newJobOf(plain, around);
     this.#learnOnce(request.contract);
-    return job;
+    return job instanceof Promise ? job.then((late) => ({ job: late, tx })) : { job, tx };
+  }
+
+  #store(jobs: readonly NewJob[], tx: unknown): Promise<readonly EnqueueAnswer[]> {
+    const { store } = this.parts;
+    return tx === undefined ? store.enqueue(jobs) : store.enqueueInside(tx, jobs);
   }
 
   /** A contract that says nothing about retries teaches nothing, and takes no room. */
@@ -192,6 +204,23 @@ export class Client implements Omit<Millrace, "work"> {
     if (settings.backoff === undefined || this.#policies.has(type)) return;
     this.learn([definition], this.parts.preset.retry);
   }
+}
+
+/** A job to be written, and the transaction of the caller that it belongs to. */
+interface Made {
+  readonly job: NewJob;
+  readonly tx: unknown;
+}
+
+/** Waits only if there is something to wait for. */
+async function allOf<Value>(
+  values: readonly (Value | Promise<Value>)[],
+): Promise<readonly Value[]> {
+  return values.every(isHere) ? values : Promise.all(values);
+}
+
+function isHere<Value>(value: Value | Promise<Value>): value is Value {
+  return !(value instanceof Promise);
 }
 
 /** A target names exactly one of lane, type and tenant. */

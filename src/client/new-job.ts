@@ -4,7 +4,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { durationMs, instantMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
-import { PRIORITIES, type JobId, type JsonText } from "../core/job.ts";
+import { PRIORITIES, type JobId } from "../core/job.ts";
 import { encodePayload } from "../core/payload.ts";
 import type { Preset } from "../core/presets.ts";
 import type { EnqueueOptions } from "../face/enqueue.ts";
@@ -22,31 +22,31 @@ export interface Surroundings {
   readonly preset: Preset;
 }
 
-export async function newJobOf(request: RequestParts, around: Surroundings): Promise<NewJob> {
+/** At once, if the schema answers at once: most do, and a thousand waits would take their time. */
+export function newJobOf(request: RequestParts, around: Surroundings): NewJob | Promise<NewJob> {
   const definition = definitionOf(request.contract);
-  const { options } = request;
-  checkOptions(definition.type, options);
-  await checkPayload(definition, request.payload);
-  const { text: payload } = encodePayload(request.payload);
-  return assemble(definition, payload, options, around);
+  checkOptions(definition.type, request.options);
+  const checked = checkPayload(definition, request.payload);
+  const assembled = (): NewJob => assemble(definition, request, around);
+  return checked instanceof Promise ? checked.then(assembled) : assembled();
 }
 
 /** Runs the schema to refuse; what is stored is what the caller gave. */
-async function checkPayload({ type, schema }: Definition, payload: unknown): Promise<void> {
-  if (schema === undefined) {
-    if (payload === undefined) return;
-    throw new MillraceError("PAYLOAD_INVALID", `job "${type}" takes no payload`);
-  }
-  await parsePayload(type, schema, payload);
+function checkPayload({ type, schema }: Definition, payload: unknown): unknown {
+  if (schema !== undefined) return parsePayload(type, schema, payload);
+  if (payload === undefined) return undefined;
+  throw new MillraceError("PAYLOAD_INVALID", `job "${type}" takes no payload`);
 }
 
-/** What the handler gets: the schema's output. */
-export async function parsePayload(
-  type: string,
-  schema: StandardSchemaV1,
-  payload: unknown,
-): Promise<unknown> {
-  const verdict = await schema["~standard"].validate(payload);
+/** What the handler gets: the schema's output; at once, if the schema has it at once. */
+export function parsePayload(type: string, schema: StandardSchemaV1, payload: unknown): unknown {
+  const verdict = schema["~standard"].validate(payload);
+  return "then" in verdict
+    ? Promise.resolve(verdict).then((late) => accepted(type, late))
+    : accepted(type, verdict);
+}
+
+function accepted(type: string, verdict: StandardSchemaV1.Result<unknown>): unknown {
   if (verdict.issues === undefined) return verdict.value;
   const issues = verdict.issues.slice(0, 20).map(({ message, path }) => ({
     path: ["payload", ...(path ?? []).map(stepOf)].join("."),
@@ -60,10 +60,11 @@ function stepOf(step: PropertyKey | StandardSchemaV1.PathSegment): string {
   return String(typeof step === "object" ? step.key : step);
 }
 
+const NO_TAGS: NewJob["tags"] = Object.freeze({});
+
 function assemble(
   { type, settings }: Definition,
-  payload: JsonText | null,
-  options: EnqueueOptions,
+  { payload, options }: RequestParts,
   { newId, tenant, running, preset }: Surroundings,
 ): NewJob {
   const lane = settings.lane ?? "general";
@@ -77,7 +78,7 @@ function assemble(
     due: dueOf(options),
     maxAttempts: options.maxAttempts ?? settings.maxAttempts ?? preset.retry.maxAttempts,
     timeoutMs: timeoutOf(settings, lane, preset),
-    payload,
+    payload: encodePayload(payload).text,
     payloadVersion: null,
     correlationId: options.correlationId ?? running?.correlationId ?? null,
     parentId: running?.id ?? null,
@@ -86,7 +87,7 @@ function assemble(
     idempotency: keyed(options.idempotencyKey, preset.onIdempotencyConflict),
     dedup: keyed(options.dedupKey, "skip"),
     webhookUrl: options.webhookUrl ?? null,
-    tags: options.tags ?? {},
+    tags: options.tags ?? NO_TAGS,
     createdBy: options.createdBy ?? null,
     onOrphan: settings.onOrphan ?? preset.onOrphan,
     retryOwner: settings.retryOwner ?? "queue",

@@ -13,7 +13,7 @@ const URL_LENGTH_MAX = 2_000;
 const aKey: Rule = aText(KEY_LENGTH_MAX);
 
 /** Named by the types, and refused until they do what they say: ignoring them would be a lie. */
-const NOT_YET: readonly (keyof EnqueueOptions)[] = ["concurrencyKey", "after", "tx"];
+const NOT_YET: readonly (keyof EnqueueOptions)[] = ["concurrencyKey", "after"];
 
 /** A key alone, or a key with what happens when it is taken. */
 function keyOr(...policies: readonly string[]): Rule {
@@ -58,6 +58,7 @@ export function checkOptions(type: string, options: EnqueueOptions): void {
       { details: { option: early } },
     );
   }
+  if (isObject(options) && options["tx"] !== undefined) throw misplacedTx(type);
   const mismatch = RULE(options, "");
   if (mismatch !== null) {
     const { place, problem } = mismatch;
@@ -71,6 +72,16 @@ export function checkOptions(type: string, options: EnqueueOptions): void {
       `enqueue of "${type}": give runAt or delay, not both`,
     );
   }
+}
+
+/** The client takes it out of the options; whoever else comes here cannot use it. */
+function misplacedTx(type: string): MillraceError {
+  return new MillraceError(
+    "OPTION_INVALID",
+    `enqueue of "${type}": tx belongs to mill.enqueue and mill.enqueueMany; a child of ` +
+      "ctx.enqueue comes into being with the end of its run, and not with a transaction",
+    { details: { option: "tx" } },
+  );
 }
 
 function isTags(value: unknown): boolean {

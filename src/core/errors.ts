@@ -20,6 +20,11 @@ export const CATALOGUE = {
   IDEMPOTENCY_CONFLICT: { status: 422, hint: "Use a new key for a different job." },
   IDEMPOTENCY_KEY_USED: { status: 409, hint: "Look up the job that holds the key." },
   DEDUP_KEY_HELD: { status: 409, hint: "Wait for the job that holds the key, or cancel it first." },
+  TX_INVALID: {
+    status: 400,
+    hint: "Hand in an open transaction on the database that holds the jobs.",
+  },
+  TX_ABORTED: { status: 409, hint: "Roll the transaction back, and begin it anew." },
   CHILDREN_TOO_MANY: {
     status: 422,
     hint: "Enqueue them with mill.enqueueMany, in batches, or let children have children.",
@@ -51,12 +56,50 @@ export const CATALOGUE = {
     status: 500,
     hint: "Name another file, or allow its tables beside the others with { shared: true }.",
   },
-  STORE_CORRUPT: { status: 500, hint: "Keep a copy of the file, and restore the last backup." },
+  STORE_CORRUPT: { status: 500, hint: "Keep a copy of what is there, and restore the backup." },
   STORE_NEWER: { status: 500, hint: "Install the version of Millrace that last wrote the store." },
   STORE_FULL: { status: 507, hint: "Free space on the disk, then try again." },
   STORE_BUSY: { status: 503, hint: "Try again; if it stays busy, find the program that holds it." },
   STORE_REFUSED: { status: 422, hint: "Correct the value that the message names." },
   STORE_FAILED: { status: 500, hint: "Read the cause, and try again." },
+  STORE_UNREACHABLE: {
+    status: 503,
+    hint: "Start the server, or correct the host and the port of its URL.",
+  },
+  STORE_DENIED: {
+    status: 500,
+    hint: "Correct the user and the password, or grant the right that the message names.",
+  },
+  STORE_DATABASE_MISSING: {
+    status: 500,
+    hint: "Create the database, or correct its name at the end of the URL.",
+  },
+  STORE_SERVER_READ_ONLY: {
+    status: 503,
+    hint: "Connect to the primary; after a failover, try again once there is a new one.",
+  },
+  STORE_CROWDED: {
+    status: 503,
+    hint: "Raise max_connections, lower the poolSize of each process, or use a pooler.",
+  },
+  STORE_SCHEMA_FOREIGN: {
+    status: 500,
+    hint: "Name a schema of its own, such as with ?schema=jobs at the end of the URL.",
+  },
+  STORE_UNSUITABLE: { status: 500, hint: "Name a database in UTF8 on PostgreSQL 15 or newer." },
+  STORE_MOVED: {
+    status: 410,
+    hint: "Give your processes the URL of the database that the message names.",
+  },
+  STORE_INCOMPLETE: {
+    status: 503,
+    hint: "Run the same millrace copy again to end it, or give it up with --abandon.",
+  },
+  STORE_OCCUPIED: {
+    status: 409,
+    hint: "Name an empty database, or another schema with ?schema= at the end of the URL.",
+  },
+  STORE_OLDER: { status: 409, hint: "Bring it up to date first, with millrace migrate." },
   STORE_CLOSED: { status: 500, hint: "Open the store before you use it, and not after its end." },
   BACKUP_EXISTS: { status: 409, hint: "Name a file that does not exist yet." },
 } as const;

@@ -9,25 +9,33 @@ import type { JobId } from "./job.ts";
 
 const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** Two letters for each value of ten bits. */
-const PAIRS: readonly string[] = Array.from(
-  { length: 1024 },
-  (_, bits) => LETTERS.charAt(bits >> 5) + LETTERS.charAt(bits & 31),
-);
+/** The character code of each letter. */
+const CODES: readonly number[] = Array.from(LETTERS, (letter) => letter.charCodeAt(0));
 
 /** The five bits of each letter, by its character code. */
 const BITS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   Math.max(0, LETTERS.indexOf(String.fromCharCode(code))),
 );
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, "0"),
+const HEX_LETTERS = "0123456789abcdef";
+const HEX_CODES: readonly number[] = Array.from(HEX_LETTERS, (digit) => digit.charCodeAt(0));
+
+/** The value of each hexadecimal digit, by its character code. */
+const DIGITS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  Math.max(0, HEX_LETTERS.indexOf(String.fromCharCode(code).toLowerCase())),
 );
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** U is no letter of the alphabet; I, L and O are read as the digits they resemble. */
 const BASE32 = /^[0-7ILO][0-9A-TV-Z]{25}$/i;
+
+/** Filled and read within one call: claims and enqueues make ids by the thousand. */
+const SCRATCH_CODES: number[] = Array.from({ length: 26 }, () => 0);
+const SCRATCH_HEX: number[] = Array.from({ length: 32 }, () => 0);
+const SCRATCH_BYTES: Uint8Array = new Uint8Array(16);
+
+const DASH = "-".charCodeAt(0);
 
 /** The 12 bits that follow the time. */
 const COUNTER_MAX = 0xfff;
@@ -75,7 +83,7 @@ export function idSource(clock: Pick<Clock, "now">, dice: Dice): () => JobId {
  */
 export function parseId(text: string): JobId | null {
   const bare = text.replace(/^job_/i, "");
-  if (UUID.test(bare)) return idFromBytes(uuidBytes(bare));
+  if (UUID.test(bare)) return idFromUuid(bare);
   if (!BASE32.test(bare)) return null;
   return bare.toUpperCase().replaceAll(/[IL]/g, "1").replaceAll("O", "0");
 }
@@ -101,24 +109,58 @@ export function idBytes(id: JobId): Uint8Array {
 
 /** The canonical id of 16 bytes. */
 export function idFromBytes(bytes: Uint8Array): JobId {
-  let id = "";
+  const codes = SCRATCH_CODES;
+  let at = 0;
   let held = 0;
-  // Two zero bits in front make 130, which are 13 pairs of letters.
+  // Two zero bits in front make 130, which are 26 letters.
   let heldBits = 2;
-  for (const byte of bytes) {
-    held = (held << 8) | byte;
-    heldBits += 8;
-    if (heldBits < 10) continue;
-    heldBits -= 10;
-    id += PAIRS[held >> heldBits];
-    held &= (1 << heldBits) - 1;
+  for (let i = 0; i < 16; i += 1) {
+    held = (held << 8) | bytes[i]!;
+    for (heldBits += 8; heldBits >= 5;) {
+      heldBits -= 5;
+      codes[at] = CODES[held >> heldBits]!;
+      at += 1;
+      held &= (1 << heldBits) - 1;
+    }
   }
-  return id;
+  return String.fromCharCode(...codes);
+}
+
+/** The canonical id of a UUID as text. */
+export function idFromUuid(uuid: string): JobId {
+  const bytes = SCRATCH_BYTES;
+  let digits = 0;
+  for (let i = 0; i < uuid.length; i += 1) {
+    const code = uuid.charCodeAt(i);
+    if (code === DASH) continue;
+    bytes[digits >> 1] = (bytes[digits >> 1]! << 4) | DIGITS[code]!;
+    digits += 1;
+  }
+  return idFromBytes(bytes);
+}
+
+/** The 32 hexadecimal digits of a canonical id. */
+export function idHex(id: JobId): string {
+  const codes = SCRATCH_HEX;
+  let at = 0;
+  let held = 0;
+  // The first letter carries three bits only.
+  let heldBits = -2;
+  for (let i = 0; i < id.length; i += 1) {
+    held = (held << 5) | BITS[id.charCodeAt(i)]!;
+    for (heldBits += 5; heldBits >= 4;) {
+      heldBits -= 4;
+      codes[at] = HEX_CODES[held >> heldBits]!;
+      at += 1;
+      held &= (1 << heldBits) - 1;
+    }
+  }
+  return String.fromCharCode(...codes);
 }
 
 /** The same id as a UUID in lower case. */
 export function idUuid(id: JobId): string {
-  const hex = Array.from(idBytes(id), (byte) => HEX[byte]).join("");
+  const hex = idHex(id);
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),
@@ -149,7 +191,7 @@ function advance(last: Stamp, nowMs: number, start: number): Stamp {
 
 /** A UUIDv7: 48 bits of time, version, 12 bits of counter, variant, 62 bits of chance. */
 function compose({ timeMs, counter }: Stamp, chance: Uint8Array, from: number): JobId {
-  const bytes = new Uint8Array(16);
+  const bytes = SCRATCH_BYTES;
   // A typed array keeps the lowest eight bits of what is written, without its fraction.
   bytes[0] = timeMs / 2 ** 40;
   bytes[1] = timeMs / 2 ** 32;
@@ -166,11 +208,4 @@ function compose({ timeMs, counter }: Stamp, chance: Uint8Array, from: number): 
 
 function counterBits(chance: Uint8Array, from: number): number {
   return ((chance[from]! << 8) | chance[from + 1]!) & COUNTER_MAX;
-}
-
-function uuidBytes(uuid: string): Uint8Array {
-  const hex = uuid.replaceAll("-", "");
-  return Uint8Array.from({ length: 16 }, (_, i) =>
-    Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
-  );
 }

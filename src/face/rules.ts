@@ -83,18 +83,25 @@ export function listOf(rule: Rule): Rule {
 /** `expected` completes the sentence "… must be" for a value that is no object at all. */
 export function anObject(fields: Fields, expected: string): Rule {
   const known = { ...fields.required, ...fields.optional };
+  const required = Object.entries(fields.required);
+  const optional = Object.entries(fields.optional);
   return (value, place) => {
     if (!isObject(value)) return { place, problem: `must be ${expected}, not ${shown(value)}` };
-    return first([
-      ...Object.keys(value)
-        .filter((key) => !Object.hasOwn(known, key))
-        .map((key) => ({ place: within(place, key), problem: unknownKey(key, known) })),
-      ...Object.entries(fields.required).map(([key, rule]) => rule(value[key], within(place, key))),
-      ...Object.entries(fields.optional).map(([key, rule]) =>
-        // Without exactOptionalPropertyTypes, `{ lane: undefined }` is how callers leave a key out.
-        value[key] === undefined ? null : rule(value[key], within(place, key)),
-      ),
-    ]);
+    const stray = Object.keys(value).find((key) => !Object.hasOwn(known, key));
+    if (stray !== undefined) {
+      return { place: within(place, stray), problem: unknownKey(stray, known) };
+    }
+    for (const [key, rule] of required) {
+      const mismatch = rule(value[key], within(place, key));
+      if (mismatch !== null) return mismatch;
+    }
+    for (const [key, rule] of optional) {
+      // Without exactOptionalPropertyTypes, `{ lane: undefined }` is how callers leave a key out.
+      if (value[key] === undefined) continue;
+      const mismatch = rule(value[key], within(place, key));
+      if (mismatch !== null) return mismatch;
+    }
+    return null;
   };
 }
 

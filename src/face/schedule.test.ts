@@ -34,6 +34,13 @@ describe("a schedule", () => {
     expect(Object.isFrozen(nightly.when) && Object.isFrozen(nightly.when.missed)).toBe(true);
   });
 
+  test("refuses a transaction, for none is open when it makes its jobs", () => {
+    const tx = { query: async () => ({ rows: [] }) };
+    expect(() => schedule("nightly", { cron: "@daily" }, cleanup, undefined, { tx })).toThrow(
+      'schedule "nightly": options.tx must be left out',
+    );
+  });
+
   test.each<Timing>([
     { cron: "* * * * *", missed: "skip", overlap: "skip" },
     { cron: "@daily", missed: { all: 1 }, overlap: "queue" },

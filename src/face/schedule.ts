@@ -52,8 +52,14 @@ export function schedule<Input>(
   insist(subject, TIMING_RULE, when, "when");
   insist(subject, must(isContract, "made with defineJob"), job, "the job");
   const [payload, options = {}] = args;
+  insist(subject, noTx, options.tx, "options.tx");
   return Object.freeze({ name, when: frozenTiming(when), contract: job, payload, options });
 }
+
+const noTx = must(
+  (value) => value === undefined,
+  "left out: no transaction is open when a tick makes its job",
+);
 
 const aMissedPolicy: Rule = (value, place) =>
   isObject(value) ? aMissedLimit(value, place) : aMissedWord(value, place);

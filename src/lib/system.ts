@@ -13,16 +13,23 @@ export const systemClock: {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, wake) {
-    let timer: NodeJS.Timeout;
-    const arm = (leftMs: number): void => {
-      // Beyond that, Node fires at once instead of in a month.
-      const sliceMs = Math.min(leftMs, TIMER_MS_MAX);
-      timer = setTimeout(() => (leftMs > sliceMs ? arm(leftMs - sliceMs) : wake()), sliceMs);
-    };
-    arm(ms);
+    if (ms > TIMER_MS_MAX) return afterLong(ms, wake);
+    const timer = setTimeout(wake, ms);
     return () => clearTimeout(timer);
   },
 };
+
+/** Beyond its largest wait, Node would fire at once instead of in a month. */
+function afterLong(ms: number, wake: () => void): () => void {
+  let cancel = (): void => {};
+  const arm = (leftMs: number): void => {
+    const sliceMs = Math.min(leftMs, TIMER_MS_MAX);
+    const next = (): void => (leftMs > sliceMs ? arm(leftMs - sliceMs) : wake());
+    cancel = systemClock.after(sliceMs, next);
+  };
+  arm(ms);
+  return () => cancel();
+}
 
 /** Cryptographic chance. */
 export const systemDice: { random(): number; bytes(count: number): Uint8Array } = {

@@ -4,13 +4,14 @@ import { systemClock, systemDice } from "../lib/system.ts";
 import type { JobStore } from "../store/store.ts";
 import type { ThreadStart, ThreadWord } from "./heartbeat.ts";
 import { OverrunWatch } from "./overrun.ts";
+import { beatOnce } from "./skew.ts";
 import { Ticker } from "./ticker.ts";
 
 const start: ThreadStart = workerData;
 
-void beat();
+void live();
 
-async function beat(): Promise<void> {
+async function live(): Promise<void> {
   const entry: { makeThreadStore(options: object): JobStore } = await import(start.entry.module);
   const store = entry.makeThreadStore(start.entry.options);
   await store.open();
@@ -27,8 +28,9 @@ async function beat(): Promise<void> {
     retryMs: start.beatMs,
     failed: (error) => say({ type: "failed", message: String(error) }),
     async tick() {
-      const renewal = await store.renew(start.worker, start.leaseMs);
-      say({ type: "renewal", renewal });
+      const beat = await beatOnce(store, systemClock, start);
+      say({ type: "beat", beat });
+      const { renewal } = beat;
       if (renewal.status === "renewed") await overruns.beat(renewal.now);
       return start.beatMs;
     },

@@ -8,7 +8,8 @@
 import { Worker as Thread } from "node:worker_threads";
 import type { Clock } from "../core/clock.ts";
 import type { RetryPolicy } from "../core/policy.ts";
-import type { JobStore, Renewal, ThreadEntry, WorkerId } from "../store/store.ts";
+import type { JobStore, ThreadEntry, WorkerId } from "../store/store.ts";
+import { beatOnce, type Beat } from "./skew.ts";
 import { Ticker } from "./ticker.ts";
 
 export interface HeartbeatParts {
@@ -20,7 +21,7 @@ export interface HeartbeatParts {
   /** How a run counts that the thread had to end. */
   readonly policies: Readonly<Record<string, RetryPolicy>>;
   readonly policy: RetryPolicy;
-  readonly heard: (renewal: Renewal) => void;
+  readonly heard: (beat: Beat) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -40,7 +41,7 @@ export interface ThreadStart {
 
 /** What it says. */
 export type ThreadWord =
-  | { readonly type: "renewal"; readonly renewal: Renewal }
+  | { readonly type: "beat"; readonly beat: Beat }
   | { readonly type: "failed"; readonly message: string };
 
 export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
@@ -56,7 +57,7 @@ function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
     retryMs: beatMs,
     failed,
     async tick() {
-      heard(await store.renew(worker, leaseMs));
+      heard(await beatOnce(store, clock, { worker, leaseMs }));
       return beatMs;
     },
   });
@@ -85,7 +86,7 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
     }
     void substitute?.stop();
     substitute = null;
-    heard(word.renewal);
+    heard(word.beat);
   });
   thread.on("error", failed);
   thread.on("exit", () => {

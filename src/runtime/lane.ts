@@ -2,16 +2,18 @@
  * One lane of a worker: so many slots, and where they get their work.
  *
  * A free slot asks for due jobs, which begin at once. If the answer was full there is a backlog,
- * and what the slots will need in the next half second is fetched into a buffer; where runs take
- * longer there is none, so that no worker hoards what another could run. Jobs in the buffer have
- * not begun: each is started in the store before its handler runs, so that a crash charges only
- * what had really begun, and a stop hands the rest back.
+ * and the next jobs should be at hand when slots get free. Many slots are filled by claims that
+ * overlap: while the jobs of one run, the next is on its way. For few slots, what they will need in
+ * the next half second is fetched into a buffer; where runs take longer there is none, so that no
+ * worker hoards what another could run. Jobs in the buffer have not begun: each is started in the
+ * store before its handler runs, so that a crash charges only what had really begun, and a stop
+ * hands the rest back.
  */
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
 import type { ClaimedJob, ClaimRequest, JobStore, Lease } from "../store/store.ts";
 
 export interface LaneParts {
-  readonly store: Pick<JobStore, "claim" | "start" | "handBack">;
+  readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "start" | "handBack">;
   readonly name: string;
   readonly slots: number;
   readonly batch: number;
@@ -21,8 +23,12 @@ export interface LaneParts {
   readonly lost: () => void;
   /** False once nothing new may begin. */
   readonly isOpen: () => boolean;
+  /** False while the store lags behind with the ends of runs. */
+  readonly hasRoom: () => boolean;
 }
 
+/** One lease holds no more. */
+const CLAIM_MAX = 500;
 /** How much work a buffer may hold. */
 const BUFFER_MS = 500;
 /** Weight of the last run in the average. */
@@ -34,6 +40,12 @@ export class Lane {
   readonly name: string;
   readonly #parts: LaneParts;
   #running = 0;
+  /** Who fills its slots just now, and how many jobs their claims may bring. */
+  #hands = 0;
+  #asked = 0;
+  /** The last claim brought something, and all that it asked for. */
+  #hasFound = false;
+  #hasBacklog = false;
   #averageMs: number | null = null;
   #buffer: { lease: Lease; jobs: ClaimedJob[] } | null = null;
 
@@ -44,11 +56,20 @@ export class Lane {
 
   /** Its slots and how many of them are taken. */
   get load(): LaneSlots {
-    return { lane: this.name, slots: this.#parts.slots, running: this.#running };
+    return { lane: this.name, slots: this.#parts.slots, running: this.#running + this.#asked };
   }
 
   get free(): number {
-    return this.#parts.slots - this.#running;
+    return this.#parts.slots - this.#running - this.#asked;
+  }
+
+  /**
+   * There may be work for a slot that has become free. After a claim that found nothing there is
+   * none until a hint, or the next poll, tells of some. One that found less than it asked for says
+   * little: payloads may have been too heavy, or jobs in the hands of somebody else.
+   */
+  get isHungry(): boolean {
+    return this.#hasFound || this.#buffer !== null;
   }
 
   /** A run of this lane has ended after so long. */
@@ -60,23 +81,52 @@ export class Lane {
 
   /** Fills the free slots, as long as there is work in the lanes that the plan names. */
   async fill({ lanes }: LaneClaim): Promise<void> {
-    while (this.free > 0 && this.#parts.isOpen()) {
+    if (this.#hands > 0 && !this.#mayOverlap()) return;
+    this.#hands += 1;
+    try {
+      await this.#fill(lanes);
+    } finally {
+      this.#hands -= 1;
+    }
+  }
+
+  async #fill(lanes: ClaimRequest["lanes"]): Promise<void> {
+    while (this.free > 0 && this.#parts.isOpen() && this.#parts.hasRoom()) {
       if (this.#buffer !== null) {
         await this.#startFromBuffer(this.#buffer);
         continue;
       }
-      const wanted = this.free;
-      const taken = await this.#claim({ lanes, limit: wanted, buffer: false });
-      if (taken < wanted) return;
+      await this.#claimForSlots(lanes);
+      if (!this.#hasBacklog) return;
       const ahead = this.#bufferSize();
       if (ahead > 0) await this.#claim({ lanes, limit: ahead, buffer: true });
     }
   }
 
+  async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<void> {
+    const { slots, store } = this.#parts;
+    const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
+    const limit = Math.min(this.free, share, CLAIM_MAX);
+    this.#asked += limit;
+    try {
+      const taken = await this.#claim({ lanes, limit, buffer: false });
+      this.#hasFound = taken > 0;
+      this.#hasBacklog = taken >= limit;
+    } finally {
+      this.#asked -= limit;
+    }
+  }
+
+  /** With a backlog, claims overlap if the slots outnumber what a buffer would hold. */
+  #mayOverlap(): boolean {
+    const { slots, batch } = this.#parts;
+    return this.#hasBacklog && slots >= batch;
+  }
+
   /** How many jobs the slots will finish within {@link BUFFER_MS}, going by the last runs. */
   #bufferSize(): number {
     const { slots, batch } = this.#parts;
-    if (this.#averageMs === null) return 0;
+    if (this.#averageMs === null || slots >= batch) return 0;
     const perSlot = BUFFER_MS / Math.max(this.#averageMs, RUN_MS_MIN);
     return Math.min(batch, Math.floor(slots * perSlot));
   }

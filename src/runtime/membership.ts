@@ -10,6 +10,7 @@ import { MillraceError } from "../core/errors.ts";
 import type { Logger } from "../face/context.ts";
 import type { JobStore, Renewal, WorkerInfo } from "../store/store.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
+import { SkewWatch, type Beat } from "./skew.ts";
 
 export interface MembershipParts extends Pick<HeartbeatParts, "policy" | "policies" | "beatMs"> {
   readonly store: JobStore;
@@ -28,6 +29,7 @@ export interface MembershipParts extends Pick<HeartbeatParts, "policy" | "polici
 
 export class Membership {
   readonly #parts: MembershipParts;
+  readonly #skew: SkewWatch;
   readonly #givenUp = Promise.withResolvers<void>();
   #isTrying = true;
   #heartbeat: Heartbeat | null = null;
@@ -37,6 +39,7 @@ export class Membership {
 
   constructor(parts: MembershipParts) {
     this.#parts = parts;
+    this.#skew = new SkewWatch(parts.logger);
   }
 
   /** Whether the worker may claim, as far as anybody knows. */
@@ -133,12 +136,13 @@ export class Membership {
       beatMs,
       policy,
       policies,
-      heard: (renewal) => this.#heard(renewal),
+      heard: (beat) => this.#heard(beat),
       failed: (error) => logger.error("the heartbeat failed; trying again", { error }),
     });
   }
 
-  #heard(renewal: Renewal): void {
+  #heard({ renewal, skew }: Beat): void {
+    if (skew !== null) this.#skew.hear(skew);
     // A doubt that could not be cleared is still there, whatever this beat was told.
     if (renewal.status === "lost" || !this.#stands) this.doubt();
     if (renewal.status === "renewed") this.#parts.heard(renewal);

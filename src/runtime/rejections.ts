@@ -11,30 +11,15 @@
  * Every other rejection ends as if nobody listened here: if nobody else does, the listener steps
  * aside and rejects once more with the same error, so that Node does what it has been told to do.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
-import { runningHere } from "../client/ambient.ts";
-import type { Logger } from "../face/context.ts";
+import { runHere } from "../client/ambient.ts";
 import { soon } from "../lib/system.ts";
-import type { ClaimedJob } from "../store/store.ts";
 
 const EVENT = "unhandledRejection";
 /** In these modes Node acts the same whether anybody listens or not. */
 const DEAF_MODES: readonly unknown[] = ["none", "strict", "warn"];
 
-/** A run, and where its worker reports. */
-export interface ReportedRun {
-  readonly job: Pick<ClaimedJob, "id" | "type" | "n" | "correlationId">;
-  readonly logger: Logger;
-}
-
-const runs = new AsyncLocalStorage<ReportedRun>();
 /** Workers of this process that run now. */
 let workers = 0;
-
-/** Runs a handler so that what it leaves behind is known as its own. */
-export function runReported<Answer>(run: ReportedRun, work: () => Answer): Answer {
-  return runs.run(run, work);
-}
 
 /** Listens for one more worker; one listener serves them all. Answers how to end it. */
 export function listenForRejections(): () => void {
@@ -51,24 +36,14 @@ function listen(): void {
 }
 
 function heard(error: unknown): void {
-  const run = runs.getStore();
-  if (run !== undefined && runningHere() !== undefined) {
-    report(run, error);
+  const run = runHere();
+  if (run?.rejected !== undefined) {
+    run.rejected(error);
     return;
   }
   const isOthers = process.listenerCount(EVENT) > 1;
   // Not at once: what else was rejected in this turn may be a handler's.
   if (!isOthers && nodeAsksFirst()) process.nextTick(rejectAgain, error);
-}
-
-function report({ job, logger }: ReportedRun, error: unknown): void {
-  logger.error("a promise that a handler left behind was rejected; the worker goes on", {
-    job_id: job.id,
-    type: job.type,
-    run: job.n,
-    correlation_id: job.correlationId,
-    error,
-  });
 }
 
 /** Whether Node leaves a rejection to its listeners, and acts only when there is none. */

@@ -4,7 +4,7 @@ import { newJob, workerInfo } from "../../test/support/factories.ts";
 import { openSqlite } from "../../test/support/stores.ts";
 import { stateOf, takeOne } from "../../test/support/steps.ts";
 import { defaults } from "../core/presets.ts";
-import { rescuer } from "./services.ts";
+import { pruner, rescuer } from "./services.ts";
 
 describe("a rescuer", () => {
   test("that looks twice at once takes nothing back: only time makes a silence", async () => {
@@ -35,6 +35,36 @@ describe("a rescuer", () => {
   });
 });
 
+describe("a pruner", () => {
+  test.each([
+    ["as often as the shortest retention passes", 5_000, 5_000],
+    ["once a minute at least", 86_400_000, 60_000],
+    ["once a second at most", 0, 1_000],
+  ])("looks %s", async (_, keptMs, everyMs) => {
+    await using world = await makeWorld();
+    const { store, clock } = world;
+    const looks: number[] = [];
+    const prune = store.prune.bind(store);
+    Reflect.set(store, "prune", (...args: Parameters<typeof prune>) => {
+      looks.push(clock.monotonic());
+      return prune(...args);
+    });
+    const retention = { ...defaults.retention, eventMs: keptMs };
+    const duty = pruner({ ...world.parts, preset: { ...defaults, retention } });
+
+    duty.wake();
+    for (let look = 0; look < 2; look += 1) {
+      await world.stillness();
+      await clock.advance(everyMs);
+    }
+    await world.stillness();
+    await duty.stop();
+
+    const [first = 0, second, third] = looks;
+    expect([second, third]).toEqual([first + everyMs, first + 2 * everyMs]);
+  });
+});
+
 /** A worker that has fallen silent with a job in its hands, and a duty that will look for it. */
 async function makeWorld() {
   const db = await openSqlite();
@@ -46,7 +76,7 @@ async function makeWorld() {
   await clock.advance(leaseMs);
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);
-  const duty = rescuer({
+  const parts = {
     store,
     clock,
     random: () => 0.5,
@@ -55,8 +85,10 @@ async function makeWorld() {
     policyOf: () => defaults.retry,
     leaseMs,
     pollMs: 1_000,
-  });
+  };
+  const duty = rescuer(parts);
   return {
+    parts,
     store,
     clock,
     duty,

@@ -5,14 +5,16 @@ import type { Clock } from "../core/clock.ts";
 import type { Settlement } from "../core/outcome.ts";
 import { settle } from "../core/settle.ts";
 import type { RetryPolicy } from "../core/policy.ts";
-import type { Preset } from "../core/presets.ts";
+import type { Preset, RetentionPreset } from "../core/presets.ts";
 import type { Logger } from "../face/context.ts";
 import type { CrashFacts, JobStore, WorkerId } from "../store/store.ts";
 import { Ticker } from "./ticker.ts";
 
 const MOVE_BATCH = 1_000;
-const PRUNE_BATCH = 500;
-const PRUNE_MS = 60_000;
+/** Each store takes as many at once as do it good. */
+const PRUNE_BATCH = 5_000;
+const PRUNE_MS_MIN = 1_000;
+const PRUNE_MS_MAX = 60_000;
 const SILENT_MAX = 100;
 const RESCUE_BATCH = 500;
 /** Looks per lease: two of them must find the same silence before it counts. */
@@ -50,10 +52,17 @@ export function gatekeeper({ store, pollMs, ...parts }: ServiceParts): Ticker {
 
 /** Removes what has outlived its retention. */
 export function pruner({ store, preset, ...parts }: ServiceParts): Ticker {
-  return ticker(parts, PRUNE_MS, async () => {
+  const pruneMs = pruneEveryMs(preset.retention);
+  return ticker(parts, pruneMs, async () => {
     const { more } = await store.prune(preset.retention, PRUNE_BATCH);
-    return more ? 0 : PRUNE_MS;
+    return more ? 0 : pruneMs;
   });
+}
+
+/** What is kept for seconds would fill the store if it stayed for a minute. */
+function pruneEveryMs({ finishedMs, deadLetterMs, idempotencyMs, eventMs }: RetentionPreset) {
+  const shortestMs = Math.min(...Object.values(finishedMs), deadLetterMs, idempotencyMs, eventMs);
+  return Math.max(PRUNE_MS_MIN, Math.min(shortestMs, PRUNE_MS_MAX));
 }
 
 /**

@@ -19,8 +19,9 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
   const triedAt: number[] = [];
   const lookedUp: string[] = [];
   const logged: Logged[] = [];
+  const rooms: boolean[] = [];
   const log = (message: string, fields: object = {}): void => void logged.push({ message, fields });
-  const settler = new Settler({
+  const settler: Settler = new Settler({
     store: {
       settle(items) {
         batches.push(items);
@@ -34,8 +35,9 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
     },
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
+    told: () => void rooms.push(settler.hasRoom),
   });
-  return { clock, batches, triedAt, lookedUp, logged, settler };
+  return { clock, batches, triedAt, lookedUp, logged, rooms, settler };
 }
 
 const refuse = (): Promise<never> => Promise.reject(new Error("the disk is full"));
@@ -63,6 +65,20 @@ describe("a settler", () => {
       [1, 2],
       [3, 4],
     ]);
+  });
+
+  test("has no room while the store lags behind, and tells when it has room again", async () => {
+    const answer = Promise.withResolvers<void>();
+    const { settler, rooms } = makeSettler((items) => answer.promise.then(() => settleAll(items)));
+
+    for (let key = 1; key < 2_000; key += 1) settler.add(item(key));
+    expect(settler.hasRoom).toBe(true);
+    settler.add(item(2_000));
+    expect(settler.hasRoom).toBe(false);
+    answer.resolve();
+    await settler.drained();
+
+    expect(rooms).toEqual([true]);
   });
 
   test("tries again until the store has taken it", async () => {

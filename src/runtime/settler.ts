@@ -12,6 +12,8 @@ import type { Logger } from "../face/context.ts";
 import type { JobStore, SettleAnswer, SettleItem } from "../store/store.ts";
 
 const BATCH_MAX = 500;
+/** Ends that may wait for the store: all of them would run again if the process died now. */
+const UNTOLD_MAX = 4 * BATCH_MAX;
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
 const TURNS_MAX = 64;
@@ -23,6 +25,8 @@ interface SettlerParts {
   readonly store: Pick<JobStore, "get" | "settle">;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** There is room again. */
+  readonly told: () => void;
 }
 
 export class Settler {
@@ -42,6 +46,11 @@ export class Settler {
     if (this.#isClosed) return;
     this.#queue.push(item);
     this.#sending ??= this.#send();
+  }
+
+  /** False while the store lags behind: nothing new should begin. */
+  get hasRoom(): boolean {
+    return this.#queue.length + this.#underWay < UNTOLD_MAX;
   }
 
   /** Resolves when everything that was added has been answered. */
@@ -67,8 +76,13 @@ export class Settler {
       this.#underWay = batch.length;
       const answers = await this.#settle(batch);
       if (answers === null) break;
+      const wasFull = !this.hasRoom;
       this.#underWay = 0;
-      for (const [index, item] of batch.entries()) await this.#heard(item, answers[index]);
+      if (wasFull) this.#parts.told();
+      for (let index = 0; index < batch.length; index += 1) {
+        const item = batch[index]!;
+        if (!isPlain(item, answers[index])) await this.#heard(item, answers[index]);
+      }
     }
     this.#sending = null;
   }
@@ -140,6 +154,11 @@ export class Settler {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => soon(resolve));
+}
+
+/** Taken down, and nothing more to see to: most are. */
+function isPlain({ children = [] }: SettleItem, answer: SettleAnswer | undefined): boolean {
+  return answer === "settled" && children.length === 0;
 }
 
 /** Only a success brings children into being. */

@@ -19,19 +19,27 @@ import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Worker } from "../face/worker.ts";
 import { soon } from "../lib/system.ts";
-import type { ClaimedJob, Lease, Renewal, WorkerId, WorkerInfo } from "../store/store.ts";
-import { checkChildren } from "./context.ts";
-import { Execution } from "./execution.ts";
+import {
+  PROTOCOL,
+  type ClaimedJob,
+  type Lease,
+  type Renewal,
+  type WorkerId,
+  type WorkerInfo,
+} from "../store/store.ts";
+import { Execution, type ExecutionParts } from "./execution.ts";
 import { Lane } from "./lane.ts";
 import { Membership } from "./membership.ts";
-import { listenForRejections, runReported } from "./rejections.ts";
+import { listenForRejections } from "./rejections.ts";
 import { gatekeeper, promoter, pruner, rescuer } from "./services.ts";
 import type { WorkerSettings } from "./settings.ts";
 import { Settler } from "./settler.ts";
 import { stopOnSignals } from "./signals.ts";
 import { Ticker } from "./ticker.ts";
 
-const PROTOCOL = 1;
+const OUTDATED =
+  "the database was migrated for a newer release of Millrace: this worker takes no new jobs and " +
+  "ends those it has; deploy the newer release";
 /** After an abort, handlers that listen to their signal get this long to end. */
 const SECOND_DRAIN_MS = 5_000;
 
@@ -47,9 +55,11 @@ export class JobWorker implements Worker {
   readonly #parts: WorkerParts;
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
+  readonly #executionParts: ExecutionParts;
   readonly #settler: Settler;
   readonly #membership: Membership;
-  readonly #pump: Ticker;
+  /** Each fills all lanes. One is enough, unless claims can overlap. */
+  readonly #pumps: readonly Ticker[];
   readonly #duties: readonly Ticker[];
   #unwatch = (): void => {};
   #unhear = (): void => {};
@@ -63,17 +73,13 @@ export class JobWorker implements Worker {
     const { store, clock, dice, logger } = client.parts;
     this.id = client.newId();
     this.#parts = parts;
-    this.#settler = new Settler({ store, clock, logger });
+    this.#settler = new Settler({ store, clock, logger, told: () => this.#wakePumps() });
+    this.#executionParts = this.#makeExecutionParts();
     this.#membership = this.#makeMembership();
     this.#lanes = new Map(
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
-    this.#pump = new Ticker({
-      clock,
-      retryMs: settings.pollMs,
-      tick: () => this.#fillLanes(),
-      failed: (error) => logger.error("jobs could not be claimed; trying again", { error }),
-    });
+    this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
     const { preset, leaseMs, pollMs } = settings;
     const random = (): number => dice.random();
     const policies = (type: string): RetryPolicy => this.#policyOf(type);
@@ -114,12 +120,25 @@ export class JobWorker implements Worker {
     if (!(await this.#membership.begin())) return;
     this.#unlisten = listenForRejections();
     this.#unwatch = this.#parts.client.parts.store.watch((hint) => {
-      if (hint === "news") return;
-      this.#pump.wake();
-      this.#duties[0]?.wake();
+      if (hint !== "news") this.#wakePumps();
+      if (hint === "work") this.#duties[0]?.wake();
     });
     for (const duty of this.#duties) duty.wake();
-    this.#pump.wake();
+    this.#wakePumps();
+  }
+
+  #makePump(): Ticker {
+    const { clock, logger } = this.#parts.client.parts;
+    return new Ticker({
+      clock,
+      retryMs: this.#parts.settings.pollMs,
+      tick: () => this.#fillLanes(),
+      failed: (error) => logger.error("jobs could not be claimed; trying again", { error }),
+    });
+  }
+
+  #wakePumps(): void {
+    for (const pump of this.#pumps) pump.wake();
   }
 
   #makeMembership(): Membership {
@@ -138,7 +157,7 @@ export class JobWorker implements Worker {
       policies: Object.fromEntries(policies),
       heard: (renewal) => this.#heard(renewal),
       lost: () => this.#interruptAll("store"),
-      regained: () => this.#pump.wake(),
+      regained: () => this.#wakePumps(),
     });
   }
 
@@ -160,18 +179,19 @@ export class JobWorker implements Worker {
   }
 
   #heard(renewal: Renewal & { status: "renewed" }): void {
-    if (renewal.quiet && !this.#isQuiet) {
-      const { logger } = this.#parts.client.parts;
+    const { logger } = this.#parts.client.parts;
+    if (renewal.outdated && !this.#isQuiet) logger.error(OUTDATED, { worker_id: this.id });
+    if ((renewal.quiet || renewal.outdated) && !this.#isQuiet) {
       this.quiet().catch((error) =>
         logger.error("the buffers could not be handed back", { error }),
       );
     }
     for (const { key, n, reason } of renewal.cancel) {
-      this.#running.get(runName(key, n))?.execution.interrupt({ type: "cancelled", reason });
+      this.#running.get(runName({ key, n }))?.execution.interrupt({ type: "cancelled", reason });
     }
     for (const { key, n } of renewal.ended) {
       const why = { type: "interrupted", by: "store" } as const;
-      this.#running.get(runName(key, n))?.execution.interrupt(why);
+      this.#running.get(runName({ key, n }))?.execution.interrupt(why);
     }
   }
 
@@ -197,6 +217,7 @@ export class JobWorker implements Worker {
       begin: (lane, lease, job) => this.#begin(lane, lease, job),
       lost: () => this.#membership.doubt(),
       isOpen: () => this.#isOpen(),
+      hasRoom: () => this.#settler.hasRoom,
     });
   }
 
@@ -216,14 +237,18 @@ export class JobWorker implements Worker {
   #begin(lane: Lane, lease: Lease, job: ClaimedJob): void {
     const { clock } = this.#parts.client.parts;
     const execution = this.#makeExecution(lease, job);
-    const name = runName(job.key, job.n);
     const began = clock.monotonic();
-    const ended = this.#run(execution).finally(() => {
-      this.#running.delete(name);
-      lane.ended(clock.monotonic() - began);
-      this.#wakePumpSoon();
+    const ended = execution.run().then((outcome) => {
+      this.#settle(execution, outcome);
+      this.#running.delete(runName(job));
+      return this.#freed(lane, clock.monotonic() - began);
     });
-    this.#running.set(name, { execution, ended });
+    this.#running.set(runName(job), { execution, ended });
+  }
+
+  #freed(lane: Lane, ms: number): void {
+    lane.ended(ms);
+    if (lane.isHungry) this.#wakePumpSoon();
   }
 
   /** Runs that end in the same turn free their slots together: one start for all of them. */
@@ -232,14 +257,8 @@ export class JobWorker implements Worker {
     this.#isPumpCalled = true;
     soon(() => {
       this.#isPumpCalled = false;
-      this.#pump.wake();
+      this.#wakePumps();
     });
-  }
-
-  async #run(execution: Execution): Promise<void> {
-    const { logger } = this.#parts.client.parts;
-    const { job } = execution;
-    this.#settle(execution, await runReported({ job, logger }, () => execution.run()));
   }
 
   #settle(execution: Execution, outcome: Outcome): void {
@@ -256,31 +275,24 @@ export class JobWorker implements Worker {
   }
 
   #makeExecution(lease: Lease, job: ClaimedJob): Execution {
-    const { client, settings } = this.#parts;
-    const { clock, logger, tenant, preset } = client.parts;
-    const definition = settings.definitions.get(job.type);
+    const definition = this.#parts.settings.definitions.get(job.type);
     if (definition === undefined)
       throw new Error(`a job of the unknown type ${job.type} was claimed`);
-    const execution: Execution = new Execution({
-      definition,
-      job,
-      lease,
+    return new Execution(this.#executionParts, definition, lease, job);
+  }
+
+  #makeExecutionParts(): ExecutionParts {
+    const { client, settings } = this.#parts;
+    const { clock, logger, tenant, preset } = client.parts;
+    return {
       clock,
       preset: settings.preset,
-      context: {
-        logger,
-        deps: settings.deps,
-        async enqueueChild(contract, ...[payload, options = {}]) {
-          // Its own job, not the one that the async context names: callbacks of pools lose that.
-          const around = { newId: client.newId, tenant, preset, running: job };
-          const child = await newJobOf({ contract, payload, options }, around);
-          checkChildren(job.type, execution.children.length);
-          execution.addChild(child);
-          return { id: child.id, type: child.type };
-        },
-      },
-    });
-    return execution;
+      logger,
+      deps: settings.deps,
+      // Its own job, not the one that the async context names: callbacks of pools lose that.
+      newChild: async (running, contract, ...[payload, options = {}]) =>
+        newJobOf({ contract, payload, options }, { newId: client.newId, tenant, preset, running }),
+    };
   }
 
   async #stop(graceMs: number): Promise<void> {
@@ -289,7 +301,7 @@ export class JobWorker implements Worker {
     const begun = this.ready.catch(() => {});
     await within(clock, graceMs, begun);
     this.#unwatch();
-    await this.#pump.stop();
+    await Promise.all(this.#pumps.map((pump) => pump.stop()));
     await attempt(logger, () => this.#handBack());
     if (this.#running.size > 0) {
       logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
@@ -338,7 +350,7 @@ function endsUntold(count: number, stuck: number): MillraceError {
   return new MillraceError("STOP_TIMED_OUT", `${message}${deaf}; others will take their jobs back`);
 }
 
-function runName(key: number, n: number): string {
+function runName({ key, n }: { readonly key: number; readonly n: number }): string {
   return `${key}.${n}`;
 }
 

@@ -12,13 +12,20 @@ export function pendingMigrations(
   migrations: readonly Migration[],
   current: number,
 ): readonly Migration[] {
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (current > newest) {
-    throw new MillraceError(
-      "STORE_NEWER",
-      `the database has schema version ${current}, this release of Millrace knows up to ${newest}`,
-      { details: { found: current, known: newest } },
-    );
-  }
+  if (current > newestOf(migrations)) throw newerError(migrations, current);
   return migrations.filter((migration) => migration.version > current);
+}
+
+export function newestOf(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
+/** The database belongs to a newer release, which does not let this one in. */
+export function newerError(migrations: readonly Migration[], found: number): MillraceError {
+  const known = newestOf(migrations);
+  return new MillraceError(
+    "STORE_NEWER",
+    `the database has schema version ${found}, this release of Millrace knows up to ${known}`,
+    { details: { found, known } },
+  );
 }

@@ -116,6 +116,11 @@ export interface JobStore extends Store {
 
   /** Resolves once the jobs are durable. Overlapping calls share one commit. */
   enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
+  /**
+   * Writes the jobs in a transaction that the caller has open on the same database: they are there
+   * if and when it commits, and nobody is woken. What is no such transaction is refused.
+   */
+  enqueueInside(tx: unknown, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
 
   /** Makes a worker known and gives it its first lease. Joining again renews it. */
   join(worker: WorkerInfo): Promise<void>;
@@ -129,6 +134,11 @@ export interface JobStore extends Store {
    * quiet worker is given nothing.
    */
   claim(request: ClaimRequest): Promise<Claim>;
+  /**
+   * How many claims of one worker should be on their way at the same time: one, where the caller
+   * has to stand still meanwhile.
+   */
+  readonly claimsAtOnce: number;
   /**
    * Begins jobs of a buffer. `begun` are those that the worker may now run; one that somebody asked
    * to cancel ends here instead. Harmless when repeated.
@@ -226,5 +236,14 @@ export interface JobStore extends Store {
   onNotice?(listener: (notice: string) => void): void;
 }
 
-/** `work`: something may have come to be claimed or to fall due. `news`: the feed has grown. */
-export type Hint = "work" | "news";
+/**
+ * The protocol that this release speaks with a store. A migration that workers of older releases
+ * cannot live with raises the least one that the store accepts.
+ */
+export const PROTOCOL = 1;
+
+/**
+ * `work`: something may have come to be claimed or to fall due. `ready`: to be claimed, and nothing
+ * else. `news`: the feed has grown.
+ */
+export type Hint = "work" | "ready" | "news";

@@ -160,7 +160,10 @@ export type Renewal =
         readonly n: number;
         readonly reason: string | null;
       }[];
+      /** Somebody has asked it to take no new work. */
       readonly quiet: boolean;
+      /** The store demands a newer protocol, so it gives the worker no more work. */
+      readonly outdated: boolean;
       /** Runs of this worker that somebody else has ended: by hand, or its own heartbeat thread. */
       readonly ended: readonly { readonly key: JobKey; readonly n: number }[];
     }

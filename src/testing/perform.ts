@@ -9,7 +9,7 @@ import type { Context, Logger } from "../face/context.ts";
 import { definitionOf, type Definition } from "../face/definition.ts";
 import type { Job } from "../face/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
-import { checkChildren, contextOf } from "../runtime/context.ts";
+import { checkChildren, RunContext } from "../runtime/context.ts";
 import type { ClaimedJob } from "../store/store.ts";
 
 export type PerformOptions<Deps> = {
@@ -70,13 +70,14 @@ export async function performWith(
   const parts = {
     job: running,
     lease: { number: 1, secret: "test" },
-    signal: options.signal ?? new AbortController().signal,
+    signal: () => options.signal ?? NEVER,
     logger: SILENT,
     deps: options.deps ?? {},
     clock,
     enqueueChild: childrenOf(newId, running),
   };
-  return runAs(running, () => runBody(definition, given, (results) => contextOf(parts, results)));
+  const contextWith = (results: object): Context<any, any> => new RunContext(parts, results);
+  return runAs({ job: running }, () => runBody(definition, given, contextWith));
 }
 
 async function runBody(
@@ -147,4 +148,5 @@ function runningJob(
   };
 }
 
+const NEVER: AbortSignal = new AbortController().signal;
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,5 +1,6 @@
 /** Every suite of the store port, by the verb it holds to its word. */
 import type { OpenStore } from "../support/stores.ts";
+import { alikeSuite } from "./alike.suite.ts";
 import { cancelSuite } from "./cancel.suite.ts";
 import { childrenSuite } from "./children.suite.ts";
 import { claimSuite } from "./claim.suite.ts";
@@ -34,6 +35,7 @@ import { workersListSuite } from "./workers-list.suite.ts";
 export const suites: readonly ((open: OpenStore) => void)[] = [
   lifecycleSuite,
   enqueueSuite,
+  alikeSuite,
   idempotencySuite,
   dedupSuite,
   successorSuite,

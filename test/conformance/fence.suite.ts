@@ -64,6 +64,25 @@ export function fenceSuite(open: OpenStore): void {
       expect(await pictureOf(store, theirs)).toEqual(before);
     });
 
+    test("refuses a job of one lease under another that is settled in the same call", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(3));
+      const mine = await take(store, { limit: 1 });
+      const other = await take(store, { limit: 2 });
+      const [theirs, also] = [at(other.jobs, 0), at(other.jobs, 1)];
+      const before = await pictureOf(store, theirs.id);
+
+      const answers = await store.settle([
+        settleItem(mine, theirs, completed()),
+        settleItem(other, also, completed()),
+        settleItem(mine, at(mine.jobs, 0), completed()),
+      ]);
+
+      expect(answers).toEqual(["stale", "settled", "settled"]);
+      expect(await pictureOf(store, theirs.id)).toEqual(before);
+    });
+
     test("accepts the first settlement of a run and no further one (002-07, I4, I6)", async () => {
       await using db = await open();
       const { store } = db;

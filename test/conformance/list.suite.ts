@@ -289,6 +289,27 @@ export function listSuite(open: OpenStore): void {
         expect(await store.count(filter, 10)).toBe(0);
       }
     });
+
+    test("tells since when each job runs, by the newest lease that names it", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [first, second, third] = await add(store, {}, {}, {});
+      const batch = await take(store);
+      const began = clock.now();
+      for (const index of [0, 2]) {
+        await clock.advance(10);
+        await store.settle([settleItem(batch, at(batch.jobs, index), runAgain())]);
+        await takeOne(store);
+      }
+
+      const { jobs } = await store.list({ states: ["running"] }, { limit: 10 });
+
+      expect(jobs.map(({ id, startedAt }) => [id, startedAt])).toEqual([
+        [third, began + 20],
+        [second, began],
+        [first, began + 10],
+      ]);
+    });
   });
 
   describe("count", () => {

@@ -6,7 +6,17 @@ import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
 import { describe, expect, test } from "vitest";
 import { completed, retention, retryIn } from "../support/factories.ts";
-import { add, claimable, settleAll, settleItem, stateOf, take, takeOne } from "../support/steps.ts";
+import {
+  add,
+  claimable,
+  claimRequest,
+  joinWorker,
+  settleAll,
+  settleItem,
+  stateOf,
+  take,
+  takeOne,
+} from "../support/steps.ts";
 import type { PostgresTestStore } from "../support/stores.ts";
 
 const GATE = { kind: "type", name: "email" } as const;
@@ -22,6 +32,24 @@ export function locksSuite(open: () => Promise<PostgresTestStore>): void {
       await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
 
       expect(await atOnce(db, claimable(db.store))).toEqual([other]);
+    });
+  });
+
+  describe("claim while a rescuer has the worker", () => {
+    test("waits for it, takes nothing in its name and leaves the jobs where they are", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const worker = await joinWorker(db.store);
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.worker FOR UPDATE");
+
+      const claim = db.store.claim(claimRequest(worker));
+      await untilWaiting(db, claim);
+      await rescuer.query("DELETE FROM millrace.worker");
+      await rescuer.query("COMMIT");
+
+      expect(await claim).toMatchObject({ lease: null, jobs: [] });
+      expect(await claimable(db.store)).toEqual([id]);
     });
   });
 
@@ -124,6 +152,31 @@ export function locksSuite(open: () => Promise<PostgresTestStore>): void {
       expect(await answers).toEqual(["stale"]);
       expect(await db.store.attempts(batch.job.id)).toEqual([]);
     });
+  });
+
+  describe("settle of runs under two leases", () => {
+    test.each([completed(), retryIn(10)])(
+      "locks the leases in the order of their numbers, though it has $to",
+      async (settlement) => {
+        await using db = await open();
+        await add(db.store, {}, {});
+        const [older, newer] = [await takeOne(db.store), await takeOne(db.store)];
+        await using somebody = await beginElsewhere(db);
+        const lock = ({ lease }: typeof older): string =>
+          `SELECT 1 FROM millrace.lease WHERE number = ${lease.number} FOR UPDATE NOWAIT`;
+        await somebody.query(lock(older));
+
+        const answers = db.store.settle([
+          settleItem(newer, newer.job, settlement),
+          settleItem(older, older.job, settlement),
+        ]);
+        await untilWaiting(db, answers);
+        await somebody.query(lock(newer));
+        await somebody.query("COMMIT");
+
+        expect(await answers).toEqual(["settled", "settled"]);
+      },
+    );
   });
 
   describe("cancel while a settle is under way", () => {

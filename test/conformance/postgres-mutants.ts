@@ -1,4 +1,4 @@
-/** The same for the store on PostgreSQL; a place may also be one of its migrations. */
+/** What can go wrong in the store on PostgreSQL. */
 import type { Faults } from "./mutants.ts";
 
 export const POSTGRES_FAULTS: Faults = {
@@ -9,10 +9,38 @@ export const POSTGRES_FAULTS: Faults = {
     ],
     "0002_hot_path.sql": [
       ["a job waits too long", "item.run_at > moment AS waits", "true AS waits"],
+      ["jobs that differ change places", "ORDER BY job.turn", "ORDER BY job.turn DESC"],
+      ["the due time is no rank", "SELECT key, millrace.ms_of(run_at) * 1000", "SELECT key, 0"],
+      ["tags are lost", "WHERE fresh.tags IS NOT NULL", "WHERE false"],
       [
         "the feed hears nothing",
         "SELECT moment, 1, array_agg(key) FROM fresh",
         "SELECT moment, 1, array_agg(key) FROM fresh HAVING false",
+      ],
+      ["jobs that are alike wait too long", "IF run_at > moment THEN", "IF true THEN"],
+      ["jobs that are alike do not wait", "IF run_at > moment THEN", "IF false THEN"],
+      ["nobody is told that they wait", "RETURN run_at > moment", "RETURN false"],
+      [
+        "the due time of jobs that are alike is no rank",
+        "SELECT item.key, millrace.ms_of(run_at) * 1000",
+        "SELECT item.key, 0",
+      ],
+      ["tags of jobs that are alike are lost", "IF tags IS NOT NULL THEN", "IF false THEN"],
+      [
+        "the feed hears nothing of jobs that are alike",
+        "VALUES (moment, 1, keys)",
+        "SELECT moment, 1, keys WHERE false",
+      ],
+      [
+        "jobs that are alike change places",
+        "SELECT nextval('millrace.job_key_seq') FROM generate_subscripts(ids, 1)",
+        "SELECT nextval('millrace.job_key_seq') AS key FROM generate_subscripts(ids, 1)\n" +
+          "        ORDER BY key DESC",
+      ],
+      [
+        "a success frees no dedup key",
+        "DELETE FROM millrace.dedup WHERE job = ANY (ended)",
+        "DELETE FROM millrace.dedup WHERE false",
       ],
     ],
     find_bodies: [["payloads are not compared", "tenant, payload", "tenant, NULL AS payload"]],
@@ -36,6 +64,34 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
   },
+  enqueueInside: {
+    enqueue_at_home: [
+      [
+        "any database will do",
+        "(pg_control_system()).system_identifier || ' ' || current_database() = :home::text",
+        ":home::text IS NOT NULL",
+      ],
+    ],
+    "inside.ts": [
+      ["any database will do for a job with a key", "here?.home !== home", "false"],
+      [
+        "what went wrong ends the transaction",
+        "await inSavepoint(sql, () => writeKeyed(sql, filed))",
+        "await writeKeyed(sql, filed)",
+      ],
+      ["the feed hears nothing of jobs with keys", "await tidings.write(sql);", ""],
+      [
+        "a job is there before the commit",
+        'sql.tuples("enqueue_at_home"',
+        'session.write.tuples("enqueue_at_home"',
+      ],
+      [
+        "answers change places",
+        "return inOrder(jobs, plain, keyed);",
+        "return [...plain, ...keyed];",
+      ],
+    ],
+  },
   claim: {
     "0002_hot_path.sql": [
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
@@ -45,12 +101,43 @@ export const POSTGRES_FAULTS: Faults = {
         "ORDER BY priority, rank, key\n            LIMIT room",
         "ORDER BY rank, key\n            LIMIT room",
       ],
-      ["a closed type is not looked at", "AND type <> ALL (closed)", ""],
-      ["a closed tenant is not looked at", "AND tenant <> ALL (closed)", ""],
-      ["a closed lane is not looked at", "stretch.lane = ANY (closed)", "false"],
+      ["a closed type is not looked at", "AND type <> ALL (asker.closed)", ""],
+      ["a closed tenant is not looked at", "AND tenant <> ALL (asker.closed)", ""],
+      ["a closed lane is not looked at", "CONTINUE WHEN lanes[turn] = ANY (asker.closed);", ""],
+      ["the filter of types is dropped", "of_types IS NULL OR", "true OR"],
+      ["the filter of tenants is dropped", "of_tenants IS NULL OR", "true OR"],
       ["a quiet worker claims on", "IF lost OR asker.quiet THEN", "IF lost THEN"],
-      ["a worker whose lease has run out claims on", "AND until > moment", ""],
+      ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
+      ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
+      ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
       ["a buffer takes jobs that have crashed", "(NOT to_buffer OR crashes = 0)", "true"],
+      ["a lane named twice gives twice", "SELECT DISTINCT named.lane", "SELECT named.lane"],
+      ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],
+      ["a stretch begins before its mark", "(priority, rank, key) >= (", "(priority, 0, 0) >= ("],
+      ["a stretch has no end", "AND priority < coalesce(ends[turn], 2147483647)", ""],
+      ["lanes are not merged", "IF lane_count > 1 THEN", "IF false THEN"],
+      [
+        "lanes are merged by age alone",
+        "ORDER BY priority, rank, key\n            LIMIT most",
+        "ORDER BY key\n            LIMIT most",
+      ],
+      ["each lane gives all it may", "LIMIT most\n", "\n"],
+      ["payloads weigh nothing", ") > 8000000 THEN", ") > 8000000000 THEN"],
+      ["a payload too heavy is never taken", "WHERE turn = 1 OR weight", "WHERE weight"],
+      ["a rescuer is not waited for", "WHERE id = claimer FOR KEY SHARE", "WHERE id = claimer"],
+      ["jobs go though no lease has them", "AND EXISTS (SELECT FROM leased)", ""],
+      ["a claimed job stays claimable", "WHERE ctid = ANY (places)", "WHERE false"],
+      ["a buffer starts with its claim", "CASE WHEN NOT to_buffer THEN moment END", "moment"],
+      [
+        "the feed takes a buffer for a start",
+        "FROM leased\n        WHERE NOT to_buffer",
+        "FROM leased",
+      ],
+      [
+        "the timeout is lost",
+        "job.timeout_ms\n           ),\n           job.payload",
+        "NULL\n           ),\n           job.payload",
+      ],
     ],
   },
   start: {
@@ -65,12 +152,55 @@ export const POSTGRES_FAULTS: Faults = {
   },
   settle: {
     "0002_hot_path.sql": [
-      ["the fence is dropped", "ORDER BY number FOR KEY SHARE", "ORDER BY number"],
+      ["the fence is dropped", "FOR KEY SHARE OF lease", ""],
+      [
+        "leases are locked in another order",
+        "ORDER BY lease.number\n",
+        "ORDER BY lease.number DESC\n",
+      ],
+      ["the secret is not looked at", "AND lease.secret = proof.secret", ""],
+      [
+        "any proof will do for any run",
+        "WHERE item.place = held.place\n              AND",
+        "WHERE",
+      ],
       ["the number of the run is not looked at", "AND run.n = item.n", ""],
+      ["a job that has not begun can succeed", "AND run.start IS NOT NULL", ""],
       ["results are lost", "item.result::json", "NULL"],
+      [
+        "a lease goes before its last job",
+        "cardinality(held.keys) = cardinality(done)",
+        "cardinality(done) > 0",
+      ],
+      [
+        "the lease never goes",
+        "WHERE number = held.number",
+        "WHERE false AND number = held.number",
+      ],
+      [
+        "a lease that is settled in parts never goes",
+        "cardinality(done) OR NOT EXISTS (",
+        "cardinality(done) OR false AND NOT EXISTS (",
+      ],
+      [
+        "the feed hears nothing",
+        "VALUES (moment, 3, ended)",
+        "SELECT moment, 3, ended WHERE false",
+      ],
+      [
+        "a request to cancel outlives its run",
+        "DELETE FROM millrace.cancel_request WHERE key = ANY (ended)",
+        "DELETE FROM millrace.cancel_request WHERE false",
+      ],
     ],
-    "settle.ts": [["a job that has not begun can end", "|| held.started_at === null", ""]],
-    lock_leases: [["the fence of a retry is dropped", "FOR KEY SHARE", ""]],
+    "held.ts": [
+      ["a job that has not begun can end", "|| held.started_at === null", ""],
+      ["the secret of a retry is not looked at", "proofs.has(proofOf(lease))", "true"],
+    ],
+    lock_leases: [
+      ["the fence of a retry is dropped", "FOR KEY SHARE", ""],
+      ["a retry locks leases in another order", "ORDER BY number", "ORDER BY number DESC"],
+    ],
     runs_of_leases: [["a run ends twice", "done.n = run.n", "false"]],
     insert_attempts: [
       ["the ledger forgets the fence", "lease.worker, ended.fence", "lease.worker, NULL"],
@@ -90,6 +220,15 @@ export const POSTGRES_FAULTS: Faults = {
     renew_worker: [
       ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
       ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
+      ["an old protocol is never too old", "beat.protocol <", "0 >"],
+      ["nobody hears what has ended", "WHERE run.finished_at IS NOT NULL", "WHERE false"],
+      ["what has ended is told for ever", "- interval '1 minute'", "- interval '9 years'"],
+      ["what has ended is forgotten at once", "- interval '1 minute'", "+ interval '1 minute'"],
+      [
+        "a heartbeat does not extend the lease",
+        "SET until = moment.at",
+        "SET until = worker.until - :lease_ms::bigint * interval '1 millisecond'",
+      ],
     ],
   },
   silent: {
@@ -146,6 +285,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["the last asker's reason counts", "DO NOTHING", "DO UPDATE SET reason = excluded.reason"],
     ],
     end_unstarted: [["the reason is lost", "           job.reason\n", "           NULL\n"]],
+    "0001_jobs.sql": [["the first of a lease is not found", "SELECT min(key)", "SELECT max(key)"]],
   },
   hurry: {
     hurry_job: [
@@ -194,14 +334,11 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   get: {
-    job_by_id: [["any job is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
-    "0001_jobs.sql": [
-      [
-        "the first lease that names a job tells its start",
-        "ORDER BY lease.number DESC",
-        "ORDER BY lease.number",
-      ],
+    job_by_id: [
+      ["any job is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
     ],
+    "0001_jobs.sql": [["the last of a lease is not found", "SELECT max(key)", "SELECT min(key)"]],
   },
   attempts: {
     attempts_of_job: [["any ledger is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"]],
@@ -216,6 +353,9 @@ export const POSTGRES_FAULTS: Faults = {
         "FROM (SELECT * FROM json_each_text(:tags::json) LIMIT 1) AS wanted",
       ],
       ["the oldest comes first", "ORDER BY job.key DESC", "ORDER BY job.key"],
+      ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
+      ["the lease of the last job is not found", "lease.low <=", "lease.low <"],
+      ["the lease of the first job is not found", "lease.high >=", "lease.high >"],
     ],
     keys_of_all: [["a page repeats a job", "key <", "key <="]],
     keys_of_states: [["no running job is found", "3 = ANY", "9 = ANY"]],
@@ -307,6 +447,10 @@ export const POSTGRES_FAULTS: Faults = {
       ["other jobs lose their tags", "AND tag.key = gone.key", ""],
       ["the limit is dropped", "finished_at\n    LIMIT :limit::integer", "finished_at"],
     ],
+    "prune.ts": [
+      ["what came late stays", "batch, new Map())", "batch, this.#reached)"],
+      ["more of what came late goes than asked", "#take(limit - count,", "#take(limit,"],
+    ],
     prune_idempotency: [
       ["more go than asked", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
@@ -317,5 +461,8 @@ export const POSTGRES_FAULTS: Faults = {
   },
   watch: {
     "crier.ts": [["nobody else hears of it", "pg_notify($1, $2)", "$1::text, $2::text"]],
+    enqueue_alike: [
+      ["nobody else hears of a lone job", "pg_notify(:channel::text, :word::text)", "NULL::void"],
+    ],
   },
 };

@@ -3,9 +3,27 @@
  * other ends, and wake-ups travel through the database.
  */
 import { describe, expect, test } from "vitest";
+import { uuidOf } from "../../src/store/postgres/values.ts";
 import type { SettleItem } from "../../src/store/store.ts";
-import { cancelled, completed, failedWith, newJob, retention } from "../support/factories.ts";
-import { add, at, runOne, settleItem, take, takeOne } from "../support/steps.ts";
+import {
+  cancelled,
+  completed,
+  failedWith,
+  newJob,
+  newJobs,
+  retention,
+} from "../support/factories.ts";
+import {
+  add,
+  at,
+  joinWorker,
+  recordOf,
+  runOne,
+  settleAll,
+  settleItem,
+  take,
+  takeOne,
+} from "../support/steps.ts";
 import type { PostgresTestStore } from "../support/stores.ts";
 
 /** Each way to say something of a job that one does not hold. */
@@ -50,6 +68,48 @@ export function ownWaysSuite(
     );
   });
 
+  describe("settle of a success that somebody asked to cancel", () => {
+    test("leaves nothing of the request", async () => {
+      await using db = await open();
+      const { store, pool, schema } = db;
+      const [id] = await add(store, {});
+      const batch = await take(store);
+      await store.cancel(id, null, "too late");
+
+      await settleAll(store, batch, completed());
+
+      const { rows } = await pool.query(`SELECT key FROM "${schema}".cancel_request`);
+      expect(rows).toEqual([]);
+    });
+  });
+
+  describe("claim from marks", () => {
+    test("looks at each stretch from its mark to its end, and at other lanes whole", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [passed, marked, urgent, next, other] = await add(
+        store,
+        { lane: "a", priority: 5 },
+        { lane: "a", priority: 5 },
+        { lane: "a", priority: 1 },
+        { lane: "a", priority: 8 },
+        { lane: "b", priority: 6 },
+      );
+      const [below, at5] = [await recordOf(store, passed), await recordOf(store, marked)];
+      const rank = (at5.runAt ?? 0) * 1000;
+
+      const keys = await claimFrom(db, [
+        { priority: 0, rank: 0, key: 0, end: 5 },
+        { priority: 5, rank, key: at5.key, end: 8 },
+        { priority: 8, rank: 0, key: 0, end: 2_147_483_647 },
+      ]);
+
+      const wanted = await Promise.all([urgent, marked, other, next].map((id) => store.get(id)));
+      expect(keys).toEqual(wanted.map((record) => record?.key));
+      expect(keys).not.toContain(below.key);
+    });
+  });
+
   describe("count beside a lease that is half settled", () => {
     test("counts only the runs that are open", async () => {
       await using db = await open();
@@ -77,6 +137,45 @@ export function ownWaysSuite(
       expect(await store.prune(retention({ finishedMs }), 3)).toMatchObject({ jobs: 3 });
       expect(await store.count({}, 10)).toBe(1);
     });
+
+    test("finds one that was committed late, before the one that went last", async () => {
+      await using db = await open();
+      const { store, clock, pool, schema } = db;
+      const finishedMs = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+      await store.enqueue([newJob()]);
+      await runOne(store, completed());
+      expect(await store.prune(retention({ finishedMs }), 10)).toMatchObject({ jobs: 1 });
+
+      await store.enqueue([newJob()]);
+      await runOne(store, completed());
+      const earlier = "finished_at = finished_at - interval '1 second'";
+      await pool.query(`UPDATE "${schema}".attempt SET ${earlier}`);
+      await clock.advance(1);
+
+      expect(await store.prune(retention({ finishedMs }), 10)).toMatchObject({ jobs: 1 });
+    });
+  });
+
+  describe("prune of what was committed late", () => {
+    test("removes no more than asked, with those that came in time", async () => {
+      await using db = await open();
+      const { store, clock, pool, schema } = db;
+      const finishedMs = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+      await store.enqueue(newJobs(1));
+      await runOne(store, completed());
+      await store.prune(retention({ finishedMs }), 10);
+
+      await store.enqueue(newJobs(3));
+      await settleAll(store, await take(store), completed());
+      const earlier = "finished_at = finished_at - interval '1 second'";
+      await pool.query(`UPDATE "${schema}".attempt SET ${earlier}`);
+      await store.enqueue(newJobs(1));
+      await runOne(store, completed());
+      await clock.advance(1);
+
+      expect(await store.prune(retention({ finishedMs }), 2)).toMatchObject({ jobs: 2 });
+      expect(await store.count({}, 10)).toBe(2);
+    });
   });
 
   describe.each(["own", "shared"] as const)("watch with connections %s", (connections) => {
@@ -89,7 +188,7 @@ export function ownWaysSuite(
 
       await add(other, {});
 
-      await expect(calls.next()).resolves.toBe("work");
+      await expect(calls.next()).resolves.toBe("ready");
     });
   });
 
@@ -107,7 +206,7 @@ export function ownWaysSuite(
       await calls.next();
       await add(other, {});
 
-      await expect(calls.next()).resolves.toBe("work");
+      await expect(calls.next()).resolves.toBe("ready");
     });
   });
 }
@@ -129,4 +228,39 @@ function callsOf({ store }: PostgresTestStore): { next(): Promise<string> } {
         else resolve(first);
       }),
   };
+}
+
+/** A part of a lane's order. */
+interface Stretch {
+  readonly priority: number;
+  readonly rank: number;
+  readonly key: number;
+  readonly end: number;
+}
+
+/** The keys that a claim takes from these stretches of lane `a` and from all other lanes. */
+async function claimFrom(
+  { store, clock, pool, schema }: PostgresTestStore,
+  stretches: readonly Stretch[],
+): Promise<readonly number[]> {
+  const column = (name: keyof Stretch): number[] => stretches.map((stretch) => stretch[name]);
+  const { rows } = await pool.query(
+    `SELECT payload
+     FROM "${schema}".claim_batch(
+       $1, 'proof', NULL, NULL, NULL, false, 10,
+       (SELECT array_agg(id) FROM "${schema}".name, generate_series(1, $2)
+        WHERE kind = 3 AND text = 'a'),
+       $3, $4, $5, $6, $7)
+     WHERE id IS NULL`,
+    [
+      uuidOf(await joinWorker(store)),
+      stretches.length,
+      column("priority"),
+      column("rank"),
+      column("key"),
+      column("end"),
+      new Date(clock.now()),
+    ],
+  );
+  return rows[0].payload[0];
 }

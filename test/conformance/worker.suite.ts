@@ -38,6 +38,7 @@ export function workerSuite(open: OpenStore): void {
         now: clock.now(),
         cancel: [],
         quiet: false,
+        outdated: false,
         ended: [],
       });
     });
@@ -118,6 +119,16 @@ export function workerSuite(open: OpenStore): void {
 
       expect(await db.store.renew(workerId(), 1_000)).toEqual({ status: "lost" });
       expect(await db.store.silent(10)).toEqual([]);
+    });
+
+    test("tells a worker that its protocol is older than the store accepts, and no other", async () => {
+      await using db = await open();
+      const { store } = db;
+      const old = await joinWorker(store, { protocol: 0 });
+      const present = await joinWorker(store, { protocol: 1 });
+
+      expect(await store.renew(old, 1_000)).toMatchObject({ outdated: true });
+      expect(await store.renew(present, 1_000)).toMatchObject({ outdated: false });
     });
 
     test("tells a worker of the jobs that somebody asked to cancel, and no other", async () => {

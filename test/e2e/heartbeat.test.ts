@@ -151,7 +151,7 @@ function startBeating({
     beatMs: BEAT_MS,
     policies,
     policy: defaults.retry,
-    heard(renewal) {
+    heard({ renewal }) {
       heard.push(ofLoop.has(renewal) ? "loop" : "thread");
       news.emit("news");
     },

@@ -1,9 +1,12 @@
 /** The commands of an operator, on real stores. */
 import { chmodSync, existsSync } from "node:fs";
 import { userInfo } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { defineJob } from "../../src/index.ts";
+import { defineJob, openMillrace } from "../../src/index.ts";
 import { TestStore, type } from "./command-line.ts";
+import { temporaryFolder } from "./programs.ts";
 
 const email = defineJob({ type: "email" });
 
@@ -187,6 +190,20 @@ describe("millrace migrate --print", () => {
     expect(out).toMatch(/^-- 0001_jobs\n/);
     expect(out).toContain("CREATE TABLE millrace_job");
     expect(existsSync("./nowhere.db")).toBe(false);
+  });
+
+  test("prints what can be run by hand to the same effect", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "jobs.db");
+    const { out } = await type("migrate", "--print", "--db", `sqlite:${path}`);
+    const database = new DatabaseSync(path);
+    database.exec(out);
+    database.close();
+
+    const mill = await openMillrace(`sqlite:${path}`);
+
+    expect(await mill.jobs.stats()).toMatchObject({ queued: 0 });
+    await mill.close();
   });
 });
 

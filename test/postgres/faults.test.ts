@@ -1,6 +1,7 @@
 /** Short forms of the fault campaigns, with real processes on a server that waits for its disk. */
 import { describe, expect, test } from "vitest";
 import { playCuts } from "../../scripts/show/lib/cuts.ts";
+import { playFailover } from "../../scripts/show/lib/failover.ts";
 import { playRestarts } from "../../scripts/show/lib/restarts.ts";
 import { startPostgres } from "../support/postgres.ts";
 
@@ -12,6 +13,14 @@ describe("two workers and a producer on PostgreSQL", () => {
     const figures = await playRestarts(server, { rounds: 2, terminations: 20, seed: 1 });
     expect(figures).toMatchObject({ ...WHOLE, terminated: 20 });
     expect(figures.acked).toBeGreaterThan(0);
+  });
+
+  test("lose nothing when the server takes no writes for a while", async () => {
+    await using server = await startPostgres();
+    const figures = await playFailover(server, { rounds: 1, readOnlyMs: 2_500, seed: 1 });
+    expect(figures).toMatchObject({ ...WHOLE, refused: [] });
+    expect(figures.acked).toBeGreaterThan(0);
+    expect(figures.left).toBeGreaterThan(0);
   });
 
   test("lose and double nothing when connections are cut at a commit", async () => {

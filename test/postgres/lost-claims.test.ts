@@ -24,6 +24,28 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
     expect(jobs.map((job) => job.id)).toEqual([id]);
   });
 
+  test("is answered in parts to those who ask for less", async () => {
+    await using lossy = await openLossy("parts");
+    const ids = await add(lossy.store, {}, {}, {});
+    await lossy.loseClaim({});
+    const first = await lossy.claim({ limit: 2 });
+    const second = await lossy.claim({ limit: 2 });
+    const third = await lossy.claim({ limit: 2 });
+    expect([first, second, third].map(({ jobs }) => jobs.length)).toEqual([2, 1, 0]);
+    expect([...first.jobs, ...second.jobs].map(({ id }) => id)).toEqual(ids);
+    expect(second.lease).toEqual(first.lease);
+  });
+
+  test("is not answered to one for other slots", async () => {
+    await using lossy = await openLossy("slots");
+    const [id] = await add(lossy.store, {});
+    await lossy.loseClaim({ lanes: ["general"] });
+    const other = await lossy.claim({ lanes: ["fast"] });
+    const same = await lossy.claim({ lanes: ["general"] });
+    expect(other.jobs).toEqual([]);
+    expect(same.jobs.map((job) => job.id)).toEqual([id]);
+  });
+
   test("goes back if it was for a buffer, so that the next can run and settle it", async () => {
     await using lossy = await openLossy("buffered");
     const [id] = await add(lossy.store, {});

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { defineJob, lipasDev, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { latch, openTest, withBuffer, unchecked } from "./support.ts";
@@ -54,6 +55,30 @@ describe("the slots of a worker", () => {
     expect(most).toBe(3);
   });
 
+  test("take nothing new while the store lags behind with the ends of runs", async () => {
+    await using kit = await openTest();
+    const { store } = kit;
+    const settle = store.settle.bind(store);
+    let begun = 0;
+    let told = 0;
+    let most = 0;
+    Reflect.set(store, "settle", async (items: Parameters<typeof settle>[0]) => {
+      for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+      told += items.length;
+      return settle(items);
+    });
+    const job = defineJob({ type: "job" }).run(() => {
+      begun += 1;
+      most = Math.max(most, begun - told);
+    });
+    await kit.mill.enqueueMany(Array.from({ length: 6_000 }, () => job.of()));
+
+    const counts = await kit.drain([job], { lanes: { general: 100 } });
+
+    expect(counts.succeeded).toBe(6_000);
+    expect(most).toBeLessThanOrEqual(2_100);
+  });
+
   test("keep serving fast jobs while a long backlog of others is worked off (004-01)", async () => {
     await using kit = await openTest();
     const order: string[] = [];
@@ -67,6 +92,29 @@ describe("the slots of a worker", () => {
     await kit.drain([plain, fast], { lanes: { fast: 1, general: 1 } });
 
     expect(order.indexOf("fast")).toBeLessThan(40);
+  });
+
+  test.each([
+    { slots: 1, batch: 100, bytes: 0, jobs: 20 },
+    { slots: 8, batch: 100, bytes: 0, jobs: 300 },
+    { slots: 300, batch: 100, bytes: 0, jobs: 1_500 },
+    // More than one lease holds.
+    { slots: 1_000, batch: 500, bytes: 0, jobs: 2_500 },
+    // More than one claim carries.
+    { slots: 50, batch: 50, bytes: 900_000, jobs: 40 },
+  ])("work a backlog off without waiting for a poll: %o", async ({ slots, batch, bytes, jobs }) => {
+    await using kit = await openTest();
+    let done = 0;
+    const job = defineJob({ type: "quick", payload: typed<string>() }).run(() => void (done += 1));
+    for (let made = 0; made < jobs; made += 20) {
+      await kit.mill.enqueueMany(Array.from({ length: 20 }, () => job.of("x".repeat(bytes))));
+    }
+
+    kit.mill.work({ jobs: [job], lanes: { general: slots }, batch });
+    // Time stands still.
+    await kit.settled();
+
+    expect(done).toBe(jobs);
   });
 
   test("keep no fast job behind a slow one while fast slots are free (004-01)", async () => {

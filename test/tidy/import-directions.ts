@@ -22,9 +22,10 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
   webhooks: ["core", "face", "lib", PORT],
   runtime: ["client", "core", "events", "face", "lib", "webhooks", PORT],
   http: ["client", "core", "events", "face", "lib"],
+  copy: ["core", "lib", "store"],
   testing: ALL_BUT_STORES,
   demo: ["index.ts"],
-  cli: ["demo", "http", "make-store.ts", "open.ts", "store", "testing", ...ALL_BUT_STORES],
+  cli: ["copy", "demo", "http", "make-store.ts", "open.ts", "store", "testing", ...ALL_BUT_STORES],
   "make-store.ts": ["client", "store/store.ts"],
   "open.ts": ["make-store.ts", ...ALL_BUT_STORES],
   "index.ts": ["open.ts", ...ALL_BUT_STORES],
@@ -33,7 +34,7 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
 
 /** The composition roots: only they choose a store, and only through its doors. */
 const CHOOSES_STORE = /^src\/(cli\/|testing\/|make-store\.ts$)/;
-const STORE_DOOR = /^store\/(sqlite|postgres)\/(index|make)\.ts$/;
+const STORE_DOOR = /^store\/(sqlite|postgres)\/(index|make|copy)\.ts$/;
 
 /** Imports point one way, `lib ← core ← store ← client, runtime ← http ← cli`. Types obey too. */
 export function importDirections(files: readonly SourceFile[]): Finding[] {

@@ -5,20 +5,14 @@ import type { PostgresServer } from "../../../test/support/postgres.ts";
 import { seededDice } from "../../../test/support/seeded-dice.ts";
 import { Fleet } from "./fleet.ts";
 import type { Outcome } from "./fleet.ts";
-import type { Order } from "./order.ts";
-import { until } from "./until.ts";
+import { produce, resumed, type Dice } from "./load.ts";
 
 const WORKERS = 2;
-/** Calls of the producer on their way at once, the rest of each, and the orders in one. */
+/** Calls of the producer on their way at once. */
 const PRODUCERS = 4;
-const REST_MS = 40;
-const CALL_ORDERS = 2;
-const WORK_MS_MAX = 20;
 const DOWN_MS_MAX = 1_500;
 const UP_MS = 1_000;
-const RESUME_MS_MAX = 60_000;
 const TERMINATE_EVERY_MS = 30;
-const ENDS = ["plain", "plain", "plain", "parent", "failure"] as const;
 
 interface RestartOptions {
   readonly rounds: number;
@@ -64,34 +58,6 @@ export async function playRestarts(
   await producing;
   await fleet.drain();
   return { ...(await fleet.finish()), resumedMs, terminated, terminatedResumedMs };
-}
-
-type Dice = ReturnType<typeof seededDice>;
-
-/** One of several that place orders; every second one with keys, in a transaction. */
-async function produce(fleet: Fleet, seat: number, dice: Dice, stop: AbortSignal): Promise<void> {
-  const keyed = seat % 2 === 1;
-  for (let call = 0; !stop.aborted; call += 1) {
-    const orders = Array.from({ length: CALL_ORDERS }, (_, place): Order => {
-      const end = ENDS[Math.floor(dice.random() * ENDS.length)] ?? "plain";
-      return { name: `${seat}.${call}.${place}`, end, ms: dice.random() * WORK_MS_MAX };
-    });
-    await fleet.place(orders, { keyed });
-    await sleep(REST_MS);
-  }
-}
-
-/** Waits until every worker has ended an order that was acknowledged from now on. */
-async function resumed(fleet: Fleet): Promise<number> {
-  const began = performance.now();
-  const [firstAck, firstLine] = [fleet.acks.length, fleet.ledger.lines().length];
-  await until("every worker works again", RESUME_MS_MAX, () => {
-    const fresh = new Set(fleet.acks.slice(firstAck).map(({ id }) => id));
-    const ends = fleet.ledger.lines().slice(firstLine);
-    const working = ends.filter(({ job, what }) => what === "end" && fresh.has(job));
-    return new Set(working.map(({ pid }) => pid)).size === fleet.workers.length;
-  });
-  return performance.now() - began;
 }
 
 /** Ends backends of the producer and the workers, one after the other, chosen at random. */

@@ -1,4 +1,4 @@
--- The two statements that run for every batch of jobs, as functions: each session plans them once,
+-- The statements that run for every batch of jobs, as functions: each session plans them once,
 -- where planning them anew would take as long as running them, and no named statement is needed,
 -- which poolers do not like. Their settings hold while they run and for nobody else. They make the
 -- plans certain whatever the statistics say, which are of no use for tables that are filled and
@@ -12,17 +12,18 @@
 -- its mark to the next marked priority, and the first of a lane from its beginning. A lane without
 -- marks is looked at as a whole.
 --
--- The first row is about the batch: the lists of the lease in its order, or only whether the worker
--- is lost. The others are its jobs, in any order.
+-- The first row is about the batch and has no id: the number of the lease as its key, the lists of
+-- the lease in its order as its payload, or only whether the worker is lost. The others are its
+-- jobs, in any order. What many of them have in common comes as one text, so that the caller reads
+-- it once.
 CREATE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
-    to_buffer boolean, most integer, marks json, given timestamptz
+    to_buffer boolean, most integer, mark_lanes integer[], mark_priorities integer[],
+    mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], given timestamptz
 )
 RETURNS TABLE (
-    lost boolean, number bigint, keys bigint[], ranks bigint[], ns integer[], tries integer[],
-    crashes integer[], key bigint, id uuid, type integer, tenant integer, lane integer,
-    priority integer, max_attempts integer, timeout_ms bigint, payload json, payload_version text,
-    correlation text, parent uuid, concurrency text, tags json, created_at bigint, flags smallint
+    lost boolean, key bigint, id uuid, created_at bigint, kind text, payload json,
+    payload_version text, correlation text, parent uuid, concurrency text, tags json
 )
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan
@@ -33,51 +34,72 @@ SET jit = off
 AS $claim$
 #variable_conflict use_column
 DECLARE
-    moment  timestamptz := millrace.clock_at(given);
-    asker   record;
-    closed  integer[];
-    stretch record;
-    due     record;
-    scanned integer;
-    room    integer;
-    lanes   integer := 0;
-    places  tid[];
-    urgency integer[];
-    taken   integer;
+    moment     timestamptz := millrace.clock_at(given);
+    asker      record;
+    due        record;
+    scanned    integer;
+    room       integer;
+    lane_count integer := 0;
+    lanes      integer[];
+    priorities integer[] := mark_priorities;
+    from_ranks bigint[] := mark_ranks;
+    from_keys  bigint[] := mark_keys;
+    ends       integer[] := mark_ends;
+    places     tid[];
+    urgency    integer[];
+    keys       bigint[];
+    ranks      bigint[];
+    ns         integer[];
+    tries      integer[];
+    crashes    integer[];
+    taken      integer;
 BEGIN
-    SELECT quiet INTO asker
-    FROM millrace.worker
-    WHERE id = claimer
-      AND until > moment
-      AND protocol >= (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol');
+    SELECT worker.quiet,
+           ARRAY(
+               SELECT gate.name FROM millrace.gate WHERE gate.until IS NULL OR gate.until > moment
+           ) AS closed,
+           CASE
+               WHEN in_lanes IS NULL THEN ARRAY(
+                   SELECT name.id FROM millrace.name WHERE name.kind = 3
+               )
+               -- What this transaction has locked is not skipped: no lane may be looked at twice.
+               ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
+           END AS lanes
+    INTO asker
+    FROM millrace.worker AS worker
+    WHERE worker.id = claimer
+      AND worker.until > moment
+      AND worker.protocol >= (
+          SELECT meta.value::integer FROM millrace.meta AS meta WHERE meta.name = 'min_protocol'
+      );
     lost := NOT FOUND;
     IF lost OR asker.quiet THEN
         RETURN NEXT;
         RETURN;
     END IF;
 
-    closed := ARRAY(SELECT name FROM millrace.gate WHERE until IS NULL OR until > moment);
-    FOR stretch IN
-        WITH mark AS MATERIALIZED (
+    lanes := asker.lanes;
+    IF mark_lanes IS NOT NULL THEN
+        SELECT array_agg(lane), array_agg(priority), array_agg(rank), array_agg(key),
+               array_agg("end")
+        INTO lanes, priorities, from_ranks, from_keys, ends
+        FROM (
             SELECT *
-            FROM json_to_recordset(marks) AS mark (
-                lane integer, priority integer, rank bigint, key bigint, before integer
-            )
-        ),
-        wanted AS (
-            SELECT lane FROM unnest(in_lanes) AS named (lane)
-            UNION
-            SELECT id FROM millrace.name WHERE kind = 3 AND in_lanes IS NULL
-        )
-        SELECT mark.* FROM mark JOIN wanted ON wanted.lane = mark.lane
-        UNION ALL
-        SELECT lane, 0, 0, 0, 2147483647 FROM wanted WHERE lane NOT IN (SELECT lane FROM mark)
-        ORDER BY lane, priority
-    LOOP
-        CONTINUE WHEN stretch.lane = ANY (closed);
-        IF stretch.lane IS DISTINCT FROM scanned THEN
+            FROM unnest(mark_lanes, mark_priorities, mark_ranks, mark_keys, mark_ends)
+                AS mark (lane, priority, rank, key, "end")
+            WHERE lane = ANY (asker.lanes)
+            UNION ALL
+            SELECT lane, 0, 0, 0, 2147483647
+            FROM unnest(asker.lanes) AS other (lane)
+            WHERE lane <> ALL (mark_lanes)
+            ORDER BY lane, priority
+        ) AS stretch;
+    END IF;
+    FOR turn IN 1 .. coalesce(cardinality(lanes), 0) LOOP
+        CONTINUE WHEN lanes[turn] = ANY (asker.closed);
+        IF lanes[turn] IS DISTINCT FROM scanned THEN
             room := most;
-            scanned := stretch.lane;
+            scanned := lanes[turn];
         END IF;
         SELECT array_agg(place) AS places, array_agg(key) AS keys, array_agg(priority) AS urgency,
                array_agg(rank) AS ranks, array_agg(n) AS ns, array_agg(tries) AS tries,
@@ -86,20 +108,23 @@ BEGIN
         FROM (
             SELECT ctid AS place, key, priority, rank, n, tries, crashes
             FROM millrace.ready
-            WHERE lane = stretch.lane
-              AND (priority, rank, key) >= (stretch.priority, stretch.rank, stretch.key)
-              AND priority < stretch.before
+            WHERE lane = lanes[turn]
+              AND (priority, rank, key) >= (
+                  coalesce(priorities[turn], 0), coalesce(from_ranks[turn], 0),
+                  coalesce(from_keys[turn], 0)
+              )
+              AND priority < coalesce(ends[turn], 2147483647)
               AND (of_types IS NULL OR type = ANY (of_types))
               AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
               AND (NOT to_buffer OR crashes = 0)
-              AND type <> ALL (closed)
-              AND tenant <> ALL (closed)
+              AND type <> ALL (asker.closed)
+              AND tenant <> ALL (asker.closed)
             ORDER BY priority, rank, key
             LIMIT room
             FOR UPDATE SKIP LOCKED
         ) AS row;
         CONTINUE WHEN due.keys IS NULL;
-        lanes := lanes + (room = most)::integer;
+        lane_count := lane_count + (room = most)::integer;
         room := room - cardinality(due.keys);
         places := places || due.places;
         urgency := urgency || due.urgency;
@@ -109,16 +134,13 @@ BEGIN
         tries := tries || due.tries;
         crashes := crashes || due.crashes;
     END LOOP;
-    -- Only now, so that an idle worker writes nothing. A rescuer that has taken the worker away is
-    -- waited for, and then nothing is claimed in its name.
-    PERFORM FROM millrace.worker WHERE id = claimer AND keys IS NOT NULL FOR KEY SHARE;
-    IF NOT FOUND THEN
-        keys := NULL;
+    -- An idle worker writes nothing.
+    IF keys IS NULL THEN
         RETURN NEXT;
         RETURN;
     END IF;
 
-    IF lanes > 1 THEN
+    IF lane_count > 1 THEN
         SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n), array_agg(tried),
                array_agg(crashed)
         INTO places, keys, ranks, ns, tries, crashes
@@ -132,8 +154,9 @@ BEGIN
     END IF;
 
     -- Payloads beyond what a worker can bear at once stay where they are, but one job always goes.
-    IF (SELECT sum(octet_length(payload::text)) FROM millrace.job WHERE key = ANY (keys)) > 8000000
-    THEN
+    IF cardinality(keys) > 1 AND (
+        SELECT sum(octet_length(payload::text)) FROM millrace.job WHERE key = ANY (keys)
+    ) > 8000000 THEN
         SELECT count(*) INTO taken
         FROM (
             SELECT turn, sum(octet_length(payload::text)) OVER (ORDER BY turn) AS weight
@@ -145,25 +168,48 @@ BEGIN
         keys := keys[:taken];
         ranks := ranks[:taken];
         ns := ns[:taken];
+        tries := tries[:taken];
+        crashes := crashes[:taken];
     END IF;
 
-    DELETE FROM millrace.ready WHERE ctid = ANY (places);
-    INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
-    VALUES (
-        proof, claimer, keys, ns, ranks,
-        array_fill(CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]), moment
+    -- A rescuer that has taken the worker away is waited for, and then nothing is claimed in its
+    -- name: what was locked above is let go at the commit.
+    WITH alive AS MATERIALIZED (
+        SELECT FROM millrace.worker WHERE id = claimer FOR KEY SHARE
+    ),
+    leased AS (
+        INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+        SELECT proof, claimer, keys, ns, ranks,
+               array_fill(CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]), moment
+        FROM alive
+        RETURNING number
+    ),
+    gone AS (
+        DELETE FROM millrace.ready
+        WHERE ctid = ANY (places)
+          AND EXISTS (SELECT FROM leased)
+    ),
+    told AS (
+        INSERT INTO millrace.event_outbox (at, kind, keys)
+        SELECT moment, 2, keys
+        FROM leased
+        WHERE NOT to_buffer
     )
-    RETURNING lease.number INTO number;
-    IF NOT to_buffer THEN
-        INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 2, keys);
+    SELECT number INTO key FROM leased;
+    IF key IS NULL THEN
+        RETURN NEXT;
+        RETURN;
     END IF;
+
+    payload := json_build_array(keys, ranks, ns, tries, crashes);
     RETURN NEXT;
     RETURN QUERY
-    SELECT NULL::boolean, NULL::bigint, NULL::bigint[], NULL::bigint[], NULL::integer[],
-           NULL::integer[], NULL::integer[], job.key, job.id, job.type, job.tenant, job.lane,
-           job.priority, job.max_attempts, job.timeout_ms, job.payload, job.payload_version,
-           job.correlation, job.parent, job.concurrency, job.tags,
-           millrace.ms_of(job.created_at), job.flags
+    SELECT false, job.key, job.id, millrace.ms_of(job.created_at),
+           concat_ws(
+               ' ', job.type, job.tenant, job.lane, job.priority, job.max_attempts, job.flags,
+               job.timeout_ms
+           ),
+           job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags
     FROM millrace.job AS job
     WHERE job.key = ANY (keys);
 END
@@ -176,7 +222,7 @@ $claim$;
 -- those that were accepted. A run that somebody else has ended under the same lease makes the whole
 -- batch fail: it hardly ever happens, and to look for it with every row would cost a third more.
 CREATE FUNCTION millrace.settle_batch(
-    leases bigint[], fences bigint[], secrets text[], keys bigint[], ns integer[], tries integer[],
+    leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz
 )
 RETURNS bigint[]
@@ -194,12 +240,15 @@ DECLARE
     done   bigint[];
     ended  bigint[] := '{}';
 BEGIN
-    PERFORM FROM millrace.lease WHERE number = ANY (leases) ORDER BY number FOR KEY SHARE;
     FOR held IN
-        SELECT number, secret, worker, claimed_at, keys, ns, starts
-        FROM millrace.lease
-        WHERE number = ANY (leases)
-          AND secret = ANY (secrets)
+        SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns, lease.starts,
+               proof.place
+        FROM unnest(leases, secrets) WITH ORDINALITY AS proof (number, secret, place)
+        JOIN millrace.lease AS lease
+            ON lease.number = proof.number AND lease.secret = proof.secret
+        WHERE lease.number = ANY (leases)
+        ORDER BY lease.number
+        FOR KEY SHARE OF lease
     LOOP
         WITH fresh AS (
             INSERT INTO millrace.attempt (
@@ -208,12 +257,11 @@ BEGIN
             )
             SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
                    held.claimed_at, run.start, held.number, held.worker, item.result::json
-            FROM unnest(fences, secrets, keys, ns, tries, crashes, states, results)
-                AS item (fence, secret, key, n, tries, crashes, state, result)
+            FROM unnest(places, keys, ns, tries, crashes, states, results)
+                AS item (place, key, n, tries, crashes, state, result)
             JOIN unnest(held.keys, held.ns, held.starts) AS run (key, n, start)
                 ON run.key = item.key AND run.n = item.n
-            WHERE item.fence = held.number
-              AND item.secret = held.secret
+            WHERE item.place = held.place
               AND run.start IS NOT NULL
             ORDER BY item.key
             RETURNING key
@@ -240,19 +288,80 @@ BEGIN
     END LOOP;
 
     IF cardinality(ended) > 0 THEN
-        INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, ended);
-        DELETE FROM millrace.dedup WHERE job = ANY (ended);
+        WITH told AS (
+            INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, ended)
+        ),
+        freed AS (
+            DELETE FROM millrace.dedup WHERE job = ANY (ended)
+        )
         DELETE FROM millrace.cancel_request WHERE key = ANY (ended);
     END IF;
     RETURN ended;
 END
 $settle$;
 
--- Writes new jobs and puts them where they wait. What many of them have in common is sent once, as
--- a kind; each job brings its id, its payload and the number of its kind. Whether a job is due is
--- decided here, by the store's clock. An id that is taken makes the whole batch fail: that hardly
--- ever happens, and to look for it with every row would cost a third more. Answers the ids of those
--- that wait for their time.
+-- Writes new jobs that differ in nothing but their ids and payloads, as most jobs of a batch do,
+-- and puts them where they wait. Whether they are due is decided here, by the store's clock. An id
+-- that is taken makes the whole batch fail: that hardly ever happens, and to look for it with every
+-- row would cost a third more. Answers whether they wait for their time.
+CREATE FUNCTION millrace.enqueue_alike(
+    ids uuid[], payloads text[], type integer, tenant integer, lane integer, category integer,
+    priority integer, due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
+    payload_version text, correlation text, parent uuid, concurrency text, webhook text, tags json,
+    created_by text, flags smallint, given timestamptz
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $enqueue$
+#variable_conflict use_variable
+DECLARE
+    moment timestamptz := millrace.clock_at(given);
+    run_at timestamptz(3) := coalesce(
+        millrace.at_ms(due_at), moment + delay_ms * interval '1 millisecond'
+    );
+    keys   bigint[] := ARRAY(
+        SELECT nextval('millrace.job_key_seq') FROM generate_subscripts(ids, 1)
+    );
+BEGIN
+    INSERT INTO millrace.job (
+        key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
+        payload_version, correlation, parent, concurrency, webhook, tags, created_by, created_at,
+        flags
+    )
+    SELECT item.key, item.id, type, tenant, lane, category, priority, run_at, max_attempts,
+           timeout_ms, item.payload::json, payload_version, correlation, parent, concurrency,
+           webhook, tags, created_by, moment, flags
+    FROM unnest(keys, ids, payloads) AS item (key, id, payload);
+    IF run_at > moment THEN
+        INSERT INTO millrace.scheduled (
+            key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT item.key, run_at, lane, priority, type, tenant, 1, 0, 0, concurrency
+        FROM unnest(keys) AS item (key);
+    ELSE
+        INSERT INTO millrace.ready (
+            key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT item.key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, 1, 0, 0,
+               concurrency
+        FROM unnest(keys) AS item (key);
+    END IF;
+    IF tags IS NOT NULL THEN
+        INSERT INTO millrace.tag (name, value, key)
+        SELECT tag.key, tag.value, item.key
+        FROM unnest(keys) AS item (key)
+        CROSS JOIN json_each_text(tags) AS tag;
+    END IF;
+    INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 1, keys);
+    RETURN run_at > moment;
+END
+$enqueue$;
+
+-- The same for jobs of several kinds. What many of them have in common is sent once, as a kind;
+-- each job brings its id, its payload and the number of its kind. Answers the ids of those that
+-- wait for their time.
 CREATE FUNCTION millrace.enqueue_batch(
     kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz
 )

@@ -6,7 +6,8 @@
 SELECT *
 FROM millrace.claim_batch(
     :worker::uuid, :secret, :lanes::integer[], :types::integer[], :tenants::integer[],
-    :buffer::boolean, :limit::integer, :marks::json, :now::timestamptz
+    :buffer::boolean, :limit::integer, :mark_lanes::integer[], :mark_priorities::integer[],
+    :mark_ranks::bigint[], :mark_keys::bigint[], :mark_ends::integer[], :now::timestamptz
 );
 
 -- name: claimed_by
@@ -24,18 +25,23 @@ WITH run AS MATERIALIZED (
           SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
       )
 )
-SELECT false AS lost, number, array_agg(key ORDER BY turn), array_agg(rank ORDER BY turn),
-       array_agg(n ORDER BY turn), array_agg(tries ORDER BY turn), array_agg(crashes ORDER BY turn),
-       NULL::bigint AS key, NULL::uuid, NULL::integer, NULL::integer, NULL::integer, NULL::integer,
-       NULL::integer, NULL::bigint, NULL::json, NULL::text, NULL::text, NULL::uuid, NULL::text,
-       NULL::json, NULL::bigint, NULL::smallint
+SELECT false AS lost, number AS key, NULL::uuid AS id, NULL::bigint AS created_at,
+       NULL::text AS kind,
+       json_build_array(
+           array_agg(key ORDER BY turn), array_agg(rank ORDER BY turn), array_agg(n ORDER BY turn),
+           array_agg(tries ORDER BY turn), array_agg(crashes ORDER BY turn)
+       ) AS payload,
+       NULL::text AS payload_version, NULL::text AS correlation, NULL::uuid AS parent,
+       NULL::text AS concurrency, NULL::json AS tags
 FROM run
 GROUP BY number
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, job.key, job.id, job.type, job.tenant, job.lane,
-       job.priority, job.max_attempts, job.timeout_ms, job.payload, job.payload_version,
-       job.correlation, job.parent, job.concurrency, job.tags, millrace.ms_of(job.created_at),
-       job.flags
+SELECT false, job.key, job.id, millrace.ms_of(job.created_at),
+       concat_ws(
+           ' ', job.type, job.tenant, job.lane, job.priority, job.max_attempts, job.flags,
+           job.timeout_ms
+       ),
+       job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags
 FROM run
 JOIN millrace.job AS job ON job.key = run.key
-ORDER BY key NULLS FIRST;
+ORDER BY id NULLS FIRST;

@@ -1,5 +1,16 @@
 -- apart: PostgreSQL takes whole batches in one statement, where SQLite goes job by job.
 
+-- name: enqueue_alike
+-- Writes new jobs of one kind, with a word to those who wait for work, if one is given. Answers
+-- whether they wait for their time.
+SELECT millrace.enqueue_alike(
+    :ids::uuid[], :payloads::text[], :type::integer, :tenant::integer, :lane::integer,
+    :category::integer, :priority::integer, :due_at::bigint, :delay_ms::bigint,
+    :max_attempts::integer, :timeout_ms::bigint, :payload_version::text, :correlation::text,
+    :parent::uuid, :concurrency::text, :webhook::text, :tags::json, :created_by::text,
+    :flags::smallint, :now::timestamptz
+) AS later, CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text) END;
+
 -- name: enqueue
 -- Writes new jobs and puts them where they wait. Answers the ids of those that wait for their time.
 SELECT millrace.enqueue_batch(

@@ -1,16 +1,39 @@
 -- apart: arrays are lists of the database here, and JSON there.
 
 -- name: job_by_id
--- One job as it stands now.
-SELECT *
-FROM millrace.job_record
-WHERE id = :id::uuid;
+-- One job as it stands now. The newest lease that names a running job is the valid one.
+SELECT job.*,
+       CASE WHEN job.state = 3 THEN (
+           SELECT millrace.ms_of(lease.starts[array_position(lease.keys, job.key)])
+           FROM millrace.lease AS lease
+           WHERE job.key BETWEEN lease.low AND lease.high
+             AND lease.keys @> ARRAY[job.key]
+           ORDER BY lease.number DESC
+           LIMIT 1
+       ) ELSE job.last_started_at END AS started_at
+FROM millrace.job_record AS job
+WHERE job.id = :id::uuid;
 
 -- name: match_jobs
--- Which of these candidates pass the filter, newest first.
-SELECT job.*
+-- Which of these candidates pass the filter, newest first. One look at the leases finds when all
+-- those began that are running.
+WITH run AS MATERIALIZED (
+    SELECT DISTINCT ON (run.key) run.key, run.start
+    FROM millrace.lease AS lease
+    CROSS JOIN LATERAL unnest(lease.keys, lease.starts) AS run (key, start)
+    WHERE lease.low <= millrace.greatest_of(:keys::bigint[])
+      AND lease.high >= millrace.least_of(:keys::bigint[])
+      AND run.key = ANY (:keys::bigint[])
+    ORDER BY run.key, lease.number DESC
+)
+SELECT job.*,
+       CASE
+           WHEN job.state = 3 THEN millrace.ms_of(run.start)
+           ELSE job.last_started_at
+       END AS started_at
 FROM unnest(:keys::bigint[]) AS candidate (key)
 JOIN millrace.job_record AS job ON job.key = candidate.key
+LEFT JOIN run ON run.key = job.key
 WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   AND (:type::integer IS NULL OR job.type = :type::integer)
   AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)

@@ -22,7 +22,8 @@ FOR UPDATE;
 -- are waited for.
 SELECT lease.number, lease.worker
 FROM millrace.lease AS lease
-WHERE lease.keys @> ARRAY[:key::bigint]
+WHERE :key::bigint BETWEEN lease.low AND lease.high
+  AND lease.keys @> ARRAY[:key::bigint]
 ORDER BY lease.number DESC
 LIMIT 1
 FOR UPDATE;

@@ -142,7 +142,8 @@ SELECT now.key, now.state,
        (
            SELECT max(lease.number)
            FROM millrace.lease AS lease
-           WHERE lease.keys @> ARRAY[now.key]
+           WHERE now.key BETWEEN lease.low AND lease.high
+             AND lease.keys @> ARRAY[now.key]
        ) AS lease,
        millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS at
 FROM millrace.job_now AS now

@@ -4,7 +4,9 @@
 -- Removes jobs that have outlived the time of their state, longest finished first: what was asked
 -- for, the ledger, the tags. Idempotency keys stay for a while. A job that a lease still names
 -- waits until its neighbours are done, for without its ledger it would look as if it ran. Those
--- that another process is removing right now are left to it.
+-- that another process is removing right now are left to it. Each state is looked through from the
+-- instant that the caller knows, because dead rows before it may not be cleared yet. Answers how
+-- many went, and how far that got.
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -14,13 +16,14 @@ leased AS MATERIALIZED (
     CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
 ),
 outlived AS MATERIALIZED (
-    SELECT ended.key, ended.finished_at
+    SELECT ended.key, ended.finished_at, age.state
     FROM moment
-    CROSS JOIN json_to_recordset(:ages::json) AS age (state smallint, ms bigint)
+    CROSS JOIN json_to_recordset(:ages::json) AS age (state smallint, ms bigint, since bigint)
     CROSS JOIN LATERAL (
         SELECT attempt.key, attempt.finished_at
         FROM millrace.attempt AS attempt
         WHERE attempt.state = age.state
+          AND attempt.finished_at >= millrace.at_ms(age.since)
           AND attempt.finished_at <= moment.at - age.ms * interval '1 millisecond'
           AND attempt.key NOT IN (SELECT leased.key FROM leased)
         ORDER BY attempt.finished_at
@@ -68,24 +71,30 @@ told AS (
     ) AS named
     GROUP BY moment.at, (named.turn - 1) / 1000
 )
-SELECT count(*) AS count
-FROM outlived;
+SELECT state, count(*) AS count, millrace.ms_of(max(finished_at)) AS last
+FROM outlived
+GROUP BY state;
 
 -- name: prune_idempotency
--- Keys that have outlived their jobs for long enough, oldest first. What goes is chosen once, or a
--- plan might choose anew for each row and remove more than was asked.
+-- Keys that have outlived their jobs for long enough, oldest first, from the instant that the
+-- caller knows. What goes is chosen once and found by its place, or a plan might choose anew for
+-- each row and remove more than was asked. Answers how many went, and how far that got.
 WITH expired AS MATERIALIZED (
-    SELECT tenant, key
+    SELECT ctid AS place, expires_at
     FROM millrace.idempotency
-    WHERE expires_at <= millrace.clock_at(:now::timestamptz)
+    WHERE expires_at >= millrace.at_ms(:since::bigint)
+      AND expires_at <= millrace.clock_at(:now::timestamptz)
     ORDER BY expires_at
     LIMIT :limit::integer
     FOR UPDATE SKIP LOCKED
+),
+gone AS (
+    DELETE FROM millrace.idempotency
+    WHERE ctid = ANY (ARRAY(SELECT place FROM expired))
 )
-DELETE FROM millrace.idempotency AS held
-USING expired
-WHERE held.tenant = expired.tenant
-  AND held.key = expired.key;
+SELECT count(*) AS count, millrace.ms_of(max(expires_at)) AS last
+FROM expired
+HAVING count(*) > 0;
 
 -- name: prune_dead_letters
 -- Review records past their time, oldest first.

@@ -3,7 +3,7 @@
 -- name: settle_done
 -- Ends runs that have succeeded. Answers the keys of those that were accepted.
 SELECT millrace.settle_batch(
-    :leases::bigint[], :fences::bigint[], :secrets::text[], :keys::bigint[], :ns::integer[],
+    :leases::bigint[], :secrets::text[], :places::integer[], :keys::bigint[], :ns::integer[],
     :tries::integer[], :crashes::integer[], :states::smallint[], :results::text[],
     :now::timestamptz
 ) AS keys;

@@ -14,7 +14,8 @@ ON CONFLICT (id) DO UPDATE SET until = excluded.until, beats = known.beats + 1;
 -- name: renew_worker
 -- A heartbeat: the one row that all leases of the process hang on. A worker whose lease has run out
 -- may still renew as long as nobody has rescued it. It is told which of its runs somebody asked to
--- cancel and which have ended. A lease all of whose runs ended more than a minute ago is told of no
+-- cancel, which have ended, and whether it speaks a protocol that this store no longer accepts. A
+-- lease all of whose runs ended more than a minute ago is told of no
 -- more: two settlers had ended the last of them at the same moment.
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
@@ -25,7 +26,7 @@ beat AS (
         beats = worker.beats + 1
     FROM moment
     WHERE worker.id = :id::uuid
-    RETURNING worker.quiet
+    RETURNING worker.quiet, worker.protocol
 ),
 run AS MATERIALIZED (
     SELECT lease.number, run.key, run.n, run.turn, done.finished_at
@@ -50,6 +51,8 @@ forgotten AS (
     )
 )
 SELECT millrace.ms_of(moment.at) AS now, beat.quiet,
+       beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')
+           AS outdated,
        (
            SELECT json_agg(
                json_build_object('key', run.key, 'n', run.n, 'reason', asked.reason)

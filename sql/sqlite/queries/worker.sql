@@ -10,12 +10,15 @@ ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
 
 -- name: renew_worker
 -- A heartbeat: the one row that all leases of the process hang on. A worker whose lease has run out
--- may still renew as long as nobody has rescued it.
+-- may still renew as long as nobody has rescued it. It is told when it speaks a protocol that this
+-- store no longer accepts.
 UPDATE millrace_worker
 SET until = :until,
     beats = beats + 1
 WHERE id = :id
-RETURNING quiet;
+RETURNING quiet,
+          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')
+              AS outdated;
 
 -- name: expire_worker
 -- The worker has gone and left something behind: it need not be waited for.

@@ -4,7 +4,7 @@ import { MillraceError } from "../../core/errors.ts";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { openFile } from "../open-store.ts";
+import { openFile } from "../open-file.ts";
 import { json, type Format } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 

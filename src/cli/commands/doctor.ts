@@ -5,7 +5,6 @@ import { parseDatabaseUrl, type DatabaseAddress } from "../../client/database-ur
 import { formatDuration } from "../../core/duration.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { fileChecks, type Check } from "../file-findings.ts";
 import type { JobStore } from "../../store/store.ts";
@@ -37,8 +36,10 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
 }
 
 const HELP_AFTER = `
-It reads the file as a whole, looks for jobs that nobody would run or that would run twice, for
-workers that are silent, and for jobs that wait in vain. It changes nothing, and workers go on.
+It looks for jobs that nobody would run or that would run twice, for workers that are silent, and
+for jobs that wait in vain. A file is read as a whole. On PostgreSQL it also finds old transactions,
+dead rows, swollen indexes, and what was changed in the schema by hand. It changes nothing, and
+workers go on.
 
 Exit codes: 0 all is well, 1 something was found.
 `;
@@ -55,7 +56,7 @@ async function doctor({ db, output }: Options, terminal: Terminal): Promise<Exit
 }
 
 async function checkFile(url: string, path: string): Promise<Check[]> {
-  const { openFile } = await import("../open-store.ts");
+  const { openFile } = await import("../open-file.ts");
   const { migrations } = await import("../../store/sqlite/make.ts");
   const store = await openFile(url, "");
   try {
@@ -124,8 +125,8 @@ async function jobChecks(store: JobStore): Promise<Check[]> {
   const { scheduled, queued, running, failed, oldestQueuedMs } = await store.stats(COUNT_MAX);
   const found = `${scheduled} scheduled, ${queued} queued, ${running} running, ${failed} failed`;
   const workers = await store.workers(WORKERS_MAX);
-  const now = systemClock.now();
-  const isServed = workers.some(({ until, quiet }) => until > now && !quiet);
+  const silent = await silentOf(store);
+  const isServed = workers.some(({ id, quiet }) => !silent.has(id) && !quiet);
   if (queued === 0 || isServed) return [{ name: "jobs", found, fix: null }];
   const waits = oldestQueuedMs === null ? "" : `, the oldest for ${formatDuration(oldestQueuedMs)}`;
   return [
@@ -137,11 +138,16 @@ async function jobChecks(store: JobStore): Promise<Check[]> {
   ];
 }
 
+/** By the store's clock: that of this host may be wrong. */
+async function silentOf(store: JobStore): Promise<ReadonlySet<string>> {
+  return new Set((await store.silent(WORKERS_MAX)).map(({ id }) => id));
+}
+
 /** A silent worker has died or is stuck; any other one takes its jobs back. */
 async function workerChecks(store: JobStore): Promise<Check[]> {
   const workers = await store.workers(WORKERS_MAX);
-  const now = systemClock.now();
-  const silent = workers.filter(({ until }) => until <= now);
+  const ids = await silentOf(store);
+  const silent = workers.filter(({ id }) => ids.has(id));
   if (silent.length === 0) {
     return [{ name: "workers", found: `${workers.length} known, none silent`, fix: null }];
   }

@@ -1,10 +1,11 @@
 /** `millrace migrate`: brings the tables of a store up to date. */
 import { parseDatabaseUrl } from "../../client/database-url.ts";
-import { migrations as postgres } from "../../store/postgres/make.ts";
-import { migrations as sqlite } from "../../store/sqlite/make.ts";
+import { makeStore } from "../../make-store.ts";
+import { newestOf, type Migration } from "../../store/migrations.ts";
+import { migrationScripts as postgresScripts } from "../../store/postgres/make.ts";
+import { migrationScripts as sqliteScripts } from "../../store/sqlite/make.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { openStore } from "../open-store.ts";
 import { json, type Format } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -18,21 +19,24 @@ export async function migrate(
   { db, output }: MigrateOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const store = await openStore(db);
+  const store = await makeStore(parseDatabaseUrl(db));
+  store.onNotice?.((notice) => terminal.err(`${notice}\n`));
+  await store.open();
   await store.close();
-  const schema = migrationsOf(db).at(-1)?.version ?? 0;
+  const schema = newestOf(scriptsFor(db));
   terminal.out(output === "json" ? json({ db, schema }) : `${db} is up to date.\n`);
   return EXIT.success;
 }
 
-/** The SQL of every migration, for those who want to read it first. Opens nothing. */
+/** The SQL of every migration, to be read first or run by hand. Opens nothing. */
 export function printMigrations({ db, output }: MigrateOptions, terminal: Terminal): ExitCode {
-  const migrations = migrationsOf(db);
-  const sql = migrations.map((each) => `-- ${each.name}\n${each.sql.trimEnd()}\n`).join("\n");
-  terminal.out(output === "json" ? json(migrations) : sql);
+  const scripts = scriptsFor(db);
+  const sql = scripts.map(({ name, sql: text }) => `-- ${name}\n${text}`).join("\n");
+  terminal.out(output === "json" ? json(scripts) : sql);
   return EXIT.success;
 }
 
-function migrationsOf(url: string): typeof sqlite {
-  return parseDatabaseUrl(url).kind === "sqlite" ? sqlite : postgres;
+function scriptsFor(url: string): readonly Migration[] {
+  const address = parseDatabaseUrl(url);
+  return address.kind === "sqlite" ? sqliteScripts() : postgresScripts(address.schema);
 }

@@ -1,17 +1,18 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { systemClock } from "../../lib/system.ts";
 import { policyOfFlags, type NameKind } from "../codes.ts";
-import type { Claim, ClaimedJob, ClaimRequest, WorkerId } from "../store.ts";
+import type { Claim, ClaimedJob, ClaimRequest } from "../store.ts";
 import { handBack } from "./buffer.ts";
-import { Doubts } from "./doubts.ts";
+import { doubtsOf } from "./doubts.ts";
 import { UncertainWrite } from "./errors.ts";
 import { keptBy } from "./kept.ts";
 import { LowWater, type Position, type Stretch } from "./marks.ts";
 import type { Name } from "./names.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
+import type { Bound } from "./statements.ts";
 import { list, uuidOf } from "./values.ts";
-import type { BatchTuple, JobTuple } from "./work-rows.ts";
+import type { ClaimLists, ClaimTuple } from "./work-rows.ts";
 
 const SECRET_BYTES = 8;
 /** Jobs in one lease; the schema refuses more. */
@@ -19,24 +20,22 @@ const LEASE_JOBS_MAX = 500;
 const NO_TAGS: ClaimedJob["tags"] = Object.freeze({});
 
 export async function claim(session: Session, request: ClaimRequest): Promise<Claim> {
-  const { doubts, lowWater } = keptFor(session);
-  const found = await findForgotten(session, doubts, request.worker);
+  const limit = bounded(request.limit, LEASE_JOBS_MAX);
+  const found = await findForgotten(session, { ...request, limit });
   if (found !== null) return found;
   const wanted = await wantedBy(session, request);
-  const marks = lowWater.of(JSON.stringify(wanted));
-  const limit = bounded(request.limit, LEASE_JOBS_MAX);
+  const marks = lowWaterOf(session).of(JSON.stringify(wanted));
   const { answer } = await marks.scan(limit, (stretches) =>
-    takeBatch(session, doubts, request.worker, { ...wanted, limit, stretches }),
+    takeBatch(session, request, { ...wanted, limit, stretches }),
   );
   return answer;
 }
 
-/** What a store keeps between its claims. */
-const keptFor = keptBy(({ watcher }) => {
-  const monotonic = (): number => systemClock.monotonic();
-  const lowWater = new LowWater(monotonic);
+/** The marks of a store, kept between its claims. */
+const lowWaterOf = keptBy(({ watcher }) => {
+  const lowWater = new LowWater(() => systemClock.monotonic());
   watcher.watch((hint) => lowWater.hear(hint));
-  return { doubts: new Doubts(monotonic), lowWater };
+  return lowWater;
 });
 
 /** What a claim looks for, as the statement takes it. */
@@ -92,127 +91,175 @@ interface Batch {
 
 async function takeBatch(
   session: Session,
-  doubts: Doubts,
-  worker: WorkerId,
+  request: ClaimRequest,
   { stretches, ...wanted }: Asked,
 ): Promise<Batch> {
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
-  const marks = stretches === null ? null : JSON.stringify(stretches);
-  const parameters = { ...wanted, worker: uuidOf(worker), secret, marks };
+  const worker = uuidOf(request.worker);
+  const parameters = { ...wanted, ...marksOf(stretches), worker, secret };
   try {
     const rows = await session.write.tuples("claim", parameters);
     const batch = await batchOf(session, rows, secret);
     if (batch.places.length > 0 && !wanted.buffer) session.watcher.wake("news");
     return batch;
   } catch (error) {
-    const { buffer } = wanted;
-    if (error instanceof UncertainWrite) doubts.add({ worker, secret, buffer });
+    if (error instanceof UncertainWrite) doubtsOf(session).add(request, secret);
     throw error;
   }
 }
 
+type Marks = Pick<
+  Bound<"claim">,
+  "mark_lanes" | "mark_priorities" | "mark_ranks" | "mark_keys" | "mark_ends"
+>;
+
+/** One list for each column of the stretches. */
+function marksOf(stretches: readonly Stretch[] | null): Marks {
+  const column = (name: keyof Stretch): string | null =>
+    stretches === null ? null : list(stretches.map((stretch) => stretch[name]));
+  return {
+    mark_lanes: column("lane"),
+    mark_priorities: column("priority"),
+    mark_ranks: column("rank"),
+    mark_keys: column("key"),
+    mark_ends: column("end"),
+  };
+}
+
 /**
- * What a claim of the worker took whose answer was lost. Jobs that lie in a buffer have not begun,
- * so they go back: whoever asks now may mean to run what he gets, or want fewer.
+ * What a claim of the worker took whose answer was lost. Jobs that have begun are answered to the
+ * next claims for the same slots, to none more than it asks for. Jobs that lie in a buffer have not
+ * begun, so they go back: whoever asks now may mean to run what he gets.
  */
-async function findForgotten(
-  session: Session,
-  doubts: Doubts,
-  worker: WorkerId,
-): Promise<Claim | null> {
-  for (const doubt of doubts.due(worker)) {
-    const { secret, buffer } = doubt;
-    const rows = await session.read.tuples("claimed_by", { worker: uuidOf(worker), secret });
+async function findForgotten(session: Session, request: ClaimRequest): Promise<Claim | null> {
+  const doubts = doubtsOf(session);
+  for (const doubt of doubts.due(request)) {
+    const { secret, told } = doubt;
+    const worker = uuidOf(request.worker);
+    const rows = await session.read.tuples("claimed_by", { worker, secret });
     const { answer } = await batchOf(session, rows, secret);
     if (answer.lease === null) {
       doubts.miss(doubt);
       continue;
     }
-    const keys = answer.jobs.map(({ key }) => key);
-    if (buffer) await handBack(session, answer.lease, keys);
-    doubts.settle(doubt);
-    if (!buffer) return answer;
+    const untold = answer.jobs.filter(({ key }) => !told.has(key));
+    if (doubt.request.buffer) {
+      const keys = untold.map(({ key }) => key);
+      await handBack(session, answer.lease, keys);
+      doubts.settle(doubt);
+      continue;
+    }
+    const jobs = untold.slice(0, request.limit);
+    for (const { key } of jobs) told.add(key);
+    if (jobs.length === untold.length) doubts.settle(doubt);
+    if (jobs.length > 0) return { ...answer, jobs };
   }
   return null;
 }
 
-type Row = BatchTuple | JobTuple;
-
-async function batchOf(session: Session, rows: readonly Row[], secret: string): Promise<Batch> {
-  const [first, ...others] = rows;
-  if (first === undefined || first[1] === null) {
-    return { answer: { lease: null, jobs: [], lost: first?.[0] === true }, places: [] };
+async function batchOf(
+  session: Session,
+  answer: readonly ClaimTuple[],
+  secret: string,
+): Promise<Batch> {
+  const [first] = answer;
+  const rows = answer.slice(1);
+  const [lost = false, number = null] = first ?? [];
+  if (first === undefined || number === null) {
+    return { answer: { lease: null, jobs: [], lost }, places: [] };
   }
-  const [, number, keys, ranks, ns, tries, crashes] = first;
-  const jobs = others.filter(isJob);
-  await learnNames(session, jobs);
-  const byKey = new Map(jobs.map((row) => [row[7], row]));
-  const runs = (keys ?? []).map((key, index) => {
+  const byKey = new Map<number | null, ClaimTuple>();
+  for (const row of rows) byKey.set(row[1], row);
+  const kinds = await kindsOf(session, rows);
+  const [keys, ranks, ns, tries, crashes]: ClaimLists = JSON.parse(first[5] ?? "[]");
+  const jobs: ClaimedJob[] = [];
+  const places: Position[] = [];
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index]!;
     const row = byKey.get(key);
-    if (row === undefined) throw new Error(`job ${key} is ready but has no row`);
-    const rank = ranks![index]!;
-    return { rank, row, n: ns![index]!, tries: tries![index]!, crashes: crashes![index]! };
-  });
-  return {
-    answer: {
-      lease: { number, secret },
-      jobs: runs.map((run) => claimedJob(session, run)),
-      lost: false,
-    },
-    places: runs.map(({ rank, row }) => ({ lane: row[11], priority: row[12], rank, key: row[7] })),
-  };
+    const kind = kinds.get(row?.[4] ?? "");
+    if (row === undefined || kind === undefined) throw new Error(`job ${key} has no row`);
+    const rank = ranks[index]!;
+    const run = { n: ns[index]!, tries: tries[index]!, crashes: crashes[index]! };
+    jobs.push(claimedJob(row, kind, run, Math.floor(rank / 1000)));
+    places.push({ lane: kind.laneNumber, priority: kind.priority, rank, key });
+  }
+  return { answer: { lease: { number, secret }, jobs, lost: false }, places };
 }
 
-/** A job and the run that begins. */
-interface Run {
-  readonly row: JobTuple;
-  readonly rank: number;
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
+/** What many jobs have in common. */
+interface Kind {
+  readonly type: string;
+  readonly tenant: string;
+  readonly lane: string;
+  readonly laneNumber: number;
+  readonly priority: number;
+  readonly maxAttempts: number;
+  readonly timeoutMs: number | null;
+  readonly onOrphan: ClaimedJob["onOrphan"];
+  readonly retryOwner: ClaimedJob["retryOwner"];
 }
 
-function isJob(row: Row): row is JobTuple {
-  return row[0] === null;
-}
-
-/** The jobs are taken: when their names cannot be learnt now, they are asked for again. */
-async function learnNames({ names }: Session, jobs: readonly JobTuple[]): Promise<void> {
-  const ids = new Set<number>();
-  for (const row of jobs) ids.add(row[9]).add(row[10]).add(row[11]);
+/**
+ * The kinds of these jobs by their texts. The jobs are taken: when their names cannot be learnt
+ * now, they are asked for again.
+ */
+async function kindsOf(
+  { names }: Session,
+  rows: readonly ClaimTuple[],
+): Promise<ReadonlyMap<string, Kind>> {
+  const texts = [...new Set(rows.map((row) => row[4]))];
+  const numbers = texts.map((text) => text.split(" ").map(Number));
   try {
-    await names.learn([...ids]);
+    await names.learn(numbers.flatMap((each) => each.slice(0, 3)));
   } catch (error) {
     throw new UncertainWrite(error);
   }
+  return new Map(texts.map((text, index) => [text, kindOf(names, numbers[index]!)]));
 }
 
-function claimedJob({ names }: Session, { row, rank, n, tries, crashes }: Run): ClaimedJob {
-  const [, , , , , , , key, id, type, tenant, lane, priority, maxAttempts, timeoutMs] = row;
-  const [, , , , , , , , , , , , , , , payload, payloadVersion, correlation, parentId] = row;
-  const concurrencyKey = row[19];
-  const { onOrphan, retryOwner } = policyOfFlags(row[22]);
+function kindOf(names: Session["names"], numbers: readonly number[]): Kind {
+  const [type = 0, tenant = 0, lane = 0, priority = 0, maxAttempts = 0, flags = 0] = numbers;
+  return {
+    type: names.text(type),
+    tenant: names.text(tenant),
+    lane: names.text(lane),
+    laneNumber: lane,
+    priority,
+    maxAttempts,
+    timeoutMs: numbers[6] ?? null,
+    ...policyOfFlags(flags),
+  };
+}
+
+function claimedJob(
+  row: ClaimTuple,
+  kind: Kind,
+  { n, tries, crashes }: Pick<ClaimedJob, "n" | "tries" | "crashes">,
+  runAt: number,
+): ClaimedJob {
+  const [key, id] = [row[1] ?? 0, row[2] ?? ""];
   return {
     key,
     id,
     n,
     tries,
     crashes,
-    type: names.text(type),
-    tenant: names.text(tenant),
-    lane: names.text(lane),
-    priority,
-    payload,
-    payloadVersion,
-    correlationId: correlation ?? id,
-    parentId,
-    timeoutMs,
-    concurrencyKey,
-    tags: row[20] === null ? NO_TAGS : JSON.parse(row[20]),
-    createdAt: row[21],
-    runAt: Math.floor(rank / 1000),
-    maxAttempts,
-    onOrphan,
-    retryOwner,
+    type: kind.type,
+    tenant: kind.tenant,
+    lane: kind.lane,
+    priority: kind.priority,
+    payload: row[5],
+    payloadVersion: row[6],
+    correlationId: row[7] ?? id,
+    parentId: row[8],
+    timeoutMs: kind.timeoutMs,
+    concurrencyKey: row[9],
+    tags: row[10] === null ? NO_TAGS : JSON.parse(row[10]),
+    createdAt: row[3],
+    runAt,
+    maxAttempts: kind.maxAttempts,
+    onOrphan: kind.onOrphan,
+    retryOwner: kind.retryOwner,
   };
 }

@@ -81,7 +81,9 @@ export class Coalescer<Item, Answer> {
       const answers = await this.#options.flush(calls.flatMap(({ items }) => items));
       let from = 0;
       for (const { items, resolve, reject } of calls) {
-        Promise.all(answers.slice(from, from + items.length)).then(resolve, reject);
+        const own = answers.slice(from, from + items.length);
+        if (own.every(isHere)) resolve(own);
+        else Promise.all(own).then(resolve, reject);
         from += items.length;
       }
     } catch (error) {
@@ -91,4 +93,9 @@ export class Coalescer<Item, Answer> {
       this.#depart();
     }
   }
+}
+
+/** To wait for what is already here would cost more than the rest of the call. */
+function isHere<Answer>(answer: Answer | Promise<Answer>): answer is Answer {
+  return !(answer instanceof Promise);
 }

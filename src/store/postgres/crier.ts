@@ -13,6 +13,15 @@ const REST_MS = 10;
 /** A hint that is lost at a crash of the server costs nothing, so nothing waits for its disk. */
 const CRY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 
+/** Who hears the higher one looks for all that the lower one says. */
+const RANK: Readonly<Record<Hint, number>> = { news: 0, ready: 1, work: 2 };
+
+/** What a statement takes along. */
+export interface Word {
+  readonly channel: string;
+  readonly word: string;
+}
+
 export class Crier {
   readonly #pool: Pool;
   readonly #channel: string;
@@ -28,8 +37,18 @@ export class Crier {
 
   /** The first word goes out at once; what comes while it rests goes together. */
   cry(hint: Hint): void {
-    this.#pending = this.#pending === "work" ? "work" : hint;
+    if (this.#pending === null || RANK[hint] > RANK[this.#pending]) this.#pending = hint;
     this.#crying ??= this.#cryAll();
+  }
+
+  /**
+   * A word for a statement to take along in its own transaction, which is heard sooner. Only when
+   * nothing was said for a while: whoever has much to say must not hold that lock at every commit.
+   */
+  handOver(hint: Hint): Word | null {
+    if (this.#crying !== null) return null;
+    this.#crying = this.#rest();
+    return { channel: this.#channel, word: wordOf(this.#sender, hint) };
   }
 
   /** Resolves when nothing is left to be sent. */
@@ -49,6 +68,11 @@ export class Crier {
       await wait(systemClock, REST_MS);
     }
     this.#crying = null;
+  }
+
+  async #rest(): Promise<void> {
+    await wait(systemClock, REST_MS);
+    await this.#cryAll();
   }
 }
 

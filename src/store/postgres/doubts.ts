@@ -2,18 +2,22 @@
  * Claims whose answer was lost. The secret of a lease is made here, so whether such a claim took
  * anything can be asked later: what bears the secret is its answer.
  */
-import type { WorkerId } from "../store.ts";
+import { systemClock } from "../../lib/system.ts";
+import type { ClaimRequest, JobKey, WorkerId } from "../store.ts";
+import { keptBy } from "./kept.ts";
+import type { Session } from "./session.ts";
 
 /** Longer than the answer to a statement is waited for: the server may have fallen behind. */
 const DOUBT_MS = 180_000;
 /** The rest after a question that found nothing; twice as long after each further one. */
 const REST_MS_MIN = 50;
 
-/** A claim that may have taken something, and whether that only lies in a buffer. */
+/** A claim that may have taken something. */
 export interface Doubt {
-  readonly worker: WorkerId;
+  readonly request: ClaimRequest;
   readonly secret: string;
-  readonly buffer: boolean;
+  /** What it took and somebody has been told of. */
+  readonly told: Set<JobKey>;
 }
 
 interface Times {
@@ -30,17 +34,23 @@ export class Doubts {
     this.#monotonic = monotonic;
   }
 
-  add(doubt: Doubt): void {
+  add(request: ClaimRequest, secret: string): void {
     const now = this.#monotonic();
+    const doubt = { request, secret, told: new Set<JobKey>() };
     this.#times.set(doubt, { begunAt: now, askAt: now, restMs: REST_MS_MIN });
   }
 
-  /** A worker's claims that nobody has heard of and that are to be asked about now. */
-  due(worker: WorkerId): readonly Doubt[] {
+  /**
+   * Claims that nobody has heard of and that are to be asked about before this one: of the same
+   * worker, either for a buffer, or for the same slots.
+   */
+  due(request: ClaimRequest): readonly Doubt[] {
     if (this.#times.size === 0) return [];
     const now = this.#monotonic();
     const isDue = (doubt: Doubt, { askAt }: Times): boolean =>
-      doubt.worker === worker && askAt <= now;
+      askAt <= now &&
+      doubt.request.worker === request.worker &&
+      (doubt.request.buffer || slotsOf(doubt.request) === slotsOf(request));
     return [...this.#times].filter((entry) => isDue(...entry)).map(([doubt]) => doubt);
   }
 
@@ -57,4 +67,21 @@ export class Doubts {
   settle(doubt: Doubt): void {
     this.#times.delete(doubt);
   }
+
+  /** The worker is gone, and asks no more. What it held is rescued by others. */
+  forget(worker: WorkerId): void {
+    for (const doubt of this.#times.keys()) {
+      if (doubt.request.worker === worker) this.#times.delete(doubt);
+    }
+  }
 }
+
+/** Whatever wants the same is for the same slots. */
+function slotsOf({ lanes, types, tenants, buffer }: ClaimRequest): string {
+  return JSON.stringify([lanes, types, tenants, buffer]);
+}
+
+/** The doubts of an open store. */
+export const doubtsOf: (session: Session) => Doubts = keptBy(
+  () => new Doubts(() => systemClock.monotonic()),
+);

@@ -2,13 +2,15 @@
  * Hears hints of other processes, on a connection of its own: one from a pool belongs to whoever
  * borrows it next. A connection that was cut says so; one that is half open says nothing, and so
  * does a pooler that shares it among clients. Therefore the ear speaks on its own channel as well,
- * and does not trust a connection on which it has not heard itself for a while.
+ * and does not trust a connection on which it has not heard itself for a while. Nor does it stay
+ * with a server that takes no writes any more: those who write are with the new primary.
  */
 import type { Dice } from "../../core/clock.ts";
 import { systemClock } from "../../lib/system.ts";
 import type { Hint } from "../store.ts";
 import { readWord, wordOf } from "./crier.ts";
-import type { PoolOptions } from "./pool.ts";
+import { send, type PoolOptions, type Received } from "./pool.ts";
+import { quoted } from "./statements.ts";
 
 const BEAT_MS = 3_000;
 const SILENCE_MS_MAX = 9_000;
@@ -21,10 +23,13 @@ const DEAF_MAX = 2;
 /** Then it is tried only now and then: the pooler may be gone some day. */
 const DEAF_PAUSE_MS = 300_000;
 
+/** A standby refuses it; a server that was made read-only does not. */
+const BEAT = "SELECT pg_notify($1, $2), current_setting('transaction_read_only') AS read_only";
+
 /** The part of `pg.Client` that is used. */
 interface ListeningClient {
   connect(): Promise<unknown>;
-  query(text: string, values?: string[]): Promise<unknown>;
+  query(sent: any): Promise<Received>;
   end(): Promise<void>;
   on(event: "error" | "end", listener: () => void): unknown;
   on(event: "notification", listener: (message: any) => void): unknown;
@@ -99,11 +104,11 @@ async function listenOnce(
   client.on("notification", ({ payload = "" }) => {
     const { sender: from, word } = readWord(payload);
     if (from === sender && word === "beat") heardAt = systemClock.monotonic();
-    if (from !== sender && (word === "work" || word === "news") && !signal.aborted) hear(word);
+    if (from !== sender && isHint(word) && !signal.aborted) hear(word);
   });
   try {
     await client.connect();
-    await client.query(`LISTEN "${channel}"`);
+    await send(client, { text: `LISTEN ${quoted(channel)}` });
   } catch {
     void client.end().catch(ignore);
     return "unreachable";
@@ -117,9 +122,9 @@ async function listenOnce(
     if (!isBeating) {
       isBeating = true;
       // Not waited for: on a half-open connection it never returns.
-      client
-        .query("SELECT pg_notify($1, $2)", [channel, wordOf(sender, "beat")])
-        .catch(ignore)
+      send(client, { text: BEAT, values: [channel, wordOf(sender, "beat")] })
+        .then(({ rows }) => rows[0]?.read_only === "on" && broken.abort())
+        .catch(() => broken.abort())
         .finally(() => (isBeating = false));
     }
     await pause(BEAT_MS, ended);
@@ -129,6 +134,10 @@ async function listenOnce(
   return ended.aborted ? "unreachable" : "deaf";
 }
 
+function isHint(word: string): word is Hint {
+  return word === "work" || word === "ready" || word === "news";
+}
+
 async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient | null> {
   if (url !== undefined) {
     const { default: pg } = await import("pg");
@@ -136,6 +145,7 @@ async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient |
       connectionString: url,
       connectionTimeoutMillis: CONNECT_MS_MAX,
       keepAlive: true,
+      keepAliveInitialDelayMillis: BEAT_MS,
       application_name: "millrace listener",
     });
   }

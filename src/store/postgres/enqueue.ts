@@ -4,12 +4,13 @@
  */
 import { wait } from "../../core/clock.ts";
 import { systemClock } from "../../lib/system.ts";
+import type { JobId } from "../../core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
 import { answersOf, missingOf, owned, refusal, withRepeats } from "./answers.ts";
 import { Coalescer } from "./coalescer.ts";
 import { Turns } from "./turns.ts";
 import { failureOf } from "./errors.ts";
-import { batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./filing.ts";
+import { alikeOf, batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./filing.ts";
 import { enqueueKeyed, marksOf } from "./keyed.ts";
 import { repeating } from "./retry.ts";
 import type { Session, Transaction } from "./session.ts";
@@ -112,9 +113,8 @@ async function flushPlain(
 ): Promise<readonly EnqueueAnswer[]> {
   return repeating(session.dice, async (isRepeat) => {
     try {
-      const [made] = await session.write.tuples("enqueue", batchOf(jobs));
-      session.watcher.wake("work");
-      return answersOf(jobs, [jobs.length, made?.[0] ?? null, null, null]);
+      const later = await insertNew(session, jobs);
+      return answersOf(jobs, [jobs.length, later, null, null]);
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
     }
@@ -122,6 +122,27 @@ async function flushPlain(
     const answers = await session.transaction((transaction) => insertParts(transaction, jobs));
     return owned(answers, isRepeat);
   });
+}
+
+/** Answers the ids of those that wait for their time. */
+async function insertNew(
+  { write, watcher }: Session,
+  jobs: readonly Filed[],
+): Promise<readonly JobId[] | null> {
+  const alike = alikeOf(jobs);
+  if (alike === null) {
+    const [made] = await write.tuples("enqueue", batchOf(jobs));
+    watcher.wake("work");
+    return made?.[0] ?? null;
+  }
+  const hint = alike.delay_ms === 0 ? "ready" : "work";
+  // A lone job should not have to wait for a word that comes after it.
+  const along = jobs.length === 1 ? watcher.handOver(hint) : null;
+  const { channel = null, word = null } = along?.word ?? {};
+  const [made] = await write.tuples("enqueue_alike", { ...alike, channel, word });
+  if (along === null) watcher.wake(hint);
+  else along.committed();
+  return made?.[0] === true ? jobs.map(({ job }) => job.id) : null;
 }
 
 /**
@@ -226,7 +247,7 @@ async function insertPlain(
 }
 
 /** Puts the answers of the two ways together again. */
-function inOrder(
+export function inOrder(
   jobs: readonly NewJob[],
   plain: readonly EnqueueAnswer[],
   keyed: readonly EnqueueAnswer[],
@@ -240,7 +261,7 @@ function bytesOf({ payload }: NewJob): number {
 }
 
 /** A call in pieces that one statement can carry; almost always one. */
-function loadsOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
+export function loadsOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
   const loads: NewJob[][] = [];
   let weight = Infinity;
   for (const job of jobs) {

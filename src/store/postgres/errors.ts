@@ -7,27 +7,33 @@ import { MillraceError, type ErrorCode } from "../../core/errors.ts";
  * - `refused`: the database does not take a value; the same work fails again.
  * - `conflict`: another transaction stood in the way and nothing was written; try again.
  * - `locked`: a lock was not to be had in the time that was given.
+ * - `read-only`: the server takes no writes, for it is no primary now, but perhaps another is.
+ *   Nothing was written.
  * - `lost`: the connection is gone or silent. Whether the last statement took effect is unknown.
  * - `other`: anything else; nothing was written.
  */
-export type Failure = "refused" | "conflict" | "locked" | "lost" | "other";
+export type Failure = "refused" | "conflict" | "locked" | "read-only" | "lost" | "other";
 
 const CONFLICTS = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
+const READ_ONLY = "25006";
+const TOO_MANY_CONNECTIONS = "53300";
 /** The server ends the session: shutdown, crash, starting up, database dropped, session idle. */
 const SESSION_ENDS = /^(08|57P0|25P03|25P04)/;
 
 const MEANINGS: readonly (readonly [RegExp, ErrorCode, string])[] = [
   [/^(22|23)/, "STORE_REFUSED", "the database refused a value"],
-  [/^25006$/, "STORE_READ_ONLY", "the database is read-only"],
-  [/^28/, "STORE_UNREADABLE", "the database does not let this user in"],
-  [/^3D000$/, "STORE_UNREADABLE", "there is no such database"],
-  [/^42501$/, "STORE_UNREADABLE", "this user lacks a right in the database"],
+  [/^25006$/, "STORE_SERVER_READ_ONLY", "the server takes no writes"],
+  [/^28/, "STORE_DENIED", "the server does not let this user in"],
+  [/^3D000$/, "STORE_DATABASE_MISSING", "there is no such database"],
+  [/^42501$/, "STORE_DENIED", "this user lacks a right in the database"],
   [/^(40|55P03$)/, "STORE_BUSY", "another transaction stood in the way"],
-  [/^53100$/, "STORE_FULL", "there is no room left for the database"],
-  [/^(53|57014$)/, "STORE_BUSY", "the database has too much to do"],
+  [/^53100$/, "STORE_FULL", "the server's disk is full"],
+  [/^53300$/, "STORE_CROWDED", "the server has no connection left"],
+  [/^(53|57014$)/, "STORE_BUSY", "the server has too much to do"],
+  [/^MR001$/, "STORE_INCOMPLETE", "the installation is not there yet"],
   [/^XX00[12]$/, "STORE_CORRUPT", "the database is damaged"],
-  [SESSION_ENDS, "STORE_BUSY", "the database ended the connection"],
+  [SESSION_ENDS, "STORE_UNREACHABLE", "the server ended the connection"],
 ];
 
 /** The answer to a write was lost: it may have taken effect, or not. Each verb decides. */
@@ -66,6 +72,7 @@ export function failureOf(error: unknown): Failure {
   if (state === null) return isNetwork(error) ? "lost" : "other";
   if (CONFLICTS.has(state)) return "conflict";
   if (state === LOCK_NOT_AVAILABLE) return "locked";
+  if (state === READ_ONLY) return "read-only";
   if (SESSION_ENDS.test(state)) return "lost";
   return /^2[23]/.test(state) ? "refused" : "other";
 }
@@ -74,7 +81,13 @@ export function failureOf(error: unknown): Failure {
 export function spoilsSession(error: unknown): boolean {
   if (error instanceof UncertainWrite) return true;
   // A server that has become read-only is left behind: a new session may find the new primary.
-  return failureOf(error) === "lost" || sqlState(error) === "25006";
+  return failureOf(error) === "lost" || failureOf(error) === "read-only";
+}
+
+/** True when the server did not answer in time: it may still be at work on the statement. */
+export function isUnanswered(error: unknown): boolean {
+  const cause = error instanceof UncertainWrite ? error.cause : error;
+  return cause instanceof Error && cause.message === "Query read timeout";
 }
 
 /** True when the write that met this error may have taken effect nevertheless. */
@@ -83,11 +96,16 @@ export function isUncertain(error: unknown): boolean {
   return failureOf(error) === "lost" && wasSent;
 }
 
+/** True when the user lacks a right. */
+export function isDenied(error: unknown): boolean {
+  return sqlState(error) === "42501";
+}
+
 /** True when there was no connection to be had, and perhaps there is one soon. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof NotConnected)) return false;
   const state = sqlState(error.cause);
-  if (state !== null) return SESSION_ENDS.test(state) || state === "53300";
+  if (state !== null) return SESSION_ENDS.test(state) || state === TOO_MANY_CONNECTIONS;
   return isNetwork(error.cause);
 }
 
@@ -100,17 +118,36 @@ export function storeError(error: unknown, place: string): unknown {
   const isWrapped = error instanceof UncertainWrite || error instanceof NotConnected;
   const cause = isWrapped ? error.cause : error;
   if (cause instanceof MillraceError) return cause;
-  const state = sqlState(cause);
-  if (state === null && !isNetwork(cause)) return error;
-  const [, code, meaning] = MEANINGS.find(([pattern]) => pattern.test(state ?? "")) ?? [
-    null,
-    "STORE_FAILED" as const,
-    state === null ? "the database cannot be reached" : "PostgreSQL refused the operation",
-  ];
-  return new MillraceError(code, `${meaning} (${place}: ${messageOf(cause)})`, {
+  const meaning = meaningOf(cause, error instanceof NotConnected);
+  if (meaning === null) return error;
+  const [code, words] = meaning;
+  return new MillraceError(code, `${words} (${place}: ${messageOf(cause)})`, {
     cause,
-    details: { place, sqlState: state, uncertain: error instanceof UncertainWrite },
+    details: {
+      place,
+      sqlState: sqlState(cause),
+      uncertain: error instanceof UncertainWrite,
+    },
   });
+}
+
+/** What to call an error, in a word for programs and in some for people. Null: it is not ours. */
+function meaningOf(cause: unknown, isConnecting: boolean): readonly [ErrorCode, string] | null {
+  const state = sqlState(cause);
+  if (state !== null) {
+    const [, code, words] = MEANINGS.find(([pattern]) => pattern.test(state)) ?? [];
+    return [code ?? "STORE_FAILED", words ?? "PostgreSQL refused the operation"];
+  }
+  // The driver itself finds out that there is no password, or none that fits.
+  if (isConnecting && /password|SASL/.test(messageOf(cause))) {
+    return ["STORE_DENIED", "the server does not let this user in"];
+  }
+  if (isConnecting && messageOf(cause).startsWith("timeout exceeded")) {
+    return ["STORE_BUSY", "no connection of the pool was free in time"];
+  }
+  return isConnecting || isNetwork(cause)
+    ? ["STORE_UNREACHABLE", "the server cannot be reached"]
+    : null;
 }
 
 /** The five letters of an error that the server itself has sent. */

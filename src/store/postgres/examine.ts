@@ -1,23 +1,37 @@
 /**
- * examine: looks for what slows a server down as time goes by, and for what somebody has changed by
- * hand. Each finding names the statement that cures it.
+ * examine: looks for what slows a server down as time goes by, for what somebody has changed by
+ * hand, and for jobs that nobody would run or that would run twice. Each finding names the
+ * statement that cures it.
  */
-import { migrations } from "./queries.gen.ts";
+import { drift } from "./drift.ts";
 import type { Session } from "./session.ts";
-import { inSchema } from "./statements.ts";
+import { quoted } from "./statements.ts";
+import { strays } from "./strays.ts";
 
-/** Dead rows that are worth a word, when they outnumber the living. */
-const DEAD_ROWS_MIN = 20_000;
-/** A transaction that lasts longer keeps dead rows from being cleared for too long. */
-const TRANSACTION_MS_MAX = 300_000;
-/** Indexes that weigh this much, and more than their table several times over, are bloated. */
-const INDEX_BYTES_MIN = 64 * 1024 ** 2;
+/** Dead rows are worth a word when they outnumber the living, or this many times what is usual. */
+const BEHIND_FACTOR_MAX = 4;
+/** Indexes that weigh more than their table several times over are bloated. */
 const INDEX_FACTOR_MAX = 4;
+
+/** What is worth a word. */
+export interface ExamineLimits {
+  readonly deadRows: number;
+  readonly indexBytes: number;
+  /** A transaction that lasts longer keeps dead rows from being cleared for too long. */
+  readonly transactionMs: number;
+}
+
+const LIMITS: ExamineLimits = {
+  deadRows: 20_000,
+  indexBytes: 64 * 1024 ** 2,
+  transactionMs: 300_000,
+};
 
 export interface ServerFinding {
   readonly name: string;
   readonly found: string;
-  readonly fix: string;
+  /** What to do; null when it is only worth knowing. */
+  readonly fix: string | null;
 }
 
 export interface ServerExamination {
@@ -27,21 +41,29 @@ export interface ServerExamination {
   readonly findings: readonly ServerFinding[];
 }
 
-export async function examine(session: Session): Promise<ServerExamination> {
+export async function examine(
+  session: Session,
+  limits: Partial<ExamineLimits> = {},
+): Promise<ServerExamination> {
   const { read, schema } = session;
+  const all = { ...LIMITS, ...limits };
   const tables = await read.all("table_health", { schema });
   const oldest = await read.get("oldest_transaction", {});
-  const objects = await read.all("schema_objects", { schema });
   const settings = await read.get("server_settings", {});
   return {
     version: settings?.version ?? "unknown",
     bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
     deadRows: tables.reduce((sum, { dead }) => sum + dead, 0),
     findings: [
-      ...oldTransaction(oldest),
+      ...oldTransaction(oldest, all),
       ...(settings?.autovacuum === false ? [NO_AUTOVACUUM] : []),
-      ...tables.flatMap((table) => [...deadRows(schema, table), ...bloat(schema, table)]),
-      ...drift(schema, new Map(objects.map(({ name, valid }) => [name, valid]))),
+      ...tables.flatMap((table) => [
+        ...switchedOff(schema, table),
+        ...deadRows(schema, table, all),
+        ...bloat(schema, table, all),
+      ]),
+      ...(await drift(session)),
+      ...(await strays(session)),
     ],
   };
 }
@@ -59,15 +81,14 @@ interface Oldest {
   readonly ms: number;
 }
 
-function oldTransaction(oldest: Oldest | undefined): ServerFinding[] {
-  if (oldest === undefined || oldest.ms < TRANSACTION_MS_MAX) return [];
+function oldTransaction(oldest: Oldest | undefined, limits: ExamineLimits): ServerFinding[] {
+  if (oldest === undefined || oldest.ms < limits.transactionMs) return [];
   const { pid, state, application, ms } = oldest;
   const who = application === "" ? `pid ${pid}` : `pid ${pid} (${application})`;
-  const minutes = Math.round(ms / 60_000);
   return [
     {
       name: "oldest transaction",
-      found: `${who} is ${state} since ${minutes} minutes: no row that died since can be cleared`,
+      found: `${who} is ${state} since ${minutes(ms)}: no row that died since can be cleared`,
       fix: `SELECT pg_terminate_backend(${pid});`,
     },
   ];
@@ -80,58 +101,45 @@ interface Health {
   readonly bytes: number;
   readonly index_bytes: number;
   readonly vacuumed_ms: number | null;
+  readonly enabled: boolean;
+  readonly threshold: number;
 }
 
-function deadRows(schema: string, table: Health): ServerFinding[] {
-  const { name, live, dead, vacuumed_ms: vacuumed } = table;
-  if (dead < DEAD_ROWS_MIN || dead < live) return [];
-  const last =
-    vacuumed === null ? "never cleared" : `cleared ${Math.round(vacuumed / 60_000)} minutes ago`;
+function switchedOff(schema: string, { name, enabled }: Health): ServerFinding[] {
+  if (enabled) return [];
+  const found = `it is switched off for ${name}, whose dead rows are never cleared`;
+  const fix = `ALTER TABLE ${quoted(schema)}.${quoted(name)} RESET (autovacuum_enabled);`;
+  return [{ name: "autovacuum", found, fix }];
+}
+
+function deadRows(schema: string, table: Health, limits: ExamineLimits): ServerFinding[] {
+  const { name, live, dead, vacuumed_ms: vacuumed, threshold } = table;
+  const isBehind = dead > threshold * BEHIND_FACTOR_MAX;
+  if (dead < limits.deadRows || (dead < live && !isBehind)) return [];
+  const last = vacuumed === null ? "was never cleared" : `was cleared ${minutes(vacuumed)} ago`;
+  const due = isBehind ? `, though autovacuum should do so at ${threshold}` : "";
   return [
     {
-      name: "dead rows",
-      found: `${name} has ${dead} dead and ${live} living rows, and was ${last}`,
-      fix: `VACUUM (ANALYZE) "${schema}"."${name}";`,
+      name: isBehind ? "autovacuum lag" : "dead rows",
+      found: `${name} has ${dead} dead and ${live} living rows, and ${last}${due}`,
+      fix: `VACUUM (ANALYZE) ${quoted(schema)}.${quoted(name)};`,
     },
   ];
 }
 
-function bloat(schema: string, { name, bytes, index_bytes }: Health): ServerFinding[] {
-  if (index_bytes < INDEX_BYTES_MIN || index_bytes < bytes * INDEX_FACTOR_MAX) return [];
-  const [indexMb, tableMb] = [index_bytes, bytes].map((each) => Math.round(each / 1024 ** 2));
+function minutes(ms: number): string {
+  return `${Math.round(ms / 60_000)} minutes`;
+}
+
+function bloat(schema: string, table: Health, limits: ExamineLimits): ServerFinding[] {
+  const { name, bytes, index_bytes: indexBytes } = table;
+  if (indexBytes < limits.indexBytes || indexBytes < bytes * INDEX_FACTOR_MAX) return [];
+  const [indexMb, tableMb] = [indexBytes, bytes].map((each) => Math.round(each / 1024 ** 2));
   return [
     {
       name: "index size",
       found: `the indexes of ${name} take ${indexMb} MB, its rows ${tableMb} MB`,
-      fix: `REINDEX TABLE CONCURRENTLY "${schema}"."${name}";`,
+      fix: `REINDEX TABLE CONCURRENTLY ${quoted(schema)}.${quoted(name)};`,
     },
   ];
-}
-
-const MADE = /^CREATE (TABLE|INDEX|VIEW|FUNCTION) (?:millrace\.)?(\w+)[^;]*;/gm;
-
-/** What the migrations have made and is not there, or is of no use. */
-function drift(schema: string, objects: ReadonlyMap<string, boolean>): ServerFinding[] {
-  return migrations
-    .flatMap(({ sql }) => [...sql.matchAll(MADE)])
-    .flatMap(([text, kind = "", name = ""]): ServerFinding[] => {
-      const valid = objects.get(name);
-      if (valid === true) return [];
-      const what = kind.toLowerCase();
-      if (valid === false) {
-        const fix = `REINDEX INDEX CONCURRENTLY "${schema}"."${name}";`;
-        return [{ name: "schema", found: `the index ${name} is invalid`, fix }];
-      }
-      const isIndex = kind === "INDEX";
-      const statement = inSchema(text.replaceAll(/\s+/g, " "), schema);
-      return [
-        {
-          name: "schema",
-          found: `the ${what} ${name} is missing`,
-          fix: isIndex
-            ? statement.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY")
-            : `Somebody has dropped it. Run the statement that makes it: millrace migrate --print`,
-        },
-      ];
-    });
 }

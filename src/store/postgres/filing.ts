@@ -1,4 +1,4 @@
-/** A job as `insert_jobs` takes it: its names are integers, and what is absent is left out. */
+/** A job as the statements take it: its names are integers. */
 import { flagsOf } from "../codes.ts";
 import type { NewJob } from "../store.ts";
 import type { Name, Names } from "./names.ts";
@@ -63,45 +63,103 @@ export function rowOf(filed: Filed, key?: number): object {
   };
 }
 
+/** Jobs of one kind. */
+type Alike = Omit<Bound<"enqueue_alike">, "channel" | "word">;
+
 /** What a job without keys is besides its id and its payload. Many of a batch share it. */
-function kindOf({ job, type, tenant, lane, category }: Filed): object {
-  // JSON leaves out what is undefined, and most of it is.
+interface Kind extends Omit<Alike, "ids" | "payloads" | "tags"> {
+  readonly tags: NewJob["tags"] | null;
+}
+
+function kindOf({ job, type, tenant, lane, category }: Filed): Kind {
   return {
     type,
     tenant,
     lane,
-    category,
+    category: category ?? null,
     priority: job.priority,
+    due_at: null,
+    delay_ms: null,
     ...dueOf(job),
     max_attempts: job.maxAttempts,
-    timeout_ms: job.timeoutMs ?? undefined,
-    payload_version: job.payloadVersion ?? undefined,
-    correlation: job.correlationId === job.id ? undefined : (job.correlationId ?? undefined),
-    parent: job.parentId === null ? undefined : uuidOf(job.parentId),
-    concurrency: job.concurrencyKey ?? undefined,
-    webhook: job.webhookUrl ?? undefined,
-    tags: Object.keys(job.tags).length > 0 ? job.tags : undefined,
-    created_by: job.createdBy ?? undefined,
+    timeout_ms: job.timeoutMs,
+    payload_version: job.payloadVersion,
+    correlation: job.correlationId === job.id ? null : job.correlationId,
+    parent: job.parentId === null ? null : uuidOf(job.parentId),
+    concurrency: job.concurrencyKey,
+    webhook: job.webhookUrl,
+    tags: Object.keys(job.tags).length > 0 ? job.tags : null,
+    created_by: job.createdBy,
     flags: flagsOf(job),
+  };
+}
+
+/** Jobs as `enqueue_alike` takes them; null if they differ in more than their ids and payloads. */
+export function alikeOf(jobs: readonly Filed[]): Alike | null {
+  const [first] = jobs;
+  if (first === undefined) return null;
+  if (jobs.length > 1 && !jobs.every((filed) => isAlike(filed, first))) return null;
+  const { tags, ...kind } = kindOf(first);
+  return {
+    ...kind,
+    tags: tags === null ? null : JSON.stringify(tags),
+    ...idsAndPayloads(jobs),
+  };
+}
+
+function idsAndPayloads(jobs: readonly Filed[]): { ids: string; payloads: string } {
+  return {
+    ids: uuids(jobs.map(({ job }) => job.id)),
+    payloads: texts(jobs.map(({ job }) => job.payload)),
   };
 }
 
 /** A batch of jobs without keys as `enqueue` takes it: what they have in common is sent once. */
 export function batchOf(jobs: readonly Filed[]): Bound<"enqueue"> {
   const kinds = new Map<string, number>();
-  const numbers = jobs.map((filed) => {
-    const kind = JSON.stringify(kindOf(filed));
-    const known = kinds.get(kind);
-    if (known !== undefined) return known;
-    kinds.set(kind, kinds.size + 1);
-    return kinds.size;
-  });
+  let last: { readonly filed: Filed; readonly number: number } | null = null;
+  const numbers: number[] = [];
+  for (const filed of jobs) {
+    if (last === null || !isAlike(filed, last.filed)) {
+      const kind = JSON.stringify(kindOf(filed));
+      const number = kinds.get(kind) ?? kinds.size + 1;
+      kinds.set(kind, number);
+      last = { filed, number };
+    }
+    numbers.push(last.number);
+  }
   return {
     kinds: `[${[...kinds.keys()].join()}]`,
-    ids: uuids(jobs.map(({ job }) => job.id)),
-    payloads: texts(jobs.map(({ job }) => job.payload)),
+    ...idsAndPayloads(jobs),
     kind_of: list(numbers),
   };
+}
+
+/** Surely of one kind; a quick look that spares most jobs of a batch the long one. */
+function isAlike(left: Filed, right: Filed): boolean {
+  const [job, other] = [left.job, right.job];
+  return (
+    left.type === right.type &&
+    left.tenant === right.tenant &&
+    left.lane === right.lane &&
+    left.category === right.category &&
+    job.priority === other.priority &&
+    "delayMs" in job.due &&
+    "delayMs" in other.due &&
+    job.due.delayMs === other.due.delayMs &&
+    job.maxAttempts === other.maxAttempts &&
+    job.timeoutMs === other.timeoutMs &&
+    job.payloadVersion === other.payloadVersion &&
+    job.correlationId === null &&
+    other.correlationId === null &&
+    job.parentId === other.parentId &&
+    job.concurrencyKey === other.concurrencyKey &&
+    job.webhookUrl === other.webhookUrl &&
+    job.tags === other.tags &&
+    job.createdBy === other.createdBy &&
+    job.onOrphan === other.onOrphan &&
+    job.retryOwner === other.retryOwner
+  );
 }
 
 export function dueOf({ due }: NewJob): Due {

@@ -2,6 +2,7 @@
 import type { Store } from "../store.ts";
 import { makePostgresStore, type PostgresOptions } from "./make.ts";
 
+export { fromDrizzle, type DrizzleTransaction } from "./drizzle.ts";
 export type { PostgresOptions } from "./make.ts";
 export type { PgClient, PgPool } from "./pool.ts";
 

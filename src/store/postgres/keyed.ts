@@ -13,12 +13,12 @@ import { repeated } from "./answers.ts";
 import { Outdated } from "./errors.ts";
 import { dueOf, rowOf, type Filed } from "./filing.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "./places.ts";
-import type { Transaction } from "./session.ts";
+import type { Writing } from "./session.ts";
 import { list, uuidOf, uuids } from "./values.ts";
 
 /** The answers stand in the order of the jobs. Those that share a key take their turns. */
 export async function enqueueKeyed(
-  transaction: Transaction,
+  transaction: Writing,
   jobs: readonly Filed[],
 ): Promise<readonly EnqueueAnswer[]> {
   const answers = new Map<Filed, EnqueueAnswer>();
@@ -37,7 +37,7 @@ interface Bound {
 }
 
 /** Jobs of which no two share an id or a key, so that none changes the fate of another. */
-async function enqueueWave(transaction: Transaction, wave: readonly Filed[]): Promise<Answers> {
+async function enqueueWave(transaction: Writing, wave: readonly Filed[]): Promise<Answers> {
   const answers: Answers = new Map();
   const open = (): Filed[] => wave.filter((job) => !answers.has(job));
   // Its own id comes first: a repeat is no rival.
@@ -55,7 +55,7 @@ async function enqueueWave(transaction: Transaction, wave: readonly Filed[]): Pr
 }
 
 async function findRepeats(
-  transaction: Transaction,
+  transaction: Writing,
   jobs: readonly Filed[],
   answers: Answers,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function findRepeats(
 }
 
 async function takeIdempotency(
-  transaction: Transaction,
+  transaction: Writing,
   jobs: readonly Filed[],
   answers: Answers,
 ): Promise<void> {
@@ -107,7 +107,7 @@ function idempotencyAnswer(
   return { status: "existing", id: holder, state: null, by: "idempotency" };
 }
 
-async function draw(transaction: Transaction, jobs: readonly Filed[]): Promise<Bound[]> {
+async function draw(transaction: Writing, jobs: readonly Filed[]): Promise<Bound[]> {
   if (jobs.length === 0) return [];
   const rows = await transaction.all("draw_keys", { count: jobs.length });
   return jobs.map((filed, index) => ({ filed, key: rows[index]!.key }));
@@ -129,7 +129,7 @@ function wantedRows({ filed: { job, tenant, type }, key }: Bound): WantedRow[] {
 }
 
 async function takeDedup(
-  transaction: Transaction,
+  transaction: Writing,
   bound: readonly Bound[],
   answers: Answers,
 ): Promise<void> {
@@ -159,7 +159,7 @@ async function takeDedup(
 
 /** Takes rows of `dedup`. Answers those that others hold. */
 async function takeRows(
-  transaction: Transaction,
+  transaction: Writing,
   wanted: readonly WantedRow[],
 ): Promise<readonly WantedRow[]> {
   if (wanted.length === 0) return [];
@@ -181,7 +181,7 @@ interface Rivalry {
 
 /** Cancels holders that wait and takes their keys. A running holder is not disturbed. */
 async function replace(
-  transaction: Transaction,
+  transaction: Writing,
   replaced: readonly Rivalry[],
   answers: Answers,
 ): Promise<void> {
@@ -205,7 +205,7 @@ async function replace(
 }
 
 /** Moves holders that wait to the newcomers' due times. */
-async function extend(transaction: Transaction, extended: readonly Rivalry[]): Promise<void> {
+async function extend(transaction: Writing, extended: readonly Rivalry[]): Promise<void> {
   const waiting = await takeWaiting(
     transaction,
     extended.map(({ holder }) => holder),
@@ -221,7 +221,7 @@ async function extend(transaction: Transaction, extended: readonly Rivalry[]): P
 
 /** Keys that were taken for jobs that gave way are given back. */
 async function giveBack(
-  transaction: Transaction,
+  transaction: Writing,
   bound: readonly Bound[],
   answers: Answers,
 ): Promise<void> {
@@ -236,7 +236,7 @@ async function giveBack(
 }
 
 async function insert(
-  transaction: Transaction,
+  transaction: Writing,
   jobs: readonly Bound[],
   answers: Answers,
 ): Promise<void> {
@@ -258,7 +258,7 @@ async function insert(
 }
 
 /** How far the jobs have come that stood in the way. A key may have outlived its job. */
-async function withStates(transaction: Transaction, answers: Answers): Promise<Answers> {
+async function withStates(transaction: Writing, answers: Answers): Promise<Answers> {
   const ids = [...answers.values()].flatMap((answer) =>
     answer.status === "existing" && answer.by !== "id" ? [answer.id] : [],
   );

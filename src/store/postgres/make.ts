@@ -6,10 +6,13 @@ import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
+import type { Migration } from "../migrations.ts";
 import type { PgPool } from "./pool.ts";
+import { migrations } from "./queries.gen.ts";
 import { PostgresJobStore } from "./store.ts";
 
-export { migrations } from "./queries.gen.ts";
+export { migrationScripts } from "./migrate.ts";
+export { migrations };
 
 /** Where the store lies: a URL, or a pool of the driver that the application has already. */
 export type PostgresOptions = PostgresAddress & {
@@ -36,6 +39,7 @@ type PostgresAddress =
 export interface PostgresPorts {
   readonly clock?: Clock;
   readonly dice?: Dice;
+  readonly migrations?: readonly Migration[];
 }
 
 /** Connections of a thread: it only renews leases. */
@@ -53,6 +57,7 @@ export function makePostgresStore(
     schema: options.schema ?? "millrace",
     clock: ports.clock ?? null,
     dice: ports.dice ?? systemDice,
+    migrations: ports.migrations ?? migrations,
     // Another thread has neither this pool nor a replaced clock.
     thread:
       options.url === undefined || ports.clock !== undefined
@@ -78,7 +83,10 @@ function placeOf({ url }: PostgresOptions): string {
 }
 
 const KNOWN = ["url", "pool", "schema", "poolSize"];
-const SCHEMA = /^[A-Za-z_][\w$]{0,62}$/;
+/** PostgreSQL would cut a longer name, and two installations might become one. */
+const SCHEMA_BYTES_MAX = 63;
+/** What ends the body of a function in the migrations, and must not stand inside one. */
+const DOLLAR_QUOTE = /\$\w*\$/;
 
 function checkOptions(options: PostgresOptions): void {
   if (typeof options !== "object" || options === null) {
@@ -99,11 +107,21 @@ function checkOptions(options: PostgresOptions): void {
   if (pool !== undefined && typeof pool?.connect !== "function") {
     throw invalid(`pool must be a pool of the package "pg", not ${shown(pool)}`);
   }
-  if (schema !== undefined && !(typeof schema === "string" && SCHEMA.test(schema))) {
-    throw invalid(`schema must be letters, digits, "_" and "$", not ${shown(schema)}`);
-  }
+  if (schema !== undefined) checkSchema(schema);
   if (poolSize !== undefined && !(Number.isInteger(poolSize) && poolSize >= 2)) {
     throw invalid(`poolSize must be a whole number of at least 2, not ${shown(poolSize)}`);
+  }
+}
+
+/** Names that begin with `pg_` are the server's. */
+function checkSchema(schema: unknown): void {
+  const isName =
+    typeof schema === "string" && schema.isWellFormed() && /^(?!pg_)\P{Cc}+$/u.test(schema);
+  if (!isName || DOLLAR_QUOTE.test(schema)) {
+    throw invalid(`schema must be a name that PostgreSQL takes, not ${shown(schema)}`);
+  }
+  if (Buffer.byteLength(schema) > SCHEMA_BYTES_MAX) {
+    throw invalid(`schema must have at most ${SCHEMA_BYTES_MAX} bytes, unlike ${shown(schema)}`);
   }
 }
 

@@ -43,9 +43,9 @@ describe("low-water marks", () => {
 
     expect(seen[0]).toBeNull();
     expect(seen[1]).toEqual([
-      { lane: LANE, priority: 0, rank: 0, key: 0, before: 5 },
-      { lane: LANE, priority: 5, rank: 70, key: 1, before: 9 },
-      { lane: LANE, priority: 9, rank: 40, key: 3, before: 2_147_483_647 },
+      { lane: LANE, priority: 0, rank: 0, key: 0, end: 5 },
+      { lane: LANE, priority: 5, rank: 70, key: 1, end: 9 },
+      { lane: LANE, priority: 9, rank: 40, key: 3, end: 2_147_483_647 },
     ]);
   });
 
@@ -60,16 +60,19 @@ describe("low-water marks", () => {
     expect(batch.places).toEqual([place(9, 10, 1)]);
   });
 
-  test.each(["work", "news"] as const)("are doubted after a hint of work: %s", async (hint) => {
-    const { marks, lowWater } = marksAt();
-    const { seen, take } = scripted([place(9, 40, 2)], [place(9, 41, 3)]);
-    await marks.scan(1, take);
+  test.each(["work", "ready", "news"] as const)(
+    "are doubted after a hint of work: %s",
+    async (hint) => {
+      const { marks, lowWater } = marksAt();
+      const { seen, take } = scripted([place(9, 40, 2)], [place(9, 41, 3)]);
+      await marks.scan(1, take);
 
-    lowWater.hear(hint);
-    await marks.scan(1, take);
+      lowWater.hear(hint);
+      await marks.scan(1, take);
 
-    expect(seen[1] === null).toBe(hint === "work");
-  });
+      expect(seen[1] === null).toBe(hint !== "news");
+    },
+  );
 
   test("are doubted after a short answer, and after a while", async () => {
     const { marks, move } = marksAt();

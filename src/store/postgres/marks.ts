@@ -32,7 +32,7 @@ export interface Position {
 
 /** A part of a lane's order that is to be looked at: from a position up to a priority. */
 export interface Stretch extends Position {
-  readonly before: number;
+  readonly end: number;
 }
 
 /** The time that scans from the beginning may take. */
@@ -81,7 +81,7 @@ export class LowWater {
 
   /** Something may have come to lie below the marks. */
   hear(hint: Hint): void {
-    if (hint === "work") for (const marks of this.#kinds.values()) marks.doubt();
+    if (hint !== "news") for (const marks of this.#kinds.values()) marks.doubt();
   }
 }
 
@@ -156,7 +156,7 @@ export class Marks {
       const beginning = { lane, priority: 0, rank: 0, key: 0 };
       return [beginning, ...sorted].map((place, index) => ({
         ...place,
-        before: sorted[index]?.priority ?? NO_PRIORITY,
+        end: sorted[index]?.priority ?? NO_PRIORITY,
       }));
     });
   }

@@ -14,7 +14,7 @@ import { list, uuidOf } from "./values.ts";
 import type { RunRow } from "./work-rows.ts";
 
 /** How long a settle or a rescue that is under way is waited for. */
-const LOCK_MS = 10_000;
+const LOCK_MS = 5_000;
 
 export async function hurry(
   session: Session,

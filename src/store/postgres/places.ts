@@ -2,7 +2,7 @@
 import type { JobKey } from "../store.ts";
 import { Outdated } from "./errors.ts";
 import type { WaitingRow } from "./rows.ts";
-import type { Transaction } from "./session.ts";
+import type { Writing } from "./session.ts";
 import { list } from "./values.ts";
 
 /** A job on its way into a place where it waits. */
@@ -13,7 +13,7 @@ export type Due = { readonly due_at: number } | { readonly delay_ms: number };
 
 /** Takes those of these jobs that wait out of whichever place they lie in. */
 export async function takeWaiting(
-  transaction: Transaction,
+  transaction: Writing,
   keys: readonly JobKey[],
 ): Promise<Map<JobKey, Waiting>> {
   if (keys.length === 0) return new Map();
@@ -28,7 +28,7 @@ export async function takeWaiting(
 
 /** Puts jobs where they belong by their due time. Answers where each one lies now. */
 export async function putWaiting(
-  transaction: Transaction,
+  transaction: Writing,
   jobs: readonly (Omit<Waiting, "rank"> & Due)[],
 ): Promise<Map<JobKey, "scheduled" | "queued">> {
   if (jobs.length === 0) return new Map();
@@ -38,7 +38,7 @@ export async function putWaiting(
 }
 
 /** Puts jobs back into `ready` exactly as they lay there. */
-export async function putBack(transaction: Transaction, jobs: readonly Waiting[]): Promise<void> {
+export async function putBack(transaction: Writing, jobs: readonly Waiting[]): Promise<void> {
   if (jobs.length === 0) return;
   transaction.tidings.wake();
   await transaction.run("put_back", { jobs: JSON.stringify(jobs) });
@@ -54,7 +54,7 @@ interface Unstarted {
 
 /** Writes the end of jobs that were cancelled before they began. */
 export async function endUnstarted(
-  transaction: Transaction,
+  transaction: Writing,
   jobs: readonly Unstarted[],
 ): Promise<void> {
   if (jobs.length === 0) return;

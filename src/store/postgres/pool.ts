@@ -3,16 +3,25 @@
  *
  * No session ever keeps a state: no SET beyond a transaction, no named statement, no lock, no
  * LISTEN. So a pooler in transaction mode may stand in between. Every wait has an end: for a
- * connection, and for the answer to each statement, measured here and not by the server.
+ * connection, and for the answer to each statement, measured here and not by the server. A
+ * connection that does not answer in time may be half open, and one that meets a server without
+ * writes leads to the wrong one. It is given up, and so are all others that have not been heard on
+ * since: they would fail one after the other.
  */
 import { within } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { systemClock } from "../../lib/system.ts";
-import { NotConnected, spoilsSession } from "./errors.ts";
+import { failureOf, isUnanswered, NotConnected, spoilsSession } from "./errors.ts";
+import { hangUp } from "./hang-up.ts";
+import { ANSWER_MS } from "./patience.ts";
 
-/** How long a connection, and the answer to one statement, is waited for. */
-const CONNECT_MS_MAX = 10_000;
-const STATEMENT_MS_MAX = 60_000;
+/** How long a connection is waited for; a caller's pool may have no limit of its own. */
+const CONNECT_MS_MAX = 5_000;
+const LEND_MS_MAX = 6_000;
+/** A connection that is silent for so long is probed by the system. */
+const KEEP_ALIVE_MS = 10_000;
+/** How long the connections may take to say goodbye. */
+const END_MS_MAX = 3_000;
 const POOL_SIZE = 10;
 
 /** One statement, as the driver takes it. */
@@ -51,14 +60,21 @@ export interface PoolOptions {
   readonly poolSize?: number | undefined;
 }
 
+/** Connections that have their listener: several stores may share a caller's pool. */
+const guarded = new WeakSet<PgClient>();
+
 export class Pool {
   readonly #pool: PgPool;
   readonly #isOwn: boolean;
-  readonly #guarded = new WeakSet<PgClient>();
+  /** When each connection was last heard on. */
+  readonly #heardAt = new WeakMap<PgClient, number>();
+  /** Connections that were not heard on since then are not lent again. */
+  #trustedSince = -Infinity;
   readonly #guard = (client: PgClient): void => {
-    if (this.#guarded.has(client)) return;
-    this.#guarded.add(client);
-    client.on("error", ignore);
+    if (this.#heardAt.has(client)) return;
+    this.#heardAt.set(client, systemClock.monotonic());
+    if (!guarded.has(client)) client.on("error", ignore);
+    guarded.add(client);
   };
 
   private constructor(pool: PgPool, isOwn: boolean) {
@@ -80,13 +96,17 @@ export class Pool {
   /** Lends a connection for as long as `work` runs. */
   async lend<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
     const client = await this.#connect();
+    const began = systemClock.monotonic();
     let isSpoiled = false;
     try {
       return await work(client);
     } catch (error) {
       isSpoiled = spoilsSession(error);
+      if (isUnanswered(error)) hangUp(client);
+      if (isUnanswered(error) || failureOf(error) === "read-only") this.#trustedSince = began;
       throw error;
     } finally {
+      this.#heardAt.set(client, systemClock.monotonic());
       client.release(isSpoiled);
     }
   }
@@ -94,8 +114,9 @@ export class Pool {
   /** Ends the connections that were made here. A caller's pool stays open. */
   async end(): Promise<void> {
     if (this.#isOwn) {
-      // Its connections may still break while they end: the listeners stay.
-      await this.#pool.end();
+      // Its connections may still break while they end: the listeners stay. One that is half open
+      // never says that it has ended.
+      await within(systemClock, END_MS_MAX, this.#pool.end());
       return;
     }
     this.#pool.off("error", ignore);
@@ -104,28 +125,32 @@ export class Pool {
 
   async #connect(): Promise<PgClient> {
     try {
-      return await inTime(this.#pool.connect());
+      for (;;) {
+        const client = await inTime(this.#pool.connect());
+        this.#guard(client);
+        if (this.#heardAt.get(client)! >= this.#trustedSince) return client;
+        client.release(true);
+      }
     } catch (error) {
       throw new NotConnected(error);
     }
   }
 }
 
-/** A caller's pool may have no limit of its own. What comes too late goes straight back. */
+/** What comes too late goes straight back. */
 async function inTime(connecting: Promise<PgClient>): Promise<PgClient> {
   const arrived: PgClient[] = [];
   const arrival = connecting.then((client) => arrived.push(client));
-  await within(systemClock, CONNECT_MS_MAX, arrival);
+  await within(systemClock, LEND_MS_MAX, arrival);
   const [client] = arrived;
   if (client !== undefined) return client;
   connecting.then((late) => late.release(), ignore);
-  const seconds = CONNECT_MS_MAX / 1000;
-  throw new MillraceError("STORE_BUSY", `the pool had no connection within ${seconds} seconds`);
+  throw new Error(`timeout exceeded after ${LEND_MS_MAX / 1000} seconds`);
 }
 
 /** Sends one statement and waits for its answer, but not for ever. */
-export function send(client: PgClient, sent: Sent): Promise<Received> {
-  return client.query({ query_timeout: STATEMENT_MS_MAX, ...sent });
+export function send(client: Pick<PgClient, "query">, sent: Sent): Promise<Received> {
+  return client.query({ query_timeout: ANSWER_MS, ...sent });
 }
 
 type Driver = (typeof import("pg"))["default"];
@@ -145,11 +170,14 @@ async function importDriver(): Promise<Driver> {
 
 function makePool(pg: Driver, url: string, poolSize: number): PgPool {
   try {
+    // The pool reads the URL only when it connects; a client does so at once.
+    void new pg.Client({ connectionString: url });
     return new pg.Pool({
       connectionString: url,
       max: poolSize,
       connectionTimeoutMillis: CONNECT_MS_MAX,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       allowExitOnIdle: true,
       application_name: "millrace",
     });

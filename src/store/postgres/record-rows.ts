@@ -28,6 +28,19 @@ export interface StateRow {
   readonly at: number;
 }
 
+/** A thing that a schema is made of, and the words that make it. */
+export interface SchemaObject {
+  readonly kind: "table" | "column" | "constraint" | "index" | "view" | "function";
+  /** The table that it belongs to, or itself. */
+  readonly home: string;
+  readonly name: string;
+  readonly definition: string;
+  readonly valid: boolean;
+}
+
+/** Where a job waits. */
+type Place = "scheduled" | "ready" | "blocked";
+
 interface KeyRow {
   readonly key: number;
 }
@@ -69,7 +82,8 @@ export interface RecordRows {
   find_worker: { readonly id: JobId };
   find_dead_letter: DeadLetterRow;
   list_dead_letters: DeadLetterRow;
-  prune_jobs: CountRow;
+  prune_jobs: CountRow & { readonly state: number; readonly last: number };
+  prune_idempotency: CountRow & { readonly last: number };
   table_health: {
     readonly name: string;
     readonly live: number;
@@ -78,6 +92,9 @@ export interface RecordRows {
     readonly index_bytes: number;
     /** How long ago it was last cleared of dead rows; null: never. */
     readonly vacuumed_ms: number | null;
+    /** Whether the server clears it by itself, and at how many dead rows. */
+    readonly enabled: boolean;
+    readonly threshold: number;
   };
   oldest_transaction: {
     readonly pid: number;
@@ -85,7 +102,24 @@ export interface RecordRows {
     readonly application: string;
     readonly ms: number;
   };
-  schema_objects: { readonly name: string; readonly valid: boolean };
+  schema_objects: SchemaObject;
+  schema_version: { readonly version: number };
+  lost_jobs: { readonly id: JobId };
+  ownerless_leases: {
+    readonly number: number;
+    readonly worker: JobId;
+    readonly id: JobId | null;
+  };
+  places_without_job: { readonly place: Place; readonly key: number };
+  places_against_ledger: {
+    readonly place: Place;
+    readonly key: number;
+    readonly id: JobId;
+    readonly is_over: boolean;
+    readonly is_held: boolean;
+    readonly is_twin: boolean;
+    readonly next_n: number;
+  };
   server_settings: { readonly version: string; readonly autovacuum: boolean };
   number_events: { readonly seen: number };
   feed_end: { readonly position: number };

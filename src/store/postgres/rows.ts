@@ -53,18 +53,23 @@ export interface QueryRows extends WorkRows, RecordRows {
   };
   take_waiting: WaitingRow;
   still_waiting: { readonly key: number };
+  home: { readonly home: string };
   put_waiting: { readonly key: number; readonly waits: boolean };
 }
 
 /** Hot queries, read as arrays: the columns in their order. */
 export interface QueryTuples extends WorkTuples {
+  /** Whether they wait for their time. */
+  enqueue_alike: [later: boolean, told: null];
   /** Those that wait for their time. */
   enqueue: [later: JobId[] | null];
+  /** The same, or null: this is another database. */
+  enqueue_at_home: [later: JobId[] | null];
   /** How many were made; those that wait for their time; those made, if not all; their keys. */
   insert_jobs: [
     made: number,
-    scheduled: JobId[] | null,
-    ids: JobId[] | null,
+    scheduled: readonly JobId[] | null,
+    ids: readonly JobId[] | null,
     keys: number[] | null,
   ];
 }

@@ -8,10 +8,22 @@ import { Statements, type Sql } from "./statements.ts";
 import { Tidings } from "./tidings.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** One transaction in progress. */
-export interface Transaction extends Sql {
+/** How long a transaction that does not say so waits for each lock. */
+const LOCK_MS = 7_000;
+/** When the line breaks in the middle of a transaction, its locks are let go after so long. */
+const IDLE_MS_MAX = 10_000;
+
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const LET_GO = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
+
+/** What jobs are written with, in a transaction of the store or of a caller. */
+export interface Writing extends Sql {
   /** What it has to tell, written and spread with its commit. */
   readonly tidings: Tidings;
+}
+
+/** One transaction in progress. */
+export interface Transaction extends Writing {
   /**
    * Runs a part that may be undone by itself. When the database does not take a value in it, the
    * part alone is undone, with its words to the feed, and the answer is null.
@@ -26,6 +38,8 @@ interface SessionOptions {
   readonly clock: Clock | null;
   readonly dice: Dice;
   readonly watcher: Watcher;
+  /** Whether a statement by itself sees what others have committed, as by default it does. */
+  readonly readsCommitted: boolean;
 }
 
 export class Session {
@@ -41,7 +55,7 @@ export class Session {
   readonly watcher: Watcher;
   readonly #statements: Statements;
 
-  constructor({ pool, schema, clock, dice, watcher }: SessionOptions) {
+  constructor({ pool, schema, clock, dice, watcher, readsCommitted }: SessionOptions) {
     const now = (): string | null => (clock === null ? null : new Date(clock.now()).toISOString());
     this.#statements = new Statements(schema, now);
     this.pool = pool;
@@ -51,7 +65,13 @@ export class Session {
     this.watcher = watcher;
     this.read = this.#statements.through((work) => retrying(dice, () => pool.lend(work)));
     this.write = this.#statements.through((work) =>
-      retrying(dice, () => pool.lend((client) => certainly(() => work(client)))),
+      retrying(dice, () =>
+        pool.lend((client) =>
+          readsCommitted
+            ? certainly(() => work(client))
+            : bracket(client, BEGIN, () => work(client)),
+        ),
+      ),
     );
     this.names = new Names(dice, this.read, this.write);
   }
@@ -63,13 +83,12 @@ export class Session {
    */
   async transaction<Answer>(
     work: (transaction: Transaction) => Promise<Answer>,
-    { lockMs }: { readonly lockMs?: number } = {},
+    { lockMs = LOCK_MS }: { readonly lockMs?: number } = {},
   ): Promise<Answer> {
-    const limit = lockMs === undefined ? "" : `; SET LOCAL lock_timeout = ${Math.round(lockMs)}`;
-    const begin = `BEGIN ISOLATION LEVEL READ COMMITTED${limit}`;
+    const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${LET_GO}`;
     const { answer, hint } = await retrying(this.dice, () =>
       this.pool.lend(async (client) => {
-        const transaction = this.#transactionOn(client);
+        const transaction = this.#transactionOn(client, lockMs);
         const done = await bracket(client, begin, async () => {
           const result = await work(transaction);
           await transaction.tidings.write(transaction);
@@ -95,11 +114,29 @@ export class Session {
     );
   }
 
-  #transactionOn(client: PgClient): Transaction {
-    const sql = this.#statements.through((run) => run(client));
+  /** Runs `work` in a transaction that leaves nothing behind. */
+  async trial<Answer>(work: (sql: Sql, client: PgClient) => Promise<Answer>): Promise<Answer> {
+    return this.pool.lend(async (client) => {
+      await send(client, { text: BEGIN });
+      const sql = this.#statements.through((run) => run(client));
+      const answer = await undoing(client, () => work(sql, client));
+      await send(client, { text: "ROLLBACK" });
+      return answer;
+    });
+  }
+
+  #transactionOn(client: PgClient, lockMs: number): Transaction {
+    const sql = this.#statements.through((run) => run(client), lockMs);
     const tidings = new Tidings();
     return { ...sql, tidings, part: (work) => partOf(sql, tidings, work) };
   }
+}
+
+/** What a statement by itself sees: a user may have set another isolation for the database. */
+export async function doesReadCommitted(pool: Pool): Promise<boolean> {
+  const text = "SELECT current_setting('default_transaction_isolation') AS level";
+  const { rows } = await pool.lend((client) => send(client, { text }));
+  return rows[0]?.level === "read committed";
 }
 
 async function partOf<Answer>(
@@ -123,7 +160,7 @@ async function partOf<Answer>(
 }
 
 /** BEGIN, work, COMMIT. Only a connection lost at the COMMIT leaves anything uncertain. */
-async function bracket<Answer>(
+export async function bracket<Answer>(
   client: PgClient,
   begin: string,
   work: () => Promise<Answer>,

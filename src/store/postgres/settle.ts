@@ -6,7 +6,7 @@ import { wait } from "../../core/clock.ts";
 import type { Settlement } from "../../core/outcome.ts";
 import { systemClock } from "../../lib/system.ts";
 import { outcomeCodec, stateCodec } from "../codes.ts";
-import type { NewJob, SettleAnswer, SettleItem } from "../store.ts";
+import type { Lease, NewJob, SettleAnswer, SettleItem } from "../store.ts";
 import { Coalescer } from "./coalescer.ts";
 import { endRuns } from "./ends.ts";
 import { enqueueWithin } from "./enqueue.ts";
@@ -99,7 +99,9 @@ async function settleTogether(
   session: Session,
   items: readonly SettleItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const filed = await Promise.all(items.map((item) => withFiled(session, item)));
+  const filed = items.some(hasChildren)
+    ? await Promise.all(items.map((item) => withFiled(session, item)))
+    : items.map(withoutChildren);
   return repeating(session.dice, async (isRepeat) => {
     const answers = await unlessRefused(session, filed);
     return isRepeat ? withOwn(session, items, answers) : answers;
@@ -114,8 +116,17 @@ interface FiledItem {
 }
 
 async function withFiled({ names }: Session, item: SettleItem): Promise<FiledItem> {
-  const children = isSuccess(item.settlement) ? (item.children ?? []) : [];
+  if (!hasChildren(item)) return withoutChildren(item);
+  const { children = [] } = item;
   return { item, children, filed: await fileJobs(names, children) };
+}
+
+function hasChildren({ settlement, children = [] }: SettleItem): boolean {
+  return children.length > 0 && isSuccess(settlement);
+}
+
+function withoutChildren(item: SettleItem): FiledItem {
+  return { item, children: [], filed: [] };
 }
 
 /**
@@ -186,13 +197,21 @@ async function settleDone(
 
 /** Lists, one element for each lease and for each item: the server reads them faster than rows. */
 function doneLists(items: readonly SettleItem[]): Bound<"settle_done"> {
-  const leases = items.map(({ lease }) => lease);
+  const proofs = new Map<string, number>();
+  const leases: Lease[] = [];
+  const places = items.map(({ lease }) => {
+    const proof = proofOf(lease);
+    const known = proofs.get(proof);
+    if (known !== undefined) return known;
+    proofs.set(proof, leases.push(lease));
+    return leases.length;
+  });
   const settlements = items.map(({ settlement }) => settlement);
   const results = settlements.map((settled) => (isSuccess(settled) ? settled.result : null));
   return {
-    leases: list([...new Set(leases.map(({ number }) => number))]),
-    fences: list(leases.map(({ number }) => number)),
+    leases: list(leases.map(({ number }) => number)),
     secrets: texts(leases.map(({ secret }) => secret)),
+    places: list(places),
     keys: list(items.map(({ key }) => key)),
     ns: list(items.map(({ n }) => n)),
     tries: list(settlements.map(({ tries }) => tries)),

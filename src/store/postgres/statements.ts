@@ -1,4 +1,5 @@
 /** Named queries: parameters by name in, rows out. */
+import { answerMs } from "./patience.ts";
 import { send, type PgClient, type Received } from "./pool.ts";
 import { queries, type QueryParameters } from "./queries.gen.ts";
 import type { QueryRows, QueryTuples } from "./rows.ts";
@@ -42,13 +43,20 @@ export class Statements {
     );
   }
 
-  /** Runs named queries through `lend`, one connection each or all on the same. */
-  through(lend: (work: (client: PgClient) => Promise<Received>) => Promise<Received>): Sql {
+  /**
+   * Runs named queries through `lend`, one connection each or all on the same. `lockMs` is how long
+   * each of them may wait for a lock.
+   */
+  through(
+    lend: (work: (client: PgClient) => Promise<Received>) => Promise<Received>,
+    lockMs = 0,
+  ): Sql {
     const query = (name: QueryName, parameters: object, rowMode?: "array"): Promise<Received> => {
       const text = this.#texts.get(name) ?? "";
       const values = this.#values(name, parameters);
       const mode = rowMode === undefined ? {} : { rowMode };
-      return lend((client) => send(client, { text, values, types, ...mode }));
+      const sent = { text, values, types, query_timeout: answerMs(name, values) + lockMs, ...mode };
+      return lend((client) => send(client, sent));
     };
     return {
       run: async (name, parameters) => (await query(name, parameters)).rowCount ?? 0,
@@ -64,10 +72,16 @@ export class Statements {
   }
 }
 
-/**
- * A text of `sql/postgres` for one installation. Its name holds nothing but letters, digits, `_`
- * and `$`, which is checked where it comes in, so quotes around it are enough.
- */
+/** A text of `sql/postgres` for one installation, also where a string names one of its things. */
 export function inSchema(text: string, schema: string): string {
-  return text.replaceAll(/\bmillrace\./g, () => `"${schema}".`);
+  const name = quoted(schema);
+  const nameInString = name.replaceAll("'", "''");
+  return text.replaceAll(/('?)\bmillrace\./g, (_, quote: string) =>
+    quote === "" ? `${name}.` : `'${nameInString}.`,
+  );
+}
+
+/** A name as SQL takes it, whatever letters it has. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -7,25 +7,29 @@
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
+import type { Migration } from "../migrations.ts";
 import type * as port from "../store.ts";
 import { handBack, start } from "./buffer.ts";
 import { cancel } from "./cancel.ts";
 import { claim } from "./claim.ts";
 import { Enqueuer } from "./enqueue.ts";
 import { storeError } from "./errors.ts";
-import { examine, type ServerExamination } from "./examine.ts";
+import { examine, type ExamineLimits, type ServerExamination } from "./examine.ts";
 import { feed, feedEnd } from "./feed.ts";
 import { gates, hold, pause, promote, release, resume } from "./gates.ts";
+import { enqueueInside } from "./inside.ts";
 import { attempts, count, get, list } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
 import { hurry, intervene } from "./operate.ts";
 import { overdue } from "./overdue.ts";
+import { Notices } from "./notices.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
 import { prune } from "./prune.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
-import { Session } from "./session.ts";
+import { doesReadCommitted, Session } from "./session.ts";
 import { settle } from "./settle.ts";
 import { stats } from "./stats.ts";
+import { refuseUnfinished } from "./unfinished.ts";
 import { Watcher } from "./watcher.ts";
 import { join, leave, quiet, renew, rescue, silent, workers } from "./workers.ts";
 
@@ -45,6 +49,7 @@ export interface StoreOptions {
   /** Null: the server's clock decides. */
   readonly clock: Clock | null;
   readonly dice: Dice;
+  readonly migrations: readonly Migration[];
   readonly thread: port.ThreadEntry | null;
 }
 
@@ -53,6 +58,7 @@ export class PostgresJobStore implements port.JobStore {
   readonly thread: port.ThreadEntry | null;
   readonly #options: StoreOptions;
   readonly #running = new Set<Promise<unknown>>();
+  readonly #notices = new Notices();
   #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
   #closing: Promise<void> | null = null;
@@ -64,7 +70,7 @@ export class PostgresJobStore implements port.JobStore {
 
   async open(): Promise<void> {
     if (this.#closing !== null) throw closedError();
-    this.#opening ??= openAll(this.#options);
+    this.#opening ??= openAll(this.#options, this.#notices);
     this.#opened = await this.#opening;
   }
 
@@ -74,11 +80,16 @@ export class PostgresJobStore implements port.JobStore {
   }
 
   async enqueue(jobs: readonly port.NewJob[]): Promise<readonly port.EnqueueAnswer[]> {
-    if (jobs.length > ENQUEUE_MAX) {
-      const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
-      throw new MillraceError("OPTION_INVALID", `${limit}, not ${jobs.length}`);
-    }
+    checkCount(jobs);
     return this.#run((_, enqueuer) => enqueuer.enqueue(jobs));
+  }
+
+  async enqueueInside(
+    tx: unknown,
+    jobs: readonly port.NewJob[],
+  ): Promise<readonly port.EnqueueAnswer[]> {
+    checkCount(jobs);
+    return this.#run((session) => enqueueInside(session, tx, jobs));
   }
 
   async join(worker: port.WorkerInfo): Promise<void> {
@@ -92,6 +103,8 @@ export class PostgresJobStore implements port.JobStore {
   async renew(worker: port.WorkerId, leaseMs: number): Promise<port.Renewal> {
     return this.#run((session) => renew(session, worker, leaseMs));
   }
+
+  readonly claimsAtOnce = 2;
 
   async claim(request: port.ClaimRequest): Promise<port.Claim> {
     return this.#run((session) => claim(session, request));
@@ -229,13 +242,13 @@ export class PostgresJobStore implements port.JobStore {
   }
 
   /** Looks for what slows the server down, and for what somebody has changed by hand. */
-  async examine(): Promise<ServerExamination> {
-    return this.#run((session) => examine(session));
+  async examine(limits: Partial<ExamineLimits> = {}): Promise<ServerExamination> {
+    return this.#run((session) => examine(session, limits));
   }
 
   /** Tells once what an operator should know, such as that wake-ups do not come through. */
   onNotice(listener: (notice: string) => void): void {
-    this.#use().session.watcher.onNotice(listener);
+    this.#notices.listen(listener);
   }
 
   #use(): Opened {
@@ -271,21 +284,30 @@ export class PostgresJobStore implements port.JobStore {
   }
 }
 
-async function openAll(options: StoreOptions): Promise<Opened> {
-  const { address, place, schema, clock, dice } = options;
+async function openAll(options: StoreOptions, notices: Notices): Promise<Opened> {
+  const { address, place, schema, migrations, clock, dice } = options;
   const pool = await Pool.make(address);
+  const tell = (notice: string): void => notices.tell(notice);
   try {
-    await migrate(pool, schema);
+    await migrate({ pool, schema, migrations, dice, tell });
+    await refuseUnfinished(pool, schema);
+    const readsCommitted = await doesReadCommitted(pool);
+    const watcher = new Watcher({ pool, address, schema, dice, tell });
+    const session = new Session({ pool, schema, clock, dice, watcher, readsCommitted });
+    return { session, enqueuer: new Enqueuer(session) };
   } catch (error) {
     await pool.end();
     throw storeError(error, place);
   }
-  const watcher = new Watcher({ pool, address, schema, dice });
-  const session = new Session({ pool, schema, clock, dice, watcher });
-  return { session, enqueuer: new Enqueuer(session) };
 }
 
 /** The answer to any use before `open` or after `close`. */
 function closedError(): MillraceError {
   return new MillraceError("STORE_CLOSED", "the store is not open");
+}
+
+function checkCount({ length }: readonly port.NewJob[]): void {
+  if (length <= ENQUEUE_MAX) return;
+  const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
+  throw new MillraceError("OPTION_INVALID", `${limit}, not ${length}`);
 }

@@ -2,10 +2,12 @@
  * How values come back. The driver hands out every value as text; what becomes of it is decided
  * here for every statement, and not by the settings of the driver or of the session.
  */
-import { idBytes, idFromBytes } from "../../core/ids.ts";
+import { idFromUuid, idHex } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
 
 type Reader = (text: string) => unknown;
+
+const CONTROLS = /\p{Cc}/u;
 
 const asText: Reader = (text) => text;
 
@@ -22,8 +24,8 @@ const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
   [1005, numbers],
   [1007, numbers],
   [1016, numbers],
-  [2950, idOfUuid],
-  [2951, (text) => elements(text).map(idOfUuid)],
+  [2950, idFromUuid],
+  [2951, (text) => elements(text).map(idFromUuid)],
 ]);
 
 export const types: { getTypeParser(oid: number): Reader } = {
@@ -32,7 +34,7 @@ export const types: { getTypeParser(oid: number): Reader } = {
 
 /** A job's id as PostgreSQL takes it: 32 hexadecimal digits. */
 export function uuidOf(id: JobId): string {
-  return Buffer.from(idBytes(id).buffer).toString("hex");
+  return idHex(id);
 }
 
 /** Ids as a list of uuid. */
@@ -50,12 +52,10 @@ export function texts(values: readonly (string | null)[]): string {
   return `{${values.map((value) => (value === null ? "NULL" : quoted(value))).join()}}`;
 }
 
+/** JSON escapes what PostgreSQL does, in the same way and far quicker, and control characters. */
 function quoted(text: string): string {
+  if (!CONTROLS.test(text)) return JSON.stringify(text);
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-}
-
-function idOfUuid(text: string): JobId {
-  return idFromBytes(Buffer.from(text.replaceAll("-", ""), "hex"));
 }
 
 function numbers(text: string): (number | null)[] {

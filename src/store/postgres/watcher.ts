@@ -5,28 +5,32 @@
  * nothing or not at all, and whoever needs certainty polls.
  */
 import type { Dice } from "../../core/clock.ts";
+import { headBytes } from "../../core/text.ts";
 import type { Hint } from "../store.ts";
-import { Crier } from "./crier.ts";
+import { Crier, type Word } from "./crier.ts";
 import { Ear } from "./ear.ts";
 import type { Pool, PoolOptions } from "./pool.ts";
+
+/** The server takes no longer names of channels. */
+const CHANNEL_BYTES_MAX = 63;
 
 interface WatcherOptions {
   readonly pool: Pool;
   readonly address: PoolOptions;
   readonly schema: string;
   readonly dice: Dice;
+  /** Takes what an operator should know about the wake-ups. */
+  readonly tell: (notice: string) => void;
 }
 
 export class Watcher {
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #crier: Crier;
   readonly #ear: Ear;
-  #notice: string | null = null;
-  #onNotice: ((notice: string) => void) | null = null;
 
-  constructor({ pool, address, schema, dice }: WatcherOptions) {
-    // Who shares the first 54 letters of a schema's name shares its hints, and nothing else.
-    const channel = `millrace:${schema}`.slice(0, 63);
+  constructor({ pool, address, schema, dice, tell }: WatcherOptions) {
+    // Who shares the first 54 bytes of a schema's name shares its hints, and nothing else.
+    const channel = headBytes(`millrace:${schema}`, CHANNEL_BYTES_MAX);
     const sender = Buffer.from(dice.bytes(8)).toString("hex");
     this.#crier = new Crier(pool, channel, sender);
     this.#ear = new Ear({
@@ -35,7 +39,7 @@ export class Watcher {
       sender,
       dice,
       hear: (hint) => this.#call(hint),
-      tell: (notice) => this.#tell(notice),
+      tell,
     });
   }
 
@@ -56,10 +60,10 @@ export class Watcher {
     this.#crier.cry(hint);
   }
 
-  /** What an operator should know about the wake-ups is told once, also if it came before. */
-  onNotice(listener: (notice: string) => void): void {
-    this.#onNotice = listener;
-    if (this.#notice !== null) listener(this.#notice);
+  /** The same, if the statement that changes it can take the word along; else null. */
+  handOver(hint: Hint): { readonly word: Word; readonly committed: () => void } | null {
+    const word = this.#crier.handOver(hint);
+    return word === null ? null : { word, committed: () => this.#call(hint) };
   }
 
   /** Nobody is called any more. */
@@ -85,11 +89,5 @@ export class Watcher {
         continue;
       }
     }
-  }
-
-  #tell(notice: string): void {
-    if (this.#notice !== null) return;
-    this.#notice = notice;
-    this.#onNotice?.(notice);
   }
 }

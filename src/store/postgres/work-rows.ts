@@ -99,6 +99,7 @@ export interface WorkRows {
   renew_worker: {
     readonly now: number;
     readonly quiet: boolean;
+    readonly outdated: boolean;
     /** Lists as JSON; null when they are empty. */
     readonly cancel: string | null;
     readonly ended: string | null;
@@ -117,42 +118,38 @@ export interface WorkRows {
   };
 }
 
-/** What the first row of a claim says: the lists of the lease, if anything was taken. */
-export type BatchTuple = readonly [
+/** A row of a claim. The first is about the batch, the others are its jobs, in any order. */
+export type ClaimTuple = readonly [
   lost: boolean,
-  number: number | null,
-  keys: readonly number[] | null,
-  ranks: readonly number[] | null,
-  ns: readonly number[] | null,
-  tries: readonly number[] | null,
-  crashes: readonly number[] | null,
-];
-
-/** The further rows: one for each job, in any order. */
-export type JobTuple = readonly [
-  ...aboutBatch: readonly [null, null, null, null, null, null, null],
-  key: number,
-  id: JobId,
-  type: number,
-  tenant: number,
-  lane: number,
-  priority: number,
-  max_attempts: number,
-  timeout_ms: number | null,
+  /** Of the first row: the number of the lease; null if nothing was taken. */
+  key: number | null,
+  /** Null in the first row alone. */
+  id: JobId | null,
+  created_at: number,
+  /** Type, tenant, lane, priority, most attempts, flags and perhaps a time limit. */
+  kind: string,
+  /** Of the first row: the lists of the lease. */
   payload: string | null,
   payload_version: string | null,
   correlation: string | null,
   parent: JobId | null,
   concurrency: string | null,
   tags: string | null,
-  created_at: number,
-  flags: number,
+];
+
+/** Of every run that a lease names, in its order. */
+export type ClaimLists = readonly [
+  keys: readonly number[],
+  ranks: readonly number[],
+  ns: readonly number[],
+  tries: readonly number[],
+  crashes: readonly number[],
 ];
 
 /** Those that are read as arrays: the columns in their order. */
 export interface WorkTuples {
-  claim: BatchTuple | JobTuple;
-  claimed_by: BatchTuple | JobTuple;
+  claim: ClaimTuple;
+  claimed_by: ClaimTuple;
   /** The keys of those that were accepted. */
   settle_done: readonly [keys: readonly number[]];
 }

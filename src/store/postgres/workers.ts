@@ -1,5 +1,6 @@
 /** join, renew, leave, quiet, silent and workers: the life of a worker as the store sees it. */
 import type { Renewal, SilentWorker, WorkerId, WorkerInfo, WorkerRecord } from "../store.ts";
+import { doubtsOf } from "./doubts.ts";
 import { repeating } from "./retry.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
@@ -37,6 +38,7 @@ export async function leave(session: Session, worker: WorkerId): Promise<void> {
       if (!isGone) await transaction.run("expire_worker", { id });
     }),
   );
+  doubtsOf(session).forget(worker);
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {
@@ -44,9 +46,9 @@ export async function renew(session: Session, worker: WorkerId, leaseMs: number)
     session.write.get("renew_worker", { id: uuidOf(worker), lease_ms: Math.round(leaseMs) }),
   );
   if (row === undefined) return { status: "lost" };
-  const { now, quiet: isQuiet } = row;
+  const { now, quiet: isQuiet, outdated } = row;
   const [cancel, ended] = [JSON.parse(row.cancel ?? "[]"), JSON.parse(row.ended ?? "[]")];
-  return { status: "renewed", now, cancel, quiet: isQuiet, ended };
+  return { status: "renewed", now, cancel, quiet: isQuiet, outdated, ended };
 }
 
 export async function quiet(session: Session, worker: WorkerId): Promise<boolean> {

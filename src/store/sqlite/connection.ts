@@ -7,8 +7,9 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { wait, type Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { pendingMigrations } from "../migrations.ts";
+import { pendingMigrations, type Migration } from "../migrations.ts";
 import { isBusy, storeError } from "./errors.ts";
+import { refuseMoved } from "./fence.ts";
 import { migrations } from "./queries.gen.ts";
 
 /** The first release without a bug that damages a WAL file shared by two connections. */
@@ -147,6 +148,7 @@ async function migrate(
   clock: Clock,
 ): Promise<void> {
   const current = await untilFree(clock, () => schemaVersion(database, options));
+  if (current > 0) refuseMoved(database);
   if (pendingMigrations(migrations, current).length === 0) return;
   await untilFree(clock, () => database.exec("BEGIN IMMEDIATE"));
   try {
@@ -156,15 +158,25 @@ async function migrate(
       schemaVersion(database, options),
     )) {
       database.exec(sql);
-      database
-        .prepare("INSERT OR REPLACE INTO millrace_meta (name, value) VALUES ('schema', ?)")
-        .run(String(version));
+      database.exec(noteVersion(version));
     }
     database.exec("COMMIT");
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
+}
+
+/** The migrations as scripts that can be run by hand, one after the other, to the same effect. */
+export function migrationScripts(): readonly Migration[] {
+  return migrations.map(({ version, name, sql }) => {
+    const parts = ["BEGIN IMMEDIATE;", sql.trimEnd(), `${noteVersion(version)};`, "COMMIT;"];
+    return { version, name, sql: `${parts.join("\n")}\n` };
+  });
+}
+
+function noteVersion(version: number): string {
+  return `INSERT OR REPLACE INTO millrace_meta (name, value) VALUES ('schema', '${version}')`;
 }
 
 /** The schema version of the file; 0 when Millrace has not been here. */

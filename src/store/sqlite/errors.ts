@@ -5,6 +5,10 @@ const BUSY = 5;
 /** The locking protocol was disturbed, mostly by another process that died: it passes. */
 const PROTOCOL = 15;
 const CONSTRAINT = 19;
+/** The extended code of what a trigger refuses. Only the fence of a move has any. */
+const FENCED = 1811;
+/** The first words of its refusal; where the installation went follows. */
+export const MOVED = "this installation moved to ";
 const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   [BUSY]: ["STORE_BUSY", "another process kept the database locked"],
   8: ["STORE_READ_ONLY", "the database cannot be written"],
@@ -25,13 +29,17 @@ export function isBusy(error: unknown): boolean {
 
 /** True when the database does not take a value; only the statement at hand has failed. */
 export function isConstraint(error: unknown): boolean {
-  return primaryCode(error) === CONSTRAINT;
+  return primaryCode(error) === CONSTRAINT && extendedCode(error) !== FENCED;
 }
 
 /** An error of the database as one that teaches; anything else as it is. */
 export function storeError(error: unknown, path: string): unknown {
   const code = primaryCode(error);
   if (code === null) return error;
+  if (extendedCode(error) === FENCED && error instanceof Error) {
+    const [, to] = error.message.split(MOVED);
+    if (to !== undefined) return movedError(to);
+  }
   const [name, meaning] = MEANINGS[code] ?? ["STORE_FAILED", "SQLite refused the operation"];
   const detail = error instanceof Error ? error.message : String(error);
   return new MillraceError(name, `${meaning} (${path}: ${detail})`, {
@@ -40,8 +48,19 @@ export function storeError(error: unknown, path: string): unknown {
   });
 }
 
+/** The answer to everybody who would write to an installation that has moved. */
+export function movedError(to: string): MillraceError {
+  const message = `${MOVED}${to}; point your processes there`;
+  return new MillraceError("STORE_MOVED", message, { details: { to } });
+}
+
 /** SQLite's primary result code: the low byte of the extended one. */
 function primaryCode(error: unknown): number | null {
+  const code = extendedCode(error);
+  return code === null ? null : code & 0xff;
+}
+
+function extendedCode(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error)) return null;
-  return typeof error.errcode === "number" ? error.errcode & 0xff : null;
+  return typeof error.errcode === "number" ? error.errcode : null;
 }

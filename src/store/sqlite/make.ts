@@ -7,6 +7,7 @@ import { shown } from "../../core/text.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { SqliteJobStore } from "./store.ts";
 
+export { migrationScripts } from "./connection.ts";
 export { migrations } from "./queries.gen.ts";
 
 /** What `sqliteStore` takes. */
@@ -15,7 +16,11 @@ export interface SqliteOptions {
    * The database file, made when it does not exist; `:memory:` for one that dies with the process.
    */
   readonly path: string;
-  /** Allows a file that already holds the tables of another application. Default: refused. */
+  /**
+   * Allows a file that already holds the tables of another application. Default: refused. In this
+   * process that application must use `node:sqlite` as well: a library with a SQLite of its own,
+   * such as better-sqlite3, does not see the locks, and commits would be lost.
+   */
   readonly shared?: boolean;
 }
 

@@ -29,8 +29,8 @@ export function presenceCheck(path: string, clock: Pick<Clock, "monotonic">): ()
   };
 }
 
-/** Null when there is no such file. */
-function identity(path: string): string | null {
+/** Which file lies at a path, whatever it is called; null when there is none. */
+export function identity(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev}.${stat.ino}`;
 }

@@ -74,6 +74,9 @@ export interface QueryParameters {
   delete_lease: readonly ["number"];
   last_runs: readonly ["keys"];
   job_facts: readonly ["keys"];
+  insert_mark: readonly ["value"];
+  all_leases: readonly [];
+  delete_workers: readonly [];
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
@@ -390,6 +393,18 @@ export const queries: {
     text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
     parameters: ["keys"],
   },
+  insert_mark: {
+    text: "INSERT INTO millrace_meta (name, value)\nVALUES ('moved_to', ?1)",
+    parameters: ["value"],
+  },
+  all_leases: {
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nORDER BY number",
+    parameters: [],
+  },
+  delete_workers: {
+    text: "DELETE FROM millrace_worker",
+    parameters: [],
+  },
   find_name: {
     text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\n  AND text = ?2",
     parameters: ["kind","text"],
@@ -503,7 +518,7 @@ export const queries: {
     parameters: ["id","host","pid","version","protocol","types","lanes","slots","tenant","now","until"],
   },
   renew_worker: {
-    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1\nWHERE id = ?2\nRETURNING quiet",
+    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1\nWHERE id = ?2\nRETURNING quiet,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
     parameters: ["until","id"],
   },
   expire_worker: {

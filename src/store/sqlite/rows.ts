@@ -158,6 +158,7 @@ export interface QueryRows {
   lease_by_number: LeaseRow;
   lease_of_job: LeaseRow;
   leases_of_worker: LeaseRow & { readonly secret: string };
+  all_leases: LeaseRow;
   job_facts: Omit<WaitingRow, "rank" | "n"> & {
     readonly id: Uint8Array;
     readonly max_attempts: number;
@@ -169,7 +170,7 @@ export interface QueryRows {
   waiting_fields: Omit<WaitingRow, "key" | "rank" | "n" | "tries" | "crashes">;
   find_dead_letter: DeadLetterRow;
   list_dead_letters: DeadLetterRow;
-  renew_worker: { readonly quiet: 0 | 1 };
+  renew_worker: { readonly quiet: 0 | 1; readonly outdated: 0 | 1 };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number };
   worker_is_silent: Yes;
   list_workers: WorkerRow;

@@ -15,10 +15,10 @@ type Bound<Name extends QueryName> = {
  * when it binds by name, which halves the rate of an enqueue.
  */
 export class Statements {
-  readonly #database: DatabaseSync;
+  readonly #database: Pick<DatabaseSync, "prepare">;
   readonly #prepared = new Map<QueryName, StatementSync>();
 
-  constructor(database: DatabaseSync) {
+  constructor(database: Pick<DatabaseSync, "prepare">) {
     this.#database = database;
   }
 

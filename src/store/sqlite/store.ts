@@ -10,6 +10,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { wait, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
+import type { CopySource } from "../copy.ts";
 import type * as port from "../store.ts";
 import { backup } from "./backup.ts";
 import { handBack, start } from "./buffer.ts";
@@ -19,7 +20,9 @@ import { openDatabase, type ConnectionOptions } from "./connection.ts";
 import { enqueue, refusal } from "./enqueue.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { examine, type Examination } from "./examine.ts";
+import { fence } from "./fence.ts";
 import { gates, hold, nextDueMs, pause, promote, release, resume } from "./gates.ts";
+import { enqueueInside } from "./inside.ts";
 import { attempts, count, feed, feedEnd, get, list } from "./inspect.ts";
 import { Names } from "./names.ts";
 import { hurry, intervene } from "./operate.ts";
@@ -80,11 +83,17 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async enqueue(jobs: readonly port.NewJob[]): Promise<readonly port.EnqueueAnswer[]> {
-    if (jobs.length > ENQUEUE_MAX) {
-      const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
-      throw new MillraceError("OPTION_INVALID", `${limit}, not ${jobs.length}`);
-    }
+    checkCount(jobs);
     return this.#each(jobs, enqueue, refusal);
+  }
+
+  async enqueueInside(
+    tx: unknown,
+    jobs: readonly port.NewJob[],
+  ): Promise<readonly port.EnqueueAnswer[]> {
+    checkCount(jobs);
+    const { session } = this.#use();
+    return enqueueInside({ ...session, path: this.#options.path }, tx, jobs);
   }
 
   async join(worker: port.WorkerInfo): Promise<void> {
@@ -98,6 +107,8 @@ export class SqliteJobStore implements port.JobStore {
   async renew(worker: port.WorkerId, leaseMs: number): Promise<port.Renewal> {
     return this.#write((session) => renew(session, worker, leaseMs));
   }
+
+  readonly claimsAtOnce = 1;
 
   async claim(request: port.ClaimRequest): Promise<port.Claim> {
     // In a backlog the look before the write lock would be in vain.
@@ -250,6 +261,11 @@ export class SqliteJobStore implements port.JobStore {
     await backup(this.#use().database, path, file);
   }
 
+  /** Takes back what runs, and refuses all writes from then on: the installation moves. */
+  async fence(...[mark, decide]: Parameters<CopySource["fence"]>): Promise<number> {
+    return this.#write((session) => fence(this.#use().database, session, mark, decide));
+  }
+
   /** Looks for what is wrong with the file, and with the jobs in it. */
   async examine(): Promise<Examination> {
     return this.#read((session) => examine(this.#use().database, session));
@@ -339,4 +355,10 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
 
 function isRefusal(error: unknown): boolean {
   return error instanceof MillraceError && error.code === "STORE_REFUSED";
+}
+
+function checkCount({ length }: readonly port.NewJob[]): void {
+  if (length <= ENQUEUE_MAX) return;
+  const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
+  throw new MillraceError("OPTION_INVALID", `${limit}, not ${length}`);
 }

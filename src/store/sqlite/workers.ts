@@ -64,7 +64,8 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const ended = leases
     .flatMap(({ lease, open }) => endedRuns(lease, open))
     .map(({ key, n }) => ({ key, n }));
-  return { status: "renewed", now, cancel, quiet: row.quiet === 1, ended };
+  const [isQuiet, outdated] = [row.quiet === 1, row.outdated === 1];
+  return { status: "renewed", now, cancel, quiet: isQuiet, outdated, ended };
 }
 
 export function quiet({ sql }: Session, worker: WorkerId): boolean {
@@ -134,16 +135,16 @@ export function rescue(session: Session, request: RescueRequest): Rescue {
   return { returned, settled, done: true };
 }
 
-interface RescueInWave extends RescueRequest {
+interface Decision extends Pick<RescueRequest, "decide"> {
   readonly lastWave: ReadonlySet<JobKey>;
 }
 
 /** What had begun goes through the settle door; what only lay in the buffer goes back uncharged. */
-function rescueLease(
+export function rescueLease(
   session: Session,
   lease: LeaseRow,
   room: number,
-  request: RescueInWave,
+  decision: Decision,
 ): Omit<Rescue, "done"> {
   const open = openRuns(session, lease);
   const runs = open.slice(0, room);
@@ -151,7 +152,7 @@ function rescueLease(
     session,
     runs.filter(({ startedAt }) => startedAt === null),
   );
-  const settled = endCrashed(session, lease, runs, request);
+  const settled = endCrashed(session, lease, runs, decision);
   const taken = new Set(runs.map(({ key }) => key));
   keepRuns(
     session,
@@ -165,7 +166,7 @@ function endCrashed(
   session: Session,
   lease: LeaseRow,
   runs: readonly HeldRun[],
-  { decide, lastWave }: RescueInWave,
+  { decide, lastWave }: Decision,
 ): Rescue["settled"] {
   const { sql } = session;
   const begun = withFacts(session, runs).flatMap((job) => {

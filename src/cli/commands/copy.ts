@@ -1,0 +1,182 @@
+/** `millrace copy`: moves an installation from a SQLite file to PostgreSQL. */
+import { Option, type Command } from "commander";
+import { parseDatabaseUrl, type DatabaseAddress } from "../../client/database-url.ts";
+import { MillraceError } from "../../core/errors.ts";
+import type { Comparison } from "../../copy/compare.ts";
+import type { CopyParts } from "../../copy/copy.ts";
+import { shellWord } from "../../lib/shell-word.ts";
+import { systemClock, systemDice } from "../../lib/system.ts";
+import type { CopyTarget } from "../../store/copy.ts";
+import { progressLines } from "../copy-progress.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { outputOption } from "../options.ts";
+import { json, table, type Format } from "../output.ts";
+import type { Shell } from "../shell.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface Options {
+  readonly from: string;
+  readonly to: string;
+  readonly dryRun?: true;
+  readonly verify?: true;
+  readonly abandon?: true;
+  readonly output: Format;
+}
+
+export function declareCopy(program: Command, { terminal, end }: Shell): void {
+  program
+    .command("copy")
+    .description("Move a store from a SQLite file to PostgreSQL.")
+    .requiredOption("--from <url>", "the file, such as sqlite:./millrace.db")
+    .requiredOption("--to <url>", "an empty PostgreSQL database or schema")
+    .addOption(new Option("--dry-run", "count and check, and write nothing"))
+    .addOption(new Option("--verify", "only compare both ends").conflicts("dryRun"))
+    .addOption(
+      new Option("--abandon", "empty the target, and let the file go on").conflicts([
+        "dryRun",
+        "verify",
+      ]),
+    )
+    .addOption(outputOption())
+    .addHelpText("after", HELP_AFTER)
+    .action(async (options: Options) => end(await copy(options, terminal)));
+}
+
+const HELP_AFTER = `
+Ids, payloads, history, keys, dead letters and the feed stay as they are. Finished work is copied
+while workers go on. Then the file is fenced: whoever still writes to it is refused and told where
+the installation went, and what runs goes back to the queue uncharged. The rest is copied, both ends
+are compared row by row, and only then the target lets anybody in.
+
+If it is interrupted, run the same command again: it goes on where it was.
+If you change your mind before it has ended, add --abandon.
+
+Exit codes: 0 moved, or equal; 1 a difference or a problem was found; 2 wrong usage; 5 one of the
+two cannot be used.
+`;
+
+async function copy(options: Options, terminal: Terminal): Promise<ExitCode> {
+  const from = parseDatabaseUrl(options.from);
+  const to = parseDatabaseUrl(options.to);
+  if (from.kind !== "sqlite" || from.path === ":memory:") {
+    throw new MillraceError(
+      "OPTION_INVALID",
+      "--from must be a file, such as sqlite:./millrace.db",
+    );
+  }
+  const { openCopySource } = await import("../../store/sqlite/copy.ts");
+  const target = await openTarget(to);
+  try {
+    const source = openCopySource(from.path);
+    const tell = progressLines(source, systemClock, (line) => terminal.err(`${line}\n`));
+    try {
+      return await act({ source, target, dice: systemDice, tell }, options, terminal);
+    } finally {
+      source.close();
+    }
+  } finally {
+    await target.close();
+  }
+}
+
+async function openTarget(address: DatabaseAddress): Promise<CopyTarget> {
+  if (address.kind !== "postgres") {
+    const message = "--to must be a PostgreSQL database, such as postgres://user@host/database";
+    throw new MillraceError("OPTION_INVALID", message);
+  }
+  const { openCopyTarget } = await import("../../store/postgres/copy.ts");
+  const { url, schema = "millrace" } = address;
+  const { host, pathname } = new URL(url);
+  // It is written into the file and shown to whoever still uses that: no user and no password.
+  const place = `postgres://${host}${pathname}`;
+  const isDefault = schema === "millrace";
+  return openCopyTarget({
+    url,
+    schema,
+    place: isDefault ? place : `${place}?schema=${encodeURIComponent(schema)}`,
+  });
+}
+
+async function act(parts: CopyParts, options: Options, terminal: Terminal): Promise<ExitCode> {
+  const { copyStore, abandonCopy } = await import("../../copy/copy.ts");
+  const { source, target } = parts;
+  const isJson = options.output === "json";
+  if (options.dryRun === true) return rehearse(parts, isJson, terminal);
+  if (options.abandon === true) {
+    await abandonCopy(parts);
+    const words = `${source.place} goes on, and ${target.place} is empty.\n`;
+    terminal.out(isJson ? json({ from: source.place, to: target.place, abandoned: true }) : words);
+    return EXIT.success;
+  }
+  if (options.verify === true) {
+    const { compare } = await import("../../copy/compare.ts");
+    return showComparisons(parts, await compare(source, target), isJson, terminal);
+  }
+  const comparisons = await copyStore(parts);
+  if (comparisons !== null) return showComparisons(parts, comparisons, isJson, terminal);
+  const words = `${source.place} has been moved to ${target.place} before.\n`;
+  terminal.out(isJson ? json({ from: source.place, to: target.place, tables: [] }) : words);
+  return EXIT.success;
+}
+
+async function rehearse(
+  { source, target }: CopyParts,
+  isJson: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { rehearseCopy } = await import("../../copy/rehearse.ts");
+  const { bytes, tables, problems, isContinued } = await rehearseCopy(source, target);
+  if (isJson) {
+    const { place: from } = source;
+    terminal.out(json({ from, to: target.place, bytes, isContinued, tables, problems }));
+  } else {
+    const rows = tables.map(({ name, rows: count }) => [name, String(count)]);
+    terminal.out(table(["TABLE", "ROWS"], rows));
+    terminal.out(`\nThe file has ${megabytes(bytes)}; the target needs about twice that.\n`);
+    if (isContinued) terminal.out("A copy has begun and would go on.\n");
+    for (const problem of problems) terminal.out(`PROBLEM: ${problem}\n`);
+    terminal.out("Nothing was written.\n");
+  }
+  return problems.length === 0 ? EXIT.success : EXIT.broken;
+}
+
+function showComparisons(
+  { source, target }: CopyParts,
+  comparisons: readonly Comparison[],
+  isJson: boolean,
+  terminal: Terminal,
+): ExitCode {
+  const isEqual = comparisons.every((each) => each.isEqual);
+  if (isJson) {
+    terminal.out(json({ from: source.place, to: target.place, isEqual, tables: comparisons }));
+    return isEqual ? EXIT.success : EXIT.broken;
+  }
+  const rows = comparisons.map((each) => [
+    each.table,
+    String(each.source.rows),
+    String(each.target.rows),
+    each.source.sha256.slice(0, 16),
+    each.isEqual ? "equal" : "DIFFERENT",
+  ]);
+  terminal.out(table(["TABLE", "SOURCE", "TARGET", "SHA256", ""], rows));
+  for (const { table: name, difference } of comparisons) {
+    if (difference === null) continue;
+    terminal.out(`\n${name} differs first here:\n  source  ${difference.source ?? "no more"}\n`);
+    terminal.out(`  target  ${difference.target ?? "no more"}\n`);
+  }
+  terminal.out(isEqual ? equalWords(target.place) : DIFFERENT_WORDS);
+  return isEqual ? EXIT.success : EXIT.broken;
+}
+
+function equalWords(place: string): string {
+  return `\nBoth ends are equal. Point your processes to ${shellWord(place)}.\n`;
+}
+
+const DIFFERENT_WORDS = `
+The two ends differ. A copy that has not ended stays closed: give it up with --abandon, and begin
+anew. One that has ended differs as soon as somebody works with it.
+`;
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

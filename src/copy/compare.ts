@@ -1,0 +1,99 @@
+/** Compares both ends of a copy, row by row, as canonical JSON. */
+import { createHash } from "node:crypto";
+import { COPIED_TABLES } from "../store/copy.ts";
+import type { CopiedTable, CopySource, CopyTarget, RowKey } from "../store/copy.ts";
+
+/** The start of a row is enough to find it. */
+const SHOWN_LETTERS_MAX = 300;
+
+export interface Comparison {
+  readonly table: string;
+  readonly isEqual: boolean;
+  readonly source: Side;
+  readonly target: Side;
+  /** The first rows that are not the same; null where one end has no more. */
+  readonly difference: Pair | null;
+}
+
+interface Side {
+  readonly rows: number;
+  /** Of all rows in the order of their keys. */
+  readonly sha256: string;
+}
+
+interface Pair {
+  readonly source: string | null;
+  readonly target: string | null;
+}
+
+/** Reads everything and writes nothing. The source must stand still. */
+export async function compare(
+  source: CopySource,
+  target: CopyTarget,
+): Promise<readonly Comparison[]> {
+  const comparisons: Comparison[] = [];
+  for (const table of COPIED_TABLES) {
+    comparisons.push(await compareRows(table.name, linesOf(source, table), target.lines(table)));
+  }
+  const [here, there] = [source.counters(), await target.counters()];
+  const rowOf = ({ job, lease, event, name }: typeof here): string =>
+    JSON.stringify({ job, lease, event, name });
+  const counters = await compareRows("counters", [rowOf(here)].values(), [[rowOf(there)]]);
+  return [...comparisons, counters];
+}
+
+function* linesOf(source: CopySource, table: CopiedTable): Generator<string> {
+  for (let after: RowKey | null = null; ;) {
+    const batch = source.batch(table, after);
+    yield* batch.lines;
+    if (batch.upTo === null) return;
+    after = batch.upTo;
+  }
+}
+
+async function compareRows(
+  table: string,
+  source: IteratorObject<string, void>,
+  target: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
+): Promise<Comparison> {
+  const [here, there] = [new Tally(), new Tally()];
+  let difference: Pair | null = null;
+  const see = (pair: Pair): void => {
+    here.add(pair.source);
+    there.add(pair.target);
+    if (pair.source !== pair.target) difference ??= { ...pair };
+  };
+  for await (const lines of target) {
+    for (const line of lines) see({ source: source.next().value ?? null, target: line });
+  }
+  for (const line of source) see({ source: line, target: null });
+  return {
+    table,
+    isEqual: difference === null,
+    source: here.sum(),
+    target: there.sum(),
+    difference: shortened(difference),
+  };
+}
+
+class Tally {
+  readonly #hash = createHash("sha256");
+  #rows = 0;
+
+  add(line: string | null): void {
+    if (line === null) return;
+    this.#rows += 1;
+    this.#hash.update(`${line}\n`);
+  }
+
+  sum(): Side {
+    return { rows: this.#rows, sha256: this.#hash.digest("hex") };
+  }
+}
+
+function shortened(pair: Pair | null): Pair | null {
+  if (pair === null) return null;
+  const { source, target } = pair;
+  const short = (line: string | null): string | null => line?.slice(0, SHOWN_LETTERS_MAX) ?? null;
+  return { source: short(source), target: short(target) };
+}

@@ -1,0 +1,49 @@
+/** What a copy would do, and what would stand in its way. Writes nothing. */
+import { MillraceError } from "../core/errors.ts";
+import { COPIED_TABLES } from "../store/copy.ts";
+import type { CopySource, CopyTarget, TargetState } from "../store/copy.ts";
+
+export interface Rehearsal {
+  readonly bytes: number;
+  readonly tables: readonly { readonly name: string; readonly rows: number }[];
+  readonly problems: readonly string[];
+  /** A copy has begun already and would go on. */
+  readonly isContinued: boolean;
+}
+
+export async function rehearseCopy(source: CopySource, target: CopyTarget): Promise<Rehearsal> {
+  const state = await lookAt(target);
+  const isContinued = state.kind === "unfinished" && state.progress.from === source.place;
+  return {
+    bytes: source.bytes,
+    tables: COPIED_TABLES.map((table) => ({ name: table.name, rows: source.count(table) })),
+    problems: [
+      ...problemsOfTarget(state, isContinued),
+      ...problemsOfMark(source, state),
+      ...COPIED_TABLES.flatMap((table) => source.problems(table)),
+    ],
+    isContinued,
+  };
+}
+
+async function lookAt(target: CopyTarget): Promise<TargetState> {
+  try {
+    return await target.look();
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    return { kind: "occupied", why: error.message };
+  }
+}
+
+function problemsOfTarget(state: TargetState, isContinued: boolean): string[] {
+  if (state.kind === "occupied") return [`the target: ${state.why}`];
+  if (state.kind === "free" || isContinued) return [];
+  const words = state.kind === "finished" ? "a copy that has ended" : "an unfinished copy";
+  return [`the target holds ${words}, of ${state.progress.from}`];
+}
+
+function problemsOfMark(source: CopySource, state: TargetState): string[] {
+  const mark = source.mark();
+  const isOurs = "progress" in state && state.progress.copy === mark?.copy;
+  return mark === null || isOurs ? [] : [`${source.place} has already moved to ${mark.to}`];
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { Pool, type PgClient, type PgPool } from "./pool.ts";
+
+describe("a pool of connections", () => {
+  test("leaves a server that takes no writes with all connections that lead to it", async () => {
+    const { pool, released } = await openPool();
+    // Two at once, so that there are two of them.
+    await Promise.all([pool.lend(nothing), pool.lend(nothing)]);
+    await expect(pool.lend(() => Promise.reject(readOnly()))).rejects.toThrow("read-only");
+    const next = await pool.lend((client) => Promise.resolve(client));
+    expect(released).toEqual([
+      ["first", false],
+      ["second", false],
+      ["second", true],
+      ["first", true],
+      ["third", false],
+    ]);
+    expect(next).toHaveProperty("name", "third");
+  });
+
+  test("leaves a connection that does not answer, with those not heard on since", async () => {
+    const { pool, released } = await openPool();
+    await Promise.all([pool.lend(nothing), pool.lend(nothing)]);
+    const silence = Promise.withResolvers<never>();
+    const silent = pool.lend(() => silence.promise);
+    await pool.lend(nothing);
+    silence.reject(new Error("Query read timeout"));
+    await expect(silent).rejects.toThrow("Query read timeout");
+    await pool.lend(nothing);
+    expect(released.slice(2)).toEqual([
+      ["first", false],
+      ["second", true],
+      ["first", false],
+    ]);
+  });
+
+  test("keeps a connection whose statement was refused", async () => {
+    const { pool, released } = await openPool();
+    const refused = Object.assign(new Error("no"), { code: "22003" });
+    await expect(pool.lend(() => Promise.reject(refused))).rejects.toBe(refused);
+    expect(released).toEqual([["first", false]]);
+  });
+});
+
+const NAMES = ["first", "second", "third"];
+
+/** A driver's pool that hands out what came back last. */
+async function openPool() {
+  const released: [name: string, destroy: boolean][] = [];
+  const idle: PgClient[] = [];
+  let made = 0;
+  const make = (): PgClient => {
+    const name = NAMES[made] ?? "";
+    made += 1;
+    const client = {
+      name,
+      query: () => Promise.reject(new Error("not asked for")),
+      on: () => {},
+      release(destroy = false) {
+        released.push([name, destroy]);
+        if (!destroy) idle.push(client);
+      },
+    };
+    return client;
+  };
+  const driver: PgPool = {
+    connect: () => Promise.resolve(idle.pop() ?? make()),
+    end: () => Promise.resolve(),
+    on: () => {},
+    off: () => {},
+  };
+  return { pool: await Pool.make({ pool: driver }), released };
+}
+
+function nothing(): Promise<void> {
+  return Promise.resolve();
+}
+
+function readOnly(): Error {
+  return Object.assign(new Error("read-only"), { code: "25006" });
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JobId } from "../../src/core/job.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import { fillStates, type Installation } from "../support/all-states.ts";
+import { completed, newJob, retention } from "../support/factories.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import {
+  add,
+  ask,
+  at,
+  claimable,
+  joinWorker,
+  recordOf,
+  runOne,
+  stateOf,
+} from "../support/steps.ts";
+import { differences, Ends } from "./ends.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres({ durable: false });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe("a copy", () => {
+  test("moves every table, row by row, bytes as they are", async () => {
+    await using ends = await Ends.open(server);
+    const { ids } = await fillStates(ends.old, 300);
+    const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused];
+    const before = await told(ends.old, spent);
+
+    const comparisons = await ends.copy();
+
+    expect(differences(comparisons)).toEqual([]);
+    const empty = comparisons?.filter(({ source }) => source.rows === 0).map(({ table }) => table);
+    expect(empty, "all but what the fence has answered").toEqual(["cancel_request"]);
+    expect(await told(await ends.moved(), spent)).toEqual(before);
+  });
+
+  test("gives what ran back, uncharged, with the run in the ledger", async () => {
+    await using ends = await Ends.open(server);
+    const { ids } = await fillStates(ends.old, 300);
+    await ends.copy();
+    const store = await ends.moved();
+
+    const [, id] = ids.running;
+    expect(await recordOf(store, id!)).toMatchObject({ state: "queued", attempts: 0, crashes: 0 });
+    const attempts = await store.attempts(id!);
+    expect(attempts).toMatchObject([{ n: 1, outcome: "interrupted", tries: 0 }]);
+  });
+
+  test("gives what only lay in a buffer back as if nobody had had it", async () => {
+    await using ends = await Ends.open(server);
+    const { ids } = await fillStates(ends.old, 300);
+    await ends.copy();
+    const store = await ends.moved();
+
+    expect(await stateOf(store, at(ids.buffered, 0))).toBe("queued");
+    expect(await store.attempts(at(ids.buffered, 0))).toEqual([]);
+  });
+
+  test("cancels what ran and was to be cancelled", async () => {
+    await using ends = await Ends.open(server);
+    const { ids } = await fillStates(ends.old, 300);
+    await ends.copy();
+
+    expect(await stateOf(await ends.moved(), at(ids.running, 0))).toBe("cancelled");
+  });
+
+  test("keeps idempotency keys, dedup keys and the one living repeat of a job", async () => {
+    await using ends = await Ends.open(server);
+    const { keyed, repeat } = await fillStates(ends.old, 300);
+    const dedup = { key: "nightly", onConflict: "skip" } as const;
+    const [holder] = await add(ends.old, { dedup });
+    await ends.copy();
+    const store = await ends.moved();
+
+    expect(await ask(store, { ...keyed, id: newJob().id })).toMatchObject({
+      status: "existing",
+      by: "idempotency",
+      id: keyed.id,
+    });
+    expect(await ask(store, { dedup })).toMatchObject({ by: "dedup", id: holder });
+    expect(await ask(store, { retryOf: repeat.of })).toMatchObject({
+      by: "successor",
+      id: repeat.id,
+    });
+  });
+
+  test("never gives a key, a fence or a position away a second time", async () => {
+    await using ends = await Ends.open(server);
+    const { open } = await fillStates(ends.old, 300);
+    await ends.old.prune(retention({ eventMs: 0 }), 500);
+    const fences = open.map(({ lease }) => lease.number);
+    const [last] = await add(ends.old, { lane: "late" });
+    const { key } = await claimIn(ends.old, "late");
+    await ends.copy();
+    const store = await ends.moved();
+    const end = await store.feedEnd();
+
+    await add(store, { lane: "new" });
+    const claimed = await claimIn(store, "new");
+
+    expect(claimed.key).toBeGreaterThan(key);
+    expect(claimed.fence).toBeGreaterThan(Math.max(...fences));
+    const news = await store.feed(end, 100);
+    expect(news.map(({ position }) => position)).toEqual([end + 1, end + 2]);
+    expect(end).toBeGreaterThan(0);
+    expect(await stateOf(store, last)).toBe("queued");
+  });
+
+  test("mends what changed in a living source after it was copied ahead", async () => {
+    await using ends = await Ends.open(server);
+    const made = await fillStates(ends.old, 300);
+    const fresh: JobId[] = [];
+    const comparisons = await ends.copy(({ source }) => ({
+      source: {
+        ...source,
+        fence: async (...args) => {
+          fresh.push(...(await liveOn(ends.old, made)));
+          return source.fence(...args);
+        },
+      },
+    }));
+
+    expect(differences(comparisons)).toEqual([]);
+    const store = await ends.moved();
+    for (const id of fresh) expect(await stateOf(store, id)).toBe("queued");
+    expect(await store.get(at(made.ids.done, 0)), "pruned meanwhile").toBeNull();
+    expect(await stateOf(store, at(made.ids.waiting, 0))).toBe("completed");
+  });
+
+  test("leaves an installation in which work goes on", async () => {
+    await using ends = await Ends.open(server);
+    const { ids } = await fillStates(ends.old, 100);
+    await ends.copy();
+    const store = await ends.moved();
+
+    const waiting = await claimable(store, { lanes: ["waiting"] });
+    expect(waiting).toEqual(expect.arrayContaining([...ids.waiting]));
+    await add(store, { lane: "again" });
+    await store.resume({ kind: "lane", name: "paused" });
+    expect(await store.release(100)).toBe(ids.paused.length);
+  });
+
+  test("moves an installation in which nothing has happened yet", async () => {
+    await using ends = await Ends.open(server);
+    expect(differences(await ends.copy())).toEqual([]);
+    const store = await ends.moved();
+    await add(store, {});
+    await runOne(store, completed());
+  });
+});
+
+/** What a reader sees of jobs. */
+async function told(store: JobStore, ids: readonly JobId[]): Promise<unknown[]> {
+  return Promise.all(
+    ids.map(async (id) => {
+      const [job, attempts] = [await recordOf(store, id), await store.attempts(id)];
+      return { job, attempts, letter: await store.deadLetter(id) };
+    }),
+  );
+}
+
+async function claimIn(store: JobStore, lane: string): Promise<{ key: number; fence: number }> {
+  const worker = await joinWorker(store, { lanes: [lane] });
+  const { jobs, lease } = await store.claim({ worker, lanes: [lane], limit: 1, buffer: false });
+  return { key: at(jobs, 0).key, fence: lease?.number ?? 0 };
+}
+
+/** New jobs come, old ones go, and waiting ones end. Answers the new ones. */
+async function liveOn(store: JobStore, { ids }: Installation): Promise<readonly JobId[]> {
+  const worker = await joinWorker(store, { lanes: ["waiting"] });
+  const claim = { worker, lanes: ["waiting"], limit: 500, buffer: false };
+  const { lease, jobs } = await store.claim(claim);
+  if (lease === null) throw new Error(`nothing of ${ids.waiting.length} waits`);
+  await store.settle(jobs.map(({ key, n }) => ({ lease, key, n, settlement: completed() })));
+  const { finishedMs } = retention();
+  await store.prune(retention({ finishedMs: { ...finishedMs, completed: -1 } }), 20);
+  return add(store, {}, { tags: { late: "yes" } }, {});
+}

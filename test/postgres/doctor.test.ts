@@ -1,0 +1,273 @@
+/** What `millrace doctor` finds on a server, and whether its cures cure. */
+import assert from "node:assert/strict";
+import { Pool } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { completed } from "../support/factories.ts";
+import { type } from "../house/command-line.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { add, settleAll, stateOf, take } from "../support/steps.ts";
+
+let server: PostgresServer;
+let pool: Pool;
+beforeAll(async () => {
+  server = await startPostgres({ durable: false });
+  const options = { application_name: "somebody", allowExitOnIdle: true };
+  pool = new Pool({ connectionString: server.url, ...options });
+  // The server is stopped under it.
+  pool.on("error", () => {});
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const VIEWS = ["job_now", "job_record"] as const;
+
+interface Check {
+  readonly name: string;
+  readonly found: string;
+  readonly fix: string | null;
+}
+
+describe("a sound installation on PostgreSQL", () => {
+  test("has nothing to find, whatever its schema is called", async () => {
+    await using patient = await openPatient('od"d name');
+    await add(patient.store, {}, {}, { due: { delayMs: 60_000 } });
+    await settleAll(patient.store, await take(patient.store, { limit: 1 }), completed());
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("is told apart from one that this user may not compare", async () => {
+    await using patient = await openPatient("narrow");
+    await pool.query(`CREATE ROLE narrow LOGIN; GRANT ALL ON SCHEMA narrow TO narrow;
+      GRANT ALL ON ALL TABLES IN SCHEMA narrow TO narrow;
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA narrow TO narrow`);
+    const { out } = await patient.doctor("narrow");
+    expect(out).toContain("ok       schema: not compared: this user may not create a schema");
+  });
+});
+
+describe("what somebody has changed in the schema", () => {
+  test("is found and cured", async () => {
+    await using patient = await openPatient("drift");
+    await patient.plant(`DROP INDEX ready_order;
+      DROP INDEX scheduled_due;
+      CREATE INDEX scheduled_due ON scheduled (run_at);
+      CREATE OR REPLACE FUNCTION ms_of(moment timestamptz) RETURNS bigint
+        LANGUAGE sql STABLE PARALLEL SAFE RETURN 7;
+      DROP FUNCTION settle_batch;
+      ALTER TABLE job DROP webhook CASCADE;
+      ALTER TABLE gate ALTER reason DROP NOT NULL;
+      ALTER TABLE job DROP CONSTRAINT job_priority_check;
+      ALTER TABLE ready ADD COLUMN own text`);
+
+    const findings = await patient.findings();
+    const { code } = await patient.doctor();
+    for (const { fix } of findings) await patient.cure(fix);
+
+    expect(new Set(findings.map(({ found }) => found))).toEqual(
+      new Set([
+        "the column job.webhook is missing",
+        "the column gate.reason is changed",
+        "the constraint job.job_priority_check is missing",
+        "the index ready_order is missing",
+        "the index scheduled_due is changed",
+        // Those that show all columns of a job went with one of them.
+        ...VIEWS.map((view) => `the view ${view} is missing`),
+        "the function ms_of is changed",
+        "the function settle_batch is missing",
+      ]),
+    );
+    expect(code).toBe(1);
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("is found: an index that is of no use", async () => {
+    await using patient = await openPatient("invalid");
+    await patient.plant(
+      "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'lease_worker'::regclass",
+    );
+    const [finding] = await patient.findings();
+    await patient.cure(finding?.fix ?? null);
+    expect(finding?.found).toBe("the index lease_worker is invalid");
+    expect(await patient.findings()).toEqual([]);
+  });
+});
+
+describe("jobs that are where no verb puts them", () => {
+  test("are found and cured: one that lies nowhere", async () => {
+    await using patient = await openPatient("lost");
+    const [id] = await add(patient.store, {});
+    await patient.plant("DELETE FROM ready");
+    const [finding] = await patient.findings();
+    await patient.cure(finding?.fix ?? null);
+    expect(finding).toMatchObject({ name: "lost job", fix: `millrace jobs release ${id}` });
+    expect(await stateOf(patient.store, id)).toBe("queued");
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("are found and cured: one in a lease whose worker is not known", async () => {
+    await using patient = await openPatient("ownerless");
+    const [id] = await add(patient.store, {});
+    await take(patient.store);
+    await patient.plant("DELETE FROM worker");
+    const [finding] = await patient.findings();
+    await patient.cure(finding?.fix ?? null);
+    expect(finding).toMatchObject({ name: "lease without worker" });
+    expect(finding?.found).toContain(id);
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("are found and cured: a place without a job", async () => {
+    await using patient = await openPatient("jobless");
+    await add(patient.store, {});
+    await patient.plant("DELETE FROM job");
+    const [finding] = await patient.findings();
+    await patient.cure(finding?.fix ?? null);
+    expect(finding).toMatchObject({ name: "place without job" });
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test.each([
+    ["over", "although it is over", completed()],
+    ["held", "although a worker runs it", null],
+  ])("are found and cured: one that waits and is %s", async (schema, words, settlement) => {
+    await using patient = await openPatient(schema);
+    await add(patient.store, {});
+    await patient.plant("CREATE TABLE kept AS SELECT * FROM ready");
+    const batch = await take(patient.store);
+    if (settlement !== null) await settleAll(patient.store, batch, settlement);
+    await patient.plant("INSERT INTO ready SELECT * FROM kept");
+    const [finding] = await patient.findings();
+    await patient.cure(finding?.fix ?? null);
+    expect(finding?.found).toContain(words);
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("are found and cured: one that waits twice, and one under a wrong number", async () => {
+    await using patient = await openPatient("twin");
+    await add(patient.store, { due: { delayMs: 60_000 } }, { due: { delayMs: 60_000 } });
+    await patient.plant(`
+      INSERT INTO ready (key, rank, lane, priority, type, tenant, n, tries, crashes)
+      SELECT key, 0, lane, priority, type, tenant, n, 0, 0 FROM scheduled ORDER BY key LIMIT 1;
+      UPDATE scheduled SET n = 5 WHERE key = (SELECT max(key) FROM scheduled)`);
+    const findings = await patient.findings();
+    for (const { fix } of findings) await patient.cure(fix);
+    expect(findings.map(({ found }) => found)).toEqual([
+      expect.stringContaining("in another place as well"),
+      expect.stringContaining("under a number"),
+    ]);
+    expect(await patient.findings()).toEqual([]);
+  });
+});
+
+describe("what slows a server down", () => {
+  test("is found: a transaction that is old, with its pid", async () => {
+    await using patient = await openPatient("old");
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
+
+    const { findings } = await patient.store.examine({ transactionMs: 0 });
+    await client.query("ROLLBACK");
+    client.release();
+
+    expect(findings).toEqual([
+      {
+        name: "oldest transaction",
+        found: expect.stringMatching(/^pid \d+ \(somebody\) is idle in transaction since/),
+        fix: `SELECT pg_terminate_backend(${rows[0].pid});`,
+      },
+    ]);
+  });
+
+  test("is found and cured: dead rows that nobody clears", async () => {
+    await using patient = await openPatient("bloated");
+    await patient.plant(`ALTER TABLE ready SET (autovacuum_enabled = false);
+      INSERT INTO ready (key, rank, lane, priority, type, tenant, n, tries, crashes)
+      SELECT key, 0, 1, 1, 1, 1, 1, 0, 0 FROM generate_series(1, 30000) AS key;
+      DELETE FROM ready;
+      SELECT pg_stat_force_next_flush()`);
+
+    const findings = await patient.findings();
+    for (const { fix } of findings) await patient.cure(fix);
+    await patient.plant("SELECT pg_stat_force_next_flush()");
+
+    expect(findings).toEqual([
+      expect.objectContaining({ name: "autovacuum", found: expect.stringContaining("ready") }),
+      {
+        name: "autovacuum lag",
+        found: expect.stringContaining("ready has 30000 dead and 0 living rows"),
+        fix: `VACUUM (ANALYZE) "bloated"."ready";`,
+      },
+    ]);
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("is found: indexes that weigh far more than their table", async () => {
+    await using patient = await openPatient("heavy");
+    await add(patient.store, {});
+    const { findings } = await patient.store.examine({ indexBytes: 1 });
+    expect(findings.map(({ fix }) => fix)).toContain(`REINDEX TABLE CONCURRENTLY "heavy"."job";`);
+  });
+
+  test("is found and cured: a server that clears nothing by itself", async () => {
+    await using patient = await openPatient("unclean");
+    await pool.query("ALTER SYSTEM SET autovacuum = off");
+    await pool.query("SELECT pg_reload_conf()");
+    const [finding] = await patient.findings();
+    await pool.query("ALTER SYSTEM RESET autovacuum");
+    await pool.query("SELECT pg_reload_conf()");
+    expect(finding).toMatchObject({ name: "autovacuum" });
+    expect(finding?.found).toContain("it is switched off, so");
+  });
+});
+
+/** An installation that can be spoilt, examined and cured. */
+async function openPatient(schema: string) {
+  const url = (user = "postgres"): string => {
+    const address = new URL(server.url);
+    address.username = user;
+    address.searchParams.set("schema", schema);
+    return address.href;
+  };
+  const store = makePostgresStore({ url: server.url, schema });
+  await store.open();
+  const doctor = (user?: string) => type("doctor", "--db", url(user));
+  const plant = async (sql: string): Promise<void> => {
+    const quoted = schema.replaceAll('"', '""');
+    const client = await pool.connect();
+    await client.query(`SET search_path = "${quoted}"`);
+    await client.query(sql);
+    await client.query("RESET search_path");
+    client.release();
+  };
+  return {
+    store,
+    doctor,
+    plant,
+    /** What is wrong. The job of nobody is not, here. */
+    async findings(): Promise<Check[]> {
+      const { out } = await type("doctor", "-o", "json", "--db", url());
+      const checks: Check[] = JSON.parse(out);
+      return checks.filter(({ name, fix }) => fix !== null && name !== "jobs");
+    },
+    /** Does what a finding says: a command, or SQL. */
+    async cure(fix: string | null): Promise<void> {
+      const [program, ...words] = (fix ?? "").split(" ");
+      if (program === "millrace") {
+        const { code, err } = await type(...words, "--db", url());
+        assert.equal(code, 0, err);
+        return;
+      }
+      for (const statement of statementsOf(fix ?? "")) await pool.query(statement);
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await store.close();
+      await pool.query(`DROP SCHEMA "${schema.replaceAll('"', '""')}" CASCADE`);
+    },
+  };
+}
+
+/** What works on an index beside others must be sent by itself. */
+function statementsOf(fix: string): readonly string[] {
+  return fix.includes("CONCURRENTLY") ? fix.split(/(?<=;) /) : [fix];
+}

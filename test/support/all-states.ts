@@ -1,0 +1,151 @@
+/** An installation with jobs in every state and something in every table, made by the verbs. */
+import type { JobId, JsonText } from "../../src/core/job.ts";
+import type { Settlement } from "../../src/core/outcome.ts";
+import type { JobStore, NewJob } from "../../src/store/store.ts";
+import { completed, completedWithErrors, fault, failedWith, newJob, retryIn } from "./factories.ts";
+import { joinWorker, settleItem, type Batch } from "./steps.ts";
+
+/** A lane for each fate, and how many of a hundred jobs have it. */
+const SHARES = {
+  done: 40,
+  failing: 10,
+  partial: 4,
+  retrying: 6,
+  cancelling: 4,
+  running: 2,
+  buffered: 2,
+  waiting: 16,
+  later: 12,
+  paused: 4,
+} as const;
+
+type Fate = keyof typeof SHARES;
+const FATES = Object.entries(SHARES).flatMap(([fate, share]) => Array<string>(share).fill(fate));
+const ENQUEUE_MAX = 2_000;
+const CLAIM_MAX = 500;
+
+export interface Installation {
+  readonly ids: Readonly<Record<Fate, readonly JobId[]>>;
+  /** A job with an idempotency key, as it was enqueued. */
+  readonly keyed: NewJob;
+  /** The claims that are still open: begun runs, and a buffer. */
+  readonly open: readonly Batch[];
+  /** Of a final job, and its living repeat. */
+  readonly repeat: { readonly of: JobId; readonly id: JobId };
+}
+
+/** Fills an empty store with about so many jobs; a hundred at least. */
+export async function fillStates(store: JobStore, jobs: number): Promise<Installation> {
+  const ids: Record<Fate, JobId[]> = {
+    done: [],
+    failing: [],
+    partial: [],
+    retrying: [],
+    cancelling: [],
+    running: [],
+    buffered: [],
+    waiting: [],
+    later: [],
+    paused: [],
+  };
+  let keyed: NewJob | null = null;
+  for (let first = 0; first < jobs; first += ENQUEUE_MAX) {
+    const count = Math.min(ENQUEUE_MAX, jobs - first);
+    const batch = Array.from({ length: count }, (_, index) => jobNumber(first + index));
+    for (const job of batch) idsOf(ids, job.lane).push(job.id);
+    keyed ??=
+      batch.find(({ idempotency, lane }) => idempotency !== null && lane === "done") ?? null;
+    await store.enqueue(batch);
+  }
+  await endAll(store, "done", completed('{"sum":12.50}'));
+  await endAll(store, "partial", completedWithErrors(2));
+  await endAll(store, "failing", failedWith(fault({ message: "the card “4711” was declined" })));
+  await endAll(store, "retrying", retryIn(3_600_000));
+  const repeat = await review(store, ids.failing);
+  for (const id of ids.cancelling) await store.cancel(id, "ada", "no longer wanted");
+  await store.pause({ kind: "lane", name: "paused" }, { reason: "stocktaking", by: "ada" });
+  while ((await store.hold(CLAIM_MAX)) > 0);
+  const open = [
+    ...(await takeAll(store, "running", false)),
+    ...(await takeAll(store, "buffered", true)),
+  ];
+  const [asked] = ids.running;
+  if (asked !== undefined) await store.cancel(asked, "bob", null);
+  if (keyed === null) throw new Error("too few jobs");
+  return { ids, keyed, open, repeat };
+}
+
+function idsOf(ids: Record<Fate, JobId[]>, lane: string): JobId[] {
+  const fate = Object.entries(ids).find(([name]) => name === lane);
+  if (fate === undefined) throw new Error(`no fate ${lane}`);
+  return fate[1];
+}
+
+/** The fates are mixed: neighbours have different ones. */
+function jobNumber(number: number): NewJob {
+  const lane = FATES[(number * 37) % FATES.length] ?? "done";
+  const job = newJob({
+    lane,
+    type: ["email", "report", "sync"][number % 3] ?? "email",
+    tenant: number % 7 === 0 ? "acme" : "default",
+    category: number % 5 === 0 ? "billing" : null,
+    priority: 100 + (number % 3),
+    payload: payloadOf(number),
+    payloadVersion: number % 2 === 0 ? "2" : null,
+    correlationId: number % 4 === 0 ? `order-${number >> 4}` : null,
+    tags: number % 10 === 0 ? { customer: `c${number % 97}`, größe: "groß" } : {},
+    createdBy: number % 6 === 0 ? "ada" : null,
+    timeoutMs: number % 9 === 0 ? 30_000 : null,
+    due: lane === "later" ? { delayMs: 3_600_000 + number } : { delayMs: 0 },
+    onOrphan: number % 8 === 0 ? "fail" : "retry",
+  });
+  const idempotency = { key: `payment-${number}`, onConflict: "return-existing" } as const;
+  const dedup = { key: `nightly-${number}`, onConflict: "skip" } as const;
+  return {
+    ...job,
+    idempotency: number % 11 === 0 ? idempotency : null,
+    dedup: number % 13 === 0 ? dedup : null,
+  };
+}
+
+/** Spaces, escapes and the order of keys are part of a payload. */
+function payloadOf(number: number): JsonText | null {
+  if (number % 17 === 0) return null;
+  const text = String.raw`"tab\tand \u0000 and \ud83d\ude00 and 😀"`;
+  return `{"z": ${number}.0, "a":${text},  "n":[1e3,null]}`;
+}
+
+/** Ends everything in a lane. */
+async function endAll(store: JobStore, lane: Fate, settlement: Settlement): Promise<void> {
+  const worker = await joinWorker(store, { lanes: [lane] });
+  for (;;) {
+    const claim = await store.claim({ worker, lanes: [lane], limit: CLAIM_MAX, buffer: false });
+    if (claim.lease === null) break;
+    const batch = { worker, lease: claim.lease, jobs: claim.jobs };
+    await store.settle(batch.jobs.map((job) => settleItem(batch, job, settlement)));
+  }
+  await store.leave(worker);
+}
+
+/** Reviews some letters in every way. The last answer is about a living repeat. */
+async function review(store: JobStore, failed: readonly JobId[]): Promise<Installation["repeat"]> {
+  const [acknowledged, discarded, reprocessed] = failed;
+  if (acknowledged === undefined || discarded === undefined || reprocessed === undefined) {
+    throw new Error("too few jobs");
+  }
+  await store.review(acknowledged, { status: "acknowledged", by: "eve", notes: "looked at it" });
+  await store.review(discarded, { status: "discarded", by: "eve", notes: null });
+  const successor = newJob({ lane: "waiting", retryOf: reprocessed });
+  await store.reprocess(reprocessed, successor, "eve", "the card works again");
+  return { of: reprocessed, id: successor.id };
+}
+
+async function takeAll(store: JobStore, lane: Fate, buffer: boolean): Promise<Batch[]> {
+  const batches: Batch[] = [];
+  const worker = await joinWorker(store, { lanes: [lane], leaseMs: 600_000 });
+  for (;;) {
+    const claim = await store.claim({ worker, lanes: [lane], limit: CLAIM_MAX, buffer });
+    if (claim.lease === null) return batches;
+    batches.push({ worker, lease: claim.lease, jobs: claim.jobs });
+  }
+}
