@@ -83,7 +83,7 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "postgres",
     include: ["test/postgres/*.test.ts"],
-    budgetSeconds: 240,
+    budgetSeconds: 300,
     testSeconds: 120,
     quick: false,
   },
@@ -101,6 +101,34 @@ export const PROJECTS: readonly TestProject[] = [
     include: ["test/copy/*.test.ts"],
     budgetSeconds: 120,
     testSeconds: 60,
+    quick: false,
+  },
+  {
+    name: "crash-points",
+    include: ["test/crash-points/*.test.ts"],
+    budgetSeconds: 240,
+    testSeconds: 240,
+    quick: false,
+  },
+  {
+    name: "differential",
+    include: ["test/differential/*.test.ts"],
+    budgetSeconds: 120,
+    testSeconds: 120,
+    quick: false,
+  },
+  {
+    name: "interleavings",
+    include: ["test/interleavings/*.test.ts"],
+    budgetSeconds: 180,
+    testSeconds: 120,
+    quick: false,
+  },
+  {
+    name: "simulation",
+    include: ["test/simulation/*.test.ts"],
+    budgetSeconds: 120,
+    testSeconds: 120,
     quick: false,
   },
 ];

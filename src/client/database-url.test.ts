@@ -50,6 +50,18 @@ describe("a database URL", () => {
     expect(shownAddress(parseDatabaseUrl("sqlite:./x.db"))).toBe("./x.db");
   });
 
+  test.each(["2024/s3cret", "2024?s3cret", "2024#s3cret"])(
+    "with the password %s is refused without showing it",
+    (password) => {
+      expect(() => parseDatabaseUrl(`postgres://ada:${password}@db/jobs`)).toThrow(
+        expect.objectContaining({
+          code: "OPTION_INVALID",
+          message: expect.stringMatching(/^(?!.*(s3cret|2024)).*%2F/),
+        }),
+      );
+    },
+  );
+
   test("does not show its password when it is refused", () => {
     expect(() => parseDatabaseUrl("mysql://ada:s3cret@db/jobs")).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/^(?!.*s3cret).*ada:…@db/) }),

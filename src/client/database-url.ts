@@ -1,5 +1,6 @@
 /** Reads the address of a database. */
 import { MillraceError } from "../core/errors.ts";
+import { hasStrayAt, STRAY_AT } from "../lib/stray-at.ts";
 
 export type DatabaseAddress = SqliteAddress | PostgresAddress;
 
@@ -40,6 +41,7 @@ function postgresAddress(text: string): PostgresAddress {
   const isWhole = /^[a-z]+:\/\/./i.test(text) && URL.canParse(text);
   if (!isWhole) throw refusal(text, `it should look like ${POSTGRES_EXAMPLE}`);
   const url = new URL(text);
+  if (hasStrayAt(text)) throw refusal(text, STRAY_AT);
   const schema = url.searchParams.get("schema") ?? undefined;
   url.searchParams.delete("schema");
   return { kind: "postgres", url: url.href, schema };

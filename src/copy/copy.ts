@@ -77,6 +77,8 @@ export async function copyStore(parts: CopyParts): Promise<readonly Comparison[]
 
   tell({ kind: "comparing" });
   const comparisons = await compare(source, target);
+  // Somebody may have let the source go on in the meantime.
+  checkOrigin(parts, { ...progress, step: nameOf(STEPS.at(-1)) });
   if (comparisons.every(({ isEqual }) => isEqual)) await target.finish();
   return comparisons;
 }
@@ -105,9 +107,16 @@ async function take(parts: CopyParts, step: Step, progress: Progress): Promise<v
 export async function abandonCopy({ source, target }: CopyParts): Promise<void> {
   const state = await target.look();
   if (state.kind === "unfinished") checkFrom(source, target, state.progress);
+  const mark = source.mark();
+  const isOwn = state.kind === "unfinished" && state.progress.copy === mark?.copy;
+  // Also a target that was emptied before, by an attempt that died then.
+  if (mark !== null && !isOwn && mark.to !== target.place) {
+    const message = `${source.place} has moved to ${mark.to}, and not to ${target.place}`;
+    throw new MillraceError("STORE_MOVED", message);
+  }
   // First: a copy that goes on must never meet a source that went on without it.
   await target.abandon();
-  if (source.mark() !== null) source.unfence();
+  if (mark !== null) source.unfence();
 }
 
 function firstProgress({ source, dice }: CopyParts): Progress {

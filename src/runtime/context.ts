@@ -45,81 +45,38 @@ export function checkChildren(type: string, count: number): void {
 export interface ContextParts {
   readonly job: ClaimedJob;
   readonly lease: Lease;
-  /** Made when it is first asked for: most handlers never do. */
-  readonly signal: () => AbortSignal;
+  readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly deps: unknown;
   readonly clock: Clock;
   readonly enqueueChild: Context<unknown, unknown>["enqueue"];
 }
 
-/**
- * One for every run. What a handler does not ask for is never made, and what it takes out of its
- * context works by itself: `const { log, enqueue } = ctx`.
- */
-export class RunContext implements Context<any, any> {
-  readonly results: object;
-  readonly attempt: number;
-  readonly #parts: ContextParts;
-  #log: Logger | undefined;
-
-  constructor(parts: ContextParts, results: object) {
-    this.#parts = parts;
-    this.results = results;
-    this.attempt = parts.job.tries + 1;
-  }
-
-  get job(): Context<any, any>["job"] {
-    const { id, type, tenant, correlationId, tags } = this.#parts.job;
-    return { id, type, tenant, correlationId, tags };
-  }
-
-  get lease(): Context<any, any>["lease"] {
-    const { number, secret } = this.#parts.lease;
-    return { token: `${number}.${secret}`, fence: number };
-  }
-
-  get signal(): AbortSignal {
-    return this.#parts.signal();
-  }
-
-  get log(): Logger {
-    this.#log ??= loggerOf(this.#parts);
-    return this.#log;
-  }
-
-  get deps(): unknown {
-    return this.#parts.deps;
-  }
-
-  get timeout(): Context<any, any>["timeout"] {
-    const { clock } = this.#parts;
-    return (limit, fn) => withTimeout({ clock, signal: this.signal, limit }, fn);
-  }
-
-  get enqueue(): Context<any, any>["enqueue"] {
-    return this.#parts.enqueueChild;
-  }
-
-  get snooze(): Context<any, any>["snooze"] {
-    return snooze;
-  }
-
-  get progress(): Context<any, any>["progress"] {
-    return () => notYet("ctx.progress");
-  }
-
-  get step(): Context<any, any>["step"] {
-    return () => notYet("ctx.step");
-  }
-
-  get each(): Context<any, any>["each"] {
-    return () => notYet("ctx.each");
-  }
-
-  get breaker(): Context<any, any>["breaker"] {
-    return () => notYet("ctx.breaker");
-  }
+/** A plain object: handlers take it apart, spread it and wrap it. */
+export function contextOf(parts: ContextParts, results: object): Context<any, any> {
+  const { job, lease, signal, clock } = parts;
+  return {
+    job: {
+      id: job.id,
+      type: job.type,
+      tenant: job.tenant,
+      correlationId: job.correlationId,
+      tags: job.tags,
+    },
+    attempt: job.tries + 1,
+    lease: { token: `${lease.number}.${lease.secret}`, fence: lease.number },
+    signal,
+    log: loggerOf(parts),
+    deps: parts.deps,
+    results,
+    timeout: (limit, fn) => withTimeout({ clock, signal, limit }, fn),
+    enqueue: parts.enqueueChild,
+    snooze,
+    progress: () => notYet("ctx.progress"),
+    step: () => notYet("ctx.step"),
+    each: () => notYet("ctx.each"),
+    breaker: () => notYet("ctx.breaker"),
+  };
 }
 
 function snooze(delay: Duration): never {

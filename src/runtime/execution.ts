@@ -18,7 +18,7 @@ import type { Definition, Handler, Phase } from "../face/definition.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Context, Logger } from "../face/context.ts";
 import type { ClaimedJob, Lease, NewJob } from "../store/store.ts";
-import { checkChildren, RunContext, Snooze, type ContextParts } from "./context.ts";
+import { checkChildren, contextOf, Snooze, type ContextParts } from "./context.ts";
 
 /** How long a handler may ignore its signal before its job goes on without it. */
 export const DEAF_MS_MAX = 5_000;
@@ -42,7 +42,7 @@ export interface ExecutionParts {
   ) => Promise<NewJob>;
 }
 
-export class Execution implements ContextParts, RunHere {
+export class Execution implements ContextParts {
   readonly job: ClaimedJob;
   readonly lease: Lease;
   /** Jobs that the handler asked for; they come into being if the run ends well. */
@@ -50,7 +50,7 @@ export class Execution implements ContextParts, RunHere {
   readonly #parts: ExecutionParts;
   readonly #definition: Definition;
   readonly #outcome = Promise.withResolvers<Outcome>();
-  #abort: AbortController | null = null;
+  readonly #abort = new AbortController();
   #interruption: { readonly why: Interruption; readonly reason: MillraceError } | null = null;
   #isOver = false;
   #stopTimer = nothing;
@@ -67,7 +67,7 @@ export class Execution implements ContextParts, RunHere {
     if (this.#interruption !== null) return;
     const reason = new MillraceError("JOB_CANCELLED", `the run was ended: ${why.type}`);
     this.#interruption = { why, reason };
-    this.#abort?.abort(reason);
+    this.#abort.abort(reason);
     if (why.type === "interrupted" && why.by === "stop") return;
     this.#stopTimer();
     this.#stopTimer = this.#parts.clock.after(DEAF_MS_MAX, () => this.#end(reason));
@@ -102,8 +102,8 @@ export class Execution implements ContextParts, RunHere {
     return this.#parts.clock;
   }
 
-  get signal(): () => AbortSignal {
-    return () => this.#controller().signal;
+  get signal(): AbortSignal {
+    return this.#abort.signal;
   }
 
   get enqueueChild(): Context<unknown, unknown>["enqueue"] {
@@ -113,27 +113,6 @@ export class Execution implements ContextParts, RunHere {
       this.#addChild(child);
       return { id: child.id, type: child.type };
     };
-  }
-
-  rejected(error: unknown): void {
-    this.#parts.logger.error(
-      "a promise that a handler left behind was rejected; the worker goes on",
-      {
-        job_id: this.job.id,
-        type: this.job.type,
-        run: this.job.n,
-        correlation_id: this.job.correlationId,
-        error,
-      },
-    );
-  }
-
-  #controller(): AbortController {
-    if (this.#abort === null) {
-      this.#abort = new AbortController();
-      if (this.#interruption !== null) this.#abort.abort(this.#interruption.reason);
-    }
-    return this.#abort;
   }
 
   /** A job that comes into being if this run ends well. */
@@ -169,7 +148,8 @@ export class Execution implements ContextParts, RunHere {
 
   #handled(): Promise<unknown> {
     try {
-      return Promise.resolve(runAs(this, () => this.#handle()));
+      // In there, because what a thenable does when it is asked is part of the run as well.
+      return runAs(runHereOf(this.job, this.#parts.logger), () => Promise.resolve(this.#handle()));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -211,7 +191,7 @@ export class Execution implements ContextParts, RunHere {
   }
 
   #call(handler: Handler, payload: unknown, results: object): unknown {
-    return handler(payload, new RunContext(this, results));
+    return handler(payload, contextOf(this, results));
   }
 
   /** A thrown value may be anything, even one that throws when it is looked at. */
@@ -236,6 +216,25 @@ export class Execution implements ContextParts, RunHere {
       nowMs: clock.now(),
     });
   }
+}
+
+/**
+ * What code below the handler knows of its run. Not the run itself: a connection or a timer that it
+ * makes would keep the payload for as long as it lives.
+ */
+function runHereOf({ id, type, n, correlationId, tenant }: ClaimedJob, logger: Logger): RunHere {
+  return {
+    job: { id, correlationId, tenant },
+    rejected(error) {
+      logger.error("a promise that a handler left behind was rejected; the worker goes on", {
+        job_id: id,
+        type,
+        run: n,
+        correlation_id: correlationId,
+        error,
+      });
+    },
+  };
 }
 
 /** What the schema makes of the stored payload. What it refuses no retry can mend. */

@@ -79,28 +79,28 @@ export class Lane {
       this.#averageMs === null ? ms : this.#averageMs + SMOOTHING * (ms - this.#averageMs);
   }
 
-  /** Fills the free slots, as long as there is work in the lanes that the plan names. */
-  async fill({ lanes }: LaneClaim): Promise<void> {
-    if (this.#hands > 0 && !this.#mayOverlap()) return;
+  /** One step towards full slots, in the lanes that the plan names. True: there may be another. */
+  async fill({ lanes }: LaneClaim): Promise<boolean> {
+    if (this.#hands > 0 && !this.#mayOverlap()) return false;
     this.#hands += 1;
     try {
-      await this.#fill(lanes);
+      return await this.#fill(lanes);
     } finally {
       this.#hands -= 1;
     }
   }
 
-  async #fill(lanes: ClaimRequest["lanes"]): Promise<void> {
-    while (this.free > 0 && this.#parts.isOpen() && this.#parts.hasRoom()) {
-      if (this.#buffer !== null) {
-        await this.#startFromBuffer(this.#buffer);
-        continue;
-      }
-      await this.#claimForSlots(lanes);
-      if (!this.#hasBacklog) return;
-      const ahead = this.#bufferSize();
-      if (ahead > 0) await this.#claim({ lanes, limit: ahead, buffer: true });
+  async #fill(lanes: ClaimRequest["lanes"]): Promise<boolean> {
+    if (this.free <= 0 || !this.#parts.isOpen() || !this.#parts.hasRoom()) return false;
+    if (this.#buffer !== null) {
+      await this.#startFromBuffer(this.#buffer);
+      return true;
     }
+    await this.#claimForSlots(lanes);
+    if (!this.#hasBacklog) return false;
+    const ahead = this.#bufferSize();
+    if (ahead > 0) await this.#claim({ lanes, limit: ahead, buffer: true });
+    return true;
   }
 
   async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<void> {

@@ -226,12 +226,18 @@ export class JobWorker implements Worker {
     return !this.#isQuiet && this.#membership.stands && this.#stopping === null;
   }
 
+  /** Lanes take turns: a backlog of quick jobs in one must not keep the others waiting. */
   async #fillLanes(): Promise<number> {
-    const loads = [...this.#lanes.values()].map((lane) => lane.load);
-    for (const claim of claimPlan(loads, { batchMax: this.#parts.settings.batch })) {
-      if (this.#isOpen()) await this.#lanes.get(claim.lane)?.fill(claim);
+    const { batch, pollMs } = this.#parts.settings;
+    for (let isMore = true; isMore;) {
+      isMore = false;
+      const loads = [...this.#lanes.values()].map((lane) => lane.load);
+      for (const claim of claimPlan(loads, { batchMax: batch })) {
+        if (!this.#isOpen()) continue;
+        if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
+      }
     }
-    return jittered(this.#parts.settings.pollMs, this.#parts.client.parts.dice.random());
+    return jittered(pollMs, this.#parts.client.parts.dice.random());
   }
 
   #begin(lane: Lane, lease: Lease, job: ClaimedJob): void {

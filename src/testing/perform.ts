@@ -9,7 +9,7 @@ import type { Context, Logger } from "../face/context.ts";
 import { definitionOf, type Definition } from "../face/definition.ts";
 import type { Job } from "../face/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
-import { checkChildren, RunContext } from "../runtime/context.ts";
+import { checkChildren, contextOf } from "../runtime/context.ts";
 import type { ClaimedJob } from "../store/store.ts";
 
 export type PerformOptions<Deps> = {
@@ -70,13 +70,13 @@ export async function performWith(
   const parts = {
     job: running,
     lease: { number: 1, secret: "test" },
-    signal: () => options.signal ?? NEVER,
+    signal: options.signal ?? new AbortController().signal,
     logger: SILENT,
     deps: options.deps ?? {},
     clock,
     enqueueChild: childrenOf(newId, running),
   };
-  const contextWith = (results: object): Context<any, any> => new RunContext(parts, results);
+  const contextWith = (results: object): Context<any, any> => contextOf(parts, results);
   return runAs({ job: running }, () => runBody(definition, given, contextWith));
 }
 
@@ -148,5 +148,4 @@ function runningJob(
   };
 }
 
-const NEVER: AbortSignal = new AbortController().signal;
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

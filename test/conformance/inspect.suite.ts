@@ -113,6 +113,17 @@ export function inspectSuite(open: OpenStore): void {
 
       expect(await other.get(id)).toEqual(await db.store.get(id));
     });
+
+    test("tells since when each job of a batch runs", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const ids = await add(store, {}, {}, {});
+      await take(store);
+
+      const records = await Promise.all(ids.map((id) => recordOf(store, id)));
+
+      expect(records.map(({ startedAt }) => startedAt)).toEqual(ids.map(() => clock.now()));
+    });
   });
 
   describe("attempts", () => {

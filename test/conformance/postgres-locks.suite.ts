@@ -5,9 +5,10 @@
 import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
 import { describe, expect, test } from "vitest";
-import { completed, retention, retryIn } from "../support/factories.ts";
+import { completed, newJob, retention, retryIn } from "../support/factories.ts";
 import {
   add,
+  addDead,
   claimable,
   claimRequest,
   joinWorker,
@@ -198,6 +199,25 @@ export function locksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await answer).toEqual({ status: "final", state: "completed" });
       expect(await stateOf(db.store, id)).toBe("completed");
+    });
+  });
+
+  describe("reprocess while somebody discards the letter", () => {
+    test("waits for it, finds the letter closed and makes no successor", async () => {
+      await using db = await open();
+      const [id] = await addDead(db.store, {});
+      const successor = newJob({ retryOf: id });
+      await using somebody = await beginElsewhere(db);
+      await somebody.query(
+        "UPDATE millrace.dead_letter SET status = 4, reviewed_by = 'ada', reviewed_at = now()",
+      );
+
+      const answer = db.store.reprocess(id, successor, "bob", null);
+      await untilWaiting(db, answer);
+      await somebody.query("COMMIT");
+
+      expect(await answer).toMatchObject({ status: "closed", letter: { status: "discarded" } });
+      expect(await db.store.get(successor.id)).toBeNull();
     });
   });
 

@@ -127,7 +127,21 @@ export const POSTGRES_FAULTS: Faults = {
       ["a rescuer is not waited for", "WHERE id = claimer FOR KEY SHARE", "WHERE id = claimer"],
       ["jobs go though no lease has them", "AND EXISTS (SELECT FROM leased)", ""],
       ["a claimed job stays claimable", "WHERE ctid = ANY (places)", "WHERE false"],
-      ["a buffer starts with its claim", "CASE WHEN NOT to_buffer THEN moment END", "moment"],
+      [
+        "a buffer starts with its claim",
+        "CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]",
+        "moment, ARRAY[cardinality(keys)]",
+      ],
+      [
+        "a place without a job stays in the lease",
+        "IF taken < cardinality(keys) THEN",
+        "IF false THEN",
+      ],
+      [
+        "a lease without jobs stays",
+        "DELETE FROM millrace.lease WHERE number = claim_batch.key",
+        "DELETE FROM millrace.lease WHERE false",
+      ],
       [
         "the feed takes a buffer for a start",
         "FROM leased\n        WHERE NOT to_buffer",
@@ -165,7 +179,6 @@ export const POSTGRES_FAULTS: Faults = {
         "WHERE",
       ],
       ["the number of the run is not looked at", "AND run.n = item.n", ""],
-      ["a job that has not begun can succeed", "AND run.start IS NOT NULL", ""],
       ["results are lost", "item.result::json", "NULL"],
       [
         "a lease goes before its last job",
@@ -195,7 +208,11 @@ export const POSTGRES_FAULTS: Faults = {
     ],
     "held.ts": [
       ["a job that has not begun can end", "|| held.started_at === null", ""],
-      ["the secret of a retry is not looked at", "proofs.has(proofOf(lease))", "true"],
+      [
+        "the secret of a retry is not looked at",
+        "return `${number} ${secret}`",
+        "return `${number}`",
+      ],
     ],
     lock_leases: [
       ["the fence of a retry is dropped", "FOR KEY SHARE", ""],
@@ -285,7 +302,6 @@ export const POSTGRES_FAULTS: Faults = {
       ["the last asker's reason counts", "DO NOTHING", "DO UPDATE SET reason = excluded.reason"],
     ],
     end_unstarted: [["the reason is lost", "           job.reason\n", "           NULL\n"]],
-    "0001_jobs.sql": [["the first of a lease is not found", "SELECT min(key)", "SELECT max(key)"]],
   },
   hurry: {
     hurry_job: [
@@ -338,7 +354,10 @@ export const POSTGRES_FAULTS: Faults = {
       ["any job is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"],
       ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
     ],
-    "0001_jobs.sql": [["the last of a lease is not found", "SELECT max(key)", "SELECT min(key)"]],
+    "0001_jobs.sql": [
+      ["the first of a lease is not found", "SELECT min(key)", "SELECT max(key)"],
+      ["the last of a lease is not found", "SELECT max(key)", "SELECT min(key)"],
+    ],
   },
   attempts: {
     attempts_of_job: [["any ledger is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"]],

@@ -16,6 +16,7 @@ import {
 import {
   add,
   at,
+  claimRequest,
   joinWorker,
   recordOf,
   runOne,
@@ -68,6 +69,26 @@ export function ownWaysSuite(
     );
   });
 
+  describe("claim of a place without a job", () => {
+    test.each([0, 3])("takes the %i others, and removes it", async (count) => {
+      await using db = await open();
+      const { store, pool, schema } = db;
+      const ids = await add(store, ...Array.from({ length: count }, () => ({})));
+      await add(store, {});
+      await pool.query(`DELETE FROM "${schema}".job WHERE key = (
+        SELECT max(key) FROM "${schema}".ready)`);
+
+      const worker = await joinWorker(store);
+      const { lease, jobs } = await store.claim(claimRequest(worker));
+
+      expect(jobs.map(({ id }) => id)).toEqual(ids);
+      expect(lease === null).toBe(count === 0);
+      if (lease !== null) await settleAll(store, { worker, lease, jobs }, completed());
+      const { rows } = await pool.query(`SELECT FROM "${schema}".lease`);
+      expect(rows).toEqual([]);
+    });
+  });
+
   describe("settle of a success that somebody asked to cancel", () => {
     test("leaves nothing of the request", async () => {
       await using db = await open();
@@ -80,6 +101,25 @@ export function ownWaysSuite(
 
       const { rows } = await pool.query(`SELECT key FROM "${schema}".cancel_request`);
       expect(rows).toEqual([]);
+    });
+  });
+
+  describe("renew of a lease whose runs have all ended", () => {
+    test("tells of them for a minute, so that the worker lets go, and then no more", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      const { worker, job } = await takeOne(store);
+      await store.intervene(id, () => failedWith());
+      const told = [{ key: job.key, n: job.n }];
+
+      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: told });
+      await clock.advance(59_000);
+      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: told });
+      await clock.advance(2_000);
+      await store.renew(worker, 90_000);
+
+      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: [] });
     });
   });
 
@@ -187,8 +227,11 @@ export function ownWaysSuite(
       await calls.next();
 
       await add(other, {});
-
       await expect(calls.next()).resolves.toBe("ready");
+
+      // More than one at a time are told of by a word of its own.
+      await add(other, {}, {});
+      await expect(calls.next()).resolves.toBe("work");
     });
   });
 

@@ -121,7 +121,7 @@ export function workerSuite(open: OpenStore): void {
       expect(await db.store.silent(10)).toEqual([]);
     });
 
-    test("tells a worker that its protocol is older than the store accepts, and no other", async () => {
+    test("tells a worker whose protocol is older than the store takes, and no other", async () => {
       await using db = await open();
       const { store } = db;
       const old = await joinWorker(store, { protocol: 0 });

@@ -135,6 +135,10 @@ describe("a file that has moved", () => {
 
     expect(await ends.copy()).toBeNull();
     await expect(ends.with(abandonCopy)).rejects.toMatchObject({ code: "STORE_OCCUPIED" });
+    const mistyped = others.with(({ target, ...parts }) =>
+      ends.with(({ source }) => abandonCopy({ ...parts, source, target })),
+    );
+    await expect(mistyped).rejects.toMatchObject({ code: "STORE_MOVED" });
     const elsewhere = others.with(({ target, ...parts }) =>
       ends.with(({ source }) => copyStore({ ...parts, source, target })),
     );

@@ -57,6 +57,8 @@ describe("what somebody has changed in the schema", () => {
       ALTER TABLE job DROP webhook CASCADE;
       ALTER TABLE gate ALTER reason DROP NOT NULL;
       ALTER TABLE job DROP CONSTRAINT job_priority_check;
+      ALTER TABLE lease DROP COLUMN low CASCADE;
+      ALTER TABLE lease ALTER high DROP EXPRESSION;
       ALTER TABLE ready ADD COLUMN own text`);
 
     const findings = await patient.findings();
@@ -67,6 +69,8 @@ describe("what somebody has changed in the schema", () => {
       new Set([
         "the column job.webhook is missing",
         "the column gate.reason is changed",
+        "the column lease.low is missing",
+        "the column lease.high is changed",
         "the constraint job.job_priority_check is missing",
         "the index ready_order is missing",
         "the index scheduled_due is changed",

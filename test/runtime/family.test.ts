@@ -28,6 +28,22 @@ describe("a job enqueued below a handler", () => {
     expect(jobs.map(({ type }) => type).toSorted()).toEqual(["child", "parent"]);
   });
 
+  test("inherits from a handler that returns a thenable, as lazy queries are", async () => {
+    await using kit = await openTest();
+    const parent = defineJob({ type: "parent" }).run((): any => ({
+      // oxlint-disable-next-line unicorn/no-thenable -- That is the point.
+      then(resolve: (value: string) => void) {
+        void kit.mill.enqueue(child).then((made) => resolve(made.id));
+      },
+    }));
+    const { id } = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent, child]);
+
+    const { jobs } = await kit.mill.jobs.list({ type: "child" });
+    expect(jobs).toMatchObject([{ parentId: id }]);
+  });
+
   test("keeps what it says itself", async () => {
     await using kit = await openTest();
     const parent = defineJob({ type: "parent" }).run(

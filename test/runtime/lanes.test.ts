@@ -117,6 +117,24 @@ describe("the slots of a worker", () => {
     expect(done).toBe(jobs);
   });
 
+  test.each([1, 8, 300])(
+    "of one lane keep no other waiting behind a backlog: %i",
+    async (slots) => {
+      await using kit = await openTest();
+      const order: string[] = [];
+      const vip = defineJob({ type: "vip", lane: "vip" }).run(() => void order.push("vip"));
+      const bulk = defineJob({ type: "bulk", lane: "bulk" }).run(() => {
+        order.push("bulk");
+        if (order.length === 5) void kit.mill.enqueue(vip);
+      });
+      await kit.mill.enqueueMany(Array.from({ length: 3_000 }, () => bulk.of()));
+
+      await kit.drain([bulk, vip], { lanes: { bulk: slots, vip: 1, general: 1 }, batch: 100 });
+
+      expect(order.indexOf("vip")).toBeLessThan(1_500);
+    },
+  );
+
   test("keep no fast job behind a slow one while fast slots are free (004-01)", async () => {
     await using kit = await openTest();
     const slowEnd = latch();

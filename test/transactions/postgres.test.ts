@@ -285,6 +285,22 @@ describe("a transaction that cannot be used", () => {
     });
   });
 
+  test("because a client that cannot tell has none is refused", async () => {
+    await using mill = await openMillrace(postgresStore({ url: server.url }));
+    const client = await connect(server.url);
+    // As in older releases of the driver.
+    const old = { query: (text: string, values?: string[]) => client.query(text, values) };
+    await expect(mill.enqueue(bare, undefined, { tx: old })).rejects.toMatchObject({
+      code: "TX_INVALID",
+      message: expect.stringContaining("open one"),
+    });
+    await client.query("BEGIN");
+    const job = await mill.enqueue(bare, undefined, { tx: old });
+    await client.query("ROLLBACK");
+    await expect(mill.jobs.get(job.id)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
+    await client.end();
+  });
+
   test("because it is read-only is refused", async () => {
     await using mill = await openMillrace(postgresStore({ url: server.url }));
     const client = await connect(server.url);

@@ -212,6 +212,26 @@ BEGIN
            job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags
     FROM millrace.job AS job
     WHERE job.key = ANY (keys);
+
+    -- A place without a job, which only a foreign hand can make: it must not stay in the lease.
+    GET DIAGNOSTICS taken = ROW_COUNT;
+    IF taken < cardinality(keys) THEN
+        UPDATE millrace.lease AS lease
+        SET keys = real.keys, ns = real.ns, ranks = real.ranks, starts = real.starts
+        FROM (
+            SELECT array_agg(run.key) AS keys, array_agg(run.n) AS ns, array_agg(run.rank) AS ranks,
+                   array_fill(
+                       CASE WHEN NOT to_buffer THEN moment END, ARRAY[count(*)::integer]
+                   ) AS starts
+            FROM unnest(keys, ns, ranks) AS run (key, n, rank)
+            JOIN millrace.job AS job ON job.key = run.key
+        ) AS real
+        WHERE lease.number = claim_batch.key
+          AND real.keys IS NOT NULL;
+        IF NOT FOUND THEN
+            DELETE FROM millrace.lease WHERE number = claim_batch.key;
+        END IF;
+    END IF;
 END
 $claim$;
 

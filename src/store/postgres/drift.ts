@@ -128,6 +128,10 @@ function cureOf({ schema, model }: Schemas, wanted: SchemaObject, fault: Fault):
       return "Its rows are gone: restore the last backup.";
     case "column":
       if (fault === "missing") return `${table} ADD COLUMN ${quoted(name)} ${text};`;
+      // What is made from other columns can be made again.
+      if (text.includes("GENERATED ALWAYS")) {
+        return `${table} DROP COLUMN ${quoted(name)}, ADD COLUMN ${quoted(name)} ${text};`;
+      }
       return `${table} ${altered(quoted(name), text)};`;
     case "constraint": {
       if (fault === "invalid") return `${table} VALIDATE CONSTRAINT ${quoted(name)};`;

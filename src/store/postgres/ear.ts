@@ -26,6 +26,12 @@ const DEAF_PAUSE_MS = 300_000;
 /** A standby refuses it; a server that was made read-only does not. */
 const BEAT = "SELECT pg_notify($1, $2), current_setting('transaction_read_only') AS read_only";
 
+const BOUNDS = {
+  connectionTimeoutMillis: CONNECT_MS_MAX,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: BEAT_MS,
+};
+
 /** The part of `pg.Client` that is used. */
 interface ListeningClient {
   connect(): Promise<unknown>;
@@ -143,9 +149,7 @@ async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient |
     const { default: pg } = await import("pg");
     return new pg.Client({
       connectionString: url,
-      connectionTimeoutMillis: CONNECT_MS_MAX,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: BEAT_MS,
+      ...BOUNDS,
       application_name: "millrace listener",
     });
   }
@@ -153,7 +157,8 @@ async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient |
   const Client: unknown = pool === undefined ? undefined : Reflect.get(pool, "Client");
   const options: unknown = pool === undefined ? undefined : Reflect.get(pool, "options");
   if (typeof Client !== "function" || typeof options !== "object") return null;
-  return Reflect.construct(Client, [options]);
+  // A pool may wait for a connection for ever; an ear must not.
+  return Reflect.construct(Client, [{ ...options, ...BOUNDS }]);
 }
 
 /** Waits, but not beyond the signal. */

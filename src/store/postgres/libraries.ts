@@ -37,8 +37,10 @@ function throughPrisma(tx: Shape): Send {
   return async (statement) => tx["$queryRawUnsafe"](numbered(statement), ...statement.values);
 }
 
-function throughPostgresJs(tx: Shape): Send {
+async function throughPostgresJs(tx: Shape): Promise<Send> {
   if (has(tx, "begin")) throw notOpen("the sql of postgres.js itself", "sql.begin");
+  const ask = async (text: string): Promise<unknown> => tx["unsafe"](text);
+  if (has(tx, "release") && !(await isOpen(ask))) throw notOpen("a reserved connection", "BEGIN");
   return async (statement) => tx["unsafe"](numbered(statement), [...statement.values]);
 }
 
@@ -70,18 +72,33 @@ async function throughQuery(tx: Shape): Promise<Send> {
   if (isTypeOrm && !(isShape(runner) && runner["isTransactionActive"] === true)) {
     throw notOpen("an entity manager or query runner without one", "dataSource.transaction");
   }
-  if (await isIdle(tx)) throw notOpen("a client without one", 'client.query("BEGIN")');
+  if (!isTypeOrm && (await isIdle(tx))) {
+    throw notOpen("a client without one", 'client.query("BEGIN")');
+  }
   return async (statement) => tx["query"](numbered(statement), [...statement.values]);
 }
 
-/** Whether a client of `pg` has no transaction open. Older releases of it cannot tell. */
+/** Whether a client of `pg` has no transaction open. Its older releases cannot tell. */
 async function isIdle(tx: Shape): Promise<boolean> {
-  const looksIdle = (): boolean =>
-    has(tx, "getTransactionStatus") && tx["getTransactionStatus"]() === "I";
+  const ask = async (text: string): Promise<unknown> => tx["query"](text);
+  if (!has(tx, "getTransactionStatus")) return !(await isOpen(ask));
+  const looksIdle = (): boolean => tx["getTransactionStatus"]() === "I";
   if (!looksIdle()) return false;
   // A BEGIN that nobody has waited for may still be on its way.
   await tx["query"]("SELECT 1");
   return looksIdle();
+}
+
+/** A setting that holds for one transaction is gone in the next statement unless one is open. */
+async function isOpen(ask: (text: string) => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask("SELECT set_config('millrace.probe', 'on', true)");
+    const [row] = rowsOf(await ask("SELECT current_setting('millrace.probe', true) AS probe"));
+    return !isShape(row) || row["probe"] === "on";
+  } catch {
+    // The statement that follows will fail as well, and say why.
+    return true;
+  }
 }
 
 function numbered({ pieces }: Statement): string {

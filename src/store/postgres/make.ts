@@ -4,6 +4,7 @@
  */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
+import { hasStrayAt, STRAY_AT } from "../../lib/stray-at.ts";
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../migrations.ts";
@@ -104,6 +105,7 @@ function checkOptions(options: PostgresOptions): void {
   if (url !== undefined && !(typeof url === "string" && /^postgres(ql)?:\/\//.test(url))) {
     throw invalid('url must begin with "postgres://"');
   }
+  if (url !== undefined && URL.canParse(url) && hasStrayAt(url)) throw invalid(`url: ${STRAY_AT}`);
   if (pool !== undefined && typeof pool?.connect !== "function") {
     throw invalid(`pool must be a pool of the package "pg", not ${shown(pool)}`);
   }

@@ -108,6 +108,23 @@ describe("low-water marks", () => {
     expect(batch.places).toEqual([]);
   });
 
+  test("are doubted once a second where nothing is found, however long scans take", async () => {
+    const { marks, move } = marksAt();
+    const late = place(9, 30, 1);
+    const { seen, take } = scripted([place(9, 40, 2)], [], [late]);
+    const slow: typeof take = async (stretches) => {
+      if (stretches === null) move(60_000);
+      return take(stretches);
+    };
+    await marks.scan(1, slow);
+    move(1_000);
+
+    const batch = await marks.scan(1, slow);
+
+    expect(seen.map((stretches) => stretches === null)).toEqual([true, false, true]);
+    expect(batch.places).toEqual([late]);
+  });
+
   test("of claims that look for something else are their own", async () => {
     const { marks, lowWater } = marksAt();
     await marks.scan(1, scripted([place(9, 40, 2)]).take);

@@ -6,7 +6,7 @@
  * of the scan before. But a job may come to lie below a mark: it was committed late, put back, let
  * through a gate. Therefore a scan from the beginning is due after every hint, after an answer that
  * was shorter than asked, and every few moments, as long as such scans take a small share of the
- * time.
+ * time. However long they take, an idle worker makes one a second and a busy one every ten.
  */
 import type { Hint } from "../store.ts";
 
@@ -15,6 +15,9 @@ const RESCAN_MS = 50;
 /** The share of the time that scans from the beginning may take, and how much can be saved up. */
 const RESCAN_SHARE = 0.04;
 const SAVINGS_MS_MAX = 100;
+/** So long after the last one it is made whatever it costs: where nothing was found, and else. */
+const IDLE_MS_MAX = 1_000;
+const BUSY_MS_MAX = 10_000;
 /** Marks kept for one kind of claim, and kinds of claims. */
 const MARKS_MAX = 64;
 const KINDS_MAX = 32;
@@ -101,6 +104,7 @@ export class Marks {
   readonly #lanes = new Map<number, Map<number, Position>>();
   /** When a scan from the beginning is due. */
   #rescanAt = 0;
+  #rescannedAt = -Infinity;
 
   constructor(budget: Budget, monotonic: () => number) {
     this.#budget = budget;
@@ -115,21 +119,26 @@ export class Marks {
   /** Takes from the beginning, if that is due and there is time for it, else from the marks on. */
   async scan<Batch extends Taken>(limit: number, take: Take<Batch>): Promise<Batch> {
     const isDue = this.#lanes.size === 0 || this.#monotonic() >= this.#rescanAt;
-    if (isDue && this.#budget.hasRoom()) return this.#scanFromBeginning(limit, take);
+    if (isDue && this.#mayRescan(BUSY_MS_MAX)) return this.#scanFromBeginning(limit, take);
     const batch = await take(this.#stretches());
     this.#advance(batch.places);
     const count = batch.places.length;
     if (count >= limit) return batch;
     this.doubt();
-    if (count > 0 || !this.#budget.hasRoom()) return batch;
+    if (count > 0 || !this.#mayRescan(IDLE_MS_MAX)) return batch;
     return this.#scanFromBeginning(limit, take);
+  }
+
+  #mayRescan(restMs: number): boolean {
+    return this.#budget.hasRoom() || this.#monotonic() - this.#rescannedAt >= restMs;
   }
 
   async #scanFromBeginning<Batch extends Taken>(limit: number, take: Take<Batch>): Promise<Batch> {
     const startedAt = this.#monotonic();
     this.#rescanAt = startedAt + RESCAN_MS;
     const batch = await take(null);
-    this.#budget.spend(this.#monotonic() - startedAt);
+    this.#rescannedAt = this.#monotonic();
+    this.#budget.spend(this.#rescannedAt - startedAt);
     // A full answer has not looked as far as the marks. A shorter one has, and found no more.
     if (batch.places.length >= limit) this.#lanes.clear();
     this.#advance(batch.places);

@@ -1,5 +1,15 @@
 /** backup: a copy of the living database, made beside running writers. */
-import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import { backup as copyPages, DatabaseSync } from "node:sqlite";
 import { MillraceError } from "../../core/errors.ts";
@@ -7,21 +17,64 @@ import { storeError } from "./errors.ts";
 
 /** More pages than any file has: SQLite starts over when others write between two steps. */
 const ALL_PAGES = 2 ** 31 - 1;
+/** A database file and the companions it may have. */
+const SIDES = ["", "-wal", "-shm", "-journal"];
+
+/** The copies that this process is making, by their full names. */
+const underway = new Set<string>();
 
 /**
- * Copies the database at `path` into the new file `file`, checks the copy, and removes it if it is
- * not whole. The copy is one step on a connection of its own, done by Node's thread pool, so that
- * neither the event loop nor other writers wait for it.
+ * Copies the database at `path` into the new file `file`. The copy has another name until it is
+ * checked and synced, so that a backup that dies leaves nothing behind that looks like one. It is
+ * one step on a connection of its own, done by Node's thread pool, so that neither the event loop
+ * nor other writers wait for it.
  */
 export async function backup(database: DatabaseSync, path: string, file: string): Promise<void> {
-  createTarget(file);
+  const name = resolve(file);
+  if (underway.has(name)) throw existsError(file);
+  underway.add(name);
   try {
-    await copy(database, path, file);
-    finish(file);
-  } catch (error) {
-    for (const side of ["", "-wal", "-shm", "-journal"]) rmSync(file + side, { force: true });
-    throw storeError(error, file);
+    await makeAndPublish(database, path, file);
+  } finally {
+    underway.delete(name);
   }
+}
+
+async function makeAndPublish(database: DatabaseSync, path: string, file: string): Promise<void> {
+  const part = `${file}.part`;
+  const descriptor = createPart(part, path, file);
+  try {
+    await copy(database, path, part);
+    check(part);
+    fsyncSync(descriptor);
+    if (!isNameOf(part, descriptor)) throw existsError(file);
+    publish(part, file, descriptor);
+  } catch (error) {
+    discard(part, descriptor);
+    throw failure(error, file);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** What a dead backup left under this name is replaced, its journal included. */
+function createPart(part: string, path: string, file: string): number {
+  try {
+    if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw existsError(file);
+    if (isSameFile(part, path)) throw existsError(part);
+    for (const side of SIDES) rmSync(part + side, { force: true });
+    return openSync(part, "wx", 0o600);
+  } catch (cause) {
+    if (cause instanceof MillraceError) throw cause;
+    const message = `${part} cannot be created`;
+    throw new MillraceError("STORE_READ_ONLY", message, { cause, details: { file } });
+  }
+}
+
+/** True for a database that is itself named like the part of its backup. */
+function isSameFile(part: string, path: string): boolean {
+  const [left, right] = [part, path].map((each) => statSync(each, { throwIfNoEntry: false }));
+  return left !== undefined && left.ino === right?.ino && left.dev === right.dev;
 }
 
 async function copy(database: DatabaseSync, path: string, file: string): Promise<void> {
@@ -37,37 +90,77 @@ async function copy(database: DatabaseSync, path: string, file: string): Promise
   }
 }
 
-function createTarget(file: string): void {
-  try {
-    closeSync(openSync(file, "wx", 0o600));
-  } catch (cause) {
-    const exists = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
-    const code = exists ? "BACKUP_EXISTS" : "STORE_READ_ONLY";
-    const message = exists ? `${file} already exists` : `${file} cannot be created`;
-    throw new MillraceError(code, message, { cause, details: { file } });
-  }
-}
-
-/** One file without companions, checked and synced, its name included. */
-function finish(file: string): void {
-  const made = new DatabaseSync(file);
+/** One file without companions, whole and not empty. */
+function check(part: string): void {
+  const made = new DatabaseSync(part);
   try {
     made.exec("PRAGMA journal_mode = DELETE");
     const verdict = made.prepare("PRAGMA quick_check").get()?.["quick_check"];
-    if (verdict !== "ok") {
-      throw new MillraceError("STORE_CORRUPT", `the copy ${file} is damaged: ${String(verdict)}`);
+    const pages = made.prepare("PRAGMA page_count").get()?.["page_count"];
+    if (verdict !== "ok" || pages === 0) {
+      const reason = pages === 0 ? "it is empty" : String(verdict);
+      throw new MillraceError("STORE_CORRUPT", `the copy ${part} is damaged: ${reason}`);
     }
   } finally {
     made.close();
   }
-  for (const path of [file, dirname(resolve(file))]) sync(path);
 }
 
-function sync(path: string): void {
-  const descriptor = openSync(path, "r");
+function isNameOf(path: string, descriptor: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
+}
+
+/** Gives the finished copy its name. A link, unlike a rename, never replaces a file. */
+function publish(part: string, file: string, descriptor: number): void {
+  try {
+    linkSync(part, file);
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") {
+      throw existsError(file, cause);
+    }
+    throw cause;
+  }
+  try {
+    unlinkSync(part);
+    syncFolder(dirname(resolve(file)));
+  } catch (error) {
+    discard(file, descriptor);
+    throw error;
+  }
+}
+
+function syncFolder(folder: string): void {
+  // Windows opens no folders; it writes names down by itself.
+  if (process.platform === "win32") return;
+  const descriptor = openSync(folder, "r");
   try {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
+}
+
+/**
+ * Removes the copy, unless another process has replaced it and owns what has its name now. Whatever
+ * cannot be removed stays: the caller is to hear why the backup failed.
+ */
+function discard(path: string, descriptor: number): void {
+  try {
+    if (!isNameOf(path, descriptor)) return;
+    for (const side of SIDES) rmSync(path + side, { force: true });
+  } catch {
+    return;
+  }
+}
+
+function existsError(file: string, cause?: unknown): MillraceError {
+  const message = `${file} already exists or is being made`;
+  return new MillraceError("BACKUP_EXISTS", message, { cause, details: { file } });
+}
+
+/** An error of SQLite or of the system as one that teaches. */
+function failure(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !("syscall" in error)) return storeError(error, file);
+  const message = `the backup could not be finished (${file}: ${error.message})`;
+  return new MillraceError("STORE_FAILED", message, { cause: error, details: { path: file } });
 }

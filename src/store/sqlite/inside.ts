@@ -41,7 +41,7 @@ export function enqueueInside(
     database.exec("RELEASE millrace_call");
     return answers;
   } catch (error) {
-    // SQLite may have ended the whole transaction by itself, as it does when the disk is full. A job
+    // SQLite may have ended the whole transaction by itself, as when the disk is full. A job
     // that failed has left its own part open: the call has another name, which leads past it.
     if (database.isTransaction) {
       database.exec("ROLLBACK TO millrace_call");

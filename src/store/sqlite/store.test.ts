@@ -2,16 +2,30 @@
  * What only the embedded store can show: one file, one host's clock, copies of the file. Everything
  * that both stores do is in test/conformance.
  */
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newId } from "../../core/ids.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { newJob, newJobs, workerInfo } from "../../../test/support/factories.ts";
 import type { JobStore } from "../store.ts";
 import { makeSqliteStore } from "./make.ts";
+
+// Disks that fail cannot be had otherwise; all calls that no test replaces are the real ones.
+vi.mock("node:fs", { spy: true });
 
 let folder: string;
 
@@ -79,6 +93,115 @@ describe("a backup", () => {
     await expect(backup).rejects.toMatchObject({ code: "STORE_READ_ONLY" });
     await store.close();
   });
+
+  test("replaces what a backup that died has left", async () => {
+    const store = await openStore("jobs.db");
+    await store.enqueue(newJobs(3));
+    const copy = join(folder, "copy.db");
+    for (const side of ["", "-journal"]) writeFileSync(`${copy}.part${side}`, "left behind");
+
+    await store.backup(copy);
+    await store.close();
+
+    expect(filesOfCopy()).toEqual(["copy.db"]);
+    const restored = await openStore("copy.db");
+    expect(await restored.count({ states: ["queued"] }, 10)).toBe(3);
+    await restored.close();
+  });
+
+  test("does not take the database itself for a leftover", async () => {
+    const store = await openStore("copy.db.part");
+
+    const backup = store.backup(join(folder, "copy.db"));
+
+    await expect(backup).rejects.toMatchObject({ code: "BACKUP_EXISTS" });
+    expect(filesOfCopy()).toContain("copy.db.part");
+    await store.close();
+  });
+
+  test("made twice at once is made once", async () => {
+    const store = await openStore("jobs.db");
+    const copy = join(folder, "copy.db");
+
+    const [first, second] = await Promise.allSettled([store.backup(copy), store.backup(copy)]);
+    await store.close();
+
+    expect(first.status).toBe("fulfilled");
+    expect(second).toMatchObject({ status: "rejected", reason: { code: "BACKUP_EXISTS" } });
+    expect(filesOfCopy()).toEqual(["copy.db"]);
+  });
+
+  test("does not replace a file that appeared while it was made", async () => {
+    const store = await openStore("jobs.db");
+    const copy = join(folder, "copy.db");
+
+    const backup = store.backup(copy);
+    writeFileSync(copy, "of somebody else");
+
+    await expect(backup).rejects.toMatchObject({ code: "BACKUP_EXISTS" });
+    expect(readFileSync(copy, "utf8")).toBe("of somebody else");
+    expect(filesOfCopy()).toEqual(["copy.db"]);
+    await store.close();
+  });
+
+  test("leaves the part alone that another process has begun anew", async () => {
+    const store = await openStore("jobs.db");
+    const copy = join(folder, "copy.db");
+    vi.mocked(fsyncSync).mockImplementationOnce(() => {
+      renameSync(`${copy}.part`, join(folder, "replaced"));
+      writeFileSync(`${copy}.part`, "of another process");
+    });
+
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: "BACKUP_EXISTS" });
+    expect(filesOfCopy()).toEqual(["copy.db.part"]);
+    await store.close();
+  });
+
+  test.for([
+    ["copy", 0],
+    ["folder", 1],
+  ] as const)("whose %s cannot be synced fails and can be made again", async ([, before]) => {
+    const store = await openStore("jobs.db");
+    const copy = join(folder, "copy.db");
+    for (let sync = 0; sync < before; sync += 1) {
+      vi.mocked(fsyncSync).mockImplementationOnce(() => {});
+    }
+    vi.mocked(fsyncSync).mockImplementationOnce(() => {
+      throw diskError("fsync");
+    });
+
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    expect(filesOfCopy()).toEqual([]);
+    await store.backup(copy);
+    expect(filesOfCopy()).toEqual(["copy.db"]);
+    await store.close();
+  });
+
+  test("tells why it failed, also when it cannot clean up", async () => {
+    const store = await openStore("jobs.db");
+    const copy = join(folder, "copy.db");
+    vi.mocked(fsyncSync).mockImplementationOnce(() => {
+      vi.mocked(rmSync).mockImplementationOnce(() => {
+        throw diskError("rm");
+      });
+      throw diskError("fsync");
+    });
+
+    await expect(store.backup(copy)).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      cause: { syscall: "fsync" },
+    });
+    expect(filesOfCopy()).toEqual(["copy.db.part"]);
+    await store.close();
+  });
+
+  function filesOfCopy(): readonly string[] {
+    return readdirSync(folder).filter((name) => name.startsWith("copy"));
+  }
+
+  function diskError(syscall: string): Error {
+    return Object.assign(new Error(`EIO: i/o error, ${syscall}`), { code: "EIO", syscall });
+  }
 });
 
 describe("odd paths", () => {

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import type { NewJob } from "../../src/store/store.ts";
+import { newJob } from "../support/factories.ts";
+import { add, ask, at, claimable, eventsOf, recordOf } from "../support/steps.ts";
+import type { OpenCallers } from "./callers.ts";
+
+const KEYED = { idempotency: { key: "order 7", onConflict: "return-existing" } } as const;
+
+/** Jobs with keys take another way. */
+const WAYS: readonly (readonly [string, Partial<NewJob>])[] = [
+  ["without keys", {}],
+  ["with a key", KEYED],
+];
+
+export function insideSuite(open: OpenCallers): void {
+  describe("enqueueInside", () => {
+    test("makes jobs that nobody else sees before the transaction commits", async () => {
+      await using db = await open();
+      const { store } = db;
+      const jobs = [
+        newJob({ priority: 3, payload: '{"n":1}' }),
+        newJob({ ...KEYED, priority: 1 }),
+        newJob({ due: { delayMs: 60_000 } }),
+        newJob({ priority: 2, tags: { region: "nord" } }),
+      ];
+      const caller = await db.begin();
+
+      const answers = await store.enqueueInside(caller.tx, jobs);
+
+      const states = ["queued", "queued", "scheduled", "queued"];
+      expect(answers).toEqual(
+        jobs.map(({ id }, index) => ({ status: "created", id, state: states[index] })),
+      );
+      expect(await store.count({}, 10)).toBe(0);
+      await caller.commit();
+      expect(await recordOf(store, at(jobs, 0).id)).toMatchObject({ payload: '{"n":1}' });
+      expect(await recordOf(store, at(jobs, 3).id)).toMatchObject({ tags: { region: "nord" } });
+      expect(await claimable(store)).toEqual([1, 3, 0].map((index) => at(jobs, index).id));
+    });
+
+    test("leaves nothing when the transaction rolls back, and its keys are free", async () => {
+      await using db = await open();
+      const { store } = db;
+      const caller = await db.begin();
+
+      await store.enqueueInside(caller.tx, [newJob({ tags: { a: "1" } }), newJob(KEYED)]);
+      await caller.rollback();
+
+      expect(await store.count({}, 10)).toBe(0);
+      expect(await store.feed(0, 10)).toEqual([]);
+      expect(await ask(store, KEYED)).toMatchObject({ status: "created" });
+    });
+
+    test("finds who holds a key, inside and outside", async () => {
+      await using db = await open();
+      const { store } = db;
+      const first = await ask(store, KEYED);
+      const caller = await db.begin();
+      const dedup = { key: "nightly", onConflict: "skip" } as const;
+
+      const answers = await store.enqueueInside(caller.tx, [newJob(KEYED), newJob({ dedup })]);
+      const again = await store.enqueueInside(caller.tx, [newJob({ dedup })]);
+      await caller.commit();
+
+      const holder = at(answers, 1);
+      expect(answers).toMatchObject([
+        { status: "existing", by: "idempotency", id: first.status === "created" && first.id },
+        { status: "created" },
+      ]);
+      expect(again).toMatchObject([
+        { status: "existing", by: "dedup", id: holder.status === "created" && holder.id },
+      ]);
+    });
+
+    test.each(WAYS)("tells the feed of a job %s once it is there", async (_, way) => {
+      await using db = await open();
+      const { store } = db;
+      const job = newJob(way);
+      const caller = await db.begin();
+
+      await store.enqueueInside(caller.tx, [job]);
+      await caller.commit();
+
+      expect(await eventsOf(store, job.id)).toEqual(["job:enqueued"]);
+    });
+
+    test.each(WAYS)("refuses a transaction of another database: a job %s", async (_, way) => {
+      await using db = await open();
+      const { store } = db;
+      await ask(store, { lane: "known here" });
+      const caller = await db.beginElsewhere();
+
+      await expect(store.enqueueInside(caller.tx, [newJob(way)])).rejects.toMatchObject({
+        code: "TX_INVALID",
+      });
+    });
+
+    test("leaves the transaction as it was when a job with a key is not taken", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [holder] = await add(store, { dedup: { key: "nightly", onConflict: "skip" } });
+      const dedup = { key: "nightly", onConflict: "replace" } as const;
+      const [broken, next] = [newJob({ ...KEYED, dedup, priority: 2 ** 60 }), newJob()];
+      const caller = await db.begin();
+
+      const answer = await store.enqueueInside(caller.tx, [broken]).then(
+        ([first]) => first?.status,
+        (error: unknown) => Reflect.get(Object(error), "code"),
+      );
+      await store.enqueueInside(caller.tx, [next]);
+      await caller.commit();
+
+      expect(["refused", "STORE_REFUSED"]).toContain(answer);
+      expect(await claimable(store)).toEqual([holder, next.id]);
+      expect(await ask(store, KEYED)).toMatchObject({ status: "created" });
+    });
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * The embedded store at the moments of its script that hurt most. A sample: the shows
+ * `crash-points` and `power-loss` go through all of them.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { momentsOf } from "./disk.ts";
+import { readHistory } from "./history.ts";
+import type { History } from "./history.ts";
+import { imagesOf, judgeImages } from "./images.ts";
+import { obstacle, operationsOf, record } from "./recording.ts";
+import type { Weakness } from "./recording.ts";
+import type { Temper } from "./script.ts";
+import { callPoints, pointsFor, strikeAll } from "./strikes.ts";
+import type { Fault } from "./strikes.ts";
+
+const KILL_EVERY = 5;
+const ERROR_EVERY = 40;
+const IMAGES = 200;
+const SEED = 2026;
+
+const reason = obstacle();
+let history: History;
+
+beforeAll(async () => {
+  history = await readHistory();
+});
+
+describe("the embedded store, struck at a write or a sync", () => {
+  test("keeps what it acknowledged when it is killed (I18)", async (context) => {
+    context.skip(reason !== null, reason ?? "");
+    const { ends, violations } = await strikeEach(KILL_EVERY, "SIGKILL");
+    expect(violations).toEqual([]);
+    expect(ends).toEqual(new Set(["killed"]));
+  });
+
+  test.for(["EIO", "ENOSPC"] as const)(
+    "keeps what it acknowledged when the call fails with %s (I18)",
+    async (fault, context) => {
+      context.skip(reason !== null, reason ?? "");
+      const { ends, violations } = await strikeEach(ERROR_EVERY, fault);
+      expect(violations).toEqual([]);
+      expect(ends).toContain("refused");
+    },
+  );
+
+  test.for(["EIO", "ENOSPC"] as const)(
+    "goes on as if nothing had been when the call fails with %s and is asked again",
+    async (fault, context) => {
+      context.skip(reason !== null, reason ?? "");
+      const { ends, violations } = await strikeEach(ERROR_EVERY, fault, "stubborn");
+      expect(violations).toEqual([]);
+      expect(ends).toEqual(new Set(["survived"]));
+    },
+  );
+});
+
+describe("the embedded store after a loss of power", () => {
+  test("has what was acknowledged as durable, each step as a whole (I18)", async (context) => {
+    context.skip(reason !== null, reason ?? "");
+    const { judged, violations } = await loseThePower(IMAGES);
+    expect(violations).toEqual([]);
+    expect(judged).toBe(IMAGES);
+  });
+});
+
+describe("the checks of crash points", () => {
+  test("find a store that acknowledges before it writes", async (context) => {
+    context.skip(reason !== null, reason ?? "");
+    expect(await findingsOf("early-ack")).toContainEqual(expect.stringContaining("the state of"));
+  });
+
+  test("find a store that commits one step in two parts", async (context) => {
+    context.skip(reason !== null, reason ?? "");
+    const halves = expect.stringContaining("a state that no step leaves behind");
+    expect(await findingsOf("late-feed")).toContainEqual(halves);
+  });
+
+  test.for(["sync-normal", "sync-off"] as const)(
+    "find a store that does not wait for the disk: %s",
+    async (weakness, context) => {
+      context.skip(reason !== null, reason ?? "");
+      const { violations } = await loseThePower(IMAGES / 10, weakness);
+      expect(violations).not.toEqual([]);
+    },
+  );
+});
+
+async function strikeEach(
+  every: number,
+  fault: Fault,
+  temper?: Temper,
+): Promise<{ readonly ends: Set<string>; readonly violations: readonly string[] }> {
+  const points = pointsFor(fault, callPoints(await record()), every);
+  const strikes = await strikeAll(points, fault, history, { temper });
+  const violations = strikes.map(({ violation }) => violation).filter((each) => each !== null);
+  return { ends: new Set(strikes.map(({ end }) => end)), violations };
+}
+
+/** What kills within one step tell about a store with a planted weakness. */
+async function findingsOf(weakness: Weakness): Promise<readonly (string | null)[]> {
+  const points = callPoints(await record({ weakness })).filter(({ acked }) => acked === 2);
+  const third = pointsFor("SIGKILL", points, 3);
+  const strikes = await strikeAll(third, "SIGKILL", history, { weakness });
+  return strikes.map(({ violation }) => violation);
+}
+
+async function loseThePower(
+  wanted: number,
+  weakness?: Weakness,
+): Promise<{ readonly judged: number; readonly violations: readonly string[] }> {
+  const moments = momentsOf(operationsOf(await record({ weakness })));
+  const images = imagesOf(moments, { seed: SEED, randomPerMoment: 5 });
+  const { judged, violations } = await judgeImages(images, history, { wanted });
+  return { judged: [...judged.values()].reduce((left, right) => left + right, 0), violations };
+}

@@ -1,0 +1,89 @@
+/** A short form of `scripts/show/differential.ts`, and proof that it would find what differs. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { checkSequences } from "./check.ts";
+import type { Compared } from "./model/model.ts";
+import { COMMANDS_KNOWN } from "./perform.ts";
+
+const SEED = 2026;
+const SEQUENCES = 300;
+/** On a busy machine fewer sequences are run. */
+const RUN_MS_MAX = 25_000;
+const TEST_MS_MAX = 120_000;
+
+interface Planted {
+  readonly where: string;
+  readonly what: string;
+  readonly change: (store: Compared) => Partial<Compared>;
+}
+
+const DIFFERENCES: readonly Planted[] = [
+  {
+    where: "model",
+    what: "forgets why a job was cancelled",
+    change: (store) => ({ cancel: (id, by) => store.cancel(id, by, null) }),
+  },
+  {
+    where: "SQLite",
+    what: "claims one job more than it was asked for",
+    change: (store) => ({
+      claim: (request) => store.claim({ ...request, limit: request.limit + 1 }),
+    }),
+  },
+  {
+    where: "PostgreSQL",
+    what: "begins what should lie in a buffer",
+    change: (store) => ({ claim: (request) => store.claim({ ...request, buffer: false }) }),
+  },
+];
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres({ durable: false });
+}, TEST_MS_MAX);
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe("the model, SQLite and PostgreSQL", () => {
+  test(
+    "give equal answers to the same commands",
+    async () => {
+      const found = await checkSequences(server, {
+        count: SEQUENCES,
+        seed: SEED,
+        msMax: RUN_MS_MAX,
+      });
+
+      expect(found.difference).toBeNull();
+      // All of them, and the time that goes by.
+      expect(found.counts.size).toBe(COMMANDS_KNOWN + 1);
+    },
+    TEST_MS_MAX,
+  );
+
+  test.each(DIFFERENCES)(
+    "are told apart when the $where $what",
+    async ({ where, change }) => {
+      const found = await checkSequences(server, {
+        count: SEQUENCES,
+        seed: SEED,
+        shortens: false,
+        plant: (name, store) => (name === where ? changed(store, change(store)) : store),
+      });
+
+      expect(found.difference?.message).toContain(where);
+    },
+    TEST_MS_MAX,
+  );
+});
+
+/** The same store with some verbs of another. */
+function changed(store: Compared, verbs: Partial<Compared>): Compared {
+  return new Proxy(store, {
+    get(target, name): unknown {
+      const verb: unknown = Reflect.get(verbs, name) ?? Reflect.get(target, name);
+      return typeof verb === "function" ? verb.bind(target) : verb;
+    },
+  });
+}

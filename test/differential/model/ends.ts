@@ -1,0 +1,109 @@
+/** How runs and waits end. */
+import type { FinalState } from "../../../src/core/job.ts";
+import type { Settlement } from "../../../src/core/outcome.ts";
+import type { EventKind } from "../../../src/store/store.ts";
+import { specOf } from "./records.ts";
+import {
+  nextRun,
+  endOf,
+  isOpen,
+  putWaiting,
+  tell,
+  type LedgerRow,
+  type ModelJob,
+  type ModelLease,
+  type ModelRun,
+  type World,
+} from "./world.ts";
+
+const EVENT_OF: Readonly<Record<FinalState, EventKind>> = {
+  completed: "job:completed",
+  completed_with_errors: "job:completed",
+  failed: "job:failed",
+  cancelled: "job:cancelled",
+};
+
+/** The one door: writes the ledger row and moves the job on. */
+export function endRun(
+  world: World,
+  { job, startedAt }: Pick<ModelRun, "job" | "startedAt">,
+  lease: ModelLease | null,
+  settlement: Settlement,
+): void {
+  const now = world.clock.now();
+  const request = job.cancelRequest;
+  const goesOn = settlement.to === "scheduled" || settlement.to === "queued";
+  const nextRunAt = goesOn && request === null ? now + settlement.delayMs : null;
+  const fault = "fault" in settlement ? settlement.fault : null;
+  const state = goesOn ? (request === null ? null : "cancelled") : settlement.to;
+  const row: LedgerRow = {
+    n: nextRun(job),
+    tries: settlement.tries,
+    crashes: settlement.crashes,
+    fence: lease?.number ?? null,
+    worker: lease?.worker ?? null,
+    claimedAt: lease?.claimedAt ?? null,
+    startedAt,
+    finishedAt: now,
+    outcome: settlement.outcome,
+    errorClass: fault?.class ?? null,
+    fault,
+    reason: reasonOf(settlement, request),
+    nextRunAt,
+    state,
+    result: "result" in settlement ? settlement.result : null,
+  };
+  job.ledger.push(row);
+  job.place = null;
+  job.cancelRequest = null;
+  if (nextRunAt !== null) putWaiting(world, job, nextRunAt);
+  if (state === "failed") bury(world, job, row);
+  tell(world, state === null ? "job:retrying" : EVENT_OF[state], job);
+}
+
+function reasonOf(settlement: Settlement, request: ModelJob["cancelRequest"]): string | null {
+  if (settlement.to === "cancelled") return settlement.reason;
+  const goesOn = settlement.to === "scheduled" || settlement.to === "queued";
+  return goesOn ? (request?.reason ?? null) : null;
+}
+
+function bury(world: World, job: ModelJob, { fault, tries, finishedAt }: LedgerRow): void {
+  if (fault === null) throw new Error("a failed job says why");
+  world.letters.set(job.asked.id, {
+    id: job.asked.id,
+    type: job.asked.type,
+    tenant: job.asked.tenant,
+    status: "pending_review",
+    fault,
+    attempts: tries,
+    diedAt: finishedAt,
+    reviewedBy: null,
+    reviewedAt: null,
+    notes: null,
+    successor: null,
+    spec: JSON.stringify(specOf(job)),
+  });
+}
+
+/** Ends a job that was cancelled before it began. */
+export function endUnstarted(world: World, job: ModelJob, reason: string | null): void {
+  const { tries = 0, crashes = 0 } = endOf(job) ?? {};
+  const settlement = { to: "cancelled", outcome: "cancelled", tries, crashes, reason } as const;
+  endRun(world, { job, startedAt: null }, null, settlement);
+}
+
+/** Puts an unstarted run back as it lay, unless somebody asked to cancel it. Answers whether. */
+export function putBack(world: World, { job, runAt }: ModelRun): boolean {
+  if (job.cancelRequest !== null) {
+    endUnstarted(world, job, job.cancelRequest.reason);
+    return false;
+  }
+  job.place = { kind: "ready", runAt };
+  return true;
+}
+
+/** Keeps in a lease what is open and stays; an empty one goes. */
+export function keepOpen(world: World, lease: ModelLease, leaving: readonly ModelRun[]): void {
+  lease.runs = lease.runs.filter((run) => isOpen(run) && !leaving.includes(run));
+  if (lease.runs.length === 0) world.leases.delete(lease.number);
+}

@@ -1,0 +1,119 @@
+/** enqueue and its keys. */
+import type { EnqueueAnswer, NewJob } from "../../../src/store/store.ts";
+import { sameBody } from "../../../src/store/body.ts";
+import { endUnstarted } from "./ends.ts";
+import {
+  endOf,
+  jobById,
+  putWaiting,
+  stateOf,
+  tell,
+  type IdempotencyHolder,
+  type ModelJob,
+  type World,
+} from "./world.ts";
+
+export function enqueueOne(world: World, job: NewJob): EnqueueAnswer {
+  const same = jobById(world, job.id);
+  if (same !== undefined) return repeated(same, job);
+  const held =
+    idempotencyHolder(world, job) ?? livingSuccessor(world, job) ?? dedupHolder(world, job);
+  if (held !== null) return held;
+  if (job.priority < 0) return { status: "refused", code: "STORE_REFUSED", holder: job.id };
+
+  const rival = dedupRival(world, job);
+  if (rival !== undefined) {
+    endUnstarted(world, rival, `replaced by ${job.id} under the dedup key ${job.dedup?.key}`);
+  }
+  return insert(world, job);
+}
+
+function insert(world: World, asked: NewJob): EnqueueAnswer {
+  world.last.key += 1;
+  const job: ModelJob = {
+    key: world.last.key,
+    asked,
+    createdAt: world.clock.now(),
+    scheduledAt: dueAt(world, asked),
+    ledger: [],
+    place: null,
+    cancelRequest: null,
+  };
+  world.jobs.set(job.key, job);
+  if (asked.idempotency !== null) {
+    const { id, type, payload } = asked;
+    world.idempotency.set(slot(asked), { job: id, type, payload, expiresAt: null });
+  }
+  const state = putWaiting(world, job, job.scheduledAt);
+  tell(world, "job:enqueued", job);
+  return { status: "created", id: asked.id, state };
+}
+
+function dueAt({ clock }: World, { due }: NewJob): number {
+  return "at" in due ? Math.max(0, due.at) : clock.now() + due.delayMs;
+}
+
+function slot({ tenant, idempotency }: NewJob): string {
+  return `${tenant} ${idempotency?.key}`;
+}
+
+function repeated(known: ModelJob, job: NewJob): EnqueueAnswer {
+  const { asked } = known;
+  const isSame =
+    asked.type === job.type && asked.tenant === job.tenant && sameBody(asked.payload, job.payload);
+  if (!isSame) return { status: "refused", code: "ID_CONFLICT", holder: job.id };
+  return { status: "existing", id: job.id, state: stateOf(known), by: "id" };
+}
+
+function idempotencyHolder(world: World, job: NewJob): EnqueueAnswer | null {
+  const held = job.idempotency === null ? undefined : world.idempotency.get(slot(job));
+  if (held === undefined) return null;
+  if (!isSameRequest(held, job)) {
+    return { status: "refused", code: "IDEMPOTENCY_CONFLICT", holder: held.job };
+  }
+  if (job.idempotency?.onConflict === "error") {
+    return { status: "refused", code: "IDEMPOTENCY_KEY_USED", holder: held.job };
+  }
+  const first = jobById(world, held.job);
+  const state = first === undefined ? null : stateOf(first);
+  return { status: "existing", id: held.job, state, by: "idempotency" };
+}
+
+function isSameRequest(held: IdempotencyHolder, job: NewJob): boolean {
+  return held.type === job.type && sameBody(held.payload, job.payload);
+}
+
+function livingSuccessor(world: World, { retryOf }: NewJob): EnqueueAnswer | null {
+  const found = unfinished(world).find(
+    ({ asked }) => retryOf !== null && asked.retryOf === retryOf,
+  );
+  if (found === undefined) return null;
+  return { status: "existing", id: found.asked.id, state: stateOf(found), by: "successor" };
+}
+
+/** The answer to a newcomer that gives way to the holder of its dedup key. */
+function dedupHolder(world: World, job: NewJob): EnqueueAnswer | null {
+  const held = heldDedup(world, job);
+  if (held === undefined || dedupRival(world, job) !== undefined) return null;
+  if (job.dedup?.onConflict === "extend" && held.place !== null) {
+    putWaiting(world, held, dueAt(world, job));
+  }
+  return { status: "existing", id: held.asked.id, state: stateOf(held), by: "dedup" };
+}
+
+/** A waiting holder that the newcomer replaces. */
+function dedupRival(world: World, job: NewJob): ModelJob | undefined {
+  const held = heldDedup(world, job);
+  return job.dedup?.onConflict === "replace" && held?.place !== null ? held : undefined;
+}
+
+function heldDedup(world: World, { dedup, tenant, type }: NewJob): ModelJob | undefined {
+  if (dedup === null) return undefined;
+  return unfinished(world).find(
+    ({ asked }) => asked.dedup?.key === dedup.key && asked.tenant === tenant && asked.type === type,
+  );
+}
+
+function unfinished(world: World): ModelJob[] {
+  return [...world.jobs.values()].filter((job) => (endOf(job)?.state ?? null) === null);
+}

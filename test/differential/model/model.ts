@@ -1,0 +1,79 @@
+/**
+ * The store port once more, as simple as it can be: what both databases must agree with. It is
+ * slow, forgets everything, and serves one caller.
+ */
+import type { Clock } from "../../../src/core/clock.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import { enqueueOne } from "./enqueue.ts";
+import * as reading from "./reading.ts";
+import { recordOf } from "./records.ts";
+import * as waiting from "./waiting.ts";
+import * as work from "./work.ts";
+import { emptyWorld, jobById, type World } from "./world.ts";
+
+/** What only one process or only a living database has: opening, waking, transactions, threads. */
+type Beyond =
+  | "~store"
+  | "open"
+  | "close"
+  | "enqueueInside"
+  | "claimsAtOnce"
+  | "thread"
+  | "watch"
+  | "onNotice";
+
+/** The verbs that are compared: all that answer from what is stored. */
+export type Compared = Omit<JobStore, Beyond>;
+
+export interface ModelStore extends Compared {
+  readonly world: World;
+}
+
+export function modelStore(clock: Pick<Clock, "now">): ModelStore {
+  const world = emptyWorld(clock);
+  return {
+    world,
+    enqueue: async (jobs) => jobs.map((job) => enqueueOne(world, job)),
+    join: async (worker) => work.join(world, worker),
+    leave: async (worker) => work.leave(world, worker),
+    renew: async (worker, leaseMs) => work.renew(world, worker, leaseMs),
+    claim: async (request) => work.claim(world, request),
+    start: async (lease, keys) => work.start(world, lease, keys),
+    handBack: async (lease, keys) => work.handBack(world, lease, keys),
+    settle: async (items) => work.settle(world, items),
+    overdue: async (worker, slackMs) => work.overdue(world, worker, slackMs),
+    silent: async (limit) => work.silent(world, limit),
+    rescue: async (request) => work.rescue(world, request),
+    promote: async (limit) => waiting.promote(world, limit),
+    cancel: async (id, _by, reason) => waiting.cancel(world, id, reason),
+    hurry: async (id) => waiting.hurry(world, id),
+    intervene: async (id, decide) => waiting.intervene(world, id, decide),
+    pause: async (gate, why) => waiting.pause(world, gate, why),
+    resume: async (gate) => waiting.resume(world, gate),
+    gates: async () => waiting.closedGates(world),
+    hold: async (limit) => waiting.hold(world, limit),
+    release: async (limit) => waiting.release(world, limit),
+    get: async (id) => {
+      const job = jobById(world, id);
+      return job === undefined ? null : recordOf(world, job);
+    },
+    attempts: async (id) =>
+      (jobById(world, id)?.ledger ?? []).map(({ state: _state, result: _result, ...row }) => row),
+    list: async (filter, { after = Infinity, limit }) => {
+      const later = reading.matching(world, filter).filter(({ key }) => key < after);
+      const page = later.slice(0, limit).map((job) => recordOf(world, job));
+      return { jobs: page, next: later.length > limit ? (page.at(-1)?.key ?? null) : null };
+    },
+    count: async (filter, max) => Math.min(max, reading.matching(world, filter).length),
+    deadLetter: async (id) => world.letters.get(id) ?? null,
+    deadLetters: async (filter, page) => reading.deadLetters(world, filter, page),
+    review: async (id, verdict) => reading.review(world, id, verdict),
+    reprocess: async (id, job, by, notes) => reading.reprocess(world, id, job, { by, notes }),
+    workers: async (limit) => work.workers(world, limit),
+    quiet: async (worker) => work.quiet(world, worker),
+    stats: async (max) => reading.stats(world, max),
+    feedEnd: async () => world.last.position,
+    feed: async (position, limit) => reading.feed(world, position, limit),
+    prune: async (retention, limit) => reading.prune(world, retention, limit),
+  };
+}

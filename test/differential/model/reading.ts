@@ -1,0 +1,169 @@
+/** What the model shows, what people do with dead letters, and what retention removes. */
+import { isFinal, type JobId } from "../../../src/core/job.ts";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  FeedEntry,
+  JobKey,
+  ListFilter,
+  NewJob,
+  Pruned,
+  ReprocessAnswer,
+  Retention,
+  Review,
+  ReviewAnswer,
+  Stats,
+} from "../../../src/store/store.ts";
+import { enqueueOne } from "./enqueue.ts";
+import { atMost, endOf, inOrder, stateOf, tell, type ModelJob, type World } from "./world.ts";
+
+/** The jobs that pass a filter, newest first. */
+export function matching(world: World, filter: ListFilter): ModelJob[] {
+  return [...world.jobs.values()].toReversed().filter((job) => {
+    const { asked } = job;
+    return (
+      (filter.states?.includes(stateOf(job)) ?? true) &&
+      isAsked(filter.type, asked.type) &&
+      isAsked(filter.tenant, asked.tenant) &&
+      isAsked(filter.category, asked.category) &&
+      isAsked(filter.correlationId, asked.correlationId ?? asked.id) &&
+      isAsked(filter.parentId, asked.parentId) &&
+      Object.entries(filter.tags ?? {}).every(([name, value]) => asked.tags[name] === value)
+    );
+  });
+}
+
+function isAsked(wanted: string | undefined, found: string | null): boolean {
+  return wanted === undefined || wanted === found;
+}
+
+export function stats(world: World, max: number): Stats {
+  const jobs = [...world.jobs.values()];
+  const lying = (kind: string): ModelJob[] => jobs.filter(({ place }) => place?.kind === kind);
+  const upTo = (found: readonly ModelJob[]): number => Math.min(max, found.length);
+  const ready = lying("ready");
+  const oldest = Math.min(...ready.map(({ place }) => place?.runAt ?? Infinity));
+  return {
+    scheduled: upTo(lying("scheduled")),
+    queued: upTo(ready),
+    held: upTo(lying("blocked")),
+    running: upTo(jobs.filter((job) => stateOf(job) === "running")),
+    failed: upTo(jobs.filter((job) => stateOf(job) === "failed")),
+    oldestQueuedMs: ready.length === 0 ? null : Math.max(0, world.clock.now() - oldest),
+  };
+}
+
+export function feed(world: World, position: number, limit: number): FeedEntry[] {
+  const later = world.events.filter((event) => event.position > position);
+  return atMost(later, limit).map(({ position: place, kind, at, id, key }) => {
+    const isThere = key === null || world.jobs.has(key);
+    return { position: place, kind, at, jobs: isThere ? [id] : [] };
+  });
+}
+
+export function deadLetters(
+  world: World,
+  filter: DeadLetterFilter,
+  { after, limit }: { readonly after?: JobId; readonly limit: number },
+): DeadLetter[] {
+  const newest = [...world.letters.values()].toSorted(
+    (left, right) => right.diedAt - left.diedAt || (left.id < right.id ? 1 : -1),
+  );
+  const seen = after === undefined ? 0 : newest.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && seen === 0) return [];
+  const found = newest.slice(seen).filter((letter) => {
+    return (
+      isAsked(filter.status, letter.status) &&
+      isAsked(filter.type, letter.type) &&
+      isAsked(filter.tenant, letter.tenant)
+    );
+  });
+  return atMost(found, limit);
+}
+
+export function review(world: World, id: JobId, verdict: Review): ReviewAnswer {
+  const letter = world.letters.get(id);
+  if (letter === undefined) return { status: "unknown" };
+  if (isClosed(letter)) return { status: "closed", letter };
+  return { status: "reviewed", letter: mark(world, letter, verdict, null) };
+}
+
+export function reprocess(
+  world: World,
+  id: JobId,
+  successor: NewJob,
+  { by, notes }: { readonly by: string; readonly notes: string | null },
+): ReprocessAnswer {
+  const letter = world.letters.get(id);
+  if (letter === undefined) return { status: "unknown" };
+  if (isClosed(letter)) return { status: "closed", letter };
+  const answer = enqueueOne(world, successor);
+  if (answer.status !== "created") return { status: "reprocessed", letter, answer };
+  const marked = mark(world, letter, { status: "reprocessed", by, notes }, answer.id);
+  return { status: "reprocessed", letter: marked, answer };
+}
+
+function isClosed({ status }: DeadLetter): boolean {
+  return status === "reprocessed" || status === "discarded";
+}
+
+function mark(
+  world: World,
+  letter: DeadLetter,
+  { status, by, notes }: { status: DeadLetter["status"]; by: string; notes: string | null },
+  successor: JobId | null,
+): DeadLetter {
+  const reviewedAt = world.clock.now();
+  const marked = { ...letter, status, reviewedBy: by, reviewedAt, notes, successor };
+  world.letters.set(letter.id, marked);
+  return marked;
+}
+
+/** What prune would remove of jobs, oldest first, without a limit. */
+export function outlived(world: World, { finishedMs }: Retention): ModelJob[] {
+  const leased = new Set<JobKey>();
+  for (const { runs } of world.leases.values()) for (const { job } of runs) leased.add(job.key);
+  const found = [...world.jobs.values()].filter((job) => {
+    const state = stateOf(job);
+    if (!isFinal(state) || leased.has(job.key)) return false;
+    return finishedAt(job) <= world.clock.now() - finishedMs[state];
+  });
+  return inOrder(found, (job) => [finishedAt(job)]);
+}
+
+export function finishedAt(job: ModelJob): number {
+  return endOf(job)?.finishedAt ?? Infinity;
+}
+
+export function prune(world: World, retention: Retention, limit: number): Pruned {
+  const now = world.clock.now();
+  const jobs = atMost(outlived(world, retention), limit);
+  for (const job of jobs) {
+    world.jobs.delete(job.key);
+    const { asked } = job;
+    const held = world.idempotency.get(`${asked.tenant} ${asked.idempotency?.key}`);
+    if (held?.job === asked.id) held.expiresAt = finishedAt(job) + retention.idempotencyMs;
+    tell(world, "job:deleted", job);
+  }
+  const keys = atMost(
+    [...world.idempotency].filter(([, { expiresAt }]) => expiresAt !== null && expiresAt <= now),
+    limit,
+  );
+  for (const [key] of keys) world.idempotency.delete(key);
+  const letters = atMost(
+    inOrder(world.letters.values(), ({ diedAt }) => [diedAt]).filter(
+      ({ diedAt }) => diedAt <= now - retention.deadLetterMs,
+    ),
+    limit,
+  );
+  for (const { id } of letters) world.letters.delete(id);
+  const before = world.events.length;
+  world.events = world.events.filter(({ at }) => at > now - retention.eventMs);
+  const counts = {
+    jobs: jobs.length,
+    deadLetters: letters.length,
+    idempotencyKeys: keys.length,
+    events: before - world.events.length,
+  };
+  return { ...counts, more: Object.values(counts).includes(limit) };
+}

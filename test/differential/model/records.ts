@@ -1,0 +1,48 @@
+/** How the model shows a job. */
+import type { CrashFacts, JobRecord } from "../../../src/store/store.ts";
+import { endOf, leaseOf, stateOf, type ModelJob, type World } from "./world.ts";
+
+/** What was asked for, in words. */
+export function specOf({ asked, createdAt, scheduledAt }: ModelJob) {
+  const { due: _due, idempotency, dedup, correlationId, ...same } = asked;
+  return {
+    ...same,
+    correlationId: correlationId ?? asked.id,
+    idempotencyKey: idempotency?.key ?? null,
+    dedupKey: dedup?.key ?? null,
+    createdAt,
+    scheduledAt,
+  };
+}
+
+export function recordOf(world: World, job: ModelJob): JobRecord {
+  const state = stateOf(job);
+  const last = endOf(job);
+  const isOver = last !== undefined && last.state !== null;
+  return {
+    ...specOf(job),
+    key: job.key,
+    state,
+    runAt: job.place?.runAt ?? null,
+    attempts: last?.tries ?? 0,
+    crashes: last?.crashes ?? 0,
+    startedAt: state === "running" ? startOf(world, job) : (last?.startedAt ?? null),
+    finishedAt: isOver ? last.finishedAt : null,
+    result: last?.result ?? null,
+    fault: last?.fault ?? null,
+    cancelReason: last?.reason ?? null,
+    heldBy: job.place?.kind === "blocked" ? job.place.gate : null,
+    cancelRequested: job.cancelRequest !== null,
+  };
+}
+
+function startOf(world: World, job: ModelJob): number | null {
+  return leaseOf(world, job)?.runs.find((run) => run.job === job)?.startedAt ?? null;
+}
+
+/** What a decision about a run may look at. */
+export function factsOf(job: ModelJob): CrashFacts {
+  const { id, type, maxAttempts, onOrphan, retryOwner } = job.asked;
+  const { tries = 0, crashes = 0 } = endOf(job) ?? {};
+  return { id, type, maxAttempts, onOrphan, retryOwner, tries, crashes };
+}

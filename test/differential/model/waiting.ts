@@ -1,0 +1,139 @@
+/** What operators do to jobs, and what holds them back. */
+import type { JobId } from "../../../src/core/job.ts";
+import type { Settlement } from "../../../src/core/outcome.ts";
+import { isFinal } from "../../../src/core/job.ts";
+import type {
+  CancelAnswer,
+  CrashFacts,
+  Gate,
+  GateName,
+  InterveneAnswer,
+  JobStore,
+  Promotion,
+} from "../../../src/store/store.ts";
+import { endRun, endUnstarted } from "./ends.ts";
+import { factsOf } from "./records.ts";
+import {
+  atMost,
+  inOrder,
+  isOpen,
+  jobById,
+  leaseOf,
+  putWaiting,
+  stateOf,
+  type ModelJob,
+  type World,
+} from "./world.ts";
+
+export function promote(world: World, limit: number): Promotion {
+  const now = world.clock.now();
+  const scheduled = inOrder(
+    [...world.jobs.values()].filter(({ place }) => place?.kind === "scheduled"),
+    (job) => [job.place?.runAt ?? 0, job.key],
+  );
+  const due = atMost(
+    scheduled.filter(({ place }) => place !== null && place.runAt <= now),
+    limit,
+  );
+  for (const job of due) job.place = { kind: "ready", runAt: job.place?.runAt ?? 0 };
+  const next = scheduled.find((job) => !due.includes(job))?.place?.runAt;
+  return { moved: due.length, nextDueMs: next === undefined ? null : Math.max(0, next - now) };
+}
+
+export function cancel(world: World, id: JobId, reason: string | null): CancelAnswer {
+  const job = jobById(world, id);
+  if (job === undefined) return { status: "unknown" };
+  const state = stateOf(job);
+  if (isFinal(state)) return { status: "final", state };
+  if (job.place !== null) {
+    endUnstarted(world, job, reason);
+    return { status: "cancelled" };
+  }
+  job.cancelRequest ??= { reason };
+  return { status: "requested" };
+}
+
+export function hurry(world: World, id: JobId): InterveneAnswer | { readonly status: "running" } {
+  const job = jobById(world, id);
+  if (job === undefined) return { status: "unknown" };
+  const state = stateOf(job);
+  if (isFinal(state)) return { status: "final", state };
+  if (state === "running") return { status: "running" };
+  if (state === "scheduled") putWaiting(world, job, world.clock.now());
+  return { status: "done", state: stateOf(job) };
+}
+
+export function intervene(
+  world: World,
+  id: JobId,
+  decide: (job: CrashFacts) => Settlement,
+): InterveneAnswer {
+  const job = jobById(world, id);
+  if (job === undefined) return { status: "unknown" };
+  const state = stateOf(job);
+  if (isFinal(state)) return { status: "final", state };
+  const lease = job.place === null ? (leaseOf(world, job) ?? null) : null;
+  const startedAt = lease?.runs.find((run) => run.job === job)?.startedAt ?? null;
+  endRun(world, { job, startedAt }, lease, decide(factsOf(job)));
+  // A run that had begun stays in its lease until its worker has heard of it.
+  const isToBeHeard = startedAt !== null && lease !== null && world.workers.has(lease.worker);
+  if (lease !== null && !isToBeHeard && !lease.runs.some(isOpen)) {
+    world.leases.delete(lease.number);
+  }
+  return { status: "done", state: stateOf(job) };
+}
+
+export function pause(
+  { gates, names, clock }: World,
+  { kind, name }: GateName,
+  { reason, by, forMs }: Parameters<JobStore["pause"]>[1],
+): void {
+  const gate = `${kind} ${name}`;
+  if (!names.includes(gate)) names.push(gate);
+  const until = forMs === undefined ? null : clock.now() + forMs;
+  gates.set(gate, { kind, name, reason, by, until });
+}
+
+export function resume({ gates }: World, { kind, name }: GateName): void {
+  gates.delete(`${kind} ${name}`);
+}
+
+export function closedGates({ gates, clock }: World): Gate[] {
+  const now = clock.now();
+  return [...gates.values()].filter(({ until }) => until === null || until > now);
+}
+
+/** The closed gates that a job stands behind, the one that was named first in front. */
+function gatesBefore(world: World, { asked }: ModelJob): GateName[] {
+  const behind = closedGates(world).filter(({ kind, name }) => asked[kind] === name);
+  return inOrder(behind, ({ kind, name }) => [world.names.indexOf(`${kind} ${name}`)]).map(
+    ({ kind, name }) => ({ kind, name }),
+  );
+}
+
+export function isHeldBack(world: World, job: ModelJob): boolean {
+  return gatesBefore(world, job).length > 0;
+}
+
+export function hold(world: World, limit: number): number {
+  const behind = [...world.jobs.values()].flatMap((job) => {
+    const [gate] = gatesBefore(world, job);
+    return job.place?.kind === "ready" && gate !== undefined ? [{ job, gate }] : [];
+  });
+  const moved = atMost(behind, limit);
+  for (const { job, gate } of moved) {
+    job.place = { kind: "blocked", runAt: job.place?.runAt ?? 0, gate };
+  }
+  return moved.length;
+}
+
+export function release(world: World, limit: number): number {
+  const closed = closedGates(world);
+  const free = [...world.jobs.values()].filter(({ place }) => {
+    if (place?.kind !== "blocked") return false;
+    return !closed.some(({ kind, name }) => kind === place.gate.kind && name === place.gate.name);
+  });
+  const moved = atMost(free, limit);
+  for (const job of moved) job.place = { kind: "ready", runAt: job.place?.runAt ?? 0 };
+  return moved.length;
+}

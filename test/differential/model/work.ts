@@ -1,0 +1,271 @@
+/** Workers, claims, buffers, settlements and rescues. */
+import { isCertain, lastWaveOf } from "../../../src/store/waves.ts";
+import type {
+  Claim,
+  ClaimRequest,
+  JobKey,
+  Lease,
+  OverdueRun,
+  Renewal,
+  Rescue,
+  RescueRequest,
+  SettleAnswer,
+  SettleItem,
+  SilentWorker,
+  WorkerId,
+  WorkerInfo,
+  WorkerRecord,
+} from "../../../src/store/store.ts";
+import { enqueueOne } from "./enqueue.ts";
+import { endRun, endUnstarted, keepOpen, putBack } from "./ends.ts";
+import { factsOf, specOf } from "./records.ts";
+import {
+  atMost,
+  endOf,
+  inOrder,
+  isOpen,
+  leasesOf,
+  nextRun,
+  stateOf,
+  tell,
+  type ModelJob,
+  type ModelLease,
+  type ModelRun,
+  type ModelWorker,
+  type World,
+} from "./world.ts";
+import { isHeldBack } from "./waiting.ts";
+
+export function join(world: World, info: WorkerInfo): void {
+  const now = world.clock.now();
+  const until = now + info.leaseMs;
+  const known = world.workers.get(info.id);
+  if (known === undefined) {
+    world.workers.set(info.id, { info, joinedAt: now, until, beats: 0, quiet: false });
+    return;
+  }
+  known.until = until;
+  known.beats += 1;
+}
+
+export function leave(world: World, worker: WorkerId): void {
+  if (leasesOf(world, worker).length === 0) world.workers.delete(worker);
+  const known = world.workers.get(worker);
+  if (known !== undefined) known.until = world.clock.now();
+}
+
+export function renew(world: World, worker: WorkerId, leaseMs: number): Renewal {
+  const known = world.workers.get(worker);
+  if (known === undefined) return { status: "lost" };
+  const now = world.clock.now();
+  known.until = now + leaseMs;
+  known.beats += 1;
+  const runs = leasesOf(world, worker).flatMap((lease) => lease.runs);
+  const cancel = runs
+    .filter((run) => isOpen(run) && run.job.cancelRequest !== null)
+    .map(({ job, n }) => ({ key: job.key, n, reason: job.cancelRequest?.reason ?? null }));
+  const ended = runs.filter((run) => !isOpen(run)).map(({ job, n }) => ({ key: job.key, n }));
+  return { status: "renewed", now, cancel, quiet: known.quiet, outdated: false, ended };
+}
+
+export function quiet(world: World, worker: WorkerId): boolean {
+  const known = world.workers.get(worker);
+  if (known !== undefined) known.quiet = true;
+  return known !== undefined;
+}
+
+export function workers(world: World, limit: number): WorkerRecord[] {
+  const known = [...world.workers.values()].toSorted(
+    (left, right) => left.joinedAt - right.joinedAt || (left.info.id < right.info.id ? -1 : 1),
+  );
+  return atMost(known, limit).map((worker) => workerRecord(world, worker));
+}
+
+function workerRecord(world: World, { info, ...life }: ModelWorker): WorkerRecord {
+  const { leaseMs: _leaseMs, protocol: _protocol, ...same } = info;
+  const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
+  const buffered = open.filter(({ startedAt }) => startedAt === null).length;
+  return { ...same, ...life, running: open.length - buffered, buffered };
+}
+
+export function claim(world: World, request: ClaimRequest): Claim {
+  const now = world.clock.now();
+  const worker = world.workers.get(request.worker);
+  if (worker === undefined || worker.until <= now) return { lease: null, jobs: [], lost: true };
+  const due = inOrder(
+    [...world.jobs.values()].filter((job) => isWanted(world, job, request)),
+    (job) => [job.asked.priority, job.place?.runAt ?? 0, job.key],
+  );
+  const taken = worker.quiet ? [] : atMost(due, request.limit);
+  if (taken.length === 0) return { lease: null, jobs: [], lost: false };
+
+  world.last.lease += 1;
+  const number = world.last.lease;
+  const lease: ModelLease = {
+    number,
+    secret: `secret ${number}`,
+    worker: request.worker,
+    claimedAt: now,
+    runs: taken.map((job) => ({
+      job,
+      n: nextRun(job),
+      runAt: job.place?.runAt ?? 0,
+      startedAt: request.buffer ? null : now,
+    })),
+  };
+  world.leases.set(number, lease);
+  for (const job of taken) {
+    job.place = null;
+    if (!request.buffer) tell(world, "job:started", job);
+  }
+  const jobs = lease.runs.map(claimedJob);
+  return { lease: { number, secret: lease.secret }, jobs, lost: false };
+}
+
+function isWanted(world: World, job: ModelJob, request: ClaimRequest): boolean {
+  const { asked, place } = job;
+  return (
+    place?.kind === "ready" &&
+    (request.lanes === "any" || request.lanes.includes(asked.lane)) &&
+    (request.types?.includes(asked.type) ?? true) &&
+    (request.tenants?.includes(asked.tenant) ?? true) &&
+    !(request.buffer && (endOf(job)?.crashes ?? 0) > 0) &&
+    !isHeldBack(world, job)
+  );
+}
+
+function claimedJob({ job, n, runAt }: ModelRun): Claim["jobs"][number] {
+  const spec = specOf(job);
+  return {
+    ...factsOf(job),
+    key: job.key,
+    n,
+    runAt,
+    tenant: spec.tenant,
+    lane: spec.lane,
+    priority: spec.priority,
+    payload: spec.payload,
+    payloadVersion: spec.payloadVersion,
+    correlationId: spec.correlationId,
+    parentId: spec.parentId,
+    timeoutMs: spec.timeoutMs,
+    concurrencyKey: spec.concurrencyKey,
+    tags: spec.tags,
+    createdAt: spec.createdAt,
+  };
+}
+
+function heldLease({ leases }: World, { number, secret }: Lease): ModelLease | undefined {
+  const lease = leases.get(number);
+  return lease?.secret === secret ? lease : undefined;
+}
+
+export function start(
+  world: World,
+  proof: Lease,
+  keys: readonly JobKey[],
+): { status: "started" | "stale"; begun: JobKey[] } {
+  const lease = heldLease(world, proof);
+  if (lease === undefined) return { status: "stale", begun: [] };
+  const open = lease.runs.filter((run) => isOpen(run) && keys.includes(run.job.key));
+  const waiting = open.filter(({ startedAt }) => startedAt === null);
+  const asked = waiting.filter(({ job }) => job.cancelRequest !== null);
+  for (const run of waiting.filter((each) => !asked.includes(each))) {
+    run.startedAt = world.clock.now();
+    tell(world, "job:started", run.job);
+  }
+  for (const { job } of asked) endUnstarted(world, job, job.cancelRequest?.reason ?? null);
+  if (asked.length > 0) keepOpen(world, lease, []);
+  const begun = open.filter((run) => !asked.includes(run)).map(({ job }) => job.key);
+  return { status: "started", begun };
+}
+
+export function handBack(world: World, proof: Lease, keys: readonly JobKey[]): number {
+  const lease = heldLease(world, proof);
+  if (lease === undefined) return 0;
+  const leaving = lease.runs.filter(
+    (run) => isOpen(run) && run.startedAt === null && keys.includes(run.job.key),
+  );
+  if (leaving.length === 0) return 0;
+  const returned = leaving.filter((run) => putBack(world, run)).length;
+  keepOpen(world, lease, leaving);
+  return returned;
+}
+
+export function settle(world: World, items: readonly SettleItem[]): SettleAnswer[] {
+  const answers = items.map((item) => settleOne(world, item));
+  for (const { lease: proof } of items) {
+    const lease = heldLease(world, proof);
+    if (lease?.runs.some(isOpen) === false) world.leases.delete(lease.number);
+  }
+  for (const [index, { settlement, children = [] }] of items.entries()) {
+    const isSuccess = settlement.to === "completed" || settlement.to === "completed_with_errors";
+    if (answers[index] !== "settled" || !isSuccess) continue;
+    for (const child of children) enqueueOne(world, child);
+  }
+  return answers;
+}
+
+function settleOne(world: World, { lease: proof, key, n, settlement }: SettleItem): SettleAnswer {
+  const lease = heldLease(world, proof);
+  const run = lease?.runs.find(({ job }) => job.key === key);
+  if (lease === undefined || run === undefined) return "stale";
+  if (run.n !== n || !isOpen(run) || run.startedAt === null) return "stale";
+  if (settlement.tries > n) return "refused";
+  endRun(world, run, lease, settlement);
+  return "settled";
+}
+
+export function overdue(world: World, worker: WorkerId, slackMs: number): OverdueRun[] {
+  return leasesOf(world, worker).flatMap(({ number, secret, runs }) =>
+    runs.filter(isOpen).flatMap(({ job, n, startedAt }) => {
+      const limitMs = job.asked.timeoutMs;
+      const ranMs = world.clock.now() - (startedAt ?? world.clock.now());
+      if (limitMs === null || ranMs <= limitMs + slackMs) return [];
+      const lease = { number, secret };
+      return [{ lease, key: job.key, n, limitMs, ranMs, facts: factsOf(job) }];
+    }),
+  );
+}
+
+export function silent(world: World, limit: number): SilentWorker[] {
+  const now = world.clock.now();
+  const found = [...world.workers.values()]
+    .filter(({ until }) => until <= now)
+    .toSorted((left, right) => left.until - right.until || (left.info.id < right.info.id ? -1 : 1));
+  return atMost(found, limit).map(({ info, beats, until }) => {
+    return { id: info.id, beats, silentMs: now - until };
+  });
+}
+
+export function rescue(world: World, { worker, beats, limit, decide }: RescueRequest): Rescue {
+  const known = world.workers.get(worker);
+  const isSilent = known?.beats === beats && known.until <= world.clock.now();
+  if (!isSilent) return { returned: 0, settled: [], done: false };
+  const leases = leasesOf(world, worker);
+  const open = leases.flatMap((lease) => lease.runs.filter(isOpen).map((run) => ({ lease, run })));
+  const lastWave = lastWaveOf(
+    open.map(({ run }) => ({ key: run.job.key, startedAt: run.startedAt })),
+  );
+  const moved = atMost(open, limit);
+  const unstarted = moved.filter(({ run }) => run.startedAt === null);
+  const returned = unstarted.filter(({ run }) => putBack(world, run)).length;
+  const settled = moved
+    .filter(({ run }) => run.startedAt !== null)
+    .map(({ run, lease }) => {
+      const facts = factsOf(run.job);
+      const certain = isCertain({ key: run.job.key, n: run.n, tries: facts.tries }, lastWave);
+      endRun(world, run, lease, decide(facts, certain));
+      return { id: run.job.asked.id, to: stateOf(run.job) };
+    });
+  for (const lease of leases) {
+    keepOpen(
+      world,
+      lease,
+      moved.map(({ run }) => run),
+    );
+  }
+  const done = leasesOf(world, worker).length === 0;
+  if (done) world.workers.delete(worker);
+  return { returned, settled, done };
+}

@@ -1,0 +1,168 @@
+/** What the model remembers: lists and maps, and nothing that a database could help with. */
+import type { Clock } from "../../../src/core/clock.ts";
+import type { FinalState, JobId, State } from "../../../src/core/job.ts";
+import type {
+  AttemptRecord,
+  DeadLetter,
+  EventKind,
+  Gate,
+  GateName,
+  JobKey,
+  NewJob,
+  WorkerId,
+  WorkerInfo,
+} from "../../../src/store/store.ts";
+
+/** Where a job waits. It lies nowhere while somebody holds it and when it is over. */
+export type Place =
+  | { readonly kind: "scheduled"; readonly runAt: number }
+  | { readonly kind: "ready"; readonly runAt: number }
+  | { readonly kind: "blocked"; readonly runAt: number; readonly gate: GateName };
+
+export interface LedgerRow extends AttemptRecord {
+  readonly state: FinalState | null;
+  readonly result: string | null;
+}
+
+export interface ModelJob {
+  readonly key: JobKey;
+  readonly asked: NewJob;
+  readonly createdAt: number;
+  readonly scheduledAt: number;
+  readonly ledger: LedgerRow[];
+  place: Place | null;
+  cancelRequest: { readonly reason: string | null } | null;
+}
+
+export interface ModelRun {
+  readonly job: ModelJob;
+  readonly n: number;
+  /** The due time with which it lay in `ready`. */
+  readonly runAt: number;
+  startedAt: number | null;
+}
+
+export interface ModelLease {
+  readonly number: number;
+  readonly secret: string;
+  readonly worker: WorkerId;
+  readonly claimedAt: number;
+  runs: ModelRun[];
+}
+
+export interface ModelWorker {
+  readonly info: WorkerInfo;
+  readonly joinedAt: number;
+  until: number;
+  beats: number;
+  quiet: boolean;
+}
+
+/** Something that happened to one job. */
+export interface ModelEvent {
+  readonly position: number;
+  readonly kind: EventKind;
+  readonly at: number;
+  readonly id: JobId;
+  /** Null: the job is gone, and this says so. */
+  readonly key: JobKey | null;
+}
+
+export interface IdempotencyHolder {
+  readonly job: JobId;
+  readonly type: string;
+  readonly payload: string | null;
+  expiresAt: number | null;
+}
+
+export interface World {
+  readonly clock: Pick<Clock, "now">;
+  /** In the order of age. */
+  readonly jobs: Map<JobKey, ModelJob>;
+  readonly leases: Map<number, ModelLease>;
+  readonly workers: Map<WorkerId, ModelWorker>;
+  readonly gates: Map<string, Gate>;
+  /** Gates in the order in which they were first named. */
+  readonly names: string[];
+  readonly idempotency: Map<string, IdempotencyHolder>;
+  readonly letters: Map<JobId, DeadLetter>;
+  readonly last: { key: number; lease: number; position: number };
+  events: ModelEvent[];
+}
+
+export function emptyWorld(clock: Pick<Clock, "now">): World {
+  return {
+    clock,
+    jobs: new Map(),
+    leases: new Map(),
+    workers: new Map(),
+    gates: new Map(),
+    names: ["tenant default"],
+    idempotency: new Map(),
+    letters: new Map(),
+    last: { key: 0, lease: 0, position: 0 },
+    events: [],
+  };
+}
+
+export function jobById(world: World, id: JobId): ModelJob | undefined {
+  return [...world.jobs.values()].find(({ asked }) => asked.id === id);
+}
+
+export function endOf(job: ModelJob): LedgerRow | undefined {
+  return job.ledger.at(-1);
+}
+
+export function stateOf(job: ModelJob): State {
+  const state = endOf(job)?.state ?? null;
+  if (state !== null) return state;
+  if (job.place === null) return "running";
+  return job.place.kind === "scheduled" ? "scheduled" : "queued";
+}
+
+/** The number that the next run of a job will have, or the present one has. */
+export function nextRun(job: ModelJob): number {
+  return (endOf(job)?.n ?? 0) + 1;
+}
+
+/** Puts a job where it belongs by its due time. */
+export function putWaiting(world: World, job: ModelJob, runAt: number): "scheduled" | "queued" {
+  const isDue = runAt <= world.clock.now();
+  job.place = { kind: isDue ? "ready" : "scheduled", runAt };
+  return isDue ? "queued" : "scheduled";
+}
+
+export function isOpen({ job, n }: ModelRun): boolean {
+  return nextRun(job) === n;
+}
+
+/** The newest lease that names a job is the valid one. */
+export function leaseOf(world: World, job: ModelJob): ModelLease | undefined {
+  return [...world.leases.values()]
+    .toReversed()
+    .find(({ runs }) => runs.some((run) => run.job === job));
+}
+
+export function leasesOf(world: World, worker: WorkerId): ModelLease[] {
+  return [...world.leases.values()].filter((lease) => lease.worker === worker);
+}
+
+export function tell(world: World, kind: EventKind, { key, asked }: ModelJob): void {
+  world.last.position += 1;
+  const named = kind === "job:deleted" ? null : key;
+  const at = world.clock.now();
+  world.events.push({ position: world.last.position, kind, at, id: asked.id, key: named });
+}
+
+/** What the port promises to take as a limit. */
+export function atMost<Item>(items: readonly Item[], limit: number): Item[] {
+  return items.slice(0, Math.max(0, Math.trunc(limit)));
+}
+
+/** Sorts by several numbers, the first of which counts most. */
+export function inOrder<Item>(items: Iterable<Item>, by: (item: Item) => number[]): Item[] {
+  return [...items].toSorted((left, right) => {
+    const others = by(right);
+    return by(left).reduce((order, value, index) => order || value - (others[index] ?? 0), 0);
+  });
+}

@@ -1,0 +1,289 @@
+/** Runs one command on one store and answers in words that all stores share; see `shown.ts`. */
+import type { JobId } from "../../src/core/job.ts";
+import type {
+  Claim,
+  JobKey,
+  Lease,
+  ListFilter,
+  NewJob,
+  SettleItem,
+  WorkerInfo,
+} from "../../src/store/store.ts";
+import { retention } from "../support/factories.ts";
+import { GATES, type Command, type CommandOf, type FilterWish, type Proof } from "./commands.ts";
+import { crashDecision, endDecision } from "./decisions.ts";
+import type { Compared } from "./model/model.ts";
+import * as shown from "./shown.ts";
+
+type Held = Claim & { readonly lease: Lease };
+
+/** One of the stores that are compared, and what it has told so far. */
+export interface Subject {
+  readonly name: string;
+  readonly store: Compared;
+  readonly claims: Held[];
+  /** Jobs by the numbers that this store has for them. */
+  readonly ids: Map<JobKey, JobId>;
+  /** Where the feed ended when the sequence last marked it. */
+  position: number;
+}
+
+/** What a sequence has in common, whichever store it runs on. */
+export interface Script {
+  readonly workers: readonly WorkerInfo[];
+  /** Ids of all jobs that were asked for so far. */
+  readonly ids: readonly JobId[];
+  /** The jobs that the present command brings, ready-made, in the order in which it names them. */
+  readonly jobs: readonly NewJob[];
+  /** How many jobs can be pruned without a choice among equally old ones. */
+  readonly pruneLimit: number;
+}
+
+const ALL = 1_000;
+/** Longer than any sequence lasts. */
+const AGES_MS = 3_000_000_000;
+const JOBS_ONLY = {
+  finishedMs: every(0),
+  deadLetterMs: AGES_MS,
+  idempotencyMs: AGES_MS,
+  eventMs: AGES_MS,
+};
+const STRANGER = "01JAAAAAAAAAAAAAAAAAAAAAAA";
+
+type Performance<Verb> = (
+  subject: Subject,
+  script: Script,
+  command: CommandOf<Verb>,
+) => Promise<unknown>;
+
+/** What each command means. Time goes by elsewhere, for all stores at once. */
+const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Performance<Verb> } = {
+  enqueue: ({ store }, { jobs }) => store.enqueue(jobs),
+  join: ({ store }, script, { worker }) => store.join(script.workers[worker]!),
+  leave: ({ store }, script, { worker }) => store.leave(script.workers[worker]!.id),
+  quiet: ({ store }, script, { worker }) => store.quiet(script.workers[worker]!.id),
+  renew: async (subject, script, { worker, leaseMs }) =>
+    shown.renewal(subject, await subject.store.renew(script.workers[worker]!.id, leaseMs)),
+  overdue: async (subject, script, { worker }) =>
+    shown.overdue(subject, await subject.store.overdue(script.workers[worker]!.id, 10)),
+  silent: ({ store }) => store.silent(ALL),
+  workers: ({ store }) => store.workers(ALL),
+  claim,
+  start: move,
+  handBack: move,
+  settle,
+  overcharge,
+  rescue,
+  promote: ({ store }, _script, { limit }) => store.promote(limit),
+  cancel: ({ store }, script, { job }) => store.cancel(idAt(script, job), "ada", `reason ${job}`),
+  hurry: ({ store }, script, { job }) => store.hurry(idAt(script, job)),
+  intervene: ({ store }, script, { job, end }) =>
+    store.intervene(idAt(script, job), endDecision(end)),
+  pause,
+  resume: ({ store }, _script, { gate }) => store.resume(GATES[gate]!),
+  hold: ({ store }) => store.hold(ALL),
+  release: ({ store }) => store.release(ALL),
+  gates: async ({ store }) => shown.gates(await store.gates()),
+  get: async ({ store }, script, { job }) => shown.record(await store.get(idAt(script, job))),
+  attempts: async (subject, script, { job }) =>
+    shown.attempts(subject, await subject.store.attempts(idAt(script, job))),
+  list: (subject, script, { filter, limit }) => listAll(subject, filterOf(script, filter), limit),
+  count: ({ store }, script, { filter, max }) => store.count(filterOf(script, filter), max),
+  stats: ({ store }, _script, { max }) => store.stats(max),
+  deadLetter: async ({ store }, script, { job }) =>
+    shown.letter(await store.deadLetter(idAt(script, job))),
+  deadLetters,
+  review: async ({ store }, script, { job, status }) =>
+    shown.letterAnswer(await store.review(idAt(script, job), { status, by: "eve", notes: "seen" })),
+  reprocess: async ({ store }, script, { job }) =>
+    shown.letterAnswer(await store.reprocess(idAt(script, job), script.jobs[0]!, "eve", null)),
+  prune: ({ store }, { pruneLimit }) => store.prune(retention(JOBS_ONLY), pruneLimit),
+  pruneAll,
+  mark: async (subject) => {
+    subject.position = await subject.store.feedEnd();
+  },
+  feed: async ({ store, position }) => shown.feed(await store.feed(position, ALL)),
+};
+
+/** How many commands there are. */
+export const COMMANDS_KNOWN: number = Object.keys(PERFORMANCES).length;
+
+export function perform(
+  subject: Subject,
+  script: Script,
+  command: Exclude<Command, { readonly do: "advance" }>,
+): Promise<unknown> {
+  // The table has for each command what takes it, but the compiler looks at all of them at once.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return PERFORMANCES[command.do](subject, script, command as never);
+}
+
+/** Everything that a store shows, for the end of a sequence. */
+export async function audit(subject: Subject, script: Script): Promise<unknown> {
+  const { store } = subject;
+  const jobs = await listAll(subject, {}, ALL);
+  const ledgers: unknown[] = [];
+  for (const id of script.ids) {
+    ledgers.push([id, shown.attempts(subject, await store.attempts(id))]);
+  }
+  return {
+    jobs,
+    ledgers,
+    letters: (await store.deadLetters({}, { limit: ALL })).map(shown.letter),
+    workers: await store.workers(ALL),
+    gates: shown.gates(await store.gates()),
+    stats: await store.stats(ALL),
+    feed: shown.feed(await store.feed(0, ALL)),
+  };
+}
+
+/** A job that was asked for, or one that nobody knows. */
+export function idAt({ ids }: Pick<Script, "ids">, index: number): JobId {
+  return ids[index % (ids.length + 1)] ?? STRANGER;
+}
+
+async function claim(
+  subject: Subject,
+  { workers }: Script,
+  { worker, lanes, limit, buffer, types, tenants }: CommandOf<"claim">,
+): Promise<unknown> {
+  const filters = { ...(types !== null && { types }), ...(tenants !== null && { tenants }) };
+  const id = workers[worker]!.id;
+  const answer = await subject.store.claim({ worker: id, lanes, limit, buffer, ...filters });
+  const { lease, jobs, lost } = answer;
+  if (lease !== null) subject.claims.push({ lease, jobs, lost });
+  for (const job of jobs) subject.ids.set(job.key, job.id);
+  return { isTaken: lease !== null, lost, jobs: jobs.map(shown.withoutKey) };
+}
+
+function held({ claims }: Subject, index: number): Held | undefined {
+  return claims[index % claims.length];
+}
+
+function proofOf(subject: Subject, index: number, proof: Proof): Lease | undefined {
+  const lease = held(subject, index)?.lease;
+  if (lease === undefined) return undefined;
+  if (proof === "wrong secret") return { ...lease, secret: "0123456789abcdef" };
+  const other = held(subject, index + 1)?.lease ?? lease;
+  return proof === "other number" ? { ...lease, number: other.number + 1_000 } : lease;
+}
+
+async function move(
+  subject: Subject,
+  _script: Script,
+  { do: verb, claim: index, jobs, proof }: CommandOf<"start">,
+): Promise<unknown> {
+  const lease = proofOf(subject, index, proof);
+  if (lease === undefined) return null;
+  const keys = jobs.flatMap((turn) => held(subject, index)?.jobs[turn]?.key ?? []);
+  if (verb === "handBack") return subject.store.handBack(lease, keys);
+  const { status, begun } = await subject.store.start(lease, keys);
+  return { status, begun: begun.map((key) => subject.ids.get(key)) };
+}
+
+async function settle(
+  subject: Subject,
+  script: Script,
+  command: CommandOf<"settle">,
+): Promise<unknown> {
+  let children = 0;
+  const items = command.items.flatMap((wish): SettleItem[] => {
+    const jobs = held(subject, wish.claim)?.jobs ?? [];
+    const job = jobs[wish.job % jobs.length];
+    const lease = proofOf(subject, wish.claim, wish.proof === "other run" ? "right" : wish.proof);
+    const child = wish.child === null ? [] : [script.jobs[children++]!];
+    if (job === undefined || lease === undefined) return [];
+    const n = wish.proof === "other run" ? job.n + 1 : job.n;
+    return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), children: child }];
+  });
+  return items.length === 0 ? [] : subject.store.settle(items);
+}
+
+/** Says that a run was charged more often than it ran, which no store takes. */
+async function overcharge(
+  subject: Subject,
+  _script: Script,
+  { claim: index }: CommandOf<"overcharge">,
+): Promise<unknown> {
+  const { lease, jobs: [job] = [] } = held(subject, index) ?? {};
+  if (lease === undefined || job === undefined) return null;
+  const settlement = { ...endDecision("succeeded")(job), tries: 99 };
+  return subject.store.settle([{ lease, key: job.key, n: job.n, settlement }]);
+}
+
+async function rescue(
+  { store }: Subject,
+  { workers }: Script,
+  { worker, limit, late }: CommandOf<"rescue">,
+): Promise<unknown> {
+  const { id } = workers[worker]!;
+  const silent = await store.silent(ALL);
+  const beats = (silent.find((each) => each.id === id)?.beats ?? 0) - (late ? 1 : 0);
+  const answer = await store.rescue({ worker: id, beats, limit, decide: crashDecision });
+  return { silent, answer };
+}
+
+async function pause(
+  { store }: Subject,
+  _script: Script,
+  { gate, forMs }: CommandOf<"pause">,
+): Promise<void> {
+  const length = forMs === null ? {} : { forMs };
+  return store.pause(GATES[gate]!, { reason: "stocktaking", by: "ada", ...length });
+}
+
+async function pruneAll(
+  { store }: Subject,
+  _script: Script,
+  { ageMs }: CommandOf<"pruneAll">,
+): Promise<unknown> {
+  // With no age at all, whether the word about a removal goes with it is left open.
+  const ages = { deadLetterMs: ageMs, idempotencyMs: ageMs, eventMs: Math.max(1, ageMs) };
+  const pruned = await store.prune(retention({ finishedMs: every(ageMs), ...ages }), ALL);
+  return { ...pruned, events: pruned.events > 0 };
+}
+
+function every(ms: number) {
+  return { completed: ms, completed_with_errors: ms, failed: ms, cancelled: ms };
+}
+
+async function listAll(subject: Subject, filter: ListFilter, limit: number): Promise<unknown> {
+  const found: unknown[] = [];
+  let after: JobKey | null = null;
+  for (let pages = 0; pages < ALL; pages += 1) {
+    const page = after === null ? { limit } : { after, limit };
+    const { jobs, next } = await subject.store.list(filter, page);
+    for (const { key, id } of jobs) subject.ids.set(key, id);
+    found.push(...jobs.map(shown.record));
+    if (next === null) return found;
+    after = next;
+  }
+  throw new Error("a list never ends");
+}
+
+/** Two pages. */
+async function deadLetters(
+  { store }: Subject,
+  _script: Script,
+  { status, limit }: CommandOf<"deadLetters">,
+): Promise<unknown> {
+  const filter = status === null ? {} : { status };
+  const first = await store.deadLetters(filter, { limit });
+  const last = first.at(-1);
+  if (last === undefined) return [];
+  const second = await store.deadLetters(filter, { after: last.id, limit });
+  return [...first, ...second].map(shown.letter);
+}
+
+function filterOf(script: Script, wish: FilterWish): ListFilter {
+  const { states, type, tenant, category, correlation, parent, tag } = wish;
+  return {
+    ...(states !== null && { states }),
+    ...(type !== null && { type }),
+    ...(tenant !== null && { tenant }),
+    ...(category !== null && { category }),
+    ...(correlation !== null && { correlationId: idAt(script, correlation) }),
+    ...(parent !== null && { parentId: idAt(script, parent) }),
+    ...(tag !== null && { tags: { customer: tag } }),
+  };
+}

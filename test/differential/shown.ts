@@ -1,0 +1,77 @@
+/**
+ * Answers without what the port leaves open:
+ *
+ * - the numbers of jobs, leases and positions, and the secrets of leases;
+ * - the order in which gates are named;
+ * - how the feed deals events into entries, and the order of events of different jobs;
+ * - how many entries of the feed retention removes;
+ * - where a page of a list ends, and in which text a dead letter's spec is written.
+ */
+import type {
+  AttemptRecord,
+  DeadLetter,
+  FeedEntry,
+  Gate,
+  JobKey,
+  JobRecord,
+  OverdueRun,
+  Renewal,
+  ReprocessAnswer,
+  ReviewAnswer,
+} from "../../src/store/store.ts";
+import type { Subject } from "./perform.ts";
+
+export function withoutKey<Row extends { readonly key: JobKey }>(row: Row): Omit<Row, "key"> {
+  const { key: _key, ...rest } = row;
+  return rest;
+}
+
+export function record(found: JobRecord | null): unknown {
+  return found === null ? null : withoutKey(found);
+}
+
+export function attempts({ claims }: Subject, rows: readonly AttemptRecord[]): unknown {
+  return rows.map(({ fence, ...row }) => {
+    return { ...row, claim: claims.findIndex(({ lease }) => lease.number === fence) };
+  });
+}
+
+export function gates(found: readonly Gate[]): unknown {
+  return found.map((gate) => JSON.stringify(gate, Object.keys(gate).toSorted())).toSorted();
+}
+
+export function letter(found: DeadLetter | null): unknown {
+  if (found === null) return null;
+  const spec: unknown = JSON.parse(found.spec);
+  return { ...found, spec };
+}
+
+export function letterAnswer(answer: ReviewAnswer | ReprocessAnswer): unknown {
+  return "letter" in answer ? { ...answer, letter: letter(answer.letter) } : answer;
+}
+
+/** What happened to each job, in its order. */
+export function feed(entries: readonly FeedEntry[]): unknown {
+  const told = new Map<string, string[]>();
+  for (const { kind, at, jobs } of entries) {
+    for (const id of jobs) told.set(id, [...(told.get(id) ?? []), `${kind} at ${at}`]);
+  }
+  return [...told].toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+export function overdue(subject: Subject, runs: readonly OverdueRun[]): unknown {
+  return runs.map(({ lease, key: _key, ...run }) => {
+    const claim = subject.claims.findIndex((each) => each.lease.number === lease.number);
+    return { ...run, claim, isProven: subject.claims[claim]?.lease.secret === lease.secret };
+  });
+}
+
+export function renewal({ ids }: Subject, answer: Renewal): unknown {
+  if (answer.status === "lost") return answer;
+  const { cancel, ended, ...rest } = answer;
+  return {
+    ...rest,
+    cancel: cancel.map(({ key, n, reason }) => ({ id: ids.get(key), n, reason })),
+    ended: ended.map(({ key, n }) => ({ id: ids.get(key), n })),
+  };
+}

@@ -1,0 +1,99 @@
+/** A short form of `scripts/show/interleavings.ts`, and proof that it would find what is wrong. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { explore } from "./explore.ts";
+import { PAIRS, type Pair } from "./pairs.ts";
+import type { Rewrite } from "./side.ts";
+
+/** Two interruptions let each verb go in between any two statements of the other. */
+const SHORT = { interruptions: 2, most: 30 } as const;
+const TEST_MS_MAX = 120_000;
+
+/** Pairs of verbs that are one statement each, at least in part. */
+const INSIDE = [
+  "claim / claim",
+  "claim / rescue",
+  "settle done / rescue",
+  "settle done / the same again",
+  "handBack / start",
+  "start / cancel",
+];
+
+interface Bug {
+  readonly bug: string;
+  readonly met: string;
+  readonly rewrite: Rewrite;
+}
+
+const BUGS: readonly Bug[] = [
+  {
+    bug: "handBack does not lock the lease",
+    met: "handBack / start",
+    rewrite: (text) => without(text, /AND secret = \$\d\s+FOR UPDATE/, /FOR UPDATE/),
+  },
+  {
+    bug: "cancel does not lock the lease of a running job",
+    met: "cancel / settle retry",
+    rewrite: (text) => without(text, /LIMIT 1\s+FOR UPDATE/, /FOR UPDATE/),
+  },
+  {
+    bug: "rescue does not ask whether the worker is still silent",
+    met: "renew / rescue",
+    // What it asks about binds less than what it asks for.
+    rewrite: (text) => text.replace(/AND beats = /, "OR beats = "),
+  },
+];
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres({ durable: false });
+}, TEST_MS_MAX);
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe("two verbs that meet", () => {
+  test.each(PAIRS)(
+    "keep all invariants, statement by statement: $name",
+    async (pair) => {
+      const found = await explore(server, pair, { ...SHORT, grain: "statements" });
+
+      expect(found.violations).toEqual([]);
+      expect(found.interleavings).toBeGreaterThan(1);
+    },
+    TEST_MS_MAX,
+  );
+
+  test.each(INSIDE)(
+    "keep all invariants, row by row: %s",
+    async (name) => {
+      const found = await explore(server, pairOf(name), { ...SHORT, grain: "rows" });
+
+      expect(found.violations).toEqual([]);
+      expect(found.interleavings).toBeGreaterThan(2);
+    },
+    TEST_MS_MAX,
+  );
+
+  test.each(BUGS)(
+    "are caught when $bug",
+    async ({ met, rewrite }) => {
+      const options = { grain: "statements", interruptions: 2, most: 200, rewrite } as const;
+      const found = await explore(server, pairOf(met), options);
+
+      expect(found.violations).not.toEqual([]);
+    },
+    TEST_MS_MAX,
+  );
+});
+
+function pairOf(name: string): Pair {
+  const found = PAIRS.find((pair) => pair.name === name);
+  if (found === undefined) throw new Error(`there is no pair ${name}`);
+  return found;
+}
+
+/** Takes `part` out of the statement that is known by `mark`. */
+function without(text: string, mark: RegExp, part: RegExp): string {
+  return mark.test(text) ? text.replace(part, "") : text;
+}

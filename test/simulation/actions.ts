@@ -1,0 +1,275 @@
+/** What each action of a plan does. */
+import { DatabaseSync } from "node:sqlite";
+import type { Client } from "../../src/client/client.ts";
+import type { EnqueueOptions } from "../../src/face/enqueue.ts";
+import type { NewJob } from "../../src/store/store.ts";
+import { contracts, PRESET, text, type House, type Member, type Payload } from "./house.ts";
+import type { Action, Behaviour, Plan } from "./plan.ts";
+import { takeSnapshot } from "./snapshot.ts";
+import type { Watch } from "./watch.ts";
+import type { World } from "./world.ts";
+
+const KEYS = 4;
+
+export interface Stage {
+  readonly world: World;
+  readonly watch: Watch;
+  readonly house: House;
+  readonly plan: Plan;
+  readonly path: string;
+  readonly count: (name: string) => void;
+  /** Dead processes come again after so long. */
+  readonly restart: (role: string, ms: number) => void;
+}
+
+/** The numbers of an action, one after the other. */
+class Draw {
+  readonly #dice: readonly number[];
+  #next = 0;
+
+  constructor(dice: readonly number[]) {
+    this.#dice = dice;
+  }
+
+  upTo(max: number): number {
+    const value = this.#dice[this.#next % this.#dice.length] ?? 0;
+    this.#next += 1;
+    return Math.floor(value * max);
+  }
+
+  one<Value>(values: readonly Value[]): Value | undefined {
+    return values[this.upTo(values.length)];
+  }
+}
+
+/** Carries an action out; operations go on in the process that they fall to. */
+export function act(stage: Stage, { kind, dice }: Action): void {
+  const draw = new Draw(dice);
+  const member = draw.one([...stage.house.members.values()]);
+  if (member === undefined) return;
+  stage.count(`did ${kind}`);
+  stage.world.note(`${kind} at ${member.role}`);
+  const fault = FAULTS[kind];
+  if (fault !== undefined) {
+    fault(stage, member, draw);
+    return;
+  }
+  const operation = OPERATIONS[kind];
+  if (operation === undefined) throw new Error(`there is no action ${kind}`);
+  member.process.later(0, kind, () => {
+    // What an operation throws at once counts like what it throws later.
+    const done = (async () => operation(stage, member, draw))();
+    done.then(
+      () => stage.world.note(`${kind} is through`),
+      (error: unknown) => stage.world.note(`${kind} is refused: ${text(error)}`),
+    );
+  });
+}
+
+type Fault = (stage: Stage, member: Member, draw: Draw) => void;
+
+const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
+  crash({ house, plan, restart }, { role, process }, draw) {
+    house.crash(process);
+    restart(role, draw.upTo(plan.leaseMs * 2));
+  },
+  freeze({ world, plan }, { process }, draw) {
+    process.pausedUntil = world.elapsedMs + draw.upTo(plan.leaseMs * 3);
+  },
+  jump({ world }, _, draw) {
+    world.jumpMs += draw.upTo(60_000) - 20_000;
+  },
+  skew(_, { process }, draw) {
+    process.skewMs += draw.upTo(40_000) - 20_000;
+  },
+  commitFails({ watch }, { process }, draw) {
+    watch.disk(process).fails += 1 + draw.upTo(3);
+  },
+  commitLost({ watch }, { process }, draw) {
+    watch.disk(process).loses += 1 + draw.upTo(2);
+  },
+  busy({ watch, world }, { process }, draw) {
+    watch.disk(process).busyUntil = world.elapsedMs + draw.upTo(400);
+  },
+  slow({ house, world, plan }, _, draw) {
+    house.slowUntil = world.elapsedMs + draw.upTo(plan.leaseMs * 2);
+  },
+  powerLoss({ house, watch, restart }, _, draw) {
+    const roles = [...house.members.keys()];
+    for (const { process } of house.members.values()) house.crash(process);
+    watch.losePower();
+    house.forgetLostStarts(watch.committed);
+    for (const role of roles) restart(role, 100 + draw.upTo(2_000));
+  },
+};
+
+type Operation = (stage: Stage, member: Member, draw: Draw) => Promise<unknown>;
+
+const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
+  enqueue: (stage, { client }, draw) => enqueue(stage, client, draw, {}),
+  enqueueDelayed: (stage, { client }, draw) =>
+    enqueue(stage, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 60_000 : 8_000) }),
+  enqueueUrgent: (stage, { client }, draw) =>
+    enqueue(stage, client, draw, { priority: draw.upTo(5) }),
+  enqueueIdempotent: (stage, { client }, draw) => enqueueIdempotent(stage, client, draw),
+  enqueueDedup: (stage, { client }, draw) =>
+    enqueue(stage, client, draw, {
+      dedupKey: {
+        key: `d${draw.upTo(KEYS)}`,
+        onConflict: draw.one(["skip", "replace", "extend"] as const) ?? "skip",
+      },
+    }),
+  enqueueMany: ({ plan }, { client }, draw) =>
+    client.enqueueMany(
+      Array.from({ length: 1 + draw.upTo(8) }, () => contractOf(draw).of(payloadOf(plan, draw))),
+    ),
+  enqueueInside: (stage, member, draw) => enqueueInside(stage, member, draw),
+  enqueueTwice: ({ plan }, { client }, draw) => enqueueTwice(plan, client, draw),
+  cancel: (stage, { client }, draw) => client.jobs.cancel(someJob(stage, draw), "planned"),
+  retry: (stage, { client }, draw) => client.jobs.retry(someJob(stage, draw)),
+  fail: (stage, { client }, draw) =>
+    client.jobs.fail(someJob(stage, draw), "planned", { retry: draw.upTo(2) === 0 }),
+  release: (stage, { client }, draw) => client.jobs.release(someJob(stage, draw)),
+  pause: (_, { client }, draw) => client.pause(gateOf(draw), "planned"),
+  resume: (_, { client }, draw) => client.resume(gateOf(draw)),
+  prune: (_, { client }, draw) => client.parts.store.prune(PRESET.retention, 1 + draw.upTo(20)),
+  async reprocess(_, { client }, draw) {
+    const letter = draw.one(await client.deadLetters.list());
+    if (letter !== undefined) await client.deadLetters.reprocess(letter.id, { actor: "planned" });
+  },
+  async discard(_, { client }, draw) {
+    const letter = draw.one(await client.deadLetters.list());
+    if (letter !== undefined) await client.deadLetters.discard(letter.id, { actor: "planned" });
+  },
+  wait: (stage, { client }, draw) =>
+    client.wait({ id: someJob(stage, draw), type: "any" }, { timeout: 5_000 }),
+  async quiet({ house }, { client }, draw) {
+    const worker = draw.one(await client.workers.list());
+    if (worker === undefined) return;
+    await client.workers.quiet(worker.id);
+    for (const { role, worker: own } of house.members.values()) {
+      if (own?.id === worker.id) house.tainted.add(role);
+    }
+  },
+  async stopWorker({ house, watch, restart, plan }, member, draw) {
+    if (member.worker === null) return;
+    const { process, worker, role } = member;
+    const isClean = await worker.stop().then(
+      () => !watch.disk(process).hasFailed && !house.tainted.has(role),
+      () => false,
+    );
+    const id = house.hex(worker.id);
+    const left = [...watch.committed.leases.values()].filter((lease) => lease.worker === id);
+    if (isClean && left.length > 0) house.violate("I24", `a stop of ${role} left a lease behind`);
+    house.crash(process);
+    restart(role, draw.upTo(plan.leaseMs));
+  },
+  stats: (_, { client }) => client.jobs.stats(),
+};
+
+function contractOf(draw: Draw) {
+  return draw.one(contracts) ?? contracts[0];
+}
+
+function payloadOf({ behaviours }: Plan, draw: Draw): Payload {
+  const runs = Array.from({ length: 1 + draw.upTo(3) }, (): Behaviour => {
+    return draw.one(behaviours) ?? "ok";
+  });
+  return { token: draw.upTo(1_000), runs, ms: draw.upTo(9_000) };
+}
+
+function enqueue(stage: Stage, client: Client, draw: Draw, options: EnqueueOptions) {
+  const payload = payloadOf(stage.plan, draw);
+  const maxAttempts = 1 + draw.upTo(6);
+  return client.enqueue(contractOf(draw), payload, { ...options, maxAttempts });
+}
+
+/** The same key names the same job as long as it is kept. */
+async function enqueueIdempotent(stage: Stage, client: Client, draw: Draw): Promise<void> {
+  const key = `i${draw.upTo(KEYS)}`;
+  const payload: Payload = { token: 1, runs: ["ok"], ms: 10 };
+  const name = `1.${key}`;
+  const before = stage.watch.committed.idempotency.get(name);
+  const { id, created } = await client.enqueue(contracts[0], payload, { idempotencyKey: key });
+  const after = stage.watch.committed.idempotency.get(name);
+  const isSteady = before !== undefined && before.job_id === after?.job_id;
+  if (isSteady && (created || stage.house.hex(id) !== after.job_id)) {
+    stage.house.violate("I9", `key ${key} led to another job than the one that holds it`);
+  }
+}
+
+/** In a transaction of the caller, which ends one way or the other. */
+async function enqueueInside(stage: Stage, { client, process }: Member, draw: Draw) {
+  const database = new DatabaseSync(stage.path);
+  try {
+    database.exec("BEGIN IMMEDIATE");
+    const tx = { tx: database };
+    const { id } = await client.enqueue(contractOf(draw), payloadOf(stage.plan, draw), tx);
+    const isKept = draw.upTo(2) === 0;
+    const { committed } = stage.watch;
+    const after = takeSnapshot(database);
+    if (isKept) stage.watch.step(committed, after, process.clock.now());
+    database.exec(isKept ? "COMMIT" : "ROLLBACK");
+    if (isKept) stage.watch.adopt(database, after);
+    if (isKept) return;
+    stage.count("rolled back by its caller");
+    const found = [...takeSnapshot(database).jobs.values()];
+    const hex = stage.house.hex(id);
+    if (found.some((job) => job.id === hex)) stage.house.violate("I2", `job ${id} came back`);
+  } finally {
+    database.close();
+  }
+}
+
+/** A repeat after a lost answer, word for word. */
+async function enqueueTwice(plan: Plan, client: Client, draw: Draw): Promise<void> {
+  const { store } = client.parts;
+  const asked = JSON.stringify(payloadOf(plan, draw));
+  const job: NewJob = {
+    id: client.newId(),
+    type: "alpha",
+    tenant: "default",
+    lane: "general",
+    category: null,
+    priority: 50,
+    due: { delayMs: 0 },
+    maxAttempts: 3,
+    timeoutMs: 4_000,
+    payload: asked,
+    payloadVersion: null,
+    correlationId: null,
+    parentId: null,
+    retryOf: null,
+    concurrencyKey: null,
+    idempotency: null,
+    dedup: draw.upTo(2) === 0 ? null : { key: `t${draw.upTo(KEYS)}`, onConflict: "replace" },
+    webhookUrl: null,
+    tags: {},
+    createdBy: null,
+    onOrphan: "retry",
+    retryOwner: "queue",
+  };
+  await store.enqueue([job]).catch(() => {});
+  await store.enqueue([job]);
+}
+
+/** A job that was acknowledged, mostly one that is still there. */
+function someJob({ watch, house }: Stage, draw: Draw): string {
+  const here = [...watch.committed.jobs.values()].map(({ id }) => id);
+  const hex = draw.one(here.length > 0 ? here : [...house.acked.keys()]);
+  if (hex === undefined) throw new Error("there is no job yet");
+  return uuid(hex);
+}
+
+function uuid(hex: string): string {
+  const letters = hex.toLowerCase();
+  const cuts = [0, 8, 12, 16, 20, 32];
+  return cuts
+    .slice(1)
+    .map((end, index) => letters.slice(cuts[index], end))
+    .join("-");
+}
+
+function gateOf(draw: Draw) {
+  return draw.one([{ type: "alpha" }, { lane: "fast" }, { tenant: "default" }]) ?? { type: "beta" };
+}

@@ -1,0 +1,96 @@
+/**
+ * Taps on `node:sqlite`: the simulation looks into each transaction of the store as it goes on, and
+ * makes locks and disks fail where SQLite itself would report it.
+ */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+
+export interface Taps {
+  /** A handle was used for the first time. */
+  opened(database: DatabaseSync): void;
+  /** May throw what SQLite would: somebody else holds the lock. */
+  begin(database: DatabaseSync): void;
+  /** Something was written: about workers alone, or about jobs. */
+  wrote(what: "workers" | "jobs"): void;
+  /** One piece of a group commit is through, and can be seen from inside. */
+  piece(database: DatabaseSync): void;
+  /** Carries out the commit, or does not. */
+  commit(database: DatabaseSync, run: () => unknown): unknown;
+  /** Everything since the begin is undone. */
+  undone(database: DatabaseSync): void;
+}
+
+/** An error as SQLite's binding throws it. */
+export function sqliteError(errcode: number, message: string): Error {
+  return Object.assign(new Error(message), { code: "ERR_SQLITE_ERROR", errcode });
+}
+
+/** The real one: what the simulation itself reads goes past the taps. */
+export function plainPrepare(database: DatabaseSync, text: string): StatementSync {
+  const statement: StatementSync = Reflect.apply(plain.prepare, database, [text]);
+  return statement;
+}
+
+const plain = methodsOf(DatabaseSync.prototype);
+
+function methodsOf(prototype: DatabaseSync): Pick<DatabaseSync, "prepare" | "exec"> {
+  return { prepare: Reflect.get(prototype, "prepare"), exec: Reflect.get(prototype, "exec") };
+}
+
+/** Answers how to remove the taps. */
+export function tap(taps: Taps): () => void {
+  const known = new WeakSet<DatabaseSync>();
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, text: string, ...rest: any[]) {
+    if (!known.has(this)) taps.opened(this);
+    known.add(this);
+    const statement = Reflect.apply(plain.prepare, this, [text, ...rest]);
+    const around = tapOf(taps, this, text);
+    if (around === null) return WRITE.test(text) ? noticed(taps, statement, text) : statement;
+    const run = statement.run.bind(statement);
+    Reflect.set(statement, "run", () => around(run));
+    return statement;
+  };
+  DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
+    Reflect.apply(plain.exec, this, [text]);
+    if (text === "ROLLBACK") taps.undone(this);
+  };
+  return () => Object.assign(DatabaseSync.prototype, plain);
+}
+
+const WRITE = /^(INSERT|UPDATE|DELETE)/;
+const WORKER_WRITE = /^(INSERT INTO|UPDATE|DELETE FROM) millrace_worker\b/;
+
+function noticed(taps: Taps, statement: StatementSync, text: string): StatementSync {
+  const what = WORKER_WRITE.test(text) ? "workers" : "jobs";
+  for (const verb of ["run", "get", "all"] as const) {
+    const real = statement[verb].bind(statement);
+    Reflect.set(statement, verb, (...values: any[]) => {
+      taps.wrote(what);
+      return real(...values);
+    });
+  }
+  return statement;
+}
+
+function tapOf(
+  taps: Taps,
+  database: DatabaseSync,
+  text: string,
+): ((run: () => unknown) => unknown) | null {
+  switch (text) {
+    case "BEGIN IMMEDIATE":
+      return (run) => {
+        taps.begin(database);
+        return run();
+      };
+    case "RELEASE piece":
+      return (run) => {
+        const answer = run();
+        taps.piece(database);
+        return answer;
+      };
+    case "COMMIT":
+      return (run) => taps.commit(database, run);
+    default:
+      return null;
+  }
+}
