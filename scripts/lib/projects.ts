@@ -9,6 +9,8 @@ export interface TestProject {
   readonly testSeconds: number;
   /** Part of `npm run test:quick`. */
   readonly quick: boolean;
+  /** Takes its time, and runs only when somebody names it. */
+  readonly isCampaign?: boolean;
   /** A module that runs once before its first test. */
   readonly setup?: string;
 }
@@ -109,6 +111,7 @@ export const PROJECTS: readonly TestProject[] = [
     budgetSeconds: 240,
     testSeconds: 240,
     quick: false,
+    isCampaign: true,
   },
   {
     name: "differential",
@@ -116,6 +119,7 @@ export const PROJECTS: readonly TestProject[] = [
     budgetSeconds: 120,
     testSeconds: 120,
     quick: false,
+    isCampaign: true,
   },
   {
     name: "interleavings",
@@ -123,6 +127,7 @@ export const PROJECTS: readonly TestProject[] = [
     budgetSeconds: 180,
     testSeconds: 120,
     quick: false,
+    isCampaign: true,
   },
   {
     name: "simulation",
@@ -130,5 +135,6 @@ export const PROJECTS: readonly TestProject[] = [
     budgetSeconds: 120,
     testSeconds: 120,
     quick: false,
+    isCampaign: true,
   },
 ];
