@@ -4,11 +4,9 @@
  */
 import {
   existsSync,
-  fsyncSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -17,15 +15,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../../core/ids.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { newJob, newJobs, workerInfo } from "../../../test/support/factories.ts";
 import type { JobStore } from "../store.ts";
 import { makeSqliteStore } from "./make.ts";
-
-// Disks that fail cannot be had otherwise; all calls that no test replaces are the real ones.
-vi.mock("node:fs", { spy: true });
 
 let folder: string;
 
@@ -144,63 +139,8 @@ describe("a backup", () => {
     await store.close();
   });
 
-  test("leaves the part alone that another process has begun anew", async () => {
-    const store = await openStore("jobs.db");
-    const copy = join(folder, "copy.db");
-    vi.mocked(fsyncSync).mockImplementationOnce(() => {
-      renameSync(`${copy}.part`, join(folder, "replaced"));
-      writeFileSync(`${copy}.part`, "of another process");
-    });
-
-    await expect(store.backup(copy)).rejects.toMatchObject({ code: "BACKUP_EXISTS" });
-    expect(filesOfCopy()).toEqual(["copy.db.part"]);
-    await store.close();
-  });
-
-  test.for([
-    ["copy", 0],
-    ["folder", 1],
-  ] as const)("whose %s cannot be synced fails and can be made again", async ([, before]) => {
-    const store = await openStore("jobs.db");
-    const copy = join(folder, "copy.db");
-    for (let sync = 0; sync < before; sync += 1) {
-      vi.mocked(fsyncSync).mockImplementationOnce(() => {});
-    }
-    vi.mocked(fsyncSync).mockImplementationOnce(() => {
-      throw diskError("fsync");
-    });
-
-    await expect(store.backup(copy)).rejects.toMatchObject({ code: "STORE_FAILED" });
-    expect(filesOfCopy()).toEqual([]);
-    await store.backup(copy);
-    expect(filesOfCopy()).toEqual(["copy.db"]);
-    await store.close();
-  });
-
-  test("tells why it failed, also when it cannot clean up", async () => {
-    const store = await openStore("jobs.db");
-    const copy = join(folder, "copy.db");
-    vi.mocked(fsyncSync).mockImplementationOnce(() => {
-      vi.mocked(rmSync).mockImplementationOnce(() => {
-        throw diskError("rm");
-      });
-      throw diskError("fsync");
-    });
-
-    await expect(store.backup(copy)).rejects.toMatchObject({
-      code: "STORE_FAILED",
-      cause: { syscall: "fsync" },
-    });
-    expect(filesOfCopy()).toEqual(["copy.db.part"]);
-    await store.close();
-  });
-
   function filesOfCopy(): readonly string[] {
     return readdirSync(folder).filter((name) => name.startsWith("copy"));
-  }
-
-  function diskError(syscall: string): Error {
-    return Object.assign(new Error(`EIO: i/o error, ${syscall}`), { code: "EIO", syscall });
   }
 });
 
