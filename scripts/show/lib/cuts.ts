@@ -82,6 +82,7 @@ async function produce(
 }
 
 const SINGLE: ReadonlyMap<string, Commit> = new Map([
+  [textOf("enqueue_alike"), "enqueue"],
   [textOf("enqueue"), "enqueue"],
   [textOf("claim"), "claim"],
   [textOf("settle_done"), "settle"],
