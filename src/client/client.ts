@@ -26,6 +26,7 @@ import {
 import type { Enqueued, Finished, JobRef, PayloadArgs } from "../face/enqueue.ts";
 import type { Events } from "../face/events.ts";
 import { aName } from "../face/rules.ts";
+import { allOf } from "../lib/here.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, GateName, JobRecord, JobStore, NewJob } from "../store/store.ts";
 import { runningHere } from "./ambient.ts";
@@ -210,17 +211,6 @@ export class Client implements Omit<Millrace, "work"> {
 interface Made {
   readonly job: NewJob;
   readonly tx: unknown;
-}
-
-/** Waits only if there is something to wait for. */
-async function allOf<Value>(
-  values: readonly (Value | Promise<Value>)[],
-): Promise<readonly Value[]> {
-  return values.every(isHere) ? values : Promise.all(values);
-}
-
-function isHere<Value>(value: Value | Promise<Value>): value is Value {
-  return !(value instanceof Promise);
 }
 
 /** A target names exactly one of lane, type and tenant. */

@@ -12,16 +12,10 @@ export interface LaneSlots {
   readonly running: number;
 }
 
-/** One claim to make: for the slots of `lane`, look in `lanes`, take at most `limit` jobs. */
+/** One claim to make: for the slots of `lane`, look in `lanes`. */
 export interface LaneClaim {
   readonly lane: string;
   readonly lanes: readonly string[] | "any";
-  readonly limit: number;
-}
-
-export interface ClaimPlanOptions {
-  /** Most jobs to take in one claim. */
-  readonly batchMax: number;
 }
 
 /** The lane whose slots take any job. */
@@ -36,21 +30,12 @@ export function takesLane(lanes: readonly string[], lane: string): boolean {
  * The claims that fill the free slots, in the order in which to make them. Reserved lanes ask
  * first, so that their jobs leave the general slots to those who have no other.
  */
-export function claimPlan(
-  slots: readonly LaneSlots[],
-  { batchMax }: ClaimPlanOptions,
-): readonly LaneClaim[] {
-  const reserved = slots.filter(({ lane }) => lane !== GENERAL_LANE);
-  const general = slots.filter(({ lane }) => lane === GENERAL_LANE);
-  return [...reserved, ...general]
-    .map((lane) => claimOf(lane, batchMax))
-    .filter(({ limit }) => limit > 0);
-}
-
-function claimOf({ lane, slots, running }: LaneSlots, batchMax: number): LaneClaim {
-  return {
-    lane,
-    lanes: lane === GENERAL_LANE ? "any" : [lane],
-    limit: Math.min(slots - running, batchMax),
-  };
+export function claimPlan(lanes: readonly LaneSlots[]): readonly LaneClaim[] {
+  const hungry = lanes.filter(({ slots, running }) => slots > running);
+  const reserved = hungry.filter(({ lane }) => lane !== GENERAL_LANE);
+  const general = hungry.filter(({ lane }) => lane === GENERAL_LANE);
+  return [
+    ...reserved.map(({ lane }) => ({ lane, lanes: [lane] })),
+    ...general.map(({ lane }) => ({ lane, lanes: "any" as const })),
+  ];
 }

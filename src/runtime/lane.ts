@@ -10,7 +10,13 @@
  * hands the rest back.
  */
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
-import type { ClaimedJob, ClaimRequest, JobStore, Lease } from "../store/store.ts";
+import {
+  BATCH_MAX,
+  type ClaimedJob,
+  type ClaimRequest,
+  type JobStore,
+  type Lease,
+} from "../store/store.ts";
 
 export interface LaneParts {
   readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "start" | "handBack">;
@@ -27,8 +33,6 @@ export interface LaneParts {
   readonly hasRoom: () => boolean;
 }
 
-/** One lease holds no more. */
-const CLAIM_MAX = 500;
 /** How much work a buffer may hold. */
 const BUFFER_MS = 500;
 /** Weight of the last run in the average. */
@@ -106,7 +110,7 @@ export class Lane {
   async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<void> {
     const { slots, store } = this.#parts;
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
-    const limit = Math.min(this.free, share, CLAIM_MAX);
+    const limit = Math.min(this.free, share, BATCH_MAX);
     this.#asked += limit;
     try {
       const taken = await this.#claim({ lanes, limit, buffer: false });

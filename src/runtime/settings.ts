@@ -4,13 +4,13 @@ import { MillraceError } from "../core/errors.ts";
 import { defaults, type Preset } from "../core/presets.ts";
 import { definitionOf, isContract, type Definition } from "../face/definition.ts";
 import type { AnyJob, WorkOptions } from "../face/worker.ts";
+import { BATCH_MAX } from "../store/store.ts";
 
 /** No interval is shorter than this. */
 const INTERVAL_MS_MIN = 50;
 const GRACE_MS_DEFAULT = 25_000;
 /** Heartbeats also bring requests to cancel, so they come at least this often. */
 const BEAT_MS_MAX = 1_000;
-const BATCH_MAX = 500;
 
 export interface WorkerSettings {
   readonly definitions: ReadonlyMap<string, Definition>;

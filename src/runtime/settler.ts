@@ -9,9 +9,8 @@ import { within, type Clock } from "../core/clock.ts";
 import { soon } from "../lib/system.ts";
 import type { Fault, Settlement } from "../core/outcome.ts";
 import type { Logger } from "../face/context.ts";
-import type { JobStore, SettleAnswer, SettleItem } from "../store/store.ts";
+import { BATCH_MAX, type JobStore, type SettleAnswer, type SettleItem } from "../store/store.ts";
 
-const BATCH_MAX = 500;
 /** Ends that may wait for the store: all of them would run again if the process died now. */
 const UNTOLD_MAX = 4 * BATCH_MAX;
 const RETRY_MS_MIN = 200;

@@ -228,11 +228,11 @@ export class JobWorker implements Worker {
 
   /** Lanes take turns: a backlog of quick jobs in one must not keep the others waiting. */
   async #fillLanes(): Promise<number> {
-    const { batch, pollMs } = this.#parts.settings;
+    const { pollMs } = this.#parts.settings;
     for (let isMore = true; isMore;) {
       isMore = false;
       const loads = [...this.#lanes.values()].map((lane) => lane.load);
-      for (const claim of claimPlan(loads, { batchMax: batch })) {
+      for (const claim of claimPlan(loads)) {
         if (!this.#isOpen()) continue;
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }

@@ -2,13 +2,14 @@
 import type { JobId } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
 import {
+  deadLetterCodec,
   errorClassCodec,
   outcomeCodec,
   policyOfFlags,
   stateCodec,
   type NameKind,
 } from "./codes.ts";
-import type { AttemptRecord, GateName, JobRecord } from "./records.ts";
+import type { AttemptRecord, DeadLetter, GateName, JobRecord, JobSpec } from "./records.ts";
 import type { WorkerId } from "./work.ts";
 
 /** Names by the ids that the tables have for them. */
@@ -17,14 +18,13 @@ interface KnownNames {
   name(id: number): { readonly kind: NameKind; readonly text: string };
 }
 
-export interface StoredJob {
-  readonly key: number;
+/** What was asked for; a name is an id here, or a text where the query looked it up. */
+export interface StoredSpec<Name extends number | string> {
   readonly id: JobId;
-  readonly state: number;
-  readonly type: number;
-  readonly tenant: number;
-  readonly lane: number;
-  readonly category: number | null;
+  readonly type: Name;
+  readonly tenant: Name;
+  readonly lane: Name;
+  readonly category: Name | null;
   readonly priority: number;
   readonly payload: string | null;
   readonly payload_version: string | null;
@@ -40,9 +40,14 @@ export interface StoredJob {
   readonly created_by: string | null;
   readonly created_at: number;
   readonly run_at: number;
-  readonly next_run_at: number | null;
   readonly max_attempts: number;
   readonly timeout_ms: number | null;
+}
+
+export interface StoredJob extends StoredSpec<number> {
+  readonly key: number;
+  readonly state: number;
+  readonly next_run_at: number | null;
   readonly tries: number;
   readonly crashes: number;
   readonly started_at: number | null;
@@ -70,15 +75,57 @@ export interface StoredAttempt {
   readonly next_run_at: number | null;
 }
 
+export interface StoredLetter {
+  readonly id: JobId;
+  readonly type: number;
+  readonly tenant: number;
+  readonly status: number;
+  readonly error: string;
+  readonly attempts: number;
+  readonly died_at: number;
+  readonly reviewed_by: string | null;
+  readonly reviewed_at: number | null;
+  readonly notes: string | null;
+  readonly successor: JobId | null;
+  readonly spec: string;
+}
+
 export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
   return {
     key: row.key,
-    id: row.id,
     state: stateCodec.word(row.state),
+    ...jobSpec(inWords(names, row)),
+    runAt: row.next_run_at,
+    attempts: row.tries,
+    crashes: row.crashes,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    result: row.result,
+    fault: faultOf(row.error),
+    cancelReason: row.cancel_reason,
+    heldBy: row.gate === null ? null : gateName(names.name(row.gate)),
+    cancelRequested: row.cancel_requested,
+  };
+}
+
+/** The same with names that make sense outside of the database. */
+export function inWords(names: KnownNames, row: StoredSpec<number>): StoredSpec<string> {
+  return {
+    ...row,
     type: names.text(row.type),
     tenant: names.text(row.tenant),
     lane: names.text(row.lane),
     category: row.category === null ? null : names.text(row.category),
+  };
+}
+
+export function jobSpec(row: StoredSpec<string>): JobSpec {
+  return {
+    id: row.id,
+    type: row.type,
+    tenant: row.tenant,
+    lane: row.lane,
+    category: row.category,
     priority: row.priority,
     payload: row.payload,
     payloadVersion: row.payload_version,
@@ -94,18 +141,26 @@ export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
     createdBy: row.created_by,
     createdAt: row.created_at,
     scheduledAt: row.run_at,
-    runAt: row.next_run_at,
     maxAttempts: row.max_attempts,
     timeoutMs: row.timeout_ms,
-    attempts: row.tries,
-    crashes: row.crashes,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    result: row.result,
-    fault: faultOf(row.error),
-    cancelReason: row.cancel_reason,
-    heldBy: row.gate === null ? null : gateName(names.name(row.gate)),
-    cancelRequested: row.cancel_requested,
+  };
+}
+
+export function deadLetterRecord(names: KnownNames, row: StoredLetter): DeadLetter {
+  const fault: Fault = JSON.parse(row.error);
+  return {
+    id: row.id,
+    type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    status: deadLetterCodec.word(row.status),
+    fault,
+    attempts: row.attempts,
+    diedAt: row.died_at,
+    reviewedBy: row.reviewed_by,
+    reviewedAt: row.reviewed_at,
+    notes: row.notes,
+    successor: row.successor,
+    spec: row.spec,
   };
 }
 

@@ -32,10 +32,9 @@ export type CancelAnswer =
 
 // ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 
-export interface JobRecord {
-  readonly key: JobKey;
+/** The part of a job that never changes: what was asked for. */
+export interface JobSpec {
   readonly id: JobId;
-  readonly state: State;
   readonly type: string;
   readonly tenant: string;
   readonly lane: string;
@@ -57,10 +56,15 @@ export interface JobRecord {
   readonly createdAt: number;
   /** First planned time; a retry does not change it. */
   readonly scheduledAt: number;
-  /** Planned time of the next run, while it waits. */
-  readonly runAt: number | null;
   readonly maxAttempts: number;
   readonly timeoutMs: number | null;
+}
+
+export interface JobRecord extends JobSpec {
+  readonly key: JobKey;
+  readonly state: State;
+  /** Planned time of the next run, while it waits. */
+  readonly runAt: number | null;
   /** Attempts charged so far. */
   readonly attempts: number;
   readonly crashes: number;

@@ -236,6 +236,9 @@ export interface JobStore extends Store {
   onNotice?(listener: (notice: string) => void): void;
 }
 
+/** Most jobs that one claim takes, one lease holds, and the worker settles at once. */
+export const BATCH_MAX = 500;
+
 /**
  * The protocol that this release speaks with a store. A migration that workers of older releases
  * cannot live with raises the least one that the store accepts.

@@ -7,7 +7,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["a known id is an error", "ON CONFLICT (id) DO NOTHING", ""],
       ["a job with a key waits too long", "run_at > created_at AS waits", "true AS waits"],
     ],
-    "0002_hot_path.sql": [
+    "0004_enqueue.sql": [
       ["a job waits too long", "item.run_at > moment AS waits", "true AS waits"],
       ["jobs that differ change places", "ORDER BY job.turn", "ORDER BY job.turn DESC"],
       ["the due time is no rank", "SELECT key, millrace.ms_of(run_at) * 1000", "SELECT key, 0"],
@@ -93,7 +93,7 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   claim: {
-    "0002_hot_path.sql": [
+    "0002_claim.sql": [
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
       ["the limit is dropped", "LIMIT room\n", "\n"],
       [
@@ -165,7 +165,7 @@ export const POSTGRES_FAULTS: Faults = {
     put_back: [["the place in the order is lost", "job.rank, job.lane", "0, job.lane"]],
   },
   settle: {
-    "0002_hot_path.sql": [
+    "0003_settle.sql": [
       ["the fence is dropped", "FOR KEY SHARE OF lease", ""],
       [
         "leases are locked in another order",

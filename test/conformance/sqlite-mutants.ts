@@ -220,7 +220,7 @@ export const SQLITE_FAULTS: Faults = {
       ["a job ends twice in one call", "lease.open.delete(key);", ""],
       ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
       ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
-      ["a job waits again though it was to be cancelled", "request !== null", "false"],
+      ["a job waits again though it was to be cancelled", "asked.get(run.key)", "undefined"],
 
       ["the next run bears an old number", "n: n + 1", "n"],
     ],

@@ -86,9 +86,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a run that was asked to be cancelled waits again",
-    file: `${STORE}/settle.ts`,
-    now: "if (request !== null) return {",
-    planted: "if (request?.reason === undefined && request !== null) return {",
+    file: "src/store/end.ts",
+    now: "if (asked !== undefined) return {",
+    planted: 'if (typeof asked === "string") return {',
     breaks: "I8",
   },
   {
@@ -163,9 +163,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the result of a retried settlement is dropped",
-    file: `${STORE}/settle.ts`,
+    file: "src/store/end.ts",
     now: "return { ...end, state, result, fault };",
-    planted: "return { ...end, state, result: run.n > 1 ? null : result, fault };",
+    planted: "return { ...end, state, result: settlement.tries > 1 ? null : result, fault };",
     breaks: "I17",
   },
   {
@@ -274,9 +274,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a cancelled job that is given back waits again",
-    file: `${STORE}/settle.ts`,
-    now: "if (request !== null) return { ...end,",
-    planted: "if (request !== null && delayMs > 0) return { ...end,",
+    file: "src/store/end.ts",
+    now: "if (asked !== undefined) return { ...end,",
+    planted: "if (asked !== undefined && delayMs > 0) return { ...end,",
     breaks: "I8",
   },
 ];

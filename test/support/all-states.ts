@@ -1,7 +1,7 @@
 /** An installation with jobs in every state and something in every table, made by the verbs. */
 import type { JobId, JsonText } from "../../src/core/job.ts";
 import type { Settlement } from "../../src/core/outcome.ts";
-import type { JobStore, NewJob } from "../../src/store/store.ts";
+import { BATCH_MAX, type JobStore, type NewJob } from "../../src/store/store.ts";
 import { completed, completedWithErrors, fault, failedWith, newJob, retryIn } from "./factories.ts";
 import { joinWorker, settleItem, type Batch } from "./steps.ts";
 
@@ -22,7 +22,6 @@ const SHARES = {
 type Fate = keyof typeof SHARES;
 const FATES = Object.entries(SHARES).flatMap(([fate, share]) => Array<string>(share).fill(fate));
 const ENQUEUE_MAX = 2_000;
-const CLAIM_MAX = 500;
 
 export interface Installation {
   readonly ids: Readonly<Record<Fate, readonly JobId[]>>;
@@ -64,7 +63,7 @@ export async function fillStates(store: JobStore, jobs: number): Promise<Install
   const repeat = await review(store, ids.failing);
   for (const id of ids.cancelling) await store.cancel(id, "ada", "no longer wanted");
   await store.pause({ kind: "lane", name: "paused" }, { reason: "stocktaking", by: "ada" });
-  while ((await store.hold(CLAIM_MAX)) > 0);
+  while ((await store.hold(BATCH_MAX)) > 0);
   const open = [
     ...(await takeAll(store, "running", false)),
     ...(await takeAll(store, "buffered", true)),
@@ -119,7 +118,7 @@ function payloadOf(number: number): JsonText | null {
 async function endAll(store: JobStore, lane: Fate, settlement: Settlement): Promise<void> {
   const worker = await joinWorker(store, { lanes: [lane] });
   for (;;) {
-    const claim = await store.claim({ worker, lanes: [lane], limit: CLAIM_MAX, buffer: false });
+    const claim = await store.claim({ worker, lanes: [lane], limit: BATCH_MAX, buffer: false });
     if (claim.lease === null) break;
     const batch = { worker, lease: claim.lease, jobs: claim.jobs };
     await store.settle(batch.jobs.map((job) => settleItem(batch, job, settlement)));
@@ -144,7 +143,7 @@ async function takeAll(store: JobStore, lane: Fate, buffer: boolean): Promise<Ba
   const batches: Batch[] = [];
   const worker = await joinWorker(store, { lanes: [lane], leaseMs: 600_000 });
   for (;;) {
-    const claim = await store.claim({ worker, lanes: [lane], limit: CLAIM_MAX, buffer });
+    const claim = await store.claim({ worker, lanes: [lane], limit: BATCH_MAX, buffer });
     if (claim.lease === null) return batches;
     batches.push({ worker, lease: claim.lease, jobs: claim.jobs });
   }

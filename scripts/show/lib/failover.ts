@@ -4,12 +4,9 @@ import type { Client } from "pg";
 import { connect } from "../../../test/support/postgres.ts";
 import type { PostgresServer } from "../../../test/support/postgres.ts";
 import { seededDice } from "../../../test/support/seeded-dice.ts";
-import { Fleet } from "./fleet.ts";
 import type { Outcome } from "./fleet.ts";
-import { produce, resumed } from "./load.ts";
+import { resumed, underLoad } from "./load.ts";
 
-const WORKERS = 2;
-const PRODUCERS = 4;
 const UP_MS = 1_000;
 
 interface FailoverOptions {
@@ -30,36 +27,27 @@ export async function playFailover(
   server: PostgresServer,
   { rounds, readOnlyMs, seed }: FailoverOptions,
 ): Promise<FailoverFigures> {
-  const dice = seededDice(seed);
-  await using fleet = await Fleet.open({
-    url: server.url,
-    workers: WORKERS,
-    work: { lanes: { general: 10 } },
-  });
   const operator = await connect(server.url);
   await operator.query("SET default_transaction_read_only = off");
-  const stop = new AbortController();
-  const producing = Promise.all(
-    Array.from({ length: PRODUCERS }, (_, seat) => produce(fleet, seat, dice, stop.signal)),
-  );
-  await resumed(fleet);
-  const resumedMs: number[] = [];
-  let left = 0;
-  for (let round = 0; round < rounds; round += 1) {
-    await sleep(UP_MS);
-    const before = await sessionsOf(operator);
-    await setReadOnly(operator, "on");
-    await sleep(readOnlyMs);
-    await setReadOnly(operator, "off");
-    resumedMs.push(await resumed(fleet));
-    const after = new Set(await sessionsOf(operator));
-    left += before.filter((pid) => !after.has(pid)).length;
+  try {
+    return await underLoad(server.url, seededDice(seed), async (fleet) => {
+      const resumedMs: number[] = [];
+      let left = 0;
+      for (let round = 0; round < rounds; round += 1) {
+        await sleep(UP_MS);
+        const before = await sessionsOf(operator);
+        await setReadOnly(operator, "on");
+        await sleep(readOnlyMs);
+        await setReadOnly(operator, "off");
+        resumedMs.push(await resumed(fleet));
+        const after = new Set(await sessionsOf(operator));
+        left += before.filter((pid) => !after.has(pid)).length;
+      }
+      return { resumedMs, left };
+    });
+  } finally {
+    await operator.end();
   }
-  stop.abort();
-  await producing;
-  await operator.end();
-  await fleet.drain();
-  return { ...(await fleet.finish()), resumedMs, left };
 }
 
 async function setReadOnly(operator: Client, state: "on" | "off"): Promise<void> {

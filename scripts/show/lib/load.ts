@@ -1,10 +1,13 @@
 /** Orders that keep coming, and the moment when every worker has ended a new one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { seededDice } from "../../../test/support/seeded-dice.ts";
-import type { Fleet } from "./fleet.ts";
+import { Fleet, type Outcome } from "./fleet.ts";
 import type { Order } from "./order.ts";
 import { until } from "./until.ts";
 
+const WORKERS = 2;
+/** Calls on their way at once. */
+const PRODUCERS = 4;
 /** The rest of each producer between two calls, and the orders in one. */
 const REST_MS = 40;
 const CALL_ORDERS = 2;
@@ -14,13 +17,27 @@ const ENDS = ["plain", "plain", "plain", "parent", "failure"] as const;
 
 export type Dice = ReturnType<typeof seededDice>;
 
-/** One of several that place orders; every second one with keys, in a transaction. */
-export async function produce(
-  fleet: Fleet,
-  seat: number,
+/** Plays with a fleet at work while orders keep coming, and says what became of all of them. */
+export async function underLoad<Figures>(
+  url: string,
   dice: Dice,
-  stop: AbortSignal,
-): Promise<void> {
+  play: (fleet: Fleet) => Promise<Figures>,
+): Promise<Outcome & Figures> {
+  await using fleet = await Fleet.open({ url, workers: WORKERS, work: { lanes: { general: 10 } } });
+  const stop = new AbortController();
+  const producing = Promise.all(
+    Array.from({ length: PRODUCERS }, (_, seat) => produce(fleet, seat, dice, stop.signal)),
+  );
+  await resumed(fleet);
+  const figures = await play(fleet);
+  stop.abort();
+  await producing;
+  await fleet.drain();
+  return { ...(await fleet.finish()), ...figures };
+}
+
+/** One of several that place orders; every second one with keys, in a transaction. */
+async function produce(fleet: Fleet, seat: number, dice: Dice, stop: AbortSignal): Promise<void> {
   const keyed = seat % 2 === 1;
   for (let call = 0; !stop.aborted; call += 1) {
     const orders = Array.from({ length: CALL_ORDERS }, (_, place): Order => {

@@ -3,13 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../test/support/postgres.ts";
 import type { PostgresServer } from "../../../test/support/postgres.ts";
 import { seededDice } from "../../../test/support/seeded-dice.ts";
-import { Fleet } from "./fleet.ts";
 import type { Outcome } from "./fleet.ts";
-import { produce, resumed, type Dice } from "./load.ts";
+import { resumed, underLoad, type Dice } from "./load.ts";
 
-const WORKERS = 2;
-/** Calls of the producer on their way at once. */
-const PRODUCERS = 4;
 const DOWN_MS_MAX = 1_500;
 const UP_MS = 1_000;
 const TERMINATE_EVERY_MS = 30;
@@ -34,30 +30,18 @@ export async function playRestarts(
   { rounds, terminations, seed }: RestartOptions,
 ): Promise<RestartFigures> {
   const dice = seededDice(seed);
-  await using fleet = await Fleet.open({
-    url: server.url,
-    workers: WORKERS,
-    work: { lanes: { general: 10 } },
+  return underLoad(server.url, dice, async (fleet) => {
+    const resumedMs: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      await sleep(UP_MS);
+      await server.stop("immediate");
+      await sleep(dice.random() * DOWN_MS_MAX);
+      await server.start();
+      resumedMs.push(await resumed(fleet));
+    }
+    const terminated = await terminate(server, terminations, dice);
+    return { resumedMs, terminated, terminatedResumedMs: await resumed(fleet) };
   });
-  const stop = new AbortController();
-  const producing = Promise.all(
-    Array.from({ length: PRODUCERS }, (_, seat) => produce(fleet, seat, dice, stop.signal)),
-  );
-  await resumed(fleet);
-  const resumedMs: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    await sleep(UP_MS);
-    await server.stop("immediate");
-    await sleep(dice.random() * DOWN_MS_MAX);
-    await server.start();
-    resumedMs.push(await resumed(fleet));
-  }
-  const terminated = await terminate(server, terminations, dice);
-  const terminatedResumedMs = await resumed(fleet);
-  stop.abort();
-  await producing;
-  await fleet.drain();
-  return { ...(await fleet.finish()), resumedMs, terminated, terminatedResumedMs };
 }
 
 /** Ends backends of the producer and the workers, one after the other, chosen at random. */

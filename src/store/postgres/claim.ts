@@ -1,7 +1,7 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { systemClock } from "../../lib/system.ts";
 import { policyOfFlags, type NameKind } from "../codes.ts";
-import type { Claim, ClaimedJob, ClaimRequest } from "../store.ts";
+import { BATCH_MAX, type Claim, type ClaimedJob, type ClaimRequest } from "../store.ts";
 import { handBack } from "./buffer.ts";
 import { doubtsOf } from "./doubts.ts";
 import { UncertainWrite } from "./errors.ts";
@@ -15,12 +15,10 @@ import { list, uuidOf } from "./values.ts";
 import type { ClaimLists, ClaimTuple } from "./work-rows.ts";
 
 const SECRET_BYTES = 8;
-/** Jobs in one lease; the schema refuses more. */
-const LEASE_JOBS_MAX = 500;
 const NO_TAGS: ClaimedJob["tags"] = Object.freeze({});
 
 export async function claim(session: Session, request: ClaimRequest): Promise<Claim> {
-  const limit = bounded(request.limit, LEASE_JOBS_MAX);
+  const limit = bounded(request.limit, BATCH_MAX);
   const found = await findForgotten(session, { ...request, limit });
   if (found !== null) return found;
   const wanted = await wantedBy(session, request);

@@ -2,6 +2,7 @@
  * Lets overlapping calls share one statement. What arrives while a batch is on its way waits and
  * goes together with the next one; only a crowd has a second flight for itself before that.
  */
+import { isHere } from "../../lib/here.ts";
 import { soon } from "../../lib/system.ts";
 
 interface Call<Item, Answer> {
@@ -93,9 +94,4 @@ export class Coalescer<Item, Answer> {
       this.#depart();
     }
   }
-}
-
-/** To wait for what is already here would cost more than the rest of the call. */
-function isHere<Answer>(answer: Answer | Promise<Answer>): answer is Answer {
-  return !(answer instanceof Promise);
 }

@@ -2,25 +2,17 @@
  * How runs end, whoever says so: the worker, its heartbeat, a rescuer, an operator. Each end is a
  * row of the ledger, and moves its job on.
  */
-import type { FinalState, State } from "../../core/job.ts";
-import type { Fault, OutcomeName, Settlement } from "../../core/outcome.ts";
+import type { State } from "../../core/job.ts";
+import type { Settlement } from "../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../codes.ts";
-import type { EventKind, JobKey } from "../store.ts";
+import { endOf, tidingsOf, type End } from "../end.ts";
+import type { JobKey } from "../store.ts";
 import { insertDeadLetters, type Death } from "./dead-letter.ts";
 import { Outdated } from "./errors.ts";
 import { findCancelRequests, withFacts } from "./lease.ts";
 import { putWaiting } from "./places.ts";
 import type { Transaction } from "./session.ts";
 import { list } from "./values.ts";
-
-type EndEvent = Exclude<EventKind, "job:deleted">;
-
-const EVENT_OF: Readonly<Record<FinalState, EndEvent>> = {
-  completed: "job:completed",
-  completed_with_errors: "job:completed",
-  failed: "job:failed",
-  cancelled: "job:cancelled",
-};
 
 /** An open run that has ended, or a wait that an operator has ended. */
 export interface EndedRun {
@@ -33,6 +25,8 @@ export interface EndedRun {
   readonly settlement: Settlement;
 }
 
+type RunEnd = EndedRun & End;
+
 /** Writes ledger rows for open runs and moves their jobs on. Answers where each job is now. */
 export async function endRuns(
   transaction: Transaction,
@@ -43,9 +37,9 @@ export async function endRuns(
     transaction,
     runs.map(({ key }) => key),
   );
-  const ends = runs.map((run) => endOf(run, asked));
+  const ends = runs.map((run) => ({ ...run, ...endOf(run.settlement, asked.get(run.key)) }));
   const rows = await writeLedger(transaction, ends);
-  for (const [kind, jobs] of eventsOf(ends)) transaction.tidings.tell({ kind, jobs });
+  for (const tiding of tidingsOf(ends)) transaction.tidings.tell(tiding);
   await insertDeadLetters(transaction, ends.flatMap(deathOf));
   const over = ends.filter(({ state }) => state !== null);
   await transaction.run("delete_dedup", { jobs: list(over.map(({ key }) => key)) });
@@ -57,50 +51,13 @@ export async function endRuns(
   return states;
 }
 
-/** How a run ended, and what becomes of its job: it is over, or it waits again. */
-interface End extends EndedRun {
-  readonly outcome: OutcomeName;
-  /** Null when the job goes on. */
-  readonly state: FinalState | null;
-  readonly fault: Fault | null;
-  readonly result: string | null;
-  readonly reason: string | null;
-  /** Null when the job is over. */
-  readonly delayMs: number | null;
-}
-
-/** A job that somebody asked to cancel never goes back to waiting; an end of its own stands. */
-function endOf(run: EndedRun, asked: ReadonlyMap<JobKey, string | null>): End {
-  const { settlement } = run;
-  const { outcome } = settlement;
-  const end = { ...run, outcome, fault: null, result: null, reason: null, delayMs: null };
-  switch (settlement.to) {
-    case "completed":
-    case "completed_with_errors": {
-      const { to: state, result, fault } = settlement;
-      return { ...end, state, result, fault };
-    }
-    case "failed":
-      return { ...end, state: "failed", fault: settlement.fault };
-    case "cancelled":
-      return { ...end, state: "cancelled", reason: settlement.reason };
-    case "scheduled":
-    case "queued": {
-      const { fault, delayMs } = settlement;
-      const reason = asked.get(run.key);
-      if (reason !== undefined) return { ...end, state: "cancelled", fault, reason };
-      return { ...end, state: null, fault, delayMs: Math.max(0, Math.round(delayMs)) };
-    }
-  }
-}
-
 /**
  * A run that has its row by now was ended by somebody else in this very moment, under the same
  * lease: the primary key is the second line behind it.
  */
 async function writeLedger(
   transaction: Transaction,
-  ends: readonly End[],
+  ends: readonly RunEnd[],
 ): Promise<readonly { readonly key: JobKey; readonly next_run_at: number | null }[]> {
   try {
     const rows = ends.map(ledgerRow);
@@ -115,7 +72,7 @@ function isDuplicate(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "23505";
 }
 
-function ledgerRow({ settlement, fault, state, ...end }: End): object {
+function ledgerRow({ settlement, fault, state, ...end }: RunEnd): object {
   return {
     key: end.key,
     n: end.n,
@@ -133,7 +90,7 @@ function ledgerRow({ settlement, fault, state, ...end }: End): object {
   };
 }
 
-function deathOf({ key, n, state, fault, settlement }: End): Death[] {
+function deathOf({ key, n, state, fault, settlement }: RunEnd): Death[] {
   if (state !== "failed" || fault === null) return [];
   return [{ key, n, attempts: settlement.tries, fault }];
 }
@@ -141,7 +98,7 @@ function deathOf({ key, n, state, fault, settlement }: End): Death[] {
 /** Jobs that go on wait until the moment that their ledger row names. */
 async function waitAgain(
   transaction: Transaction,
-  ends: readonly End[],
+  ends: readonly RunEnd[],
   rows: Awaited<ReturnType<typeof writeLedger>>,
 ): Promise<Map<JobKey, State>> {
   const dueAt = new Map(rows.map(({ key, next_run_at: at }) => [key, at]));
@@ -158,16 +115,4 @@ async function waitAgain(
       })),
   );
   return putWaiting(transaction, jobs);
-}
-
-/** What the feed is told, by kind. */
-function eventsOf(ends: readonly End[]): Map<EndEvent, JobKey[]> {
-  const events = new Map<EndEvent, JobKey[]>();
-  for (const { key, state } of ends) {
-    const kind = state === null ? "job:retrying" : EVENT_OF[state];
-    const keys = events.get(kind) ?? [];
-    keys.push(key);
-    events.set(kind, keys);
-  }
-  return events;
 }

@@ -4,6 +4,7 @@
  * statement that cures it.
  */
 import { drift } from "./drift.ts";
+import type { TableHealth } from "./record-rows.ts";
 import type { Session } from "./session.ts";
 import { quoted } from "./statements.ts";
 import { strays } from "./strays.ts";
@@ -94,25 +95,14 @@ function oldTransaction(oldest: Oldest | undefined, limits: ExamineLimits): Serv
   ];
 }
 
-interface Health {
-  readonly name: string;
-  readonly live: number;
-  readonly dead: number;
-  readonly bytes: number;
-  readonly index_bytes: number;
-  readonly vacuumed_ms: number | null;
-  readonly enabled: boolean;
-  readonly threshold: number;
-}
-
-function switchedOff(schema: string, { name, enabled }: Health): ServerFinding[] {
+function switchedOff(schema: string, { name, enabled }: TableHealth): ServerFinding[] {
   if (enabled) return [];
   const found = `it is switched off for ${name}, whose dead rows are never cleared`;
   const fix = `ALTER TABLE ${quoted(schema)}.${quoted(name)} RESET (autovacuum_enabled);`;
   return [{ name: "autovacuum", found, fix }];
 }
 
-function deadRows(schema: string, table: Health, limits: ExamineLimits): ServerFinding[] {
+function deadRows(schema: string, table: TableHealth, limits: ExamineLimits): ServerFinding[] {
   const { name, live, dead, vacuumed_ms: vacuumed, threshold } = table;
   const isBehind = dead > threshold * BEHIND_FACTOR_MAX;
   if (dead < limits.deadRows || (dead < live && !isBehind)) return [];
@@ -131,7 +121,7 @@ function minutes(ms: number): string {
   return `${Math.round(ms / 60_000)} minutes`;
 }
 
-function bloat(schema: string, table: Health, limits: ExamineLimits): ServerFinding[] {
+function bloat(schema: string, table: TableHealth, limits: ExamineLimits): ServerFinding[] {
   const { name, bytes, index_bytes: indexBytes } = table;
   if (indexBytes < limits.indexBytes || indexBytes < bytes * INDEX_FACTOR_MAX) return [];
   const [indexMb, tableMb] = [indexBytes, bytes].map((each) => Math.round(each / 1024 ** 2));

@@ -1,21 +1,6 @@
 /** The rows of queries about places, gates, dead letters, readers and the feed. */
 import type { JobId } from "../../core/job.ts";
-import type { StoredAttempt, StoredJob } from "../decoded.ts";
-
-export interface DeadLetterRow {
-  readonly id: JobId;
-  readonly type: number;
-  readonly tenant: number;
-  readonly status: number;
-  readonly error: string;
-  readonly attempts: number;
-  readonly died_at: number;
-  readonly reviewed_by: string | null;
-  readonly reviewed_at: number | null;
-  readonly notes: string | null;
-  readonly successor: JobId | null;
-  readonly spec: string;
-}
+import type { StoredAttempt, StoredJob, StoredLetter } from "../decoded.ts";
 
 export interface StateRow {
   readonly key: number;
@@ -36,6 +21,19 @@ export interface SchemaObject {
   readonly name: string;
   readonly definition: string;
   readonly valid: boolean;
+}
+
+export interface TableHealth {
+  readonly name: string;
+  readonly live: number;
+  readonly dead: number;
+  readonly bytes: number;
+  readonly index_bytes: number;
+  /** How long ago it was last cleared of dead rows; null: never. */
+  readonly vacuumed_ms: number | null;
+  /** Whether the server clears it by itself, and at how many dead rows. */
+  readonly enabled: boolean;
+  readonly threshold: number;
 }
 
 /** Where a job waits. */
@@ -80,22 +78,11 @@ export interface RecordRows {
   };
   state_of: StateRow;
   find_worker: { readonly id: JobId };
-  find_dead_letter: DeadLetterRow;
-  list_dead_letters: DeadLetterRow;
+  find_dead_letter: StoredLetter;
+  list_dead_letters: StoredLetter;
   prune_jobs: CountRow & { readonly state: number; readonly last: number };
   prune_idempotency: CountRow & { readonly last: number };
-  table_health: {
-    readonly name: string;
-    readonly live: number;
-    readonly dead: number;
-    readonly bytes: number;
-    readonly index_bytes: number;
-    /** How long ago it was last cleared of dead rows; null: never. */
-    readonly vacuumed_ms: number | null;
-    /** Whether the server clears it by itself, and at how many dead rows. */
-    readonly enabled: boolean;
-    readonly threshold: number;
-  };
+  table_health: TableHealth;
   oldest_transaction: {
     readonly pid: number;
     readonly state: string;

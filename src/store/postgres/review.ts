@@ -1,8 +1,8 @@
 /** deadLetter, deadLetters, review and reprocess: what people do with failed jobs. */
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
-import type { Fault } from "../../core/outcome.ts";
 import { deadLetterCodec } from "../codes.ts";
+import { deadLetterRecord, type StoredLetter } from "../decoded.ts";
 import type {
   DeadLetter,
   DeadLetterFilter,
@@ -15,7 +15,6 @@ import type {
 import { enqueueWithin } from "./enqueue.ts";
 import { fileJobs } from "./filing.ts";
 import type { Names } from "./names.ts";
-import type { DeadLetterRow } from "./record-rows.ts";
 import { repeating } from "./retry.ts";
 import { bounded } from "../limits.ts";
 import type { Session, Transaction } from "./session.ts";
@@ -119,7 +118,7 @@ async function replaceLetter(
     readonly filed: Awaited<ReturnType<typeof fileJobs>>;
     readonly successor: NewJob;
   },
-): Promise<{ row: DeadLetterRow | undefined; answer: EnqueueAnswer | null }> {
+): Promise<{ row: StoredLetter | undefined; answer: EnqueueAnswer | null }> {
   const { by, notes, filed, successor } = asked;
   // Whoever comes second waits here, and then finds the letter closed.
   await transaction.run("lock_dead_letter", { id: uuidOf(id) });
@@ -152,25 +151,7 @@ async function mark(
   return changed > 0;
 }
 
-async function lettersOf(names: Names, rows: readonly DeadLetterRow[]): Promise<DeadLetter[]> {
+async function lettersOf(names: Names, rows: readonly StoredLetter[]): Promise<DeadLetter[]> {
   await names.learn(rows.flatMap(({ type, tenant }) => [type, tenant]));
-  return rows.map((row) => letterOf(names, row));
-}
-
-function letterOf(names: Names, row: DeadLetterRow): DeadLetter {
-  const fault: Fault = JSON.parse(row.error);
-  return {
-    id: row.id,
-    type: names.text(row.type),
-    tenant: names.text(row.tenant),
-    status: deadLetterCodec.word(row.status),
-    fault,
-    attempts: row.attempts,
-    diedAt: row.died_at,
-    reviewedBy: row.reviewed_by,
-    reviewedAt: row.reviewed_at,
-    notes: row.notes,
-    successor: row.successor,
-    spec: row.spec,
-  };
+  return rows.map((row) => deadLetterRecord(names, row));
 }

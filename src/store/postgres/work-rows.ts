@@ -1,5 +1,6 @@
 /** The rows of claim, lease, settle and worker queries. */
 import type { JobId } from "../../core/job.ts";
+import type { StoredSpec } from "../decoded.ts";
 
 /** What a decision about a job may look at. */
 export interface FactsRow {
@@ -22,33 +23,6 @@ export interface RunRow {
   readonly started_at: number | null;
   /** It has a ledger row. */
   readonly ended: boolean;
-}
-
-/** What was asked for, in words. */
-export interface SpecRow {
-  readonly key: number;
-  readonly id: JobId;
-  readonly type: string;
-  readonly tenant: string;
-  readonly lane: string;
-  readonly category: string | null;
-  readonly priority: number;
-  readonly payload: string | null;
-  readonly payload_version: string | null;
-  readonly correlation: string | null;
-  readonly parent: JobId | null;
-  readonly retry_of: JobId | null;
-  readonly concurrency: string | null;
-  readonly idempotency: string | null;
-  readonly dedup: string | null;
-  readonly webhook: string | null;
-  readonly tags: string | null;
-  readonly created_by: string | null;
-  readonly created_at: number;
-  readonly run_at: number;
-  readonly max_attempts: number;
-  readonly timeout_ms: number | null;
-  readonly flags: number;
 }
 
 interface WorkerRow {
@@ -95,7 +69,7 @@ export interface WorkRows {
     readonly outcome: number;
   };
   find_cancel_requests: { readonly key: number; readonly reason: string | null };
-  specs_of: SpecRow;
+  specs_of: StoredSpec<string> & { readonly key: number };
   renew_worker: {
     readonly now: number;
     readonly quiet: boolean;

@@ -4,9 +4,11 @@
  */
 import { idBytes } from "../../core/ids.ts";
 import { isFinal, type JobId } from "../../core/job.ts";
+import type { Settlement } from "../../core/outcome.ts";
 import { stateCodec } from "../codes.ts";
+import { endOf } from "../end.ts";
 import type { CancelAnswer, JobKey } from "../store.ts";
-import { writeLedger, type LedgerEntry } from "./ledger.ts";
+import { writeLedger } from "./ledger.ts";
 import { takeWaiting, type Session } from "./session.ts";
 
 export function cancel(
@@ -48,20 +50,15 @@ export function endUnstarted(session: Session, jobs: readonly Unstarted[]): void
   if (jobs.length === 0) return;
   const { sql, clock, tidings } = session;
   for (const { key, n, tries, crashes, reason } of jobs) {
-    const end: LedgerEntry = {
-      key,
-      n,
+    const settlement: Settlement = {
+      to: "cancelled",
+      outcome: "cancelled",
       tries,
       crashes,
-      startedAt: null,
-      outcome: "cancelled",
-      state: "cancelled",
-      fault: null,
-      result: null,
       reason,
-      nextRunAt: null,
     };
-    writeLedger(session, null, end, clock.now());
+    const run = { lease: null, key, n, startedAt: null, settlement };
+    writeLedger(session, run, { ...endOf(settlement, reason), nextRunAt: null }, clock.now());
   }
   const keys = jobs.map(({ key }) => key);
   sql.run("delete_dedup", { keys: JSON.stringify(keys) });

@@ -1,7 +1,14 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import { policyOfFlags, type NameKind } from "../codes.ts";
-import type { Claim, ClaimedJob, ClaimRequest, CrashFacts, JobKey } from "../store.ts";
+import {
+  BATCH_MAX,
+  type Claim,
+  type ClaimedJob,
+  type ClaimRequest,
+  type CrashFacts,
+  type JobKey,
+} from "../store.ts";
 import { tagsOf } from "../decoded.ts";
 import { listsOf, type HeldJob } from "./lease.ts";
 import type { QueryTuples } from "./rows.ts";
@@ -9,8 +16,6 @@ import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
 
 const SECRET_BYTES = 8;
-/** Jobs in one lease; the schema refuses more. */
-const LEASE_JOBS_MAX = 500;
 /** Payloads in one claim: more would hold up the loop and the memory of the worker. */
 const CLAIM_BYTES_MAX = 8_000_000;
 
@@ -75,7 +80,7 @@ interface Candidate {
 /** The most urgent jobs that the request may have. */
 function findCandidates(session: Session, request: ClaimRequest): readonly Candidate[] {
   const now = session.clock.now();
-  const limit = bounded(request.limit, LEASE_JOBS_MAX);
+  const limit = bounded(request.limit, BATCH_MAX);
   const lanes = lanesOf(session, request);
   const found = lanes.flatMap((lane) =>
     session.sql

@@ -1,7 +1,8 @@
 /** The review record of a failed job, written in the transaction that fails it. */
 import type { Settlement } from "../../core/outcome.ts";
+import { inWords, jobSpec } from "../decoded.ts";
 import type { JobKey } from "../store.ts";
-import { recordOf } from "./inspect.ts";
+import { withIds } from "./inspect.ts";
 import type { Session } from "./session.ts";
 
 export function insertDeadLetter(
@@ -20,35 +21,6 @@ export function insertDeadLetter(
     error: JSON.stringify(settlement.fault),
     attempts: settlement.tries,
     died_at: now,
-    spec: JSON.stringify(specOf(recordOf(session, row))),
+    spec: JSON.stringify(jobSpec(inWords(session.names, withIds(row)))),
   });
-}
-
-/** What was asked for, in words: it must make sense when every other row of the job is gone. */
-function specOf(job: ReturnType<typeof recordOf>): object {
-  return {
-    id: job.id,
-    type: job.type,
-    tenant: job.tenant,
-    lane: job.lane,
-    category: job.category,
-    priority: job.priority,
-    payload: job.payload,
-    payloadVersion: job.payloadVersion,
-    correlationId: job.correlationId,
-    parentId: job.parentId,
-    retryOf: job.retryOf,
-    concurrencyKey: job.concurrencyKey,
-    idempotencyKey: job.idempotencyKey,
-    dedupKey: job.dedupKey,
-    webhookUrl: job.webhookUrl,
-    onOrphan: job.onOrphan,
-    retryOwner: job.retryOwner,
-    tags: job.tags,
-    createdBy: job.createdBy,
-    createdAt: job.createdAt,
-    scheduledAt: job.scheduledAt,
-    maxAttempts: job.maxAttempts,
-    timeoutMs: job.timeoutMs,
-  };
 }

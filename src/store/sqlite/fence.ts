@@ -6,13 +6,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Settlement } from "../../core/outcome.ts";
 import type { MovedMark } from "../copy.ts";
-import type { CrashFacts } from "../store.ts";
+import { BATCH_MAX, type CrashFacts } from "../store.ts";
 import { MOVED, movedError } from "./errors.ts";
 import type { Session } from "./session.ts";
 import { rescueLease } from "./workers.ts";
 
-/** Jobs in one lease at most. */
-const LEASE_JOBS_MAX = 500;
 /** All but the table that has the mark. */
 const TABLES =
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'millrace_*' " +
@@ -50,7 +48,7 @@ function takeBack(session: Session, decide: (facts: CrashFacts) => Settlement): 
   const { sql } = session;
   const request = { decide, lastWave: new Set<number>() };
   const taken = sql.all("all_leases", {}).map((lease) => {
-    const { returned, settled } = rescueLease(session, lease, LEASE_JOBS_MAX, request);
+    const { returned, settled } = rescueLease(session, lease, BATCH_MAX, request);
     return returned + settled.length;
   });
   // A worker that is not known any more is told so by its next heartbeat, and stops its runs.

@@ -2,7 +2,7 @@
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import type { JobId, State } from "../../core/job.ts";
 import { eventCodec, stateCodec } from "../codes.ts";
-import { attemptRecord, jobRecord } from "../decoded.ts";
+import { attemptRecord, jobRecord, type StoredJob } from "../decoded.ts";
 import type {
   AttemptRecord,
   FeedEntry,
@@ -151,15 +151,25 @@ export function feed({ sql }: Session, position: number, limit: number): FeedEnt
   }));
 }
 
-/** A job as the port shows it. */
-export function recordOf(session: Session, row: JobNowRow): JobRecord {
-  const state = stateCodec.word(row.state);
-  const isOver = row.state >= stateCodec.code.completed;
-  return jobRecord(session.names, {
+type WithIds = Omit<JobNowRow, "id" | "parent" | "retry_of"> &
+  Pick<StoredJob, "id" | "parent" | "retry_of">;
+
+/** A row with ids of the house. */
+export function withIds(row: JobNowRow): WithIds {
+  return {
     ...row,
     id: idFromBytes(row.id),
     parent: row.parent === null ? null : idFromBytes(row.parent),
     retry_of: row.retry_of === null ? null : idFromBytes(row.retry_of),
+  };
+}
+
+/** A job as the port shows it. */
+function recordOf(session: Session, row: JobNowRow): JobRecord {
+  const state = stateCodec.word(row.state);
+  const isOver = row.state >= stateCodec.code.completed;
+  return jobRecord(session.names, {
+    ...withIds(row),
     started_at: state === "running" ? startOfRun(session, row.key) : row.last_started_at,
     finished_at: isOver ? row.last_finished_at : null,
     error: row.last_error,

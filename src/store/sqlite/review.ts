@@ -2,8 +2,8 @@
 import { MillraceError } from "../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
-import type { Fault } from "../../core/outcome.ts";
 import { deadLetterCodec } from "../codes.ts";
+import { deadLetterRecord } from "../decoded.ts";
 import type {
   DeadLetter,
   DeadLetterFilter,
@@ -104,19 +104,6 @@ function mark(
 }
 
 function letterOf({ names }: Session, row: DeadLetterRow): DeadLetter {
-  const fault: Fault = JSON.parse(row.error);
-  return {
-    id: idFromBytes(row.id),
-    type: names.text(row.type),
-    tenant: names.text(row.tenant),
-    status: deadLetterCodec.word(row.status),
-    fault,
-    attempts: row.attempts,
-    diedAt: row.died_at,
-    reviewedBy: row.reviewed_by,
-    reviewedAt: row.reviewed_at,
-    notes: row.notes,
-    successor: row.successor === null ? null : idFromBytes(row.successor),
-    spec: row.spec,
-  };
+  const successor = row.successor === null ? null : idFromBytes(row.successor);
+  return deadLetterRecord(names, { ...row, id: idFromBytes(row.id), successor });
 }

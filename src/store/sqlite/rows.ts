@@ -1,4 +1,5 @@
 /** The shape of the rows that each query answers, beside `sql/sqlite/queries`. */
+import type { StoredAttempt, StoredLetter } from "../decoded.ts";
 
 /** A job in one of the three places where it waits, without the place's own columns. */
 export interface WaitingRow {
@@ -65,21 +66,7 @@ export interface JobNowRow extends JobRow {
   readonly cancel_requested: 0 | 1;
 }
 
-export interface AttemptRow {
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
-  readonly fence: number | null;
-  readonly worker: Uint8Array | null;
-  readonly claimed_at: number | null;
-  readonly started_at: number | null;
-  readonly finished_at: number;
-  readonly outcome: number;
-  readonly error_class: number | null;
-  readonly error: string | null;
-  readonly reason: string | null;
-  readonly next_run_at: number | null;
-}
+export type AttemptRow = Omit<StoredAttempt, "worker"> & { readonly worker: Uint8Array | null };
 
 export interface FinishedRow {
   readonly key: number;
@@ -90,20 +77,10 @@ export interface FinishedRow {
   readonly tags: string | null;
 }
 
-export interface DeadLetterRow {
+export type DeadLetterRow = Omit<StoredLetter, "id" | "successor"> & {
   readonly id: Uint8Array;
-  readonly type: number;
-  readonly tenant: number;
-  readonly status: number;
-  readonly error: string;
-  readonly attempts: number;
-  readonly died_at: number;
-  readonly reviewed_by: string | null;
-  readonly reviewed_at: number | null;
-  readonly notes: string | null;
   readonly successor: Uint8Array | null;
-  readonly spec: string;
-}
+};
 
 export interface WorkerRow {
   readonly id: Uint8Array;

@@ -1,34 +1,14 @@
 /** settle: the one door out of `running`. The rescuer and the operator go through it too. */
-import type { FinalState } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
-import type { EventKind, JobKey, Lease, SettleItem } from "../store.ts";
+import { endOf, tidingsOf } from "../end.ts";
+import type { JobKey, Lease, SettleItem } from "../store.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import { openRuns, type HeldRun } from "./lease.ts";
-import { writeLedger, type LedgerEntry } from "./ledger.ts";
+import { writeLedger, type EndedRun } from "./ledger.ts";
 import type { LeaseRow } from "./rows.ts";
 import { putWaiting, type Session } from "./session.ts";
-
-type EndEvent = Exclude<EventKind, "job:deleted">;
-
-const EVENT_OF: Readonly<Record<FinalState, EndEvent>> = {
-  completed: "job:completed",
-  completed_with_errors: "job:completed",
-  failed: "job:failed",
-  cancelled: "job:cancelled",
-};
-
-/** An open run that has ended, under the lease that allows to say so. */
-interface EndedRun {
-  /** Null when nobody held the job: an operator ended its wait. */
-  readonly lease: LeaseRow | null;
-  readonly key: JobKey;
-  readonly n: number;
-  /** Null when it had not begun. */
-  readonly startedAt: number | null;
-  readonly settlement: Settlement;
-}
 
 /** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
 export function settle(session: Session, items: readonly SettleItem[]): ("settled" | "stale")[] {
@@ -100,66 +80,23 @@ export function endRuns(session: Session, runs: readonly EndedRun[]): void {
     runs.map(({ key }) => key),
   );
   const ends = runs.map((run) => {
-    const end = endOf(run, now, askedFor(asked, run.key));
-    writeLedger(session, run.lease, end, now);
-    if (end.nextRunAt !== null) waitAgain(session, end, end.nextRunAt, now);
+    const end = endOf(run.settlement, asked.get(run.key));
+    const nextRunAt = end.delayMs === null ? null : now + end.delayMs;
+    writeLedger(session, run, { ...end, nextRunAt }, now);
+    if (nextRunAt !== null) waitAgain(session, run, nextRunAt, now);
     if (end.state === "failed") insertDeadLetter(session, run.key, run.settlement, now);
-    return end;
+    return { key: run.key, state: end.state };
   });
-  for (const [kind, jobs] of eventsOf(ends)) tidings.tell({ kind, jobs });
+  for (const tiding of tidingsOf(ends)) tidings.tell(tiding);
   const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);
   sql.run("delete_dedup", { keys: JSON.stringify(over) });
   dropCancelRequests(session, [...asked.keys()]);
 }
 
-interface CancelRequest {
-  readonly reason: string | null;
-}
-
-function askedFor(asked: ReadonlyMap<JobKey, string | null>, key: JobKey): CancelRequest | null {
-  return asked.has(key) ? { reason: asked.get(key) ?? null } : null;
-}
-
-/** A job that somebody asked to cancel never goes back to waiting; an end of its own stands. */
-function endOf(run: EndedRun, now: number, request: CancelRequest | null): LedgerEntry {
-  const { key, n, startedAt, settlement } = run;
-  const { tries, crashes, outcome } = settlement;
-  const open = { key, n, tries, crashes, startedAt, outcome, state: null, fault: null };
-  const end: LedgerEntry = { ...open, result: null, reason: null, nextRunAt: null };
-  switch (settlement.to) {
-    case "completed":
-    case "completed_with_errors": {
-      const { to: state, result, fault } = settlement;
-      return { ...end, state, result, fault };
-    }
-    case "failed":
-      return { ...end, state: "failed", fault: settlement.fault };
-    case "cancelled":
-      return { ...end, state: "cancelled", reason: settlement.reason };
-    case "scheduled":
-    case "queued": {
-      const { fault, delayMs } = settlement;
-      if (request !== null) return { ...end, state: "cancelled", fault, reason: request.reason };
-      return { ...end, fault, nextRunAt: now + Math.max(0, Math.round(delayMs)) };
-    }
-  }
-}
-
-function waitAgain(session: Session, end: LedgerEntry, runAt: number, now: number): void {
-  const { key, n, tries, crashes } = end;
+function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {
+  const { key, n, settlement } = run;
+  const { tries, crashes } = settlement;
   const place = session.sql.get("waiting_fields", { key });
   if (place === undefined) throw new Error(`job ${key} has ended a run but has no row`);
   putWaiting(session, { ...place, key, rank: 0, n: n + 1, tries, crashes }, runAt, now);
-}
-
-/** What the feed is told, by kind. */
-function eventsOf(ends: readonly LedgerEntry[]): Map<EndEvent, JobKey[]> {
-  const events = new Map<EndEvent, JobKey[]>();
-  for (const { key, state } of ends) {
-    const kind = state === null ? "job:retrying" : EVENT_OF[state];
-    const keys = events.get(kind) ?? [];
-    keys.push(key);
-    events.set(kind, keys);
-  }
-  return events;
 }

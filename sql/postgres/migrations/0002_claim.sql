@@ -1,0 +1,237 @@
+-- Claim, settle and enqueue, which run for every batch of jobs, are functions from here on: each
+-- session plans them once, where planning them anew would take as long as running them, and no
+-- named statement is needed, which poolers do not like. Their settings hold while they run and for
+-- nobody else. They make the plans certain whatever the statistics say, which are of no use for
+-- tables that are filled and emptied by the second: rows are found by index and in the order of the
+-- index.
+
+-- Takes a batch of due jobs and writes its lease. Candidates are locked where they lie and in their
+-- order, never more than asked of a lane; SKIP LOCKED lets workers claim side by side. What a lane
+-- offers beyond the limit is let go at the commit, untouched.
+--
+-- A scan begins at the low-water marks that the caller knows: each stretch of the index goes from
+-- its mark to the next marked priority, and the first of a lane from its beginning. A lane without
+-- marks is looked at as a whole.
+--
+-- The first row is about the batch and has no id: the number of the lease as its key, the lists of
+-- the lease in its order as its payload, or only whether the worker is lost. The others are its
+-- jobs, in any order. What many of them have in common comes as one text, so that the caller reads
+-- it once.
+CREATE FUNCTION millrace.claim_batch(
+    claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
+    to_buffer boolean, most integer, mark_lanes integer[], mark_priorities integer[],
+    mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], given timestamptz
+)
+RETURNS TABLE (
+    lost boolean, key bigint, id uuid, created_at bigint, kind text, payload json,
+    payload_version text, correlation text, parent uuid, concurrency text, tags json
+)
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+SET jit = off
+AS $claim$
+#variable_conflict use_column
+DECLARE
+    moment     timestamptz := millrace.clock_at(given);
+    asker      record;
+    due        record;
+    scanned    integer;
+    room       integer;
+    lane_count integer := 0;
+    lanes      integer[];
+    priorities integer[] := mark_priorities;
+    from_ranks bigint[] := mark_ranks;
+    from_keys  bigint[] := mark_keys;
+    ends       integer[] := mark_ends;
+    places     tid[];
+    urgency    integer[];
+    keys       bigint[];
+    ranks      bigint[];
+    ns         integer[];
+    tries      integer[];
+    crashes    integer[];
+    taken      integer;
+BEGIN
+    SELECT worker.quiet,
+           ARRAY(
+               SELECT gate.name FROM millrace.gate WHERE gate.until IS NULL OR gate.until > moment
+           ) AS closed,
+           CASE
+               WHEN in_lanes IS NULL THEN ARRAY(
+                   SELECT name.id FROM millrace.name WHERE name.kind = 3
+               )
+               -- What this transaction has locked is not skipped: no lane may be looked at twice.
+               ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
+           END AS lanes
+    INTO asker
+    FROM millrace.worker AS worker
+    WHERE worker.id = claimer
+      AND worker.until > moment
+      AND worker.protocol >= (
+          SELECT meta.value::integer FROM millrace.meta AS meta WHERE meta.name = 'min_protocol'
+      );
+    lost := NOT FOUND;
+    IF lost OR asker.quiet THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    lanes := asker.lanes;
+    IF mark_lanes IS NOT NULL THEN
+        SELECT array_agg(lane), array_agg(priority), array_agg(rank), array_agg(key),
+               array_agg("end")
+        INTO lanes, priorities, from_ranks, from_keys, ends
+        FROM (
+            SELECT *
+            FROM unnest(mark_lanes, mark_priorities, mark_ranks, mark_keys, mark_ends)
+                AS mark (lane, priority, rank, key, "end")
+            WHERE lane = ANY (asker.lanes)
+            UNION ALL
+            SELECT lane, 0, 0, 0, 2147483647
+            FROM unnest(asker.lanes) AS other (lane)
+            WHERE lane <> ALL (mark_lanes)
+            ORDER BY lane, priority
+        ) AS stretch;
+    END IF;
+    FOR turn IN 1 .. coalesce(cardinality(lanes), 0) LOOP
+        CONTINUE WHEN lanes[turn] = ANY (asker.closed);
+        IF lanes[turn] IS DISTINCT FROM scanned THEN
+            room := most;
+            scanned := lanes[turn];
+        END IF;
+        SELECT array_agg(place) AS places, array_agg(key) AS keys, array_agg(priority) AS urgency,
+               array_agg(rank) AS ranks, array_agg(n) AS ns, array_agg(tries) AS tries,
+               array_agg(crashes) AS crashes
+        INTO due
+        FROM (
+            SELECT ctid AS place, key, priority, rank, n, tries, crashes
+            FROM millrace.ready
+            WHERE lane = lanes[turn]
+              AND (priority, rank, key) >= (
+                  coalesce(priorities[turn], 0), coalesce(from_ranks[turn], 0),
+                  coalesce(from_keys[turn], 0)
+              )
+              AND priority < coalesce(ends[turn], 2147483647)
+              AND (of_types IS NULL OR type = ANY (of_types))
+              AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+              AND (NOT to_buffer OR crashes = 0)
+              AND type <> ALL (asker.closed)
+              AND tenant <> ALL (asker.closed)
+            ORDER BY priority, rank, key
+            LIMIT room
+            FOR UPDATE SKIP LOCKED
+        ) AS row;
+        CONTINUE WHEN due.keys IS NULL;
+        lane_count := lane_count + (room = most)::integer;
+        room := room - cardinality(due.keys);
+        places := places || due.places;
+        urgency := urgency || due.urgency;
+        keys := keys || due.keys;
+        ranks := ranks || due.ranks;
+        ns := ns || due.ns;
+        tries := tries || due.tries;
+        crashes := crashes || due.crashes;
+    END LOOP;
+    -- An idle worker writes nothing.
+    IF keys IS NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    IF lane_count > 1 THEN
+        SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n), array_agg(tried),
+               array_agg(crashed)
+        INTO places, keys, ranks, ns, tries, crashes
+        FROM (
+            SELECT *
+            FROM unnest(places, urgency, keys, ranks, ns, tries, crashes)
+                AS due (place, priority, key, rank, n, tried, crashed)
+            ORDER BY priority, rank, key
+            LIMIT most
+        ) AS due;
+    END IF;
+
+    -- Payloads beyond what a worker can bear at once stay where they are, but one job always goes.
+    IF cardinality(keys) > 1 AND (
+        SELECT sum(octet_length(payload::text)) FROM millrace.job WHERE key = ANY (keys)
+    ) > 8000000 THEN
+        SELECT count(*) INTO taken
+        FROM (
+            SELECT turn, sum(octet_length(payload::text)) OVER (ORDER BY turn) AS weight
+            FROM unnest(keys) WITH ORDINALITY AS named (key, turn)
+            JOIN millrace.job AS job ON job.key = named.key
+        ) AS weighed
+        WHERE turn = 1 OR weight <= 8000000;
+        places := places[:taken];
+        keys := keys[:taken];
+        ranks := ranks[:taken];
+        ns := ns[:taken];
+        tries := tries[:taken];
+        crashes := crashes[:taken];
+    END IF;
+
+    -- A rescuer that has taken the worker away is waited for, and then nothing is claimed in its
+    -- name: what was locked above is let go at the commit.
+    WITH alive AS MATERIALIZED (
+        SELECT FROM millrace.worker WHERE id = claimer FOR KEY SHARE
+    ),
+    leased AS (
+        INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+        SELECT proof, claimer, keys, ns, ranks,
+               array_fill(CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]), moment
+        FROM alive
+        RETURNING number
+    ),
+    gone AS (
+        DELETE FROM millrace.ready
+        WHERE ctid = ANY (places)
+          AND EXISTS (SELECT FROM leased)
+    ),
+    told AS (
+        INSERT INTO millrace.event_outbox (at, kind, keys)
+        SELECT moment, 2, keys
+        FROM leased
+        WHERE NOT to_buffer
+    )
+    SELECT number INTO key FROM leased;
+    IF key IS NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    payload := json_build_array(keys, ranks, ns, tries, crashes);
+    RETURN NEXT;
+    RETURN QUERY
+    SELECT false, job.key, job.id, millrace.ms_of(job.created_at),
+           concat_ws(
+               ' ', job.type, job.tenant, job.lane, job.priority, job.max_attempts, job.flags,
+               job.timeout_ms
+           ),
+           job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags
+    FROM millrace.job AS job
+    WHERE job.key = ANY (keys);
+
+    -- A place without a job, which only a foreign hand can make: it must not stay in the lease.
+    GET DIAGNOSTICS taken = ROW_COUNT;
+    IF taken < cardinality(keys) THEN
+        UPDATE millrace.lease AS lease
+        SET keys = real.keys, ns = real.ns, ranks = real.ranks, starts = real.starts
+        FROM (
+            SELECT array_agg(run.key) AS keys, array_agg(run.n) AS ns, array_agg(run.rank) AS ranks,
+                   array_fill(
+                       CASE WHEN NOT to_buffer THEN moment END, ARRAY[count(*)::integer]
+                   ) AS starts
+            FROM unnest(keys, ns, ranks) AS run (key, n, rank)
+            JOIN millrace.job AS job ON job.key = run.key
+        ) AS real
+        WHERE lease.number = claim_batch.key
+          AND real.keys IS NOT NULL;
+        IF NOT FOUND THEN
+            DELETE FROM millrace.lease WHERE number = claim_batch.key;
+        END IF;
+    END IF;
+END
+$claim$;

@@ -1,0 +1,84 @@
+-- Ends runs that have succeeded: the ledger rows, fenced by a share lock on the leases, in the
+-- order of their numbers. A rescuer that holds a lease is waited for and then found to have deleted
+-- it. A lease goes with its last open run; of two settlers that end its last runs at the same
+-- moment neither sees the other, and a later heartbeat takes the lease away. Answers the keys of
+-- those that were accepted. A run that somebody else has ended under the same lease makes the whole
+-- batch fail: it hardly ever happens, and to look for it with every row would cost a third more.
+CREATE FUNCTION millrace.settle_batch(
+    leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
+    crashes integer[], states smallint[], results text[], given timestamptz
+)
+RETURNS bigint[]
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_nestloop = off
+SET enable_mergejoin = off
+SET jit = off
+AS $settle$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := millrace.clock_at(given);
+    held   record;
+    done   bigint[];
+    ended  bigint[] := '{}';
+BEGIN
+    FOR held IN
+        SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns, lease.starts,
+               proof.place
+        FROM unnest(leases, secrets) WITH ORDINALITY AS proof (number, secret, place)
+        JOIN millrace.lease AS lease
+            ON lease.number = proof.number AND lease.secret = proof.secret
+        WHERE lease.number = ANY (leases)
+        ORDER BY lease.number
+        FOR KEY SHARE OF lease
+    LOOP
+        WITH fresh AS (
+            INSERT INTO millrace.attempt (
+                key, finished_at, n, tries, crashes, outcome, state, claimed_at, started_at, fence,
+                worker, result
+            )
+            SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
+                   held.claimed_at, run.start, held.number, held.worker, item.result::json
+            FROM unnest(places, keys, ns, tries, crashes, states, results)
+                AS item (place, key, n, tries, crashes, state, result)
+            JOIN unnest(held.keys, held.ns, held.starts) AS run (key, n, start)
+                ON run.key = item.key AND run.n = item.n
+            WHERE item.place = held.place
+              AND run.start IS NOT NULL
+            ORDER BY item.key
+            RETURNING key
+        )
+        SELECT array_agg(key) INTO done FROM fresh;
+        ended := ended || done;
+        -- When more of it was settled before, its last runs are looked at first, because they are
+        -- the most likely to be open.
+        DELETE FROM millrace.lease
+        WHERE number = held.number
+          AND (cardinality(held.keys) = cardinality(done) OR NOT EXISTS (
+              SELECT 1
+              FROM (
+                  SELECT *
+                  FROM unnest(held.keys, held.ns) WITH ORDINALITY AS run (key, n, turn)
+                  ORDER BY turn DESC
+              ) AS run
+              WHERE (
+                  SELECT true
+                  FROM millrace.attempt AS attempt
+                  WHERE attempt.key = run.key AND attempt.n = run.n
+              ) IS NULL
+          ));
+    END LOOP;
+
+    IF cardinality(ended) > 0 THEN
+        WITH told AS (
+            INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, ended)
+        ),
+        freed AS (
+            DELETE FROM millrace.dedup WHERE job = ANY (ended)
+        )
+        DELETE FROM millrace.cancel_request WHERE key = ANY (ended);
+    END IF;
+    RETURN ended;
+END
+$settle$;

@@ -1,0 +1,145 @@
+-- Writes new jobs that differ in nothing but their ids and payloads, as most jobs of a batch do,
+-- and puts them where they wait. Whether they are due is decided here, by the store's clock. An id
+-- that is taken makes the whole batch fail: that hardly ever happens, and to look for it with every
+-- row would cost a third more. Answers whether they wait for their time.
+CREATE FUNCTION millrace.enqueue_alike(
+    ids uuid[], payloads text[], type integer, tenant integer, lane integer, category integer,
+    priority integer, due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
+    payload_version text, correlation text, parent uuid, concurrency text, webhook text, tags json,
+    created_by text, flags smallint, given timestamptz
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $enqueue$
+#variable_conflict use_variable
+DECLARE
+    moment timestamptz := millrace.clock_at(given);
+    run_at timestamptz(3) := coalesce(
+        millrace.at_ms(due_at), moment + delay_ms * interval '1 millisecond'
+    );
+    keys   bigint[] := ARRAY(
+        SELECT nextval('millrace.job_key_seq') FROM generate_subscripts(ids, 1)
+    );
+BEGIN
+    INSERT INTO millrace.job (
+        key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
+        payload_version, correlation, parent, concurrency, webhook, tags, created_by, created_at,
+        flags
+    )
+    SELECT item.key, item.id, type, tenant, lane, category, priority, run_at, max_attempts,
+           timeout_ms, item.payload::json, payload_version, correlation, parent, concurrency,
+           webhook, tags, created_by, moment, flags
+    FROM unnest(keys, ids, payloads) AS item (key, id, payload);
+    IF run_at > moment THEN
+        INSERT INTO millrace.scheduled (
+            key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT item.key, run_at, lane, priority, type, tenant, 1, 0, 0, concurrency
+        FROM unnest(keys) AS item (key);
+    ELSE
+        INSERT INTO millrace.ready (
+            key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT item.key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, 1, 0, 0,
+               concurrency
+        FROM unnest(keys) AS item (key);
+    END IF;
+    IF tags IS NOT NULL THEN
+        INSERT INTO millrace.tag (name, value, key)
+        SELECT tag.key, tag.value, item.key
+        FROM unnest(keys) AS item (key)
+        CROSS JOIN json_each_text(tags) AS tag;
+    END IF;
+    INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 1, keys);
+    RETURN run_at > moment;
+END
+$enqueue$;
+
+-- The same for jobs of several kinds. What many of them have in common is sent once, as a kind;
+-- each job brings its id, its payload and the number of its kind. Answers the ids of those that
+-- wait for their time.
+CREATE FUNCTION millrace.enqueue_batch(
+    kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz
+)
+RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = off
+SET enable_mergejoin = off
+SET jit = off
+AS $enqueue$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := millrace.clock_at(given);
+    later  uuid[];
+BEGIN
+    WITH fresh AS MATERIALIZED (
+        SELECT nextval('millrace.job_key_seq') AS key, item.*,
+               item.run_at > moment AS waits
+        FROM (
+            SELECT job.id, job.payload, kind.*,
+                   coalesce(
+                       millrace.at_ms(kind.due_at),
+                       moment + kind.delay_ms * interval '1 millisecond'
+                   )::timestamptz(3) AS run_at
+            FROM unnest(ids, payloads, kind_of) WITH ORDINALITY AS job (id, payload, kind, turn)
+            JOIN ROWS FROM (
+                json_to_recordset(kinds) AS (
+                    type integer, tenant integer, lane integer, category integer, priority integer,
+                    due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
+                    payload_version text, correlation text, parent uuid, concurrency text,
+                    webhook text, tags json, created_by text, flags smallint
+                )
+            ) WITH ORDINALITY AS kind (
+                type, tenant, lane, category, priority, due_at, delay_ms, max_attempts, timeout_ms,
+                payload_version, correlation, parent, concurrency, webhook, tags, created_by, flags,
+                number
+            ) ON kind.number = job.kind
+            ORDER BY job.turn
+        ) AS item
+    ),
+    made AS (
+        INSERT INTO millrace.job (
+            key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms,
+            payload, payload_version, correlation, parent, concurrency, webhook, tags, created_by,
+            created_at, flags
+        )
+        SELECT key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms,
+               payload::json, payload_version, correlation, parent, concurrency, webhook, tags,
+               created_by, moment, flags
+        FROM fresh
+    ),
+    waiting AS (
+        INSERT INTO millrace.scheduled (
+            key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT key, run_at, lane, priority, type, tenant, 1, 0, 0, concurrency
+        FROM fresh
+        WHERE waits
+    ),
+    due AS (
+        INSERT INTO millrace.ready (
+            key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+        )
+        SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, 1, 0, 0,
+               concurrency
+        FROM fresh
+        WHERE NOT waits
+    ),
+    tagged AS (
+        INSERT INTO millrace.tag (name, value, key)
+        SELECT tag.key, tag.value, fresh.key
+        FROM fresh
+        CROSS JOIN LATERAL json_each_text(fresh.tags) AS tag
+        WHERE fresh.tags IS NOT NULL
+    ),
+    told AS (
+        INSERT INTO millrace.event_outbox (at, kind, keys)
+        SELECT moment, 1, array_agg(key) FROM fresh
+    )
+    SELECT array_agg(id) FILTER (WHERE waits) INTO later FROM fresh;
+    RETURN later;
+END
+$enqueue$;

@@ -1,0 +1,61 @@
+/** How a run ends: what the ledger keeps of a settlement, and what the feed says about it. */
+import type { FinalState, JsonText } from "../core/job.ts";
+import type { Fault, OutcomeName, Settlement } from "../core/outcome.ts";
+import type { Tiding } from "./feed-rows.ts";
+import type { EventKind } from "./records.ts";
+import type { JobKey } from "./work.ts";
+
+/** How a run ended, and what becomes of its job: it is over, or it waits again. */
+export interface End {
+  readonly outcome: OutcomeName;
+  /** Null when the job goes on. */
+  readonly state: FinalState | null;
+  readonly fault: Fault | null;
+  readonly result: JsonText | null;
+  readonly reason: string | null;
+  /** Null when the job is over. */
+  readonly delayMs: number | null;
+}
+
+/**
+ * A job that somebody asked to cancel never goes back to waiting; an end of its own stands.
+ * `asked` is the reason they gave, null for none; undefined: nobody asked.
+ */
+export function endOf(settlement: Settlement, asked: string | null | undefined): End {
+  const { outcome } = settlement;
+  const end = { outcome, fault: null, result: null, reason: null, delayMs: null };
+  switch (settlement.to) {
+    case "completed":
+    case "completed_with_errors": {
+      const { to: state, result, fault } = settlement;
+      return { ...end, state, result, fault };
+    }
+    case "failed":
+      return { ...end, state: "failed", fault: settlement.fault };
+    case "cancelled":
+      return { ...end, state: "cancelled", reason: settlement.reason };
+    case "scheduled":
+    case "queued": {
+      const { fault, delayMs } = settlement;
+      if (asked !== undefined) return { ...end, state: "cancelled", fault, reason: asked };
+      return { ...end, state: null, fault, delayMs: Math.max(0, Math.round(delayMs)) };
+    }
+  }
+}
+
+const EVENT_OF: Readonly<Record<FinalState, Exclude<EventKind, "job:deleted">>> = {
+  completed: "job:completed",
+  completed_with_errors: "job:completed",
+  failed: "job:failed",
+  cancelled: "job:cancelled",
+};
+
+/** What the feed is told about these ends, kind by kind. */
+export function tidingsOf(
+  ends: readonly { readonly key: JobKey; readonly state: FinalState | null }[],
+): readonly Tiding[] {
+  const byKind = Map.groupBy(ends, ({ state }) =>
+    state === null ? "job:retrying" : EVENT_OF[state],
+  );
+  return [...byKind].map(([kind, jobs]) => ({ kind, jobs: jobs.map(({ key }) => key) }));
+}
