@@ -140,10 +140,16 @@ export class Lane {
     const buffer = this.#buffer;
     this.#buffer = null;
     if (buffer === null) return;
-    await this.#parts.store.handBack(
-      buffer.lease,
-      buffer.jobs.map(({ key }) => key),
-    );
+    try {
+      await this.#parts.store.handBack(
+        buffer.lease,
+        buffer.jobs.map(({ key }) => key),
+      );
+    } catch (error) {
+      // It is still held here: nobody else would ever give it back.
+      this.#buffer ??= buffer;
+      throw error;
+    }
   }
 
   /** Answers how many jobs were taken. */

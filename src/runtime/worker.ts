@@ -181,7 +181,8 @@ export class JobWorker implements Worker {
   #heard(renewal: Renewal & { status: "renewed" }): void {
     const { logger } = this.#parts.client.parts;
     if (renewal.outdated && !this.#isQuiet) logger.error(OUTDATED, { worker_id: this.id });
-    if ((renewal.quiet || renewal.outdated) && !this.#isQuiet) {
+    // At every beat, in case a buffer could not be handed back at the last one.
+    if (renewal.quiet || renewal.outdated || this.#isQuiet) {
       this.quiet().catch((error) =>
         logger.error("the buffers could not be handed back", { error }),
       );

@@ -326,6 +326,19 @@ describe("a worker", () => {
     expect(await kit.mill.workers.list()).toMatchObject([{ id: worker.id, isQuiet: true }]);
   });
 
+  test("that was quieted tries again when its buffer could not be returned", async () => {
+    await using kit = await openTest();
+    const { worker, end } = await withBuffer(kit);
+    kit.failOnce("handBack");
+
+    await expect(worker.quiet()).rejects.toThrow("planted: handBack");
+    await kit.advance("20s");
+
+    expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 2, running: 1 });
+    end.open();
+    await kit.settled();
+  });
+
   test("that an operator quieted begins nothing more, though it has not heard of it", async () => {
     await using kit = await openTest();
     const end = latch();

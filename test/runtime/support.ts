@@ -50,7 +50,7 @@ function storeOf(mill: Millrace): JobStore {
   return mill.parts.store;
 }
 
-type Verb = "claim" | "join" | "promote" | "renew" | "settle" | "silent" | "start";
+type Verb = "claim" | "handBack" | "join" | "promote" | "renew" | "settle" | "silent" | "start";
 
 function failOnce(store: JobStore, verb: Verb): void {
   // On the store itself, for a worker has its own view of it.
