@@ -4,9 +4,10 @@
  *
  *     npm run simulate -- --seed 7 --trace     one seed, step by step
  *     npm run simulate -- --seeds 1..500       a campaign
- *     npm run simulate -- --mutants            how many seeds find each planted bug
+ *     npm run simulate -- --mutants            which seed finds each planted bug
  */
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
 import { mutants } from "../test/simulation/mutants.ts";
 import { planOf } from "../test/simulation/plan.ts";
@@ -19,41 +20,63 @@ const HELP = `npm run simulate -- [options]
   --seed N       one seed
   --seeds A..B   all seeds from A to B (default 1..100)
   --steps M      actions per seed (default 40)
+  --cores N      share the seeds among so many processes (default 1)
   --trace        print every step
   --shrink       make the first failing plan smaller, and print it
-  --repeat       run every seed twice, and compare the hashes of their traces
+  --twice        run every seed twice, and compare the hashes of their traces
   --first        end with the first violation
-  --mutants      plant one bug after the other, and count the seeds until it is seen
+  --plant NAME   with this planted bug
+  --mutants      plant one bug after the other, and tell which seed sees it
   --only TEXT    with --mutants: those whose name contains it
   --help         this text
 
-It ends with 1 when a promise was broken, a rare path was never taken in 200 seeds or more, or a
+It ends with 1 when a promise was broken, a rare path was never taken in 400 seeds or more, or a
 planted bug was not seen.`;
 
 const PROGRESS_MS = 10_000;
 /** A campaign that is shorter need not see every rare path. */
-const SEEDS_FOR_RARE_PATHS = 200;
+const SEEDS_FOR_RARE_PATHS = 400;
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     seeds: { type: "string" },
     steps: { type: "string" },
+    cores: { type: "string", default: "1" },
     trace: { type: "boolean", default: false },
     shrink: { type: "boolean", default: false },
-    repeat: { type: "boolean", default: false },
+    twice: { type: "boolean", default: false },
     first: { type: "boolean", default: false },
+    plant: { type: "string" },
     mutants: { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    tally: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 
+/** What a campaign has come to; of several, the sum. */
+interface Tally {
+  seeds: number;
+  steps: number;
+  virtualMs: number;
+  /** Seeds that broke a promise, and seeds whose second run went otherwise. */
+  broken: number[];
+  differing: number[];
+  counters: Record<string, number>;
+  hashes: string[];
+}
+
+/** How a tally travels from one process to another. */
+const TALLY = "tally: ";
+
 if (values.help) console.log(HELP);
-else process.exitCode = (await (values.mutants ? plantAll() : campaign())) ? 0 : 1;
+else if (values.mutants) process.exitCode = (await plantAll()) ? 0 : 1;
+else if (values.plant !== undefined) process.exitCode = await again(values.plant);
+else process.exitCode = (await campaign()) ? 0 : 1;
 
 function range(otherwise: string): readonly [from: number, to: number] {
-  const text = values.seed === undefined ? (values.seeds ?? otherwise) : values.seed;
+  const text = values.seed ?? values.seeds ?? otherwise;
   const [from, to = from] = text.split("..").map(Number);
   if (Number.isSafeInteger(from) && Number.isSafeInteger(to)) return [from!, to!];
   throw new Error(`seeds are written as 1..500, not ${text}`);
@@ -61,35 +84,52 @@ function range(otherwise: string): readonly [from: number, to: number] {
 
 async function campaign(): Promise<boolean> {
   const [from, to] = range("1..100");
-  const totals = { seeds: 0, steps: 0, virtualMs: 0, violations: 0, differing: 0 };
-  const counters = new Map<string, number>();
+  const cores = Math.min(Number(values.cores), to - from + 1);
+  const tally = cores > 1 ? await shared(from, to, cores) : await alone(from, to);
+  if (!values.tally) return summary(tally);
+  console.log(`${TALLY}${JSON.stringify(tally)}`);
+  return true;
+}
+
+async function alone(from: number, to: number): Promise<Tally> {
+  const tally = emptyTally();
   let toldAt = performance.now();
   for (let seed = from; seed <= to; seed += 1) {
     const verdict = await one(seed);
-    totals.seeds += 1;
-    totals.steps += verdict.steps;
-    totals.virtualMs += verdict.virtualMs;
-    for (const [name, n] of verdict.counters) counters.set(name, (counters.get(name) ?? 0) + n);
-    if (values.repeat && (await one(seed)).hash !== verdict.hash) {
-      totals.differing += 1;
-      console.log(`seed ${seed}: two runs differ`);
-    }
+    tally.seeds += 1;
+    tally.steps += verdict.steps;
+    tally.virtualMs += verdict.virtualMs;
+    tally.hashes.push(verdict.hash);
+    for (const [name, n] of verdict.counters) add(tally, name, n);
+    if (values.twice && (await one(seed)).hash !== verdict.hash) tally.differing.push(seed);
     if (verdict.violations.length > 0) {
-      totals.violations += 1;
+      tally.broken.push(seed);
       await tellViolations(verdict);
       if (values.first) break;
     }
     if (performance.now() - toldAt > PROGRESS_MS) {
       toldAt = performance.now();
-      console.error(`${totals.seeds} seed(s), ${totals.violations} with violations`);
+      console.error(`${from}..${seed}: ${tally.broken.length} seed(s) with violations`);
     }
   }
-  return summary(totals, counters);
+  return tally;
+}
+
+function emptyTally(): Tally {
+  const totals = { seeds: 0, steps: 0, virtualMs: 0 };
+  return { ...totals, broken: [], differing: [], counters: {}, hashes: [] };
+}
+
+function add({ counters }: Tally, name: string, n: number): void {
+  counters[name] = (counters[name] ?? 0) + n;
 }
 
 function one(seed: number): Promise<Verdict> {
-  const steps = values.steps === undefined ? undefined : Number(values.steps);
-  return simulate(planOf(seed, steps), values.trace ? console.log : undefined);
+  return simulate(planOf(seed, stepsWanted()), values.trace ? console.log : undefined);
+}
+
+function stepsWanted(): number | undefined {
+  return values.steps === undefined ? undefined : Number(values.steps);
 }
 
 async function tellViolations({ seed, violations }: Verdict): Promise<void> {
@@ -97,40 +137,75 @@ async function tellViolations({ seed, violations }: Verdict): Promise<void> {
   for (const violation of violations) console.log(`  ${violation}`);
   if (!values.shrink) return;
   values.shrink = false;
-  const steps = values.steps === undefined ? undefined : Number(values.steps);
-  const small = await shrink(planOf(seed, steps), (line) => console.error(line));
-  console.log(JSON.stringify(small.actions));
+  const plan = planOf(seed, stepsWanted());
+  const small = await shrink(plan, (line) => console.error(line));
+  console.log(`${plan.actions.length} actions before, ${small.actions.length} after:`);
+  console.log(JSON.stringify(small));
 }
 
-function summary(
-  totals: Readonly<Record<"seeds" | "steps" | "virtualMs" | "violations" | "differing", number>>,
-  counters: ReadonlyMap<string, number>,
-): boolean {
-  for (const name of [...counters.keys()].toSorted()) {
-    console.log(`${String(counters.get(name)).padStart(9)}  ${name}`);
+/** Each process takes a stretch of the seeds; the hashes keep their order. */
+async function shared(from: number, to: number, cores: number): Promise<Tally> {
+  const share = Math.ceil((to - from + 1) / cores);
+  const parts = Array.from({ length: cores }, async (_, index) => {
+    const first = from + index * share;
+    const last = Math.min(to, first + share - 1);
+    const passed = values.twice ? ["--twice"] : [];
+    const args = ["--seeds", `${first}..${last}`, "--tally", ...passed, ...stepsPassed()];
+    const { output } = await run([import.meta.filename, ...args], {});
+    const [told, tally] = output.split(TALLY);
+    if (tally === undefined) throw new Error(`seeds ${first}..${last} came to no end: ${output}`);
+    if (told !== undefined && told !== "") console.log(told.trimEnd());
+    const found: Tally = JSON.parse(tally);
+    return found;
+  });
+  const sum = emptyTally();
+  for (const tally of await Promise.all(parts)) {
+    sum.seeds += tally.seeds;
+    sum.steps += tally.steps;
+    sum.virtualMs += tally.virtualMs;
+    sum.broken.push(...tally.broken);
+    sum.differing.push(...tally.differing);
+    sum.hashes.push(...tally.hashes);
+    for (const [name, n] of Object.entries(tally.counters)) add(sum, name, n);
   }
-  const blind = RARE_PATHS.filter((name) => !counters.has(name));
-  const isLong = totals.seeds >= SEEDS_FOR_RARE_PATHS;
+  return sum;
+}
+
+function stepsPassed(): string[] {
+  return values.steps === undefined ? [] : ["--steps", values.steps];
+}
+
+function summary({ seeds, steps, virtualMs, broken, differing, counters, hashes }: Tally): boolean {
+  const rare = Object.fromEntries(RARE_PATHS.map((name) => [name, counters[name] ?? 0]));
+  for (const name of Object.keys({ ...counters, ...rare }).toSorted()) {
+    const mark = RARE_PATHS.includes(name) ? "*" : " ";
+    console.log(`${String(counters[name] ?? 0).padStart(9)} ${mark} ${name}`);
+  }
+  const blind = RARE_PATHS.filter((name) => (counters[name] ?? 0) === 0);
   if (blind.length > 0) console.log(`never seen: ${blind.join(", ")}`);
-  const hours = (totals.virtualMs / 3_600_000).toFixed(1);
+  if (broken.length > 0) console.log(`seeds with violations: ${broken.join(", ")}`);
+  if (differing.length > 0) console.log(`seeds that do not repeat: ${differing.join(", ")}`);
+  const hash = createHash("sha256").update(hashes.join("\n")).digest("hex").slice(0, 16);
+  const hours = (virtualMs / 3_600_000).toFixed(1);
   console.log(
-    `${totals.seeds} seed(s), ${totals.steps} steps, ${hours} virtual hours: ` +
-      `${totals.violations} with violations` +
-      (values.repeat ? `, ${totals.differing} not repeatable` : ""),
+    `${seeds} seed(s), ${steps} steps, ${hours} virtual hours: ${broken.length} with violations` +
+      `${values.twice ? `, ${differing.length} not repeatable` : ""}; hash ${hash}`,
   );
-  return totals.violations === 0 && totals.differing === 0 && !(isLong && blind.length > 0);
+  const isBlind = seeds >= SEEDS_FOR_RARE_PATHS && blind.length > 0;
+  return broken.length === 0 && differing.length === 0 && !isBlind;
 }
 
 async function plantAll(): Promise<boolean> {
   const [from, to] = range("1..2000");
   let missed = 0;
   for (const { name, breaks } of mutants.filter((mutant) => mutant.name.includes(values.only))) {
-    const output = await withMutant(name, `${from}..${to}`);
+    const args = ["--seeds", `${from}..${to}`, "--first", ...stepsPassed()];
+    const { output } = await run([import.meta.filename, ...args], { mutant: name });
     const seed = /^seed (\d+) breaks/m.exec(output)?.[1];
-    const seen = /^ {2}(\w+): (.*)$/m.exec(output);
+    const seen = /^ {2}(\w+: .*)$/m.exec(output)?.[1];
     if (seed === undefined) missed += 1;
-    const found = seed === undefined ? "NOT SEEN" : `${Number(seed) - from + 1} seed(s)`;
-    console.log(`${found.padEnd(12)} ${name} (${breaks}): ${seen?.[0].trim() ?? lastLine(output)}`);
+    const found = seed === undefined ? "NOT SEEN" : `seed ${seed}`;
+    console.log(`${found.padEnd(10)} | ${name} | ${breaks} | ${seen ?? lastLine(output)}`);
   }
   return missed === 0;
 }
@@ -139,19 +214,33 @@ function lastLine(output: string): string {
   return output.trim().split("\n").at(-1) ?? "";
 }
 
-/** A process of its own: the bug is planted while the source is loaded. */
-function withMutant(name: string, seeds: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+/** The same once more, with a planted bug. */
+async function again(mutant: string): Promise<number> {
+  const { code } = await run(
+    process.argv.slice(1).filter((word) => word !== "--plant" && word !== mutant),
+    { mutant, isHeard: true },
+  );
+  return code;
+}
+
+/** In a process of its own: a bug is planted while the source is loaded. */
+async function run(
+  args: readonly string[],
+  { mutant, isHeard = false }: { readonly mutant?: string; readonly isHeard?: boolean },
+): Promise<{ readonly code: number; readonly output: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
   const plant = new URL("../test/simulation/plant.ts", import.meta.url).href;
-  const args = ["--conditions=source", "--import", plant, import.meta.filename];
-  const child = spawn(process.execPath, [...args, "--seeds", seeds, "--first"], {
-    env: { ...process.env, MILLRACE_MUTANT: name },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=source", ...(mutant === undefined ? [] : ["--import", plant]), ...args],
+    {
+      env: { ...process.env, ...(mutant === undefined ? {} : { MILLRACE_MUTANT: mutant }) },
+      stdio: ["ignore", isHeard ? "inherit" : "pipe", "inherit"],
+    },
+  );
   let output = "";
-  child.stdout.on("data", (chunk) => (output += String(chunk)));
-  child.stderr.on("data", (chunk) => (output += String(chunk)));
+  child.stdout?.on("data", (chunk) => (output += String(chunk)));
   child.on("error", reject);
-  child.on("close", () => resolve(output));
-  return promise;
+  child.on("close", (code) => resolve(code ?? 1));
+  return { code: await promise, output };
 }

@@ -3,6 +3,14 @@ import type { DatabaseAddress } from "./client/database-url.ts";
 import type { JobStore } from "./store/store.ts";
 
 export async function makeStore(address: DatabaseAddress): Promise<JobStore> {
+  const store = await storeOf(address);
+  const failpoints = process.env["MILLRACE_FAILPOINTS"] ?? "";
+  if (failpoints.trim() === "") return store;
+  const { withFailpoints } = await import("./store/failpoints.ts");
+  return withFailpoints(store, failpoints);
+}
+
+async function storeOf(address: DatabaseAddress): Promise<JobStore> {
   if (address.kind === "sqlite") {
     const { makeSqliteStore } = await import("./store/sqlite/make.ts");
     return makeSqliteStore({ path: address.path });

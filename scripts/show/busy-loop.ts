@@ -4,34 +4,30 @@
  *
  *     node --conditions=source scripts/show/busy-loop.ts [--jobs 10] [--lease 1000]
  */
-import { Campaign, onStage, stopWorkers } from "./lib/campaign.ts";
-import type { Effect } from "./lib/effect.ts";
+import { Fleet } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
 import { linesOf } from "./lib/verdict.ts";
 
 const options = numbersFrom("busy-loop.ts", { jobs: 10, workers: 2, lease: 1000 });
 
 await onStage(async () => {
-  const campaign = await Campaign.open("busy-loop", {
-    lanes: { general: 1 },
-    lease: options.lease,
-    poll: 100,
+  await using fleet = await Fleet.open({
+    name: "busy-loop",
+    workers: options.workers,
+    work: { lanes: { general: 1 }, lease: options.lease, poll: 100 },
   });
-  const workers = Array.from({ length: options.workers }, () => campaign.startWorker());
-  await Promise.all(workers.map(({ ready }) => ready));
 
-  const spin: Effect = { act: "spin", ms: 3 * options.lease };
+  const spinMs = 3 * options.lease;
   for (let count = 0; count < options.jobs; count += 1) {
     // One at a time: there is always an idle worker that could take over.
-    await campaign.enqueue([spin]);
-    await campaign.drain();
+    await fleet.place([{ act: { kind: "spin", ms: spinMs } }]);
+    await fleet.drain();
   }
-  await stopWorkers(workers);
-
-  const verdict = campaign.judge(await campaign.readStore());
-  console.log(`${options.jobs} jobs that block for ${spin.ms} ms, lease ${options.lease} ms`);
+  const verdict = await fleet.finish();
+  console.log(`${options.jobs} jobs that block for ${spinMs} ms, lease ${options.lease} ms`);
   for (const line of linesOf(verdict)) console.log(line);
   const sound = verdict.findings.length === 0 && verdict.gaveUp === 0;
-  await campaign.close({ keep: !sound });
+  if (!sound) fleet.keep();
   return { sound };
 });

@@ -4,14 +4,14 @@
  *     node --conditions=source scripts/show/checker.ts --acks FILE --ledger FILE
  *         [--db URL] [--lease 30000] [-o json]
  *
- * Lengths are in milliseconds. `--acks` holds one acknowledged job id per line. `--ledger` holds
- * what handlers wrote, one `{"job","fence","pid","attempt","what":"start"|"end"|"quit","at"}` per
- * line. With `--db` the store's own ledger is heard as a witness. Exits with 1 when something is
- * wrong.
+ * Lengths are in milliseconds. `--acks` holds one acknowledged job per line: its id, or JSON with
+ * it. `--ledger` holds what handlers wrote, one line each:
+ * `{"job","fence","pid","attempt","what":"start"|"end"|"fail"|"quit","at"}`. With `--db` the
+ * own ledger is heard as a witness. Exits with 1 when something is wrong.
  */
 import { parseArgs } from "node:util";
 import { check } from "./lib/check.ts";
-import type { StoredJob } from "./lib/check.ts";
+import type { StoredJob } from "./lib/history.ts";
 import { readAcks, readLedger } from "./lib/ledger.ts";
 import { countsOf, linesOf } from "./lib/verdict.ts";
 

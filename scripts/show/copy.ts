@@ -19,8 +19,8 @@ import { fillStates, type Installation } from "../../test/support/all-states.ts"
 import { newJob } from "../../test/support/factories.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { table } from "../lib/table.ts";
-import { onStage } from "./lib/campaign.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
 import { until } from "./lib/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));

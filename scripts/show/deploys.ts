@@ -7,8 +7,10 @@
  * The grace is shorter than the longest job, so that some runs end in time and others are cut off.
  */
 import { seededDice } from "../../test/support/seeded-dice.ts";
-import { Campaign, onStage, stopWorker, stopWorkers } from "./lib/campaign.ts";
+import { Fleet } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
+import { waiting } from "./lib/task.ts";
 import { until } from "./lib/until.ts";
 import { linesOf } from "./lib/verdict.ts";
 
@@ -18,46 +20,40 @@ const EFFECT_MS_MAX = 100;
 const WAIT_MS_MAX = 120_000;
 
 await onStage(async () => {
-  const campaign = await Campaign.open("deploys", {
-    lanes: { general: 20 },
-    poll: 100,
-    grace: EFFECT_MS_MAX / 2,
+  await using fleet = await Fleet.open({
+    name: "deploys",
+    workers: 1,
+    work: { lanes: { general: 20 }, poll: 100, grace: EFFECT_MS_MAX / 2 },
   });
-  let worker = campaign.startWorker();
-  await worker.ready;
   const codes: (number | NodeJS.Signals)[] = [];
   for (let round = 0; round < options.rounds; round += 1) {
-    await beginJobs(campaign);
-    const stopped = stopWorker(worker);
-    worker = campaign.startWorker();
+    await beginJobs(fleet);
+    const stopped = fleet.stop(fleet.workers[0]!);
+    fleet.workers[0] = fleet.startWorker();
     codes.push(await stopped);
-    await campaign.drain();
+    await fleet.drain();
   }
-  await stopWorkers([worker]);
 
-  const store = await campaign.readStore();
-  const verdict = campaign.judge(store);
-  const burnt = [...store.values()].filter(({ charged }) => charged !== 1).length;
+  const verdict = await fleet.finish();
+  const burnt = [...verdict.store.values()].filter(({ charged }) => charged !== 1).length;
   const unclean = codes.filter((code) => code !== 0).length;
   console.log(`${options.rounds} deploys, each in the middle of ${options.jobs} jobs`);
   for (const line of linesOf(verdict)) console.log(line);
   console.log(`attempts burnt ${burnt}, unclean exits ${unclean} (${[...new Set(codes)].join()})`);
   const sound = verdict.findings.length === 0 && verdict.gaveUp + burnt + unclean === 0;
-  await campaign.close({ keep: !sound });
+  if (!sound) fleet.keep();
   return { sound };
 });
 
 /** Enqueues, and waits until some part of it has been done. */
-async function beginJobs(campaign: Campaign): Promise<void> {
-  const linesBefore = campaign.ledger.lines().length;
-  await campaign.enqueue(
-    Array.from({ length: options.jobs }, () => {
-      const ms = Math.ceil(dice.random() * EFFECT_MS_MAX);
-      return { act: "sleep", ms, heedsAbort: true } as const;
-    }),
-  );
+async function beginJobs(fleet: Fleet): Promise<void> {
+  const linesBefore = fleet.ledger.lines().length;
+  const orders = Array.from({ length: options.jobs }, () => {
+    return { act: waiting(Math.ceil(dice.random() * EFFECT_MS_MAX)) };
+  });
+  await fleet.place(orders);
   const linesWanted = options.jobs * (0.4 + dice.random());
   await until("the worker is in the middle", WAIT_MS_MAX, () => {
-    return campaign.ledger.lines().length - linesBefore > linesWanted;
+    return fleet.ledger.lines().length - linesBefore > linesWanted;
   });
 }

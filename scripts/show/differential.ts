@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { checkSequences } from "../../test/differential/check.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { table } from "../lib/table.ts";
+import { progress } from "./lib/progress.ts";
 
 const { values } = parseArgs({
   options: {
@@ -18,12 +19,20 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 
 await using server = await startPostgres({ durable: false });
-const found = await checkSequences(server, { count: Number(values.sequences), seed });
-const rows = [...found.counts].toSorted(([, left], [, right]) => right - left);
-const cells = rows.map(([verb, count]) => [verb, String(count)]);
-for (const line of table(["command", "times"], cells)) console.log(line);
-const total = rows.reduce((sum, [, count]) => sum + count, 0);
-console.log(`\n${found.sequences} sequences from seed ${seed}, ${total} commands`);
+const count = Number(values.sequences);
+const tell = progress("sequences", count);
+const found = await checkSequences(server, { count, seed, tell });
+const rows = [...found.counts].map(([verb, kinds]) => {
+  const sorted = [...kinds].toSorted(([, left], [, right]) => right - left);
+  const total = sorted.reduce((sum, [, times]) => sum + times, 0);
+  return { verb, total, kinds: sorted.map(([word, times]) => `${word} ${times}`).join(", ") };
+});
+const cells = rows
+  .toSorted((left, right) => right.total - left.total)
+  .map(({ verb, total, kinds }) => [verb, String(total), kinds]);
+for (const line of table(["command", "answers", "of these kinds"], cells)) console.log(line);
+const total = rows.reduce((sum, row) => sum + row.total, 0);
+console.log(`\n${found.sequences} sequences from seed ${seed}, ${total} answers of each store`);
 if (found.difference === null) console.log("no answer differed");
 else {
   for (const command of found.difference.commands) console.log(JSON.stringify(command));

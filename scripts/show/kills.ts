@@ -9,12 +9,13 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededDice } from "../../test/support/seeded-dice.ts";
-import { Campaign, onStage, stopWorkers } from "./lib/campaign.ts";
-import type { StoredJob, Verdict } from "./lib/check.ts";
-import type { WorkerChild } from "./lib/children.ts";
+import type { Verdict } from "./lib/check.ts";
 import { CRASH_CAP, crashesOf, diedOfCrashes } from "./lib/crashes.ts";
-import type { Effect } from "./lib/effect.ts";
+import { Fleet } from "./lib/fleet.ts";
+import type { Ending, Order } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
+import { waiting } from "./lib/task.ts";
 import { linesOf } from "./lib/verdict.ts";
 
 const options = numbersFrom("kills.ts", {
@@ -30,59 +31,52 @@ const EFFECT_MS_MAX = 100;
 const PORTION_MS = 100;
 
 await onStage(async () => {
-  const campaign = await Campaign.open("kills", {
-    lanes: { general: 5 },
-    lease: options.lease,
-    poll: 100,
+  await using fleet = await Fleet.open({
+    name: "kills",
+    workers: options.workers,
+    work: { lanes: { general: 5 }, lease: options.lease, poll: 100 },
   });
-  const workers = Array.from({ length: options.workers }, () => campaign.startWorker());
-  await Promise.all(workers.map(({ ready }) => ready));
   const began = performance.now();
-  const [, killed] = await Promise.all([produce(campaign), killAtRandom(campaign, workers)]);
-  await campaign.drain();
+  const [, killed] = await Promise.all([produce(fleet), killAtRandom(fleet)]);
+  await fleet.drain();
   const seconds = (performance.now() - began) / 1000;
-  await stopWorkers(workers);
 
-  const store = await campaign.readStore();
-  const verdict = campaign.judge(store);
-  const isExplained = reportSecondStarts(verdict, killed, seconds);
-  const isCapped = reportCrashes(campaign, store, verdict);
-  const sound = verdict.findings.length === 0 && isExplained && isCapped;
-  await campaign.close({ keep: !sound });
+  const ending = await fleet.finish();
+  const isExplained = reportSecondStarts(ending, killed, seconds);
+  const isCapped = reportCrashes(fleet, ending);
+  const sound = ending.findings.length === 0 && isExplained && isCapped;
+  if (!sound) fleet.keep();
   return { sound };
 });
 
 /** All jobs at once, or spread over the time of the killing, so that every kill meets some. */
-async function produce(campaign: Campaign): Promise<void> {
+async function produce(fleet: Fleet): Promise<void> {
   const portions = options["kill-every"] === 0 ? 1 : (options.seconds * 1000) / PORTION_MS;
   const began = performance.now();
   for (let sent = 0, portion = 1; sent < options.jobs; portion += 1) {
     const target = Math.min(options.jobs, Math.ceil((options.jobs * portion) / portions));
-    await campaign.enqueue(Array.from({ length: target - sent }, makeEffect));
+    await fleet.place(Array.from({ length: target - sent }, makeOrder));
     sent = target;
     await sleep(Math.max(0, began + portion * PORTION_MS - performance.now()));
   }
 }
 
-function makeEffect(): Effect {
-  return { act: "sleep", ms: Math.ceil(dice.random() * EFFECT_MS_MAX), heedsAbort: true };
+function makeOrder(): Order {
+  return { act: waiting(Math.ceil(dice.random() * EFFECT_MS_MAX)) };
 }
 
 /** Each victim has a successor at once. Answers when each of the dead was killed. */
-async function killAtRandom(
-  campaign: Campaign,
-  workers: WorkerChild[],
-): Promise<ReadonlyMap<number, number>> {
+async function killAtRandom(fleet: Fleet): Promise<ReadonlyMap<number, number>> {
   const killed = new Map<number, number>();
   const every = options["kill-every"];
   const kills = every === 0 ? 0 : Math.floor((options.seconds * 1000) / every);
   for (let count = 0; count < kills; count += 1) {
     await sleep(every);
-    const seat = Math.floor(dice.random() * workers.length);
-    const victim = workers[seat]!;
-    victim.kill("SIGKILL");
+    const seat = Math.floor(dice.random() * fleet.workers.length);
+    const victim = fleet.workers[seat]!;
+    fleet.kill(victim);
     killed.set(victim.pid, Date.now());
-    workers[seat] = campaign.startWorker();
+    fleet.workers[seat] = fleet.startWorker();
   }
   return killed;
 }
@@ -115,16 +109,12 @@ function reportSecondStarts(
  * True when jobs were given up for their crashes alone. A run that died between its start in the
  * store and its first line is charged without a trace in the ledger: those are told, not judged.
  */
-function reportCrashes(
-  campaign: Campaign,
-  store: ReadonlyMap<string, StoredJob>,
-  verdict: Verdict,
-): boolean {
-  const crashes = crashesOf(store, campaign.ledger.lines());
+function reportCrashes(fleet: Fleet, { store, gaveUp }: Ending): boolean {
+  const crashes = crashesOf(store, fleet.ledger.lines());
   const died = [...store.values()].filter(diedOfCrashes).length;
   console.log(
     `crashes: ${crashes.cutOff} cut off, ${crashes.unrecorded} ended but not yet recorded, ` +
       `${crashes.unearned} never started; ${died} jobs given up after ${CRASH_CAP} crashes`,
   );
-  return died === verdict.gaveUp;
+  return died === gaveUp;
 }

@@ -4,62 +4,64 @@
  *
  *     node --conditions=source scripts/show/poison.ts [--healthy 50] [--slots 5]
  */
-import { Campaign, onStage, stopWorkers } from "./lib/campaign.ts";
-import type { StoredJob } from "./lib/check.ts";
-import type { WorkerChild } from "./lib/children.ts";
 import { CRASH_CAP, chargedCrashes, crashesOf } from "./lib/crashes.ts";
-import type { Effect } from "./lib/effect.ts";
+import { Fleet } from "./lib/fleet.ts";
+import type { Order } from "./lib/fleet.ts";
+import type { StoredJob } from "./lib/history.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
+import { waiting } from "./lib/task.ts";
 import { linesOf } from "./lib/verdict.ts";
 
 const options = numbersFrom("poison.ts", { healthy: 50, slots: 5, lease: 1000 });
 
 await onStage(async () => {
-  const campaign = await Campaign.open("poison", {
-    lanes: { general: options.slots },
-    lease: options.lease,
-    poll: 100,
-    batch: options.healthy + 1,
+  await using fleet = await Fleet.open({
+    name: "poison",
+    workers: 0,
+    work: {
+      lanes: { general: options.slots },
+      lease: options.lease,
+      poll: 100,
+      batch: options.healthy + 1,
+    },
   });
-  const healthy: Effect = { act: "sleep", ms: 20, heedsAbort: true };
-  const batch: Effect[] = Array.from({ length: options.healthy }, () => healthy);
-  batch.splice(Math.floor(options.healthy / 2), 0, { act: "die" });
-  const ids = await campaign.enqueue(batch);
+  const batch = Array.from({ length: options.healthy }, (): Order => ({ act: waiting(20) }));
+  batch.splice(Math.floor(options.healthy / 2), 0, { act: { kind: "die" } });
+  const ids = await fleet.place(batch);
   const poison = ids[Math.floor(options.healthy / 2)] ?? "";
 
-  const crew: Crew = { worker: campaign.startWorker(), deaths: 0, isOver: false };
-  const replaced = replaceTheDead(campaign, crew);
-  await campaign.drain();
+  fleet.workers.push(fleet.startWorker());
+  const crew: Crew = { deaths: 0, isOver: false };
+  const replaced = replaceTheDead(fleet, crew);
+  await fleet.drain();
   crew.isOver = true;
-  await stopWorkers([crew.worker]);
+  // That workers die is what was asked for.
+  const ending = await fleet.finish((seen) => ({ ...seen, exits: [] }));
   await replaced;
 
-  const store = await campaign.readStore();
-  const verdict = campaign.judge(store);
-  for (const line of linesOf(verdict)) console.log(line);
-  const sound = report(campaign, store, poison, crew.deaths) && verdict.findings.length === 0;
-  await campaign.close({ keep: !sound });
-  return { sound };
+  for (const line of linesOf(ending)) console.log(line);
+  const isTold = report(fleet, ending.store, poison, crew.deaths);
+  return { sound: isTold && ending.findings.length === 0 };
 });
 
 interface Crew {
-  worker: WorkerChild;
   deaths: number;
   isOver: boolean;
 }
 
 /** Starts a new worker whenever the last has died. */
-async function replaceTheDead(campaign: Campaign, crew: Crew): Promise<void> {
+async function replaceTheDead(fleet: Fleet, crew: Crew): Promise<void> {
   for (;;) {
-    await crew.worker.ended;
+    await fleet.workers[0]?.ended;
     if (crew.isOver) return;
     crew.deaths += 1;
-    crew.worker = campaign.startWorker();
+    fleet.workers[0] = fleet.startWorker();
   }
 }
 
 function report(
-  campaign: Campaign,
+  fleet: Fleet,
   store: ReadonlyMap<string, StoredJob>,
   poison: string,
   deaths: number,
@@ -67,7 +69,7 @@ function report(
   const dead = store.get(poison);
   const healthy = [...store].filter(([id]) => id !== poison);
   const completed = healthy.filter(([, { state }]) => state === "completed").length;
-  const crashes = crashesOf(healthy, campaign.ledger.lines());
+  const crashes = crashesOf(healthy, fleet.ledger.lines());
   const poisonCrashes = dead === undefined ? 0 : chargedCrashes(dead).length;
   console.log(
     `${deaths} workers died; the poison is ${dead?.state} after ${poisonCrashes} crashes`,

@@ -8,10 +8,10 @@
  * nobody hears it. So often for each kind of commit and each side.
  */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { onStage } from "./lib/campaign.ts";
 import { COMMITS, playCuts } from "./lib/cuts.ts";
-import { linesOf } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
+import { linesOf } from "./lib/verdict.ts";
 
 const options = numbersFrom("postgres-cuts.ts", { cuts: 100, seed: 1 });
 
@@ -27,7 +27,8 @@ await onStage(async () => {
     const { before, after } = figures.cuts[commit];
     return Math.min(before, after) >= options.cuts;
   });
-  const { lost, doubled, refused, secondRuns, exits } = figures;
-  const wrongs = lost.length + doubled.length + refused.length + secondRuns + exits;
+  const { findings, refused, successions } = figures;
+  for (const refusal of refused.slice(0, 10)) console.log(refusal);
+  const wrongs = findings.length + refused.length + successions.length;
   return { sound: isComplete && wrongs === 0 };
 });

@@ -6,10 +6,10 @@
  *     node --conditions=source scripts/show/postgres-failover.ts [--rounds 5] [--seconds 6]
  */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { onStage } from "./lib/campaign.ts";
 import { playFailover } from "./lib/failover.ts";
-import { linesOf } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
+import { linesOf } from "./lib/verdict.ts";
 
 const RESUME_MS_MAX = 10_000;
 const { rounds, seconds, seed } = numbersFrom("postgres-failover.ts", {
@@ -21,11 +21,12 @@ const { rounds, seconds, seed } = numbersFrom("postgres-failover.ts", {
 await onStage(async () => {
   await using server = await startPostgres();
   const figures = await playFailover(server, { rounds, readOnlyMs: seconds * 1000, seed });
-  const { resumedMs, left, lost, doubled, refused, exits } = figures;
+  const { resumedMs, left, findings, refused } = figures;
   for (const line of linesOf(figures)) console.log(line);
   const shown = resumedMs.map((ms) => (ms / 1000).toFixed(2));
   console.log(`${rounds} times without writes, work resumed after ${shown.join(", ")} s`);
   console.log(`${left} connections were given up`);
-  const isWhole = lost.length + doubled.length + refused.length + exits === 0;
+  for (const refusal of refused.slice(0, 10)) console.log(refusal);
+  const isWhole = findings.length + refused.length === 0;
   return { sound: isWhole && left > 0 && Math.max(...resumedMs) <= RESUME_MS_MAX };
 });

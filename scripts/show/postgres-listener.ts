@@ -9,12 +9,13 @@
  * until the handler begins, in another process.
  */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { onStage } from "./lib/campaign.ts";
-import { Fleet, linesOf } from "./lib/fleet.ts";
+import { Fleet } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
 import { pickUpsFor, pickUpsUntilQuick } from "./lib/pickups.ts";
 import type { PickUp } from "./lib/pickups.ts";
 import { openProxy } from "./lib/proxy.ts";
+import { onStage } from "./lib/stage.ts";
+import { linesOf } from "./lib/verdict.ts";
 
 const options = numbersFrom("postgres-listener.ts", { rounds: 3 });
 const LISTENER = "millrace listener";
@@ -31,7 +32,12 @@ await onStage(async () => {
     url: server.url,
     admits: (application) => !(isDead && application === LISTENER),
   });
-  await using fleet = await Fleet.open({ url: server.url, workersUrl: proxy.url, workers: 1 });
+  await using fleet = await Fleet.open({
+    name: "listener",
+    url: server.url,
+    workersUrl: proxy.url,
+    workers: 1,
+  });
   const listeners = () => [...proxy.links].filter(({ application }) => application === LISTENER);
 
   const calm = await pickUpsFor(fleet, SETTLE_MS);
@@ -53,8 +59,7 @@ await onStage(async () => {
   await fleet.drain();
   const outcome = await fleet.finish();
   for (const line of linesOf(outcome)) console.log(line);
-  const { lost, doubled, exits } = outcome;
-  return { sound: isSound && lost.length + doubled.length + exits === 0 };
+  return { sound: isSound && outcome.findings.length === 0 };
 });
 
 /** `since`: from when on all should become quick again; null: it never was otherwise. */

@@ -5,10 +5,10 @@
  *     node --conditions=source scripts/show/postgres-restarts.ts [--rounds 10] [--terminations 200]
  */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { onStage } from "./lib/campaign.ts";
-import { linesOf } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
 import { playRestarts } from "./lib/restarts.ts";
+import { onStage } from "./lib/stage.ts";
+import { linesOf } from "./lib/verdict.ts";
 
 const RESUME_MS_MAX = 10_000;
 const options = numbersFrom("postgres-restarts.ts", { rounds: 10, terminations: 200, seed: 1 });
@@ -16,7 +16,7 @@ const options = numbersFrom("postgres-restarts.ts", { rounds: 10, terminations: 
 await onStage(async () => {
   await using server = await startPostgres();
   const figures = await playRestarts(server, options);
-  const { resumedMs, terminated, terminatedResumedMs, lost, doubled, exits } = figures;
+  const { resumedMs, terminated, terminatedResumedMs, findings } = figures;
   for (const line of linesOf(figures)) console.log(line);
   const seconds = resumedMs.map((ms) => (ms / 1000).toFixed(2));
   const slowest = Math.max(0, terminatedResumedMs, ...resumedMs);
@@ -25,6 +25,5 @@ await onStage(async () => {
     `${terminated} backends ended, work resumed after ${(terminatedResumedMs / 1000).toFixed(2)} s`,
   );
   console.log(`slowest ${(slowest / 1000).toFixed(2)} s`);
-  const isWhole = lost.length + doubled.length + exits === 0;
-  return { sound: isWhole && slowest <= RESUME_MS_MAX };
+  return { sound: findings.length === 0 && slowest <= RESUME_MS_MAX };
 });

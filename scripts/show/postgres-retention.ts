@@ -8,11 +8,11 @@
  */
 import { startPostgres } from "../../test/support/postgres.ts";
 import { table } from "../lib/table.ts";
-import { onStage } from "./lib/campaign.ts";
 import { numbersFrom } from "./lib/options.ts";
 import { playFlow } from "./lib/retention.ts";
 import type { Reading } from "./lib/retention.ts";
 import { grown, megabytes } from "./lib/sizes.ts";
+import { onStage } from "./lib/stage.ts";
 
 const GROWTH_MAX = 1.5;
 /** Below this a table is not worth a word. */

@@ -5,8 +5,9 @@
  *
  *     node scripts/show/power-loss.ts [--images 2000] [--seed 1]
  *
- * The script is recorded three times, with the log folded into the database seldom and often, and
- * `--images` are judged of each. A store that does not wait for the disk must be found out.
+ * Each of the two scripts is recorded three times, with the log folded into the database seldom and
+ * often, and `--images` are judged of each recording. A store that does not wait for the disk must
+ * be found out.
  */
 import { momentsOf } from "../../test/crash-points/disk.ts";
 import { readHistory } from "../../test/crash-points/history.ts";
@@ -29,21 +30,24 @@ if (reason === null) await show();
 else console.log(`not shown: ${reason}`);
 
 async function show(): Promise<void> {
-  const history = await readHistory();
-  const relaxed = history.steps.filter(({ promise }) => promise === "relaxed");
-  console.log(`not promised to outlive the power: ${relaxed.map(({ name }) => name).join(", ")}`);
   let sound = true;
-  for (const checkpointPages of CHECKPOINT_PAGES) {
-    const name = `checkpoint every ${checkpointPages} pages`;
-    const { violations } = await judgePlay(name, { checkpointPages }, options.images, history);
-    for (const violation of violations.slice(0, VIOLATIONS_SHOWN)) console.log(`  ${violation}`);
-    sound &&= violations.length === 0;
-  }
-  for (const weakness of ["sync-normal", "sync-off"] as const) {
-    const name = `planted ${weakness}`;
-    const { violations } = await judgePlay(name, { weakness }, WEAK_IMAGES, history);
-    console.log(`  ${violations[0] ?? "was not noticed"}`);
-    sound &&= violations.length > 0;
+  for (const script of ["work", "keys"] as const) {
+    const history = await readHistory(script);
+    const relaxed = history.steps.filter(({ promise }) => promise === "relaxed");
+    const names = relaxed.map(({ name }) => name).join(", ") || "nothing";
+    console.log(`script of ${script}; not promised to outlive the power: ${names}`);
+    for (const checkpointPages of CHECKPOINT_PAGES) {
+      const name = `${script}, checkpoint every ${checkpointPages} pages`;
+      const { violations } = await judgePlay(name, { checkpointPages }, options.images, history);
+      for (const violation of violations.slice(0, VIOLATIONS_SHOWN)) console.log(`  ${violation}`);
+      sound &&= violations.length === 0;
+    }
+    for (const weakness of ["sync-normal", "sync-off"] as const) {
+      const name = `${script}, planted ${weakness}`;
+      const { violations } = await judgePlay(name, { weakness }, WEAK_IMAGES, history);
+      console.log(`  ${violations[0] ?? "was not noticed"}`);
+      sound &&= violations.length > 0;
+    }
   }
   console.log(sound ? "sound" : "VIOLATED");
   if (!sound) process.exitCode = 1;
@@ -51,11 +55,11 @@ async function show(): Promise<void> {
 
 async function judgePlay(
   name: string,
-  play: Omit<Play, "stage">,
+  play: Omit<Play, "stage" | "script">,
   wanted: number,
   history: History,
 ): Promise<ImageCount> {
-  const moments = momentsOf(operationsOf(await record(play)));
+  const moments = momentsOf(operationsOf(await record({ ...play, script: history.script })));
   const randomPerMoment = Math.ceil(wanted / moments.length);
   const images = imagesOf(moments, { seed: options.seed, randomPerMoment });
   const count = await judgeImages(images, history, { wanted, tell: progress(name, wanted) });

@@ -8,9 +8,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededDice } from "../../test/support/seeded-dice.ts";
-import { Campaign, onStage } from "./lib/campaign.ts";
+import { Fleet } from "./lib/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
 import { percentile } from "./lib/percentile.ts";
+import { onStage } from "./lib/stage.ts";
+import { waiting } from "./lib/task.ts";
 import { until } from "./lib/until.ts";
 
 const options = numbersFrom("recovery.ts", { rounds: 30, parallel: 10, seed: 1, lease: 30_000 });
@@ -34,27 +36,26 @@ await onStage(async () => {
 
 /** Milliseconds from the kill to the second start. */
 async function playRound(): Promise<number> {
-  const campaign = await Campaign.open("recovery", { lease: options.lease });
-  const first = campaign.startWorker();
-  await first.ready;
-  await campaign.enqueue([{ act: "sleep", ms: 3_600_000, heedsAbort: true }]);
-  await until("the first worker has the job", 60_000, () => startsOf(campaign)[0] ?? null);
-  const second = campaign.startWorker();
+  const work = { lease: options.lease };
+  await using fleet = await Fleet.open({ name: "recovery", workers: 1, work });
+  const [first] = fleet.workers;
+  await fleet.place([{ act: waiting(3_600_000) }]);
+  await until("the first worker has the job", 60_000, () => startsOf(fleet)[0] ?? null);
+  const second = fleet.startWorker();
   await second.ready;
   await sleep((dice.random() * options.lease) / 3);
 
   const killedAt = Date.now();
-  first.kill("SIGKILL");
+  fleet.kill(first!);
   const limitMs = 60_000 + 3 * options.lease;
   const start = await until("the second worker has it", limitMs, () => {
-    return startsOf(campaign)[1] ?? null;
+    return startsOf(fleet)[1] ?? null;
   });
-  second.kill("SIGKILL");
+  fleet.kill(second);
   await second.ended;
-  await campaign.close({ keep: false });
   return start.at - killedAt;
 }
 
-function startsOf(campaign: Campaign): { at: number }[] {
-  return campaign.ledger.lines().filter(({ what }) => what === "start");
+function startsOf(fleet: Fleet): { at: number }[] {
+  return fleet.ledger.lines().filter(({ what }) => what === "start");
 }

@@ -6,9 +6,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Campaign, onStage, stopWorkers } from "./lib/campaign.ts";
+import { Fleet } from "./lib/fleet.ts";
 import type { LedgerLine } from "./lib/ledger.ts";
 import { numbersFrom } from "./lib/options.ts";
+import { onStage } from "./lib/stage.ts";
 import { until } from "./lib/until.ts";
 import { linesOf } from "./lib/verdict.ts";
 
@@ -36,49 +37,46 @@ await onStage(async () => {
 
 /** Two workers and one store, round after round. */
 async function playRounds(wanted: number): Promise<{ rounds: Round[]; sound: boolean }> {
-  const campaign = await Campaign.open("zombies", {
-    lanes: { general: 1 },
-    lease: options.lease,
-    poll: 100,
+  await using fleet = await Fleet.open({
+    name: "zombies",
+    workers: 2,
+    work: { lanes: { general: 1 }, lease: options.lease, poll: 100 },
   });
-  const workers = [campaign.startWorker(), campaign.startWorker()];
-  await Promise.all(workers.map(({ ready }) => ready));
   const rounds: Round[] = [];
   while (rounds.filter((round) => round !== "void").length < wanted && rounds.length < 2 * wanted) {
-    rounds.push(await playRound(campaign));
+    rounds.push(await playRound(fleet));
   }
-  await stopWorkers(workers);
-  const verdict = campaign.judge(await campaign.readStore());
+  const verdict = await fleet.finish();
   for (const line of linesOf(verdict)) console.log(line);
   const sound = verdict.findings.length === 0 && verdict.lateEnds >= wanted;
-  await campaign.close({ keep: !sound || rounds.includes("changed") });
+  if (!sound || rounds.includes("changed")) fleet.keep();
   return { rounds, sound };
 }
 
 /** The store must say after the zombie's end exactly what it said before. */
-async function playRound(campaign: Campaign): Promise<Round> {
-  const [job = ""] = await campaign.enqueue([{ act: "sleep", ms: 300, heedsAbort: false }]);
-  const first = await lineOf(campaign, (line) => line.job === job);
+async function playRound(fleet: Fleet): Promise<Round> {
+  const [job = ""] = await fleet.place([{ act: { kind: "wait", ms: 300, heedsAbort: false } }]);
+  const first = await lineOf(fleet, (line) => line.job === job);
   process.kill(first.pid, "SIGSTOP");
-  const isFinished = await finished(campaign, job);
-  const before = await recordOf(campaign, job);
+  const isFinished = await finished(fleet, job);
+  const before = await recordOf(fleet, job);
   process.kill(first.pid, "SIGCONT");
-  await lineOf(campaign, ({ job: id, fence, what }) => {
+  await lineOf(fleet, ({ job: id, fence, what }) => {
     return id === job && fence === first.fence && what === "end";
   });
   await sleep(SETTLE_MS);
   if (!isFinished) {
-    await campaign.drain();
+    await fleet.drain();
     return "void";
   }
-  const after = await recordOf(campaign, job);
+  const after = await recordOf(fleet, job);
   const successes = after.attempts.filter(({ outcome }) => outcome === "succeeded");
   const isFenced = successes.length === 1 && (successes[0]?.fence ?? 0) > first.fence;
   return isFenced && isDeepStrictEqual(before, after) ? "unchanged" : "changed";
 }
 
 /** False when nobody has finished the job within the limit. */
-async function finished({ mill }: Campaign, job: string): Promise<boolean> {
+async function finished({ mill }: Fleet, job: string): Promise<boolean> {
   const final = until("another worker has finished the job", WAIT_MS_MAX, async () => {
     const { state } = await mill.jobs.get(job);
     return state !== "running" && state !== "queued" && state !== "scheduled";
@@ -86,12 +84,12 @@ async function finished({ mill }: Campaign, job: string): Promise<boolean> {
   return await final.catch(() => false);
 }
 
-function lineOf(campaign: Campaign, fits: (line: LedgerLine) => boolean): Promise<LedgerLine> {
+function lineOf(fleet: Fleet, fits: (line: LedgerLine) => boolean): Promise<LedgerLine> {
   return until("the ledger has the line", WAIT_MS_MAX, () => {
-    return campaign.ledger.lines().find(fits) ?? null;
+    return fleet.ledger.lines().find(fits) ?? null;
   });
 }
 
-async function recordOf({ mill }: Campaign, job: string) {
+async function recordOf({ mill }: Fleet, job: string) {
   return { job: await mill.jobs.get(job), attempts: await mill.jobs.attempts(job) };
 }

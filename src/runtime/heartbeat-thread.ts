@@ -1,5 +1,6 @@
 /** The heartbeat's own thread. It shares nothing with the worker but the store. */
 import { parentPort, workerData } from "node:worker_threads";
+import { wait } from "../core/clock.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
 import type { JobStore } from "../store/store.ts";
 import type { ThreadStart, ThreadWord } from "./heartbeat.ts";
@@ -13,8 +14,7 @@ void live();
 
 async function live(): Promise<void> {
   const entry: { makeThreadStore(options: object): JobStore } = await import(start.entry.module);
-  const store = entry.makeThreadStore(start.entry.options);
-  await store.open();
+  const store = await opened(() => entry.makeThreadStore(start.entry.options));
   const overruns = new OverrunWatch({
     store,
     clock: systemClock,
@@ -36,6 +36,20 @@ async function live(): Promise<void> {
     },
   });
   ticker.wake();
+}
+
+/** A store may be away for a moment. A thread that gave up then would leave the loop alone. */
+async function opened(make: () => JobStore): Promise<JobStore> {
+  for (;;) {
+    const store = make();
+    try {
+      await store.open();
+      return store;
+    } catch (error) {
+      say({ type: "failed", message: String(error) });
+      await wait(systemClock, start.beatMs);
+    }
+  }
 }
 
 function say(word: ThreadWord): void {

@@ -33,6 +33,41 @@ describe("a rescuer", () => {
 
     expect(await stateOf(world.store, world.id)).toBe("running");
   });
+
+  test("waits for two heartbeats that did not come, however close its looks are", async () => {
+    const { leaseMs } = workerInfo();
+    await using world = await makeWorld({ beatMs: leaseMs / 3 });
+    world.duty.wake();
+    await world.stillness();
+
+    for (let look = 1; look < 4; look += 1) {
+      await world.clock.advance(world.lookMs);
+      await world.stillness();
+      expect(await stateOf(world.store, world.id)).toBe("running");
+    }
+    await world.clock.advance(world.lookMs);
+    await world.stillness();
+
+    expect(await stateOf(world.store, world.id)).toBe("scheduled");
+  });
+
+  test("says nothing when the worker beats right before its jobs would be taken back", async () => {
+    await using world = await makeWorld();
+    const { store, worker } = world;
+    const rescue = store.rescue.bind(store);
+    Reflect.set(store, "rescue", async (...args: Parameters<typeof rescue>) => {
+      await store.renew(worker, 1);
+      return rescue(...args);
+    });
+
+    world.duty.wake();
+    await world.stillness();
+    await world.clock.advance(world.lookMs);
+    await world.stillness();
+
+    expect(await stateOf(store, world.id)).toBe("running");
+    expect(world.logged).toEqual([]);
+  });
 });
 
 describe("a pruner", () => {
@@ -66,7 +101,7 @@ describe("a pruner", () => {
 });
 
 /** A worker that has fallen silent with a job in its hands, and a duty that will look for it. */
-async function makeWorld() {
+async function makeWorld({ beatMs = 1_000 } = {}) {
   const db = await openSqlite();
   const { store, clock } = db;
   const { leaseMs } = workerInfo();
@@ -84,6 +119,7 @@ async function makeWorld() {
     preset: defaults,
     policyOf: () => defaults.retry,
     leaseMs,
+    beatMs,
     pollMs: 1_000,
   };
   const duty = rescuer(parts);

@@ -19,6 +19,8 @@ const SILENT_MAX = 100;
 const RESCUE_BATCH = 500;
 /** Looks per lease: two of them must find the same silence before it counts. */
 const LOOKS_PER_LEASE = 6;
+/** A living worker would have been heard of by then. */
+const BEATS_MISSED = 2;
 
 export interface ServiceParts {
   readonly store: JobStore;
@@ -29,6 +31,7 @@ export interface ServiceParts {
   /** The policy of a type; the preset's for one that this process does not know. */
   readonly policyOf: (type: string) => RetryPolicy;
   readonly leaseMs: number;
+  readonly beatMs: number;
   readonly pollMs: number;
 }
 
@@ -67,12 +70,14 @@ function pruneEveryMs({ finishedMs, deadLetterMs, idempotencyMs, eventMs }: Rete
 
 /**
  * Takes back what dead workers held. A worker counts as dead when two looks, a sixth of a lease
- * apart by this process's own steady clock, find it silent with the same number of heartbeats: a
- * host whose clock jumps ahead makes every worker look silent once, but not still.
+ * and at least two heartbeats apart by this process's own steady clock, find it silent with the
+ * same number of heartbeats: a host whose clock jumps ahead makes every worker look silent once,
+ * but not still.
  */
 export function rescuer(parts: ServiceParts): Ticker {
-  const { store, clock, logger, leaseMs } = parts;
+  const { store, clock, logger, leaseMs, beatMs } = parts;
   const lookMs = leaseMs / LOOKS_PER_LEASE;
+  const silenceMs = Math.max(lookMs, BEATS_MISSED * beatMs);
   const suspects = new Map<WorkerId, { beats: number; since: number }>();
   return ticker(parts, lookMs, async () => {
     const silent = await store.silent(SILENT_MAX);
@@ -84,8 +89,10 @@ export function rescuer(parts: ServiceParts): Ticker {
         suspects.set(id, { beats, since: clock.monotonic() });
         continue;
       }
-      if (clock.monotonic() - seen.since < lookMs * 0.9) continue;
+      if (clock.monotonic() - seen.since < silenceMs * 0.9) continue;
       const { settled, returned, done } = await rescueOne(parts, id, beats);
+      // It has beaten after all, or another was quicker: nothing was taken back.
+      if (!done && settled.length + returned === 0) continue;
       logger.warn("a silent worker's jobs were taken back", {
         worker_id: id,
         crashed: settled.length,

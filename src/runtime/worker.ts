@@ -80,10 +80,11 @@ export class JobWorker implements Worker {
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
     this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
-    const { preset, leaseMs, pollMs } = settings;
+    const { preset, leaseMs, beatMs, pollMs } = settings;
     const random = (): number => dice.random();
     const policies = (type: string): RetryPolicy => this.#policyOf(type);
-    const duty = { store, clock, random, logger, preset, policyOf: policies, leaseMs, pollMs };
+    const timing = { leaseMs, beatMs, pollMs };
+    const duty = { store, clock, random, logger, preset, policyOf: policies, ...timing };
     this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), pruner(duty)];
     if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();

@@ -43,6 +43,20 @@ export function endOf(settlement: Settlement, asked: string | null | undefined):
   }
 }
 
+/**
+ * When a run began that somebody ends in its worker's place. One that lay in a buffer never did;
+ * but what is interrupted has begun, and so it counts from the moment at which it was claimed.
+ */
+export function startOf(
+  { outcome }: Settlement,
+  {
+    startedAt,
+    claimedAt,
+  }: { readonly startedAt: number | null; readonly claimedAt: number | null },
+): number | null {
+  return startedAt ?? (outcome === "interrupted" ? claimedAt : null);
+}
+
 const EVENT_OF: Readonly<Record<FinalState, Exclude<EventKind, "job:deleted">>> = {
   completed: "job:completed",
   completed_with_errors: "job:completed",

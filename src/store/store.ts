@@ -114,11 +114,17 @@ export interface JobStore extends Store {
   /** Lets accepted writes finish, then closes. Harmless when repeated. */
   close(): Promise<void>;
 
-  /** Resolves once the jobs are durable. Overlapping calls share one commit. */
+  /**
+   * Resolves once the jobs are durable. Overlapping calls share one commit. The jobs of one call
+   * come to be in the order given, also where that decides who takes a key or is claimed first. One
+   * that the database does not take is refused by itself.
+   */
   enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
   /**
    * Writes the jobs in a transaction that the caller has open on the same database: they are there
-   * if and when it commits, and nobody is woken. What is no such transaction is refused.
+   * if and when it commits, and nobody is woken. What is no such transaction is refused. When the
+   * database does not take one of the jobs, the call is rejected with STORE_REFUSED and nothing of
+   * it is left; if one of them has a key, the transaction stays as it was and can go on.
    */
   enqueueInside(tx: unknown, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
 
@@ -224,7 +230,11 @@ export interface JobStore extends Store {
   /** What happened after `position`, oldest first. */
   feed(position: number, limit: number): Promise<readonly FeedEntry[]>;
 
-  /** Removes what has outlived its retention, oldest first, at most `limit` of each kind. */
+  /**
+   * Removes what has outlived its retention, oldest first, at most `limit` of each kind. A job that
+   * a lease still names is passed over. What the feed is told here stays until the next call, even
+   * if no entry is to be kept.
+   */
   prune(retention: Retention, limit: number): Promise<Pruned>;
 
   /**

@@ -18,6 +18,7 @@ import { inspectSuite } from "./inspect.suite.ts";
 import { interveneSuite } from "./intervene.suite.ts";
 import { lifecycleSuite } from "./lifecycle.suite.ts";
 import { listSuite } from "./list.suite.ts";
+import { orderSuite } from "./order.suite.ts";
 import { overdueSuite } from "./overdue.suite.ts";
 import { promoteSuite } from "./promote.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
@@ -47,6 +48,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   fenceSuite,
   workerSuite,
   workersListSuite,
+  orderSuite,
   overdueSuite,
   rescueSuite,
   promoteSuite,

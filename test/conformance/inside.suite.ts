@@ -6,6 +6,8 @@ import type { OpenCallers } from "./callers.ts";
 
 const KEYED = { idempotency: { key: "order 7", onConflict: "return-existing" } } as const;
 
+const DEDUP = { key: "weekly", onConflict: "skip" } as const;
+
 /** Jobs with keys take another way. */
 const WAYS: readonly (readonly [string, Partial<NewJob>])[] = [
   ["without keys", {}],
@@ -95,24 +97,52 @@ export function insideSuite(open: OpenCallers): void {
       });
     });
 
-    test("leaves the transaction as it was when a job with a key is not taken", async () => {
+    test("takes a call back when one job is not taken, and the transaction goes on", async () => {
       await using db = await open();
       const { store } = db;
       const [holder] = await add(store, { dedup: { key: "nightly", onConflict: "skip" } });
       const dedup = { key: "nightly", onConflict: "replace" } as const;
-      const [broken, next] = [newJob({ ...KEYED, dedup, priority: 2 ** 60 }), newJob()];
+      const broken = newJob({ ...KEYED, dedup, priority: 2 ** 60 });
+      const [neighbours, next] = [[newJob(), newJob()], newJob()];
       const caller = await db.begin();
 
-      const answer = await store.enqueueInside(caller.tx, [broken]).then(
-        ([first]) => first?.status,
-        (error: unknown) => Reflect.get(Object(error), "code"),
-      );
+      await expect(
+        store.enqueueInside(caller.tx, [at(neighbours, 0), broken, at(neighbours, 1)]),
+      ).rejects.toMatchObject({ code: "STORE_REFUSED" });
       await store.enqueueInside(caller.tx, [next]);
       await caller.commit();
 
-      expect(["refused", "STORE_REFUSED"]).toContain(answer);
       expect(await claimable(store)).toEqual([holder, next.id]);
       expect(await ask(store, KEYED)).toMatchObject({ status: "created" });
+    });
+
+    test.each(WAYS)(
+      "takes nothing of a call with a name that is not taken: a job %s",
+      async (_, way) => {
+        await using db = await open();
+        const { store } = db;
+        const [neighbour, next] = [newJob(way), newJob()];
+        const caller = await db.begin();
+
+        await expect(
+          store.enqueueInside(caller.tx, [neighbour, newJob({ lane: "x".repeat(5_000) })]),
+        ).rejects.toMatchObject({ code: "STORE_REFUSED" });
+        await store.enqueueInside(caller.tx, [next]);
+        await caller.commit();
+
+        expect(await claimable(store)).toEqual([next.id]);
+      },
+    );
+
+    test("makes jobs with and without keys in the order given", async () => {
+      await using db = await open();
+      const jobs = [newJob(KEYED), newJob(), newJob({ dedup: DEDUP }), newJob()];
+      const caller = await db.begin();
+
+      await db.store.enqueueInside(caller.tx, jobs);
+      await caller.commit();
+
+      expect(await claimable(db.store)).toEqual(jobs.map(({ id }) => id));
     });
   });
 }

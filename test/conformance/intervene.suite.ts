@@ -249,6 +249,21 @@ export function interveneSuite(open: OpenStore): void {
         expect((await recordOf(store, id)).result).toBe("2");
       });
 
+      test("gives back a job in a buffer, which then can neither begin nor go twice", async () => {
+        await using db = await open();
+        const { store } = db;
+        const [id] = await add(store, {});
+        const batch = await take(store, { buffer: true });
+        const keys = batch.jobs.map(({ key }) => key);
+
+        const answer = await store.intervene(id, () => runAgain());
+
+        expect(answer).toEqual({ status: "done", state: "queued" });
+        expect(await store.start(batch.lease, keys)).toMatchObject({ begun: [] });
+        expect(await store.handBack(batch.lease, keys)).toBe(0);
+        expect((await takeOne(store)).job).toMatchObject({ id, n: 2, tries: 0 });
+      });
+
       test("ends a job in a buffer, which then can neither begin nor go back", async () => {
         await using db = await open();
         const { store } = db;
@@ -424,7 +439,9 @@ export function interveneSuite(open: OpenStore): void {
     );
 
     describe.each(NEEDS_A_START)("with a $outcome run that ends in $to", (settlement) => {
-      test.each([...WAITING, ...HELD_BY_WORKER.slice(1)])(
+      // What lies in a buffer can be interrupted; nothing else can be said of it.
+      const buffered = settlement.outcome === "interrupted" ? [] : HELD_BY_WORKER.slice(1);
+      test.each([...WAITING, ...buffered])(
         "is refused for a %s job, which stays where it is",
         async (_, put) => {
           await using db = await open();

@@ -64,6 +64,19 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
   },
+  "order of one enqueue": {
+    "keyed-waves.ts": [
+      ["a job does not see what an earlier one disturbs", "looks ? afterDisturbing : 0", "0"],
+      ["a job sees what a later one disturbs", "disturbs ? afterLooking : 0", "0"],
+    ],
+    "keyed.ts": [
+      [
+        "jobs with keys change places",
+        "jobs.map((filed, index) => ({ filed, key: rows[index]!.key }))",
+        "jobs.map((filed, index) => ({ filed, key: rows.at(-1 - index)!.key }))",
+      ],
+    ],
+  },
   enqueueInside: {
     enqueue_at_home: [
       [
@@ -76,8 +89,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["any database will do for a job with a key", "here?.home !== home", "false"],
       [
         "what went wrong ends the transaction",
-        "await inSavepoint(sql, () => writeKeyed(sql, filed))",
-        "await writeKeyed(sql, filed)",
+        "await inSavepoint(sql, () => writeKeyed(sql, loads))",
+        "await writeKeyed(sql, loads)",
       ],
       ["the feed hears nothing of jobs with keys", "await tidings.write(sql);", ""],
       [
@@ -85,11 +98,7 @@ export const POSTGRES_FAULTS: Faults = {
         'sql.tuples("enqueue_at_home"',
         'session.write.tuples("enqueue_at_home"',
       ],
-      [
-        "answers change places",
-        "return inOrder(jobs, plain, keyed);",
-        "return [...plain, ...keyed];",
-      ],
+      ["a name that is not taken is passed over", "filed.length === jobs.length", "true"],
     ],
   },
   claim: {

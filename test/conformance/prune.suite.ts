@@ -150,6 +150,25 @@ export function pruneSuite(open: OpenStore): void {
       expect(await store.get(done)).toBeNull();
     });
 
+    test("goes on behind jobs that a lease still names, however few it may remove", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [first, second] = await add(store, {}, {}, {});
+      const batch = await take(store);
+      await settleAll(store, { ...batch, jobs: batch.jobs.slice(0, 2) }, completed());
+      await clock.advance(10);
+      const [done] = await add(store, {});
+      await runOne(store, completed());
+      await clock.advance(10);
+
+      const pruned = await store.prune(KEEP_NO_JOBS, 1);
+
+      expect(pruned.jobs).toBe(1);
+      expect(await store.get(done)).toBeNull();
+      expect(await stateOf(store, first)).toBe("completed");
+      expect(await stateOf(store, second)).toBe("completed");
+    });
+
     test("removes the oldest first, no more than asked, and says if more remain", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -261,6 +280,24 @@ export function pruneSuite(open: OpenStore): void {
       expect(after).toMatchObject([{ jobs: [newest] }]);
       const positions = [...before, ...kept, ...after].map((entry) => entry.position);
       expect(positions).toEqual([...new Set(positions)].toSorted((a, b) => a - b));
+    });
+
+    test("leaves the word about its own removals to the next call, whatever the age", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      await runOne(store, completed());
+      const rules = retention({ finishedMs: FINAL, eventMs: 0 });
+
+      const first = await store.prune(rules, 100);
+      const told = await store.feed(0, 100);
+      await clock.advance(1);
+      const second = await store.prune(rules, 100);
+
+      expect(first.jobs).toBe(1);
+      expect(told).toMatchObject([{ kind: "job:deleted", jobs: [id] }]);
+      expect(second.events).toBe(1);
+      expect(await store.feed(0, 100)).toEqual([]);
     });
 
     test("never gives the key of a removed job to another", async () => {

@@ -336,6 +336,24 @@ export function rescueSuite(open: OpenStore): void {
       expect(await store.count({ states: ["running"] }, 20)).toBe(0);
     });
 
+    test("counts a job of a buffer that it ends as one of those it may move", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [asked] = await add(store, {}, {});
+      const { worker } = await take(store, { limit: 1, buffer: true });
+      await take(store, { worker, limit: 1, buffer: true });
+      await store.cancel(asked, null, null);
+      await clock.advance(LEASE_AND_MORE_MS);
+      const request = { worker, beats: 0, limit: 1, decide: crashedOnce };
+
+      const first = await store.rescue(request);
+      const second = await store.rescue(request);
+
+      expect(first).toEqual({ returned: 0, settled: [], done: false });
+      expect(await stateOf(store, asked)).toBe("cancelled");
+      expect(second).toMatchObject({ returned: 1, settled: [], done: true });
+    });
+
     test("moves each job once when two handles rescue at once", async () => {
       await using db = await open();
       const { store, clock } = db;

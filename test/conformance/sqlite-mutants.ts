@@ -43,7 +43,6 @@ export const SQLITE_FAULTS: Faults = {
       ["what went wrong stays", 'database.exec("ROLLBACK TO millrace_call");', ""],
       ["the feed hears nothing", "session.tidings.write();", ""],
     ],
-    "part.ts": [["a refused job is not undone", 'sql.run("undo_part", {});', ""]],
   },
   fence: {
     "fence.ts": [
@@ -143,6 +142,7 @@ export const SQLITE_FAULTS: Faults = {
   },
   children: {
     insert_job: [["the parent is forgotten", ":parent", "NULL"]],
+    "part.ts": [["a refused child is not undone", 'sql.run("undo_part", {});', ""]],
   },
   workers: {
     join_worker: [
@@ -189,6 +189,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     delete_lease: [["an empty lease stays", "WHERE", "WHERE 0 AND"]],
     "buffer.ts": [
+      ["a lease goes unheard", "if (leaving.length === 0) return 0;", ""],
       ["running jobs are taken back", "isWaiting(run) && wanted", "wanted"],
       ["all of the buffer goes back", "isWaiting(run) && wanted.has(run.key)", "isWaiting(run)"],
       ["what was given back stays in the lease", "filter(({ key }) => !gone.has(key))", "slice()"],
@@ -444,8 +445,8 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   prune: {
-    named_by_leases: [["a job goes that a lease names", "claimed.value IN", "0 IN"]],
     finished_before: [
+      ["a job goes that a lease names", "attempt.key NOT IN", "0 NOT IN"],
       ["age does not matter", "attempt.finished_at <= :before", "1"],
       ["all states have one age", "attempt.state = :state", "attempt.state IS NOT NULL"],
       ["the youngest goes first", "BY attempt.finished_at", "BY attempt.finished_at DESC"],

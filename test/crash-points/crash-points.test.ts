@@ -9,35 +9,48 @@ import type { History } from "./history.ts";
 import { imagesOf, judgeImages } from "./images.ts";
 import { obstacle, operationsOf, record } from "./recording.ts";
 import type { Weakness } from "./recording.ts";
-import type { Temper } from "./script.ts";
+import { WRITING_VERBS } from "./script.ts";
+import type { Script, Temper } from "./script.ts";
 import { callPoints, pointsFor, strikeAll } from "./strikes.ts";
 import type { Fault } from "./strikes.ts";
 
-const KILL_EVERY = 5;
-const ERROR_EVERY = 40;
+/** As many as every fifth of one script. */
+const KILL_EVERY = 10;
+const ERROR_EVERY = 80;
 const IMAGES = 200;
 const SEED = 2026;
+const NAMES = ["work", "keys"] as const;
 
 const reason = obstacle();
-let history: History;
+const histories = new Map<Script, History>();
 
 beforeAll(async () => {
-  history = await readHistory();
+  for (const script of NAMES) histories.set(script, await readHistory(script));
+});
+
+describe("the scripts", () => {
+  test("have every verb that writes between them", () => {
+    const used = new Set([...histories.values()].flatMap(({ verbs }) => [...verbs]));
+    expect(WRITING_VERBS.filter((verb) => !used.has(verb))).toEqual([]);
+  });
 });
 
 describe("the embedded store, struck at a write or a sync", () => {
-  test("keeps what it acknowledged when it is killed (I18)", async (context) => {
-    context.skip(reason !== null, reason ?? "");
-    const { ends, violations } = await strikeEach(KILL_EVERY, "SIGKILL");
-    expect(violations).toEqual([]);
-    expect(ends).toEqual(new Set(["killed"]));
-  });
+  test.for(NAMES)(
+    "keeps what it acknowledged when it is killed in the script of %s (I18)",
+    async (script, context) => {
+      context.skip(reason !== null, reason ?? "");
+      const { ends, violations } = await strikeEach(script, KILL_EVERY, "SIGKILL");
+      expect(violations).toEqual([]);
+      expect(ends).toEqual(new Set(["killed"]));
+    },
+  );
 
   test.for(["EIO", "ENOSPC"] as const)(
     "keeps what it acknowledged when the call fails with %s (I18)",
     async (fault, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach(ERROR_EVERY, fault);
+      const { ends, violations } = await strikeEach("keys", ERROR_EVERY, fault);
       expect(violations).toEqual([]);
       expect(ends).toContain("refused");
     },
@@ -47,7 +60,7 @@ describe("the embedded store, struck at a write or a sync", () => {
     "goes on as if nothing had been when the call fails with %s and is asked again",
     async (fault, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach(ERROR_EVERY, fault, "stubborn");
+      const { ends, violations } = await strikeEach("work", ERROR_EVERY, fault, "stubborn");
       expect(violations).toEqual([]);
       expect(ends).toEqual(new Set(["survived"]));
     },
@@ -55,12 +68,15 @@ describe("the embedded store, struck at a write or a sync", () => {
 });
 
 describe("the embedded store after a loss of power", () => {
-  test("has what was acknowledged as durable, each step as a whole (I18)", async (context) => {
-    context.skip(reason !== null, reason ?? "");
-    const { judged, violations } = await loseThePower(IMAGES);
-    expect(violations).toEqual([]);
-    expect(judged).toBe(IMAGES);
-  });
+  test.for(NAMES)(
+    "has what was acknowledged as durable in the script of %s, each step as a whole (I18)",
+    async (script, context) => {
+      context.skip(reason !== null, reason ?? "");
+      const { judged, violations } = await loseThePower(script, IMAGES / NAMES.length);
+      expect(violations).toEqual([]);
+      expect(judged).toBe(IMAGES / NAMES.length);
+    },
+  );
 });
 
 describe("the checks of crash points", () => {
@@ -79,19 +95,20 @@ describe("the checks of crash points", () => {
     "find a store that does not wait for the disk: %s",
     async (weakness, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { violations } = await loseThePower(IMAGES / 10, weakness);
+      const { violations } = await loseThePower("work", IMAGES / 10, weakness);
       expect(violations).not.toEqual([]);
     },
   );
 });
 
 async function strikeEach(
+  script: Script,
   every: number,
   fault: Fault,
   temper?: Temper,
 ): Promise<{ readonly ends: Set<string>; readonly violations: readonly string[] }> {
-  const points = pointsFor(fault, callPoints(await record()), every);
-  const strikes = await strikeAll(points, fault, history, { temper });
+  const points = pointsFor(fault, callPoints(await record({ script })), every);
+  const strikes = await strikeAll(points, fault, historyOf(script), { temper });
   const violations = strikes.map(({ violation }) => violation).filter((each) => each !== null);
   return { ends: new Set(strikes.map(({ end }) => end)), violations };
 }
@@ -100,16 +117,23 @@ async function strikeEach(
 async function findingsOf(weakness: Weakness): Promise<readonly (string | null)[]> {
   const points = callPoints(await record({ weakness })).filter(({ acked }) => acked === 2);
   const third = pointsFor("SIGKILL", points, 3);
-  const strikes = await strikeAll(third, "SIGKILL", history, { weakness });
+  const strikes = await strikeAll(third, "SIGKILL", historyOf("work"), { weakness });
   return strikes.map(({ violation }) => violation);
 }
 
 async function loseThePower(
+  script: Script,
   wanted: number,
   weakness?: Weakness,
 ): Promise<{ readonly judged: number; readonly violations: readonly string[] }> {
-  const moments = momentsOf(operationsOf(await record({ weakness })));
+  const moments = momentsOf(operationsOf(await record({ script, weakness })));
   const images = imagesOf(moments, { seed: SEED, randomPerMoment: 5 });
-  const { judged, violations } = await judgeImages(images, history, { wanted });
+  const { judged, violations } = await judgeImages(images, historyOf(script), { wanted });
   return { judged: [...judged.values()].reduce((left, right) => left + right, 0), violations };
+}
+
+function historyOf(script: Script): History {
+  const history = histories.get(script);
+  if (history === undefined) throw new Error(`the script of ${script} was not read`);
+  return history;
 }

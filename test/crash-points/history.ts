@@ -11,12 +11,15 @@ import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
 import { newJob } from "../support/factories.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
-import { BACKUP, DATABASE, play } from "./script.ts";
-import type { Step } from "./script.ts";
+import { BACKUP, DATABASE, play, type Script } from "./script.ts";
+import type { Step } from "./steps.ts";
 import { temporaryFolder } from "../e2e/children.ts";
 
 export interface History {
+  readonly script: Script;
   readonly steps: readonly Step[];
+  /** The verbs that it uses. */
+  readonly verbs: ReadonlySet<string>;
   /** The state after as many steps; the first is that of an empty store. */
   readonly states: readonly string[];
 }
@@ -24,17 +27,19 @@ export interface History {
 /** `process`: what was written stays. `power`: what was not synced may be gone. */
 export type Loss = "process" | "power";
 
-/** Plays the script undisturbed and notes the state after each step. */
-export async function readHistory(): Promise<History> {
+/** Plays a script undisturbed and notes the state after each step. */
+export async function readHistory(script: Script = "work"): Promise<History> {
   using folder = temporaryFolder();
   const steps: Step[] = [];
   const states: string[] = [];
-  for await (const step of play(folder.path)) {
+  const verbs = new Set<string>();
+  const heard = (verb: string): void => void verbs.add(verb);
+  for await (const step of play(folder.path, { script, heard })) {
     steps.push(step);
     states.push(stateOf(join(folder.path, DATABASE)).state);
   }
   // An empty folder and one that was just opened look alike once they are opened.
-  return { steps, states: [...states.slice(0, 1), ...states] };
+  return { script, steps, verbs, states: [...states.slice(0, 1), ...states] };
 }
 
 /**

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, mkdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { temporaryFolder } from "../e2e/children.ts";
-import type { Temper } from "./script.ts";
+import type { Script, Temper } from "./script.ts";
 
 /** A promise that the child breaks on purpose; see `script.child.ts`. */
 export type Weakness = "early-ack" | "late-feed" | "sync-normal" | "sync-off";
@@ -62,6 +62,7 @@ export function obstacle(): string | null {
 /** How to play: in which folder, how often the log is folded into the database, how badly. */
 export interface Play {
   readonly stage: string;
+  readonly script?: Script | undefined;
   readonly checkpointPages?: number;
   readonly temper?: Temper | undefined;
   readonly weakness?: Weakness | undefined;
@@ -88,11 +89,12 @@ export async function record(play: Omit<Play, "stage"> = {}): Promise<readonly C
 /** Plays the script in the folder `database` of a stage; its acknowledgements lie beside. */
 export function playUnderStrace(options: readonly string[], play: Play): Promise<Ending> {
   const { stage, checkpointPages = CHECKPOINT_PAGES } = play;
-  const { temper = "resigned", weakness = "none" } = play;
+  const { temper = "resigned", weakness = "none", script = "work" } = play;
   const folder = join(stage, "database");
   mkdirSync(folder);
-  const script = [CHILD, folder, join(stage, "acks"), String(checkpointPages), temper, weakness];
-  const child = spawn("strace", ["-f", "-qq", ...options, process.execPath, ...script], {
+  const manner = [String(checkpointPages), temper, weakness, script];
+  const args = [folder, join(stage, "acks"), ...manner];
+  const child = spawn("strace", ["-f", "-qq", ...options, process.execPath, CHILD, ...args], {
     stdio: ["ignore", "ignore", "pipe"],
     // The child is started hundreds of times.
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },

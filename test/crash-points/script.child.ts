@@ -1,6 +1,6 @@
 /**
- * Plays the script, and writes the number of each step to a log outside the database once it was
- * answered: `script.child.ts FOLDER ACKS CHECKPOINT_PAGES TEMPER WEAKNESS`.
+ * Plays a script, and writes the number of each step to a log outside the database once it was
+ * answered: `script.child.ts FOLDER ACKS CHECKPOINT_PAGES TEMPER WEAKNESS SCRIPT`.
  *
  * A weakness breaks a promise on purpose, to show that the checks notice.
  */
@@ -8,7 +8,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { play } from "./script.ts";
 
-const [folder = "", acks = "", checkpointPages = "", temper, weakness] = process.argv.slice(2);
+const [folder = "", acks = "", checkpointPages = "", ...manner] = process.argv.slice(2);
+const [temper, weakness, script] = manner;
 configureSqlite();
 if (weakness === "late-feed") commitFeedApart();
 await playAndTell();
@@ -49,6 +50,10 @@ async function playAndTell(): Promise<void> {
   const tell = (): void => void writeSync(log, `${(told += 1)}\n`);
   // One ahead: what is told was not even asked for.
   if (weakness === "early-ack") tell();
-  for await (const _ of play(folder, temper === "stubborn" ? temper : "resigned")) tell();
+  const options = {
+    temper: temper === "stubborn" ? temper : undefined,
+    script: script === "keys" ? script : undefined,
+  } as const;
+  for await (const _ of play(folder, options)) tell();
   closeSync(log);
 }

@@ -1,80 +1,94 @@
 /**
- * A short life of the embedded store: every verb that writes, one after the other, in 40 steps.
+ * Short lives of the embedded store: between them, every verb that writes, one after the other.
  *
  * Time and chance are fixed, so that two runs write the same rows. What a crash leaves behind can
  * therefore be compared with the whole state after each step, and not only with a few jobs.
  */
-import assert from "node:assert/strict";
 import { join } from "node:path";
 import { MillraceError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { JobId } from "../../src/core/job.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
-import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
-import type { NewJob } from "../../src/store/store.ts";
-import {
-  cancelled,
-  completed,
-  crashedOnce,
-  failedWith,
-  newJob,
-  retention,
-  retryIn,
-  workerInfo,
-} from "../support/factories.ts";
+import { SqliteJobStore } from "../../src/store/sqlite/store.ts";
+import { newJob } from "../support/factories.ts";
 import { seededDice } from "../support/seeded-dice.ts";
-import { at, claimRequest, settleItem, take } from "../support/steps.ts";
-import type { Batch } from "../support/steps.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
-import type { VirtualClock } from "../support/virtual-clock.ts";
+import * as keys from "./script-of-keys.ts";
+import * as work from "./script-of-work.ts";
+import { did, type Life, type Patience, type Scene, type Step } from "./steps.ts";
 
-/** The file that the script copies the database into. */
+/** The file that a script copies the database into. */
 export const BACKUP = "backup.db";
 export const DATABASE = "jobs.db";
 
-/** A step that was answered. */
-export interface Step {
-  readonly name: string;
-  /** `relaxed`: the answer outlives the process, but is not promised to outlive the power. */
-  readonly promise: "durable" | "relaxed";
-}
+/** `work`: claims, runs and their ends. `keys`: keys, gates, reviews and what retention removes. */
+export type Script = "work" | "keys";
 
-interface Scene {
-  readonly clock: VirtualClock;
-  readonly job: (overrides?: Partial<NewJob>) => NewJob;
-  readonly worker: JobId;
-}
+const SCRIPTS: Readonly<Record<Script, Life>> = { work, keys };
 
-/** What the script does when the disk fails it: gives up, or asks the same again. */
+/** What only reads, and the fence, behind which nothing can be written any more. */
+const OTHER_VERBS = new Set(
+  [
+    "constructor silent overdue gates get attempts list count stats deadLetter deadLetters",
+    "workers feed feedEnd watch examine fence",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** Every verb that writes. A new one counts until it is named above. */
+export const WRITING_VERBS: readonly string[] = Object.getOwnPropertyNames(
+  SqliteJobStore.prototype,
+).filter((name) => !OTHER_VERBS.has(name));
+
+/** What a script does when the disk fails it: gives up, or asks the same again. */
 export type Temper = "resigned" | "stubborn";
+
+interface PlayOptions {
+  readonly script?: Script | undefined;
+  readonly temper?: Temper | undefined;
+  /** Hears the name of each verb that is used. */
+  readonly heard?: ((verb: string) => void) | undefined;
+}
 
 /** Each thread that makes a copy of the database may meet the same fault once. */
 const ASKS_MAX = 6;
 
-/** Plays the script in a folder. Each step is given out only after its verb has answered. */
-export async function* play(
+/** Plays a script in a folder. Each step is given out only after its verb has answered. */
+export async function* play(folder: string, options: PlayOptions = {}): AsyncGenerator<Step, void> {
+  let told = 0;
+  for await (const step of stepsOf(folder, options, () => told)) {
+    told += 1;
+    yield step;
+  }
+}
+
+async function* stepsOf(
   folder: string,
-  temper: Temper = "resigned",
+  { script = "work", temper = "resigned", heard }: PlayOptions,
+  told: () => number,
 ): AsyncGenerator<Step, void> {
   const clock = virtualClock();
   const ids = seededDice(1);
-  // Always the same: a verb that has to be asked again writes what it would have written at first.
-  const dice = { random: () => 0.5, bytes: (count: number) => new Uint8Array(count).fill(7) };
+  const path = join(folder, DATABASE);
+  // The same for all of a step: a verb that has to be asked again writes what it would have written
+  // at first.
+  const bytes = (count: number): Uint8Array => new Uint8Array(count).fill(told());
+  const dice = { random: () => 0.5, bytes };
   const id = (): JobId => newId(clock.now(), ids);
-  const scene: Scene = { clock, worker: id(), job: (given) => newJob({ id: id(), ...given }) };
-  const openOnce = async (): Promise<SqliteJobStore> => {
-    const store = makeSqliteStore({ path: join(folder, DATABASE) }, { clock, dice });
-    await store.open();
-    return temper === "stubborn" ? stubborn(store) : store;
-  };
+  const job: Scene["job"] = (given) => newJob({ id: id(), ...given });
+  const patiently: Patience = temper === "stubborn" ? untilAnswered : (ask) => ask();
   const open = (): Promise<SqliteJobStore> =>
-    temper === "stubborn" ? untilAnswered(openOnce) : openOnce();
+    patiently(async () => {
+      const store = makeSqliteStore({ path }, { clock, dice });
+      await store.open();
+      heard?.("open");
+      return listening(store, patiently, heard);
+    });
+  const scene: Scene = { clock, path, worker: id(), job, patiently };
+  const life = SCRIPTS[script];
 
   const store = await open();
   yield did("open");
-  yield* enqueueAll(store, scene);
-  yield* work(store, scene);
-  const held = yield* operate(store, scene);
+  const held = yield* life.before(store, scene);
   await store.backup(join(folder, BACKUP));
   yield did("backup");
   await store.close();
@@ -82,19 +96,27 @@ export async function* play(
 
   const again = await open();
   yield did("open again");
-  yield* mend(again, scene, held);
+  yield* life.after(again, scene, held);
   await again.close();
   yield did("close again");
 }
 
-/** The same store, each of whose verbs is asked again when the disk has failed it. */
-function stubborn(store: SqliteJobStore): SqliteJobStore {
+/** The same store; its verbs are asked in this way, and somebody hears which. */
+function listening(
+  store: SqliteJobStore,
+  ask: Patience,
+  heard: PlayOptions["heard"],
+): SqliteJobStore {
   return new Proxy(store, {
     get(target, name) {
       const verb: unknown = Reflect.get(target, name, target);
       if (typeof verb !== "function") return verb;
-      return (...args: unknown[]) =>
-        untilAnswered(async (): Promise<unknown> => Reflect.apply(verb, target, args));
+      heard?.(String(name));
+      const once = async (...args: unknown[]): Promise<unknown> =>
+        Reflect.apply(verb, target, args);
+      // Only its caller can begin that transaction anew.
+      if (name === "enqueueInside") return once;
+      return (...args: unknown[]) => ask(() => once(...args));
     },
   });
 }
@@ -112,132 +134,4 @@ async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer
 function isOfDisk(error: unknown): boolean {
   if (!(error instanceof MillraceError)) return false;
   return error.code === "STORE_FAILED" || error.code === "STORE_FULL";
-}
-
-function did(name: string): Step {
-  return { name, promise: "durable" };
-}
-
-async function* enqueueAll(store: SqliteJobStore, { job }: Scene): AsyncGenerator<Step, void> {
-  await store.enqueue([job({ payload: '{"first":true}' })]);
-  yield did("enqueue one");
-  const payload = JSON.stringify({ text: "x".repeat(400) });
-  await store.enqueue(Array.from({ length: 24 }, (_, nr) => job({ payload, priority: 200 + nr })));
-  yield did("enqueue many");
-
-  const idempotency = { key: "payment-1", onConflict: "return-existing" } as const;
-  await store.enqueue([job({ idempotency })]);
-  yield did("enqueue with an idempotency key");
-  const [repeated] = await store.enqueue([job({ idempotency })]);
-  assert.equal(repeated?.status, "existing");
-  yield did("enqueue the same key again");
-
-  const due = { delayMs: 60_000 };
-  await store.enqueue([job({ due, dedup: { key: "nightly", onConflict: "skip" } })]);
-  yield did("enqueue with a dedup key");
-  await store.enqueue([job({ due, dedup: { key: "nightly", onConflict: "replace" } })]);
-  yield did("replace the holder of the dedup key");
-
-  const overlapping = [job({ tags: { customer: "c1" } }), job({ tenant: "acme" })];
-  await Promise.all(overlapping.map((each) => store.enqueue([each])));
-  yield did("enqueue in two calls that share a commit");
-}
-
-async function* work(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, void> {
-  const { job, worker } = scene;
-  await store.join(workerInfo({ id: worker }));
-  yield did("join");
-  const batch = await take(store, { worker, limit: 4 });
-  yield did("claim");
-  const [parent, failing, retried, last] = batch.jobs;
-  assert.ok(parent && failing && retried && last);
-  const children = [job({ parentId: parent.id }), job({ parentId: parent.id })];
-  await store.settle([{ ...settleItem(batch, parent, completed('{"sum":1}')), children }]);
-  yield did("complete with children");
-  await store.settle([settleItem(batch, failing, failedWith())]);
-  yield did("fail");
-  await store.settle([settleItem(batch, retried, retryIn(30_000))]);
-  yield did("retry later");
-  await store.settle([settleItem(batch, last, cancelled("not needed"))]);
-  yield did("end as cancelled");
-  yield* workFromBuffer(store, scene);
-}
-
-async function* workFromBuffer(
-  store: SqliteJobStore,
-  { worker }: Scene,
-): AsyncGenerator<Step, void> {
-  const buffer = await take(store, { worker, limit: 5, buffer: true });
-  yield did("claim into a buffer");
-  const key = (index: number): number => at(buffer.jobs, index).key;
-  await store.start(buffer.lease, [key(0)]);
-  yield { name: "start the first", promise: "relaxed" };
-  await store.start(buffer.lease, [key(1), key(2)]);
-  yield { name: "start two more", promise: "relaxed" };
-  const ends = buffer.jobs.slice(0, 2).map((each) => settleItem(buffer, each, completed()));
-  await store.settle(ends);
-  yield did("complete two");
-  await store.start(buffer.lease, [key(3)]);
-  yield { name: "start the fourth", promise: "relaxed" };
-  assert.equal(await store.handBack(buffer.lease, [key(4)]), 1);
-  yield did("hand back");
-  await store.cancel(at(buffer.jobs, 3).id, "ada", "too late");
-  yield did("ask a running job to stop");
-  await store.renew(worker, 30_000);
-  yield did("renew");
-}
-
-/** Answers a run that is still held. */
-async function* operate(
-  store: SqliteJobStore,
-  { job, worker }: Scene,
-): AsyncGenerator<Step, Batch> {
-  const later = { lane: "later", priority: 900 };
-  const waiting = job(later);
-  await store.enqueue([waiting, job(later)]);
-  yield did("enqueue in another lane");
-  await store.cancel(waiting.id, "ada", null);
-  yield did("cancel a waiting job");
-  const held = await take(store, { worker, limit: 2 });
-  yield did("claim two more");
-  await store.pause({ kind: "lane", name: "later" }, { reason: "stocktaking", by: "ada" });
-  yield did("pause");
-  assert.ok((await store.hold(100)) > 0);
-  yield did("hold");
-  return held;
-}
-
-async function* mend(
-  store: SqliteJobStore,
-  { clock, job, worker }: Scene,
-  held: Batch,
-): AsyncGenerator<Step, void> {
-  await store.resume({ kind: "lane", name: "later" });
-  yield did("resume");
-  assert.ok((await store.release(100)) > 0);
-  yield did("release");
-  await store.intervene(at(held.jobs, 0).id, () => completed());
-  yield did("complete by hand");
-  const [letter] = await store.deadLetters({}, { limit: 1 });
-  assert.ok(letter);
-  await store.reprocess(letter.id, job({ retryOf: letter.id }), "eve", "works again");
-  yield did("reprocess a dead letter");
-
-  await clock.advance(40_000);
-  assert.ok((await store.promote(100)).moved > 0);
-  yield did("promote");
-  const [silent] = await store.silent(10);
-  assert.ok(silent);
-  await store.rescue({ worker, beats: silent.beats, limit: 100, decide: crashedOnce });
-  yield did("rescue");
-  const other = workerInfo({ id: job().id });
-  await store.join(other);
-  yield did("join another worker");
-  await store.claim(claimRequest(other.id, { limit: 3 }));
-  yield did("claim what was rescued");
-  await clock.advance(1_000);
-  const past = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
-  const pruned = await store.prune(retention({ finishedMs: past, eventMs: 500 }), 100);
-  assert.ok(pruned.jobs > 0);
-  yield did("prune");
 }

@@ -102,13 +102,16 @@ async function strikeAt(
     "-e",
     `inject=${point.call}:${blow}:when=${point.n}`,
   ];
-  const ending = await playUnderStrace(options, { ...manner, stage: stage.path });
+  const { script } = history;
+  const ending = await playUnderStrace(options, { ...manner, script, stage: stage.path });
   const end = endOf(ending);
   if (end === null) {
     const [error = ending.code] = /^\w*Error.*$/m.exec(ending.complaints) ?? [];
     return { point, end: "refused", violation: `not an error of the store: ${error}` };
   }
 
+  // A blow that misses proves nothing.
+  if (fault === "SIGKILL" && end !== "killed") return { point, end, violation: "it lives" };
   const acks = join(stage.path, "acks");
   const acked = existsSync(acks) ? readFileSync(acks, "utf8").split("\n").length - 1 : 0;
   const violation = await judge(join(stage.path, "database"), acked, "process", history);

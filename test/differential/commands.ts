@@ -63,12 +63,16 @@ export type End =
 /** Proof of a claim, or something like it. */
 export type Proof = "right" | "wrong secret" | "other number";
 
+export interface ClaimWish {
+  readonly index: number;
+  readonly isAny: boolean;
+}
+
 export interface SettleWish {
-  readonly claim: number;
-  readonly job: number;
+  readonly claim: ClaimWish;
   readonly proof: Proof | "other run";
   readonly end: End;
-  readonly child: JobWish | null;
+  readonly children: readonly JobWish[];
 }
 
 export interface FilterWish {
@@ -83,6 +87,7 @@ export interface FilterWish {
 
 export type Command =
   | { readonly do: "enqueue"; readonly jobs: readonly JobWish[] }
+  | { readonly do: "enqueueInside"; readonly jobs: readonly JobWish[]; readonly commits: boolean }
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "join" | "leave" | "quiet" | "overdue"; readonly worker: number }
   | { readonly do: "renew"; readonly worker: number; readonly leaseMs: number }
@@ -97,12 +102,12 @@ export type Command =
     }
   | {
       readonly do: "start" | "handBack";
-      readonly claim: number;
+      readonly claim: ClaimWish;
       readonly jobs: readonly number[];
       readonly proof: Proof;
     }
   | { readonly do: "settle"; readonly items: readonly SettleWish[] }
-  | { readonly do: "overcharge"; readonly claim: number }
+  | { readonly do: "overcharge"; readonly claim: ClaimWish }
   | { readonly do: "rescue"; readonly worker: number; readonly limit: number; late: boolean }
   | { readonly do: "promote"; readonly limit: number }
   | { readonly do: "cancel" | "hurry" | "get" | "attempts" | "deadLetter"; readonly job: number }
@@ -120,16 +125,20 @@ export type Command =
   | { readonly do: "pruneAll"; readonly ageMs: number };
 
 const index = fc.nat({ max: 11 });
+/** A job, perhaps one of the first, which other jobs name more often. */
+const job = fc.oneof(index, fc.nat({ max: 9_999 }));
+/** A claim: mostly one in which the command finds what it needs, else any. */
+const claim: fc.Arbitrary<ClaimWish> = fc.record({
+  index: fc.nat({ max: 99 }),
+  isAny: fc.constantFrom(false, false, false, false, false, true),
+});
 const worker = fc.nat({ max: 2 });
 const gate = fc.nat({ max: GATES.length - 1 });
 const limit = fc.constantFrom(0, 1, 2, 3, 50);
-const proof = fc.constantFrom<Proof>(
-  "right",
-  "right",
-  "right",
-  "right",
-  "wrong secret",
-  "other number",
+const proof = fc.oneof(
+  { weight: 8, arbitrary: fc.constant<Proof>("right") },
+  { weight: 1, arbitrary: fc.constant<Proof>("wrong secret") },
+  { weight: 1, arbitrary: fc.constant<Proof>("other number") },
 );
 
 function rarely<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
@@ -146,7 +155,7 @@ const wish: fc.Arbitrary<JobWish> = fc.record({
   tenant: fc.constantFrom(...TENANTS),
   lane: fc.constantFrom(...LANES),
   category: fc.constantFrom(...CATEGORIES),
-  priority: fc.constantFrom(100, 100, 100, 100, 50, 50, 200, -1),
+  priority: fc.constantFrom(...Array<number>(12).fill(100), 50, 50, 200, -1),
   dueMs: fc.constantFrom(0, 0, 0, 0, 5, 1_000, 40_000, -20),
   isInstant: fc.boolean(),
   maxAttempts: fc.integer({ min: 1, max: 3 }),
@@ -173,46 +182,37 @@ const wish: fc.Arbitrary<JobWish> = fc.record({
   repeats: seldom(seldom(fc.record({ job: index, isSame: fc.boolean() }))),
 });
 
-/**
- * Jobs of one call are either all without keys, or at most two with keys: how old those of a mixed
- * call are among themselves is left open.
- */
-const plain: fc.Arbitrary<JobWish> = wish.map((job) => {
-  return { ...job, idempotency: null, dedup: null, retryOf: null };
+/** Half of the jobs have no keys, so that plain calls are met as often as mixed ones. */
+const jobs: fc.Arbitrary<readonly JobWish[]> = fc.oneof(
+  fc.array(wish.map(plain), { minLength: 1, maxLength: 4 }),
+  fc.array(wish, { minLength: 1, maxLength: 4 }),
+);
+
+function plain(asked: JobWish): JobWish {
+  return { ...asked, idempotency: null, dedup: null, retryOf: null };
+}
+
+/** In a caller's transaction nobody repeats what he asked for before. */
+const unheard = jobs.map((all) => all.map((each) => ({ ...each, repeats: null })));
+
+/** A quarter of the ends that could have children do. */
+const children = fc.oneof(
+  { weight: 3, arbitrary: fc.constant([]) },
+  { weight: 1, arbitrary: fc.array(wish, { minLength: 1, maxLength: 2 }) },
+);
+
+const settleWish: fc.Arbitrary<SettleWish> = fc.record({
+  claim,
+  proof: fc.oneof(
+    { weight: 16, arbitrary: proof },
+    { weight: 1, arbitrary: fc.constant("other run" as const) },
+  ),
+  end: fc.constantFrom<End>(
+    ...(["succeeded", "succeeded", "succeeded", "partly", "failed", "failed", "hopeless"] as const),
+    ...(["timed_out", "crashed", "cancelled", "interrupted", "snoozed"] as const),
+  ),
+  children,
 });
-
-const keyed: fc.Arbitrary<JobWish> = wish.filter(isKeyed);
-
-/** Whether a job may meet another that stands in its way. */
-export function isKeyed({ idempotency, dedup, retryOf }: Readonly<Record<Keys, unknown>>): boolean {
-  return idempotency !== null || dedup !== null || retryOf !== null;
-}
-
-type Keys = "idempotency" | "dedup" | "retryOf";
-
-function settleWish(child: fc.Arbitrary<JobWish>): fc.Arbitrary<SettleWish> {
-  return fc.record({
-    claim: index,
-    job: fc.nat({ max: 3 }),
-    proof: fc.oneof(
-      { weight: 8, arbitrary: proof },
-      { weight: 1, arbitrary: fc.constant("other run" as const) },
-    ),
-    end: fc.constantFrom<End>(
-      ...([
-        "succeeded",
-        "succeeded",
-        "succeeded",
-        "partly",
-        "failed",
-        "failed",
-        "hopeless",
-      ] as const),
-      ...(["timed_out", "crashed", "cancelled", "interrupted", "snoozed"] as const),
-    ),
-    child: seldom(child),
-  });
-}
 
 const filter: fc.Arbitrary<FilterWish> = fc.record({
   states: rarely(fc.subarray([...STATES], { minLength: 1 })),
@@ -224,72 +224,100 @@ const filter: fc.Arbitrary<FilterWish> = fc.record({
   tag: seldom(fc.constantFrom("c1", "c2")),
 });
 
-/** What happens often stands in front, with its weight. */
-const KINDS: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
-  [8, of("enqueue", { jobs: fc.array(plain, { minLength: 1, maxLength: 4 }) })],
-  [6, of("advance", { ms: fc.constantFrom(1, 5, 1_000, 31_000, 120_000) })],
-  [5, of("join", { worker })],
+type Kind = readonly [weight: number, fc.Arbitrary<Command>];
+
+/** The way of most jobs: part of every sequence. */
+const WAY: readonly Kind[] = [
+  [12, of("enqueue", { jobs })],
+  [5, of("advance", { ms: fc.constantFrom(1, 5, 1_000, 1_000, 31_000, 120_000) })],
+  [3, of("join", { worker })],
   [
-    12,
+    11,
     of("claim", {
-      worker,
+      worker: fc.constantFrom(0, 1, 2, 2),
       lanes: fc.constantFrom<readonly string[] | "any">("any", "any", "any", ["slow"], LANES),
       limit: fc.constantFrom(0, 1, 2, 3, 3, 10),
-      buffer: fc.boolean(),
-      types: seldom(fc.constantFrom<readonly string[]>(["email"], ["unheard", "report"])),
-      tenants: seldom(fc.constantFrom<readonly string[]>(["acme"], ["default", "acme"])),
+      buffer: fc.constantFrom(false, false, true),
+      types: seldom(seldom(fc.constantFrom<readonly string[]>(["email"], ["unheard", "report"]))),
+      tenants: seldom(seldom(fc.constantFrom<readonly string[]>(["acme"], ["default", "acme"]))),
     }),
   ],
-  [10, of("settle", { items: fc.array(settleWish(plain), { minLength: 1, maxLength: 3 }) })],
-  [7, of("enqueue", { jobs: fc.array(keyed, { minLength: 1, maxLength: 2 }) })],
-  [4, of("settle", { items: fc.tuple(settleWish(keyed)) })],
-  [1, of("overcharge", { claim: index })],
-  [6, of("start", { claim: index, jobs: fc.subarray([0, 1, 2]), proof })],
-  [3, of("handBack", { claim: index, jobs: fc.subarray([0, 1, 2]), proof })],
-  [4, of("renew", { worker, leaseMs: fc.constantFrom(1, 30_000, 300_000) })],
-  [5, of("rescue", { worker, limit, late: fc.constantFrom(false, false, false, true) })],
-  [2, of("leave", { worker })],
-  [1, of("quiet", { worker })],
-  [5, of("promote", { limit })],
-  [5, of("cancel", { job: index })],
-  [3, of("hurry", { job: index })],
-  [3, of("intervene", { job: index, end: fc.constantFrom("failed", "hopeless") })],
-  [4, of("pause", { gate, forMs: rarely(fc.constantFrom(1, 1_000)) })],
-  [3, of("resume", { gate })],
-  [3, of("hold", {})],
-  [3, of("release", {})],
-  [3, of("prune", { jobs: fc.constantFrom(0, 1, 2) })],
-  [2, of("pruneAll", { ageMs: fc.constantFrom(0, 1_000, 60_000) })],
-  [2, of("review", { job: index, status: fc.constantFrom("acknowledged", "discarded") })],
-  [3, of("reprocess", { job: index, wish })],
-  ...(["get", "attempts", "deadLetter"] as const).map(
-    (verb) => [1, of(verb, { job: index })] as const,
-  ),
-  ...(["gates", "workers", "silent", "mark", "feed"] as const).map(
-    (verb) => [1, of(verb, {})] as const,
-  ),
-  [1, of("overdue", { worker })],
-  [2, of("list", { filter, limit: fc.constantFrom(1, 2, 50) })],
-  [2, of("count", { filter, max: fc.constantFrom(0, 1, 2, 50) })],
-  [1, of("stats", { max: fc.constantFrom(0, 1, 50) })],
+  [11, of("settle", { items: fc.array(settleWish, { minLength: 1, maxLength: 3 }) })],
+  [3, of("promote", { limit })],
+];
+
+/** Without jobs nothing happens. */
+const BEGINNING: fc.Arbitrary<Command> = of("enqueue", {
+  jobs: fc.array(wish, { minLength: 4, maxLength: 8, size: "max" }),
+});
+
+/** What belongs together is met together; each sequence has a few of these. */
+const TOPICS: readonly (readonly Kind[])[] = [
   [
-    1,
-    of("deadLetters", {
-      status: seldom(fc.constantFrom("pending_review", "reprocessed", "discarded")),
-      limit: fc.constantFrom(1, 50),
-    }),
+    [7, of("start", { claim, jobs: fc.subarray([0, 1, 2], { minLength: 1 }), proof })],
+    [4, of("handBack", { claim, jobs: fc.subarray([0, 1, 2], { minLength: 1 }), proof })],
+    [1, of("overcharge", { claim })],
+  ],
+  [[6, of("enqueueInside", { jobs: unheard, commits: fc.constantFrom(true, true, false) })]],
+  [
+    [3, of("renew", { worker, leaseMs: fc.constantFrom(1, 30_000, 300_000) })],
+    [8, of("rescue", { worker, limit, late: fc.constantFrom(false, false, false, true) })],
+    [2, of("leave", { worker })],
+    [1, of("quiet", { worker })],
+    [4, of("advance", { ms: fc.constant(160_000) })],
+    ...(["workers", "silent"] as const).map((verb): Kind => [1, of(verb, {})]),
+    [2, of("overdue", { worker })],
+  ],
+  [
+    [5, of("cancel", { job })],
+    [3, of("hurry", { job })],
+    [4, of("intervene", { job, end: fc.constantFrom("failed", "hopeless") })],
+  ],
+  [
+    [5, of("pause", { gate, forMs: rarely(fc.constantFrom(1, 1_000)) })],
+    [4, of("resume", { gate })],
+    [4, of("hold", {})],
+    [4, of("release", {})],
+    [1, of("gates", {})],
+  ],
+  [
+    [5, of("prune", { jobs: fc.constantFrom(0, 1, 2) })],
+    [4, of("pruneAll", { ageMs: fc.constantFrom(0, 1_000, 60_000) })],
+  ],
+  [
+    [4, of("intervene", { job, end: fc.constant("hopeless") })],
+    [4, of("review", { job, status: fc.constantFrom("acknowledged", "discarded") })],
+    [6, of("reprocess", { job, wish })],
+    [2, of("deadLetter", { job })],
+    [
+      2,
+      of("deadLetters", {
+        status: seldom(fc.constantFrom("pending_review", "reprocessed", "discarded")),
+        limit: fc.constantFrom(1, 50),
+      }),
+    ],
+  ],
+  [
+    ...(["get", "attempts"] as const).map((verb): Kind => [2, of(verb, { job })]),
+    [3, of("list", { filter, limit: fc.constantFrom(1, 2, 50) })],
+    [3, of("count", { filter, max: fc.constantFrom(0, 1, 2, 50) })],
+    [2, of("stats", { max: fc.constantFrom(0, 1, 50) })],
+    ...(["mark", "feed"] as const).map((verb): Kind => [1, of(verb, {})]),
   ],
 ];
 
-/** Sequences of commands; each leaves some kinds out, so that the others meet more often. */
-export const sequences: fc.Arbitrary<readonly Command[]> = fc
-  .subarray([...KINDS], { minLength: 8 })
-  .chain((kinds) => {
-    const weighted = [...kinds, ...KINDS.slice(0, 7)].map(([weight, arbitrary]) => {
-      return { weight, arbitrary };
-    });
-    return fc.array(fc.oneof(...weighted), { minLength: 1, maxLength: 60, size: "max" });
-  });
+/**
+ * Sequences of commands; each leaves some topics out, so that the others meet more often. Without
+ * the library's liking for small values: with few jobs and short sequences little is met.
+ */
+export const sequences: fc.Arbitrary<readonly Command[]> = fc.noBias(
+  fc.subarray([...TOPICS], { minLength: 1, maxLength: 5 }).chain((topics) => {
+    const kinds = [...WAY, ...topics.flat()];
+    const weighted = kinds.map(([weight, arbitrary]) => ({ weight, arbitrary }));
+    const rest = fc.array(fc.oneof(...weighted), { minLength: 20, maxLength: 60, size: "max" });
+    return fc.tuple(BEGINNING, rest).map(([first, others]) => [first, ...others]);
+  }),
+);
 
 /** A command with an arbitrary for each of its fields. */
 function of<Verb extends Command["do"]>(

@@ -2,6 +2,8 @@
 import type { JobId } from "../../src/core/job.ts";
 import type {
   Claim,
+  EnqueueAnswer,
+  GateName,
   JobKey,
   Lease,
   ListFilter,
@@ -10,10 +12,22 @@ import type {
   WorkerInfo,
 } from "../../src/store/store.ts";
 import { retention } from "../support/factories.ts";
-import { GATES, type Command, type CommandOf, type FilterWish, type Proof } from "./commands.ts";
+import {
+  GATES,
+  type ClaimWish,
+  type Command,
+  type CommandOf,
+  type FilterWish,
+  type Proof,
+} from "./commands.ts";
 import { crashDecision, endDecision } from "./decisions.ts";
 import type { Compared } from "./model/model.ts";
 import * as shown from "./shown.ts";
+
+export type Inside = (
+  jobs: readonly NewJob[],
+  commits: boolean,
+) => Promise<readonly EnqueueAnswer[] | string>;
 
 type Held = Claim & { readonly lease: Lease };
 
@@ -21,11 +35,19 @@ type Held = Claim & { readonly lease: Lease };
 export interface Subject {
   readonly name: string;
   readonly store: Compared;
+  /** Enqueues in a transaction of its own; a refusal of the whole call is told by its code. */
+  readonly inside: Inside;
   readonly claims: Held[];
   /** Jobs by the numbers that this store has for them. */
   readonly ids: Map<JobKey, JobId>;
   /** Where the feed ended when the sequence last marked it. */
   position: number;
+}
+
+export interface OpenRun {
+  readonly claim: number;
+  readonly job: number;
+  readonly isStarted: boolean;
 }
 
 /** What a sequence has in common, whichever store it runs on. */
@@ -35,6 +57,11 @@ export interface Script {
   readonly ids: readonly JobId[];
   /** The jobs that the present command brings, ready-made, in the order in which it names them. */
   readonly jobs: readonly NewJob[];
+  /** Runs that have not ended: the claim and its job by their numbers. */
+  readonly open: readonly OpenRun[];
+  /** Ids of jobs that have a dead letter, and the gates that are closed. */
+  readonly letters: readonly JobId[];
+  readonly closed: readonly GateName[];
   /** How many jobs can be pruned without a choice among equally old ones. */
   readonly pruneLimit: number;
 }
@@ -59,6 +86,7 @@ type Performance<Verb> = (
 /** What each command means. Time goes by elsewhere, for all stores at once. */
 const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Performance<Verb> } = {
   enqueue: ({ store }, { jobs }) => store.enqueue(jobs),
+  enqueueInside: ({ inside }, { jobs }, { commits }) => inside(jobs, commits),
   join: ({ store }, script, { worker }) => store.join(script.workers[worker]!),
   leave: ({ store }, script, { worker }) => store.leave(script.workers[worker]!.id),
   quiet: ({ store }, script, { worker }) => store.quiet(script.workers[worker]!.id),
@@ -80,7 +108,7 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   intervene: ({ store }, script, { job, end }) =>
     store.intervene(idAt(script, job), endDecision(end)),
   pause,
-  resume: ({ store }, _script, { gate }) => store.resume(GATES[gate]!),
+  resume: ({ store }, { closed }, { gate }) => store.resume(oneOf(closed, gate) ?? GATES[gate]!),
   hold: ({ store }) => store.hold(ALL),
   release: ({ store }) => store.release(ALL),
   gates: async ({ store }) => shown.gates(await store.gates()),
@@ -91,12 +119,14 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   count: ({ store }, script, { filter, max }) => store.count(filterOf(script, filter), max),
   stats: ({ store }, _script, { max }) => store.stats(max),
   deadLetter: async ({ store }, script, { job }) =>
-    shown.letter(await store.deadLetter(idAt(script, job))),
+    shown.letter(await store.deadLetter(letterAt(script, job))),
   deadLetters,
   review: async ({ store }, script, { job, status }) =>
-    shown.letterAnswer(await store.review(idAt(script, job), { status, by: "eve", notes: "seen" })),
+    shown.letterAnswer(
+      await store.review(letterAt(script, job), { status, by: "eve", notes: "seen" }),
+    ),
   reprocess: async ({ store }, script, { job }) =>
-    shown.letterAnswer(await store.reprocess(idAt(script, job), script.jobs[0]!, "eve", null)),
+    shown.letterAnswer(await store.reprocess(letterAt(script, job), script.jobs[0]!, "eve", null)),
   prune: ({ store }, { pruneLimit }) => store.prune(retention(JOBS_ONLY), pruneLimit),
   pruneAll,
   mark: async (subject) => {
@@ -142,6 +172,16 @@ export function idAt({ ids }: Pick<Script, "ids">, index: number): JobId {
   return ids[index % (ids.length + 1)] ?? STRANGER;
 }
 
+/** Mostly a job that has a dead letter, if there is any. */
+export function letterAt(script: Pick<Script, "ids" | "letters">, index: number): JobId {
+  const isAny = index % 8 === 7;
+  return (isAny ? undefined : oneOf(script.letters, index)) ?? idAt(script, index);
+}
+
+function oneOf<Item>(items: readonly Item[], index: number): Item | undefined {
+  return items[index % items.length];
+}
+
 async function claim(
   subject: Subject,
   { workers }: Script,
@@ -156,26 +196,35 @@ async function claim(
   return { isTaken: lease !== null, lost, jobs: jobs.map(shown.withoutKey) };
 }
 
-function held({ claims }: Subject, index: number): Held | undefined {
-  return claims[index % claims.length];
+/** Where a wish leads: a run of the wanted kind, if there is one. */
+function aim(
+  { open }: Script,
+  { claims }: Subject,
+  { index, isAny }: ClaimWish,
+  isStarted: boolean,
+): { readonly claim: number; readonly job: number } {
+  const wanted = open.filter((run) => run.isStarted === isStarted);
+  const found = isAny ? undefined : oneOf(wanted, index);
+  return found ?? { claim: index % Math.max(1, claims.length), job: index };
 }
 
-function proofOf(subject: Subject, index: number, proof: Proof): Lease | undefined {
-  const lease = held(subject, index)?.lease;
+function proofOf({ claims }: Subject, index: number, proof: Proof): Lease | undefined {
+  const lease = claims[index]?.lease;
   if (lease === undefined) return undefined;
   if (proof === "wrong secret") return { ...lease, secret: "0123456789abcdef" };
-  const other = held(subject, index + 1)?.lease ?? lease;
+  const other = claims[index + 1]?.lease ?? lease;
   return proof === "other number" ? { ...lease, number: other.number + 1_000 } : lease;
 }
 
 async function move(
   subject: Subject,
-  _script: Script,
-  { do: verb, claim: index, jobs, proof }: CommandOf<"start">,
+  script: Script,
+  { do: verb, claim: wish, jobs, proof }: CommandOf<"start">,
 ): Promise<unknown> {
+  const { claim: index } = aim(script, subject, wish, false);
   const lease = proofOf(subject, index, proof);
   if (lease === undefined) return null;
-  const keys = jobs.flatMap((turn) => held(subject, index)?.jobs[turn]?.key ?? []);
+  const keys = jobs.flatMap((turn) => subject.claims[index]?.jobs[turn]?.key ?? []);
   if (verb === "handBack") return subject.store.handBack(lease, keys);
   const { status, begun } = await subject.store.start(lease, keys);
   return { status, begun: begun.map((key) => subject.ids.get(key)) };
@@ -186,15 +235,17 @@ async function settle(
   script: Script,
   command: CommandOf<"settle">,
 ): Promise<unknown> {
-  let children = 0;
+  let born = 0;
   const items = command.items.flatMap((wish): SettleItem[] => {
-    const jobs = held(subject, wish.claim)?.jobs ?? [];
-    const job = jobs[wish.job % jobs.length];
-    const lease = proofOf(subject, wish.claim, wish.proof === "other run" ? "right" : wish.proof);
-    const child = wish.child === null ? [] : [script.jobs[children++]!];
+    const target = aim(script, subject, wish.claim, true);
+    const jobs = subject.claims[target.claim]?.jobs ?? [];
+    const job = oneOf(jobs, target.job);
+    const proof = wish.proof === "other run" ? "right" : wish.proof;
+    const lease = proofOf(subject, target.claim, proof);
+    const children = script.jobs.slice(born, (born += wish.children.length));
     if (job === undefined || lease === undefined) return [];
     const n = wish.proof === "other run" ? job.n + 1 : job.n;
-    return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), children: child }];
+    return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), children }];
   });
   return items.length === 0 ? [] : subject.store.settle(items);
 }
@@ -202,10 +253,12 @@ async function settle(
 /** Says that a run was charged more often than it ran, which no store takes. */
 async function overcharge(
   subject: Subject,
-  _script: Script,
-  { claim: index }: CommandOf<"overcharge">,
+  script: Script,
+  { claim: wish }: CommandOf<"overcharge">,
 ): Promise<unknown> {
-  const { lease, jobs: [job] = [] } = held(subject, index) ?? {};
+  const target = aim(script, subject, wish, true);
+  const { lease, jobs = [] } = subject.claims[target.claim] ?? {};
+  const job = oneOf(jobs, target.job);
   if (lease === undefined || job === undefined) return null;
   const settlement = { ...endDecision("succeeded")(job), tries: 99 };
   return subject.store.settle([{ lease, key: job.key, n: job.n, settlement }]);
@@ -216,8 +269,8 @@ async function rescue(
   { workers }: Script,
   { worker, limit, late }: CommandOf<"rescue">,
 ): Promise<unknown> {
-  const { id } = workers[worker]!;
   const silent = await store.silent(ALL);
+  const { id } = oneOf(silent, worker) ?? workers[worker]!;
   const beats = (silent.find((each) => each.id === id)?.beats ?? 0) - (late ? 1 : 0);
   const answer = await store.rescue({ worker: id, beats, limit, decide: crashDecision });
   return { silent, answer };
@@ -237,8 +290,7 @@ async function pruneAll(
   _script: Script,
   { ageMs }: CommandOf<"pruneAll">,
 ): Promise<unknown> {
-  // With no age at all, whether the word about a removal goes with it is left open.
-  const ages = { deadLetterMs: ageMs, idempotencyMs: ageMs, eventMs: Math.max(1, ageMs) };
+  const ages = { deadLetterMs: ageMs, idempotencyMs: ageMs, eventMs: ageMs };
   const pruned = await store.prune(retention({ finishedMs: every(ageMs), ...ages }), ALL);
   return { ...pruned, events: pruned.events > 0 };
 }

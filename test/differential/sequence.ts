@@ -6,38 +6,43 @@ import type { NewJob } from "../../src/store/store.ts";
 import { newJob, retention, workerInfo } from "../support/factories.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { seededDice } from "../support/seeded-dice.ts";
-import { openPostgres, openSqlite, type TestStore } from "../support/stores.ts";
-import { GATES, isKeyed, type Command, type JobWish } from "./commands.ts";
-import { modelStore, type Compared, type ModelStore } from "./model/model.ts";
+import { GATES, type Command, type JobWish } from "./commands.ts";
+import type { Compared, ModelStore } from "./model/model.ts";
 import { finishedAt, outlived } from "./model/reading.ts";
-import { audit, idAt, perform, type Script, type Subject } from "./perform.ts";
-
-/** Puts something else in the place of a store: a planted difference. */
-export type Plant = (name: string, store: Compared) => Compared;
+import { isOpen } from "./model/world.ts";
+import { closedGates } from "./model/waiting.ts";
+import {
+  audit,
+  idAt,
+  letterAt,
+  perform,
+  type OpenRun,
+  type Script,
+  type Subject,
+} from "./perform.ts";
+import { openStage, type Plant, type Stage } from "./stage.ts";
 
 /** More differences than that tell nothing more. */
 const LINES_MAX = 12;
 /** Nothing is kept. */
 const KEPT = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
 const ID_TIME = Date.UTC(2026, 0, 5, 9);
-const WORKERS = [1, 2, 3].map((number) =>
-  workerInfo({ id: newId(ID_TIME, seededDice(number)), pid: number }),
+/** The first is soon silent, the last hardly ever. */
+const WORKERS = [30_000, 150_000, 3_000_000].map((leaseMs, index) =>
+  workerInfo({ id: newId(ID_TIME, seededDice(index + 1)), pid: index + 1, leaseMs }),
 );
+
+/** Hears what was asked and what all have answered. */
+export type Note = (command: Command, answer: unknown) => void;
 
 /** Throws an error that tells the first answer in which the stores differ. */
 export async function runSequence(
   server: PostgresServer,
   commands: readonly Command[],
-  plant: Plant = (_name, store) => store,
+  { plant, note }: { readonly plant?: Plant | undefined; readonly note?: Note | undefined } = {},
 ): Promise<void> {
-  await using sqlite = await openSqlite();
-  await using postgres = await openPostgres(server, "shared");
-  const model = modelStore(sqlite.clock);
-  const subjects = [
-    subjectOf("model", plant("model", model)),
-    subjectOf("SQLite", plant("SQLite", sqlite.store)),
-    subjectOf("PostgreSQL", plant("PostgreSQL", postgres.store)),
-  ];
+  await using stage = await openStage(server, plant);
+  const { subjects } = stage;
   for (const { store } of subjects) {
     await nameGates(store);
     for (const worker of WORKERS) await store.join(worker);
@@ -47,18 +52,25 @@ export async function runSequence(
   const asked: NewJob[] = [];
   for (const [step, command] of commands.entries()) {
     if (command.do === "advance") {
-      await advance([sqlite, postgres], command.ms);
+      await stage.advance(command.ms);
+      note?.(command, `${command.ms} ms`);
       continue;
     }
-    const script = scriptOf(model, ids, asked, command);
-    await compare(subjects, `${step}: ${command.do}`, (each) => perform(each, script, command));
+    const script = scriptOf(stage, ids, asked, command);
+    const what = `${step}: ${command.do}`;
+    const answer = await compare(subjects, what, (each) => perform(each, script, command));
+    note?.(command, answer);
   }
-  const script: Script = { workers: WORKERS, ids, jobs: [], pruneLimit: 0 };
+  const script: Script = {
+    workers: WORKERS,
+    ids,
+    open: [],
+    letters: [],
+    closed: [],
+    jobs: [],
+    pruneLimit: 0,
+  };
   await compare(subjects, "the end", (each) => audit(each, script));
-}
-
-function subjectOf(name: string, store: Compared): Subject {
-  return { name, store, claims: [], ids: new Map(), position: 0 };
 }
 
 /** Of several gates the one named first holds a job: all stores hear the names in one order. */
@@ -70,15 +82,12 @@ async function nameGates(store: Compared): Promise<void> {
   await store.release(1);
 }
 
-async function advance(stores: readonly TestStore[], ms: number): Promise<void> {
-  for (const { clock } of stores) await clock.advance(ms);
-}
-
+/** Answers what all have answered. */
 async function compare(
   subjects: readonly Subject[],
   what: string,
   ask: (subject: Subject) => Promise<unknown>,
-): Promise<void> {
+): Promise<unknown> {
   const answers: { readonly name: string; readonly answer: unknown }[] = [];
   for (const subject of subjects) {
     answers.push({ name: subject.name, answer: await ask(subject) });
@@ -88,6 +97,7 @@ async function compare(
     differences(first?.answer, answer).map((line) => `  ${first?.name} | ${name}: ${line}`),
   );
   if (told.length > 0) throw new Error([what, ...told.slice(0, LINES_MAX)].join("\n"));
+  return first?.answer;
 }
 
 /** Where two answers differ, leaf by leaf. */
@@ -103,24 +113,44 @@ function isBranch(value: unknown): value is Record<string, unknown> {
 }
 
 /** Makes the jobs of a command, the same for all stores. */
-function scriptOf(model: ModelStore, ids: JobId[], asked: NewJob[], command: Command): Script {
+function scriptOf(
+  { model, subjects }: Stage,
+  ids: JobId[],
+  asked: NewJob[],
+  command: Command,
+): Script {
   const known = [...ids];
+  const letters = [...model.world.letters.keys()];
+  const closed = closedGates(model.world);
+  const open = openRuns(model, subjects[0]?.claims ?? []);
   const jobs = wishesOf(command).map((wish) => {
     const job = jobOf(model, { ids, asked }, wish);
     const made =
-      command.do === "reprocess" ? { ...job, retryOf: idAt({ ids: known }, command.job) } : job;
+      command.do === "reprocess"
+        ? { ...job, retryOf: letterAt({ ids: known, letters }, command.job) }
+        : job;
     asked.push(made);
     if (!ids.includes(made.id)) ids.push(made.id);
     return made;
   });
   const pruneLimit = command.do === "prune" ? withoutTies(model, command.jobs) : 0;
-  return { workers: WORKERS, ids: known, jobs, pruneLimit };
+  return { workers: WORKERS, ids: known, open, letters, closed, jobs, pruneLimit };
+}
+
+/** The claims of the model stand in the same order as those of the others. */
+function openRuns({ world }: ModelStore, claims: Subject["claims"]): OpenRun[] {
+  return claims.flatMap(({ lease, jobs }, claim) =>
+    (world.leases.get(lease.number)?.runs ?? []).filter(isOpen).map((run) => {
+      const job = jobs.findIndex(({ key }) => key === run.job.key);
+      return { claim, job, isStarted: run.startedAt !== null };
+    }),
+  );
 }
 
 function wishesOf(command: Command): readonly JobWish[] {
-  if (command.do === "enqueue") return command.jobs;
+  if (command.do === "enqueue" || command.do === "enqueueInside") return command.jobs;
   if (command.do === "reprocess") return [command.wish];
-  if (command.do === "settle") return command.items.flatMap(({ child }) => child ?? []);
+  if (command.do === "settle") return command.items.flatMap(({ children }) => children);
   return [];
 }
 
@@ -130,9 +160,10 @@ function jobOf(
   wish: JobWish,
 ): NewJob {
   const { dueMs, isInstant, correlation, parent, retryOf, repeats, ...same } = wish;
-  const alike = asked.filter((job) => isKeyed(job) === isKeyed(wish));
-  const first = repeats === null ? undefined : alike[repeats.job % alike.length];
-  if (first !== undefined && repeats?.isSame === true) return first;
+  const first = repeats === null ? undefined : asked[repeats.job % asked.length];
+  // Whether a known id or a bad value is complained about first is left open.
+  const priority = first === undefined ? wish.priority : Math.abs(wish.priority);
+  if (first !== undefined && repeats?.isSame === true) return { ...first, priority };
   return newJob({
     ...same,
     id: first?.id ?? newId(ID_TIME + ids.length, seededDice(ids.length)),
@@ -140,8 +171,7 @@ function jobOf(
     correlationId: correlation === null ? null : idAt({ ids }, correlation),
     parentId: parent === null ? null : idAt({ ids }, parent),
     retryOf: retryOf === null ? null : idAt({ ids }, retryOf),
-    // Whether a known id or a bad value is complained about first is left open.
-    priority: first === undefined ? wish.priority : Math.abs(wish.priority),
+    priority,
     createdBy: "ada",
     payloadVersion: "2",
     concurrencyKey: "mail",

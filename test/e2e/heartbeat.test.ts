@@ -10,7 +10,7 @@ import type { Renewal } from "../../src/store/store.ts";
 import { add, at, joinWorker, take } from "../support/steps.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
 import { temporaryFolder } from "./children.ts";
-import { mortalThread } from "./mortal-thread.ts";
+import { lateThread, mortalThread } from "./mortal-thread.ts";
 
 const LEASE_MS = 1_000;
 const BEAT_MS = 50;
@@ -49,6 +49,22 @@ describe("a heartbeat with a thread", () => {
       );
 
       expect(heart.heard.lastIndexOf("loop")).toBeGreaterThan(heart.heard.lastIndexOf("thread"));
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "goes over to the thread when its store could not be opened at first",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: lateThread(world.path, 2) });
+
+      await heart.until(() => heart.heard.filter((who) => who === "thread").length > 3);
+
+      expect(heart.heard.at(-1)).toBe("thread");
+      expect(heart.failures.map(String)).toEqual(
+        Array(2).fill("Error: Error: the server is starting up"),
+      );
     },
     PATIENCE_MS,
   );

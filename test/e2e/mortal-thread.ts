@@ -1,6 +1,7 @@
 /**
- * What the thread of a heartbeat opens: the store of a file, and a thread that dies when it has
- * beaten so often, as one would that ran out of memory.
+ * What the thread of a heartbeat opens: the store of a file, which cannot be opened at first as if
+ * its server were away, and a thread that dies when it has beaten so often, as one would that ran
+ * out of memory.
  */
 import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/make.ts";
 import type { JobStore, ThreadEntry } from "../../src/store/store.ts";
@@ -8,16 +9,29 @@ import type { JobStore, ThreadEntry } from "../../src/store/store.ts";
 interface MortalOptions {
   readonly path: string;
   readonly beats: number;
+  /** How often the store cannot be opened. */
+  readonly refusals: number;
 }
+
+let refused = 0;
 
 /** A thread that dies after so many beats. */
 export function mortalThread(path: string, beats: number): ThreadEntry {
-  return { module: import.meta.url, options: { path, beats } };
+  return { module: import.meta.url, options: { path, beats, refusals: 0 } };
+}
+
+/** A thread whose store is away so often before it can be opened. */
+export function lateThread(path: string, refusals: number): ThreadEntry {
+  return { module: import.meta.url, options: { path, beats: Infinity, refusals } };
 }
 
 /** @public by its name: the thread imports this module by the address in `module`. */
-export function makeThreadStore({ path, beats }: MortalOptions): JobStore {
+export function makeThreadStore({ path, beats, refusals }: MortalOptions): JobStore {
   const store = makeSqliteThreadStore({ path });
+  if (refused < refusals) {
+    refused += 1;
+    store.open = () => Promise.reject(new Error("the server is starting up"));
+  }
   const renew = store.renew.bind(store);
   let left = beats;
   store.renew = (worker, leaseMs) => {

@@ -2,8 +2,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { check } from "../../scripts/show/lib/check.ts";
-import type { StoredAttempt, StoredJob } from "../../scripts/show/lib/check.ts";
+import type {
+  Ack,
+  Exit,
+  History,
+  StoredAttempt,
+  StoredJob,
+} from "../../scripts/show/lib/history.ts";
 import type { LedgerLine } from "../../scripts/show/lib/ledger.ts";
+import { DEAF_EXIT } from "../../scripts/show/lib/history.ts";
 import { countsOf } from "../../scripts/show/lib/verdict.ts";
 import { root, run, temporaryFolder } from "./programs.ts";
 
@@ -126,6 +133,30 @@ describe("the checker", () => {
     });
   });
 
+  const OVERTAKEN = [
+    line("start", { job: "b", fence: 2, pid: 2, at: 1500 }),
+    line("end", { job: "b", fence: 2, pid: 2, at: 1510 }),
+    line("start", { job: "b", fence: 1, pid: 1, at: 2000 }),
+  ];
+
+  test("takes the late start of a zombie for what it is", () => {
+    const b = stored("completed", [
+      { fence: 1, outcome: "crashed", finishedAt: 1400 },
+      { fence: 2, outcome: "succeeded", finishedAt: 1511 },
+    ]);
+
+    expect(counts({ acks: ["b"], ledger: OVERTAKEN, store: { b } })).toEqual({ "late starts": 1 });
+  });
+
+  test("finds a late start under a lower fence that the store had not closed", () => {
+    const b = stored("completed", [{ fence: 2, outcome: "succeeded", finishedAt: 1511 }]);
+
+    expect(counts({ acks: ["b"], ledger: OVERTAKEN, store: { b } })).toEqual({
+      doubled: 1,
+      unfenced: 1,
+    });
+  });
+
   test("tells a repeat after a crash from a double finish", () => {
     const ledger = [
       ...CLEAN.slice(0, 3),
@@ -145,6 +176,152 @@ describe("the checker", () => {
     ];
 
     expect(counts({ acks: ["a"], ledger })).toEqual({ restarts: 1 });
+  });
+});
+
+describe("the checker of promises", () => {
+  const SUCCEEDED: readonly StoredAttempt[] = [{ fence: 1, outcome: "succeeded", finishedAt: 20 }];
+  const FAILED: StoredAttempt = { fence: 1, outcome: "failed", finishedAt: 20 };
+  const waited = stored("queued", []);
+
+  test("passes a retry, a kept key, a child, a cancellation and a deploy", () => {
+    const history: Seen = {
+      acks: [
+        { id: "a", key: "k", dueAt: 5 },
+        { id: "a", key: "k" },
+      ],
+      ledger: [
+        line("start", { job: "a", fence: 1, pid: 1, at: 5 }),
+        line("fail", { job: "a", fence: 1, pid: 1, at: 6 }),
+        line("start", { job: "a", fence: 2, pid: 1, at: 30 }),
+        line("end", { job: "a", fence: 2, pid: 1, at: 31 }),
+      ],
+      store: {
+        a: {
+          ...stored("completed", [FAILED, { ...SUCCEEDED[0]!, fence: 2, finishedAt: 32 }]),
+          name: "a",
+          end: "parent",
+          key: "k",
+        },
+        b: { ...stored("cancelled", []), name: "a.child", end: "well", parent: "a" },
+      },
+      cancels: [{ id: "b", at: 40, state: "cancelled" }],
+      exits: [
+        { pid: 1, told: "stop", code: 0 },
+        { pid: 3, told: "stop", code: DEAF_EXIT },
+        { pid: 2, told: "killed", code: "SIGKILL" },
+      ],
+      ailments: [],
+    };
+
+    expect(counts(history)).toEqual({ retries: 1 });
+  });
+
+  test("finds a retry that the store did not know of", () => {
+    const ledger = [
+      line("start", { job: "a", fence: 1, pid: 1, at: 5 }),
+      line("fail", { job: "a", fence: 1, pid: 1, at: 6 }),
+      line("start", { job: "a", fence: 2, pid: 1, at: 30 }),
+      line("end", { job: "a", fence: 2, pid: 1, at: 31 }),
+    ];
+    const a = stored("completed", [{ ...SUCCEEDED[0]!, fence: 2, finishedAt: 32 }]);
+
+    expect(counts({ acks: [], ledger, store: { a } })).toEqual({ doubled: 1 });
+  });
+
+  test("finds a key that was promised to two jobs", () => {
+    const acks = [
+      { id: "a", key: "k" },
+      { id: "b", key: "k" },
+    ];
+    const ledger = ["a", "b"].flatMap((job) => [
+      line("start", { job, fence: 1, pid: 1, at: 0 }),
+      line("end", { job, fence: 1, pid: 1, at: 1 }),
+    ]);
+
+    expect(counts({ acks, ledger })).toEqual({ copied: 1 });
+  });
+
+  test("finds a key under which the store has another job than the promised one", () => {
+    const store = { b: { ...waited, key: "k" } };
+
+    expect(counts({ acks: [{ id: "a", key: "k" }], store })).toEqual({ lost: 1, copied: 1 });
+  });
+
+  test("finds one request that became two jobs", () => {
+    const store = { a: { ...waited, name: "same" }, b: { ...waited, name: "same" } };
+
+    expect(counts({ acks: [], store })).toEqual({ copied: 1 });
+  });
+
+  test.each([
+    ["stays", [2, 2]],
+    ["falls", [2, 1]],
+  ])("finds a fence that %s in the ledger of the store", (_, [first = 0, second = 0]) => {
+    const a = stored("failed", [
+      { ...FAILED, fence: first },
+      { ...FAILED, fence: second },
+    ]);
+
+    expect(counts({ acks: [], store: { a } })).toEqual({ unfenced: 1 });
+  });
+
+  test.each<[what: string, store: Record<string, StoredJob>]>([
+    [
+      "a success without its child",
+      { a: { ...stored("completed", []), name: "a", end: "parent" } },
+    ],
+    ["a child of a failure", { a: stored("failed", []), b: { ...waited, parent: "a" } }],
+    ["a child of nobody", { b: { ...waited, parent: "a" } }],
+  ])("finds %s", (_, store) => {
+    expect(counts({ acks: [], store })).toEqual({ childless: 1 });
+  });
+
+  test.each<[what: string, job: StoredJob]>([
+    ["success of a failure", { ...stored("completed", SUCCEEDED), end: "failure" }],
+    ["failure of a success", { ...stored("failed", [FAILED]), end: "well" }],
+    ["cancellation that nobody asked for", { ...stored("cancelled", []), end: "well" }],
+  ])("finds the %s", (_, a) => {
+    expect(counts({ acks: [], store: { a } })).toEqual({ unlike: 1 });
+  });
+
+  test("explains the failure of a success by the death of its workers", () => {
+    const a = { ...stored("failed", [{ ...FAILED, outcome: "crashed" }]), end: "well" } as const;
+
+    expect(counts({ acks: [], store: { a } })).toEqual({});
+  });
+
+  const CANCELLED = { id: "a", at: 100, state: "cancelled" } as const;
+
+  test("finds a start after the acknowledged cancellation", () => {
+    const ledger = [line("start", { job: "a", fence: 1, pid: 1, at: 101 })];
+
+    expect(counts({ acks: [], ledger, cancels: [CANCELLED] })).toEqual({ unheeded: 1 });
+  });
+
+  test("does not take the late word of a zombie for one", () => {
+    const ledger = [line("start", { job: "a", fence: 1, pid: 1, at: 101 })];
+    const a = stored("cancelled", [{ fence: 1, outcome: "crashed", finishedAt: 90 }]);
+
+    expect(counts({ acks: [], ledger, store: { a }, cancels: [CANCELLED] })).toEqual({});
+  });
+
+  test("finds a start before its time", () => {
+    const ledger = [line("start", { job: "a", fence: 1, pid: 1, at: 90 })];
+
+    expect(counts({ acks: [{ id: "a", dueAt: 100 }], ledger })).toEqual({ lost: 1, early: 1 });
+  });
+
+  test.each<[what: string, exit: Exit]>([
+    ["ended by itself", { pid: 1, told: "nothing", code: 0 }],
+    ["died by itself", { pid: 1, told: "nothing", code: "SIGBUS" }],
+    ["did not stop well", { pid: 1, told: "stop", code: 1 }],
+  ])("finds a process that %s", (_, exit) => {
+    expect(counts({ acks: [], exits: [exit] })).toEqual({ exit: 1 });
+  });
+
+  test("finds what the doctor found", () => {
+    expect(counts({ acks: [], ailments: ["a job is nowhere"] })).toEqual({ ailing: 1 });
   });
 });
 
@@ -186,19 +363,22 @@ describe("checker.ts", () => {
 });
 
 /** What the checker counted, without what it found nowhere and how much there was to read. */
-function counts(history: {
-  acks: readonly string[];
-  ledger: readonly LedgerLine[];
-  store?: Readonly<Record<string, StoredJob>>;
-}): Record<string, number> {
-  const { store, ...rest } = history;
+function counts(seen: Seen): Record<string, number> {
+  const { acks, store, ...rest } = seen;
   const judged = check({
+    ledger: [],
     ...rest,
+    acks: acks.map((ack) => (typeof ack === "string" ? { id: ack } : ack)),
     leaseMs: 1000,
     ...(store !== undefined && { store: new Map(Object.entries(store)) }),
   });
   const found = Object.entries(countsOf(judged)).filter(([, count]) => count > 0);
   return Object.fromEntries(found.filter(([what]) => !["acked", "starts", "ends"].includes(what)));
+}
+
+interface Seen extends Partial<Omit<History, "acks" | "store">> {
+  readonly acks: readonly (string | Ack)[];
+  readonly store?: Readonly<Record<string, StoredJob>>;
 }
 
 function line(

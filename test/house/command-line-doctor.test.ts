@@ -143,6 +143,46 @@ describe("a place that the ledger contradicts", () => {
   });
 });
 
+describe("an invariant that does not hold", () => {
+  test("is found with the number of jobs and the first of them, and cured", async () => {
+    await using store = new TestStore();
+    const requests = Array.from({ length: 7 }, (_, number) => email.of(number));
+    const jobs = await (await store.mill).enqueueMany(requests);
+    plant(
+      store,
+      "INSERT INTO millrace_cancel_request (key, at) SELECT key, created_at FROM millrace_job",
+    );
+
+    const finding = await findingOf(store, "stale cancel request");
+    const { code, out } = await store.type("doctor");
+    plant(store, sqlOf(finding.fix));
+
+    const first = jobs.slice(0, 5).map(({ id }) => id);
+    expect(finding).toMatchObject({ invariant: "I8", count: 7, jobs: first });
+    expect(finding.found).toContain(`7 jobs: `);
+    expect(out).toContain(`FINDING  stale cancel request: 7 jobs: `);
+    expect(out).toContain(`(${first.join(", ")}, …)`);
+    expect(code).toBe(1);
+    expect(await namesOf(store)).not.toContain("stale cancel request");
+  });
+
+  test("is found with a command for each job", async () => {
+    await using store = new TestStore();
+    const [id] = await held(store, 1);
+    plant(
+      store,
+      `INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+       SELECT secret, worker, keys, ns, ranks, starts, claimed_at FROM millrace_lease`,
+    );
+
+    const { fix } = await findingOf(store, "job in two leases");
+    await store.type("jobs", "release", id ?? "");
+
+    expect(fix).toBe(`millrace jobs release ${id}`);
+    expect(await namesOf(store)).not.toContain("job in two leases");
+  });
+});
+
 describe("a damaged file", () => {
   test("is found where its rows break the rules of the schema", async () => {
     await using store = new TestStore();
@@ -185,6 +225,7 @@ describe("a sound file", () => {
     await worker.stop();
 
     expect(out).toContain("ok       file: whole, and every job in its place");
+    expect(out).toContain("ok       invariants: 18 hold\n");
     expect(code).toBe(0);
   });
 });

@@ -16,6 +16,8 @@ export type Grain = "statements" | "rows";
 
 export interface Exploration {
   readonly interleavings: number;
+  /** The most turns that each side had: the statements it sent, and its stops. */
+  readonly turns: readonly [number, number];
   /** False: there are more, and only so many were gone through. */
   readonly isComplete: boolean;
   /** How often somebody had to wait for a lock. */
@@ -47,21 +49,27 @@ export async function explore(
   const stage = { db, sides: [left, right] as const, stops };
 
   const outcomes = new Set<string>();
+  const turns: [number, number] = [0, 0];
   let [interleavings, waits] = [0, 0];
-  for (let path: number[] | null = []; path !== null; interleavings += 1) {
-    if (interleavings >= most) {
-      return { interleavings, isComplete: false, waits, outcomes, violations: [] };
-    }
+  let path: number[] | null = [];
+  const findings = (wrong: readonly string[]): Exploration => {
+    const isComplete = path === null;
+    return { interleavings, turns, isComplete, waits, outcomes, violations: wrong };
+  };
+  while (path !== null && interleavings < most) {
     const run = await runOnce(stage, pair, path);
+    interleavings += 1;
     waits += run.waits;
     outcomes.add(run.outcome);
-    if (run.violations.length > 0) {
-      const found = [...run.violations, run.outcome, ...run.story];
-      return { interleavings, isComplete: false, waits, outcomes, violations: found };
-    }
+    for (const side of [0, 1] as const) turns[side] = Math.max(turns[side], turnsOf(run, side));
+    if (run.violations.length > 0) return findings([...run.violations, run.outcome, ...run.story]);
     path = nextPath(run.turns, interruptions);
   }
-  return { interleavings, isComplete: true, waits, outcomes, violations: [] };
+  return findings([]);
+}
+
+function turnsOf({ turns }: Run, side: number): number {
+  return turns.filter((turn) => turn.side === side).length;
 }
 
 interface Stage {

@@ -6,7 +6,7 @@ import { PAIRS, type Pair } from "./pairs.ts";
 import type { Rewrite } from "./side.ts";
 
 /** Two interruptions let each verb go in between any two statements of the other. */
-const SHORT = { interruptions: 2, most: 30 } as const;
+const SHORT = { interruptions: 2, most: 12 } as const;
 const TEST_MS_MAX = 120_000;
 
 /** Pairs of verbs that are one statement each, at least in part. */

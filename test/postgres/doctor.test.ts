@@ -163,6 +163,25 @@ describe("jobs that are where no verb puts them", () => {
   });
 });
 
+describe("an invariant that does not hold", () => {
+  test("is found and cured; one that takes reading whole tables only when asked for", async () => {
+    await using patient = await openPatient("broken");
+    const [id] = await add(patient.store, {});
+    await patient.plant(`INSERT INTO cancel_request (key, at) SELECT key, created_at FROM job;
+      INSERT INTO tag (name, value, key) VALUES ('colour', 'red', 999999)`);
+
+    const [shallow] = await patient.findings();
+    const deep = await patient.findings("--deep");
+    for (const { fix } of deep) await patient.cure(fix);
+
+    expect(shallow).toMatchObject({ name: "stale cancel request", count: 1, jobs: [id] });
+    expect(deep.map(({ name }) => name)).toEqual(["stale cancel request", "tag without job"]);
+    expect(deep.at(-1)).toMatchObject({ invariant: "I19", count: 1, jobs: ["key 999999"] });
+    expect(await patient.findings("--deep")).toEqual([]);
+    expect((await patient.doctor()).out).toContain("invariants: 10 hold; 8 more with --deep");
+  });
+});
+
 describe("what slows a server down", () => {
   test("is found: a transaction that is old, with its pid", async () => {
     await using patient = await openPatient("old");
@@ -249,8 +268,8 @@ async function openPatient(schema: string) {
     doctor,
     plant,
     /** What is wrong. The job of nobody is not, here. */
-    async findings(): Promise<Check[]> {
-      const { out } = await type("doctor", "-o", "json", "--db", url());
+    async findings(...options: string[]): Promise<Check[]> {
+      const { out } = await type("doctor", "-o", "json", "--db", url(), ...options);
       const checks: Check[] = JSON.parse(out);
       return checks.filter(({ name, fix }) => fix !== null && name !== "jobs");
     },

@@ -3,13 +3,26 @@ import { DatabaseSync } from "node:sqlite";
 import type { Client } from "../../src/client/client.ts";
 import type { EnqueueOptions } from "../../src/face/enqueue.ts";
 import type { NewJob } from "../../src/store/store.ts";
-import { contracts, PRESET, text, type House, type Member, type Payload } from "./house.ts";
+import { textOf } from "./answers.ts";
+import type { House, Member } from "./house.ts";
+import { contracts, PRESET, type Payload } from "./jobs.ts";
 import type { Action, Behaviour, Plan } from "./plan.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { finalState, hexOf, takeSnapshot } from "./snapshot.ts";
 import type { Watch } from "./watch.ts";
 import type { World } from "./world.ts";
 
 const KEYS = 4;
+/** Many: each is a name that the store has not met before. */
+const TENANTS = 12;
+
+/** The last is closed before any job bears its name. */
+export const GATES = [
+  { type: "alpha" },
+  { lane: "fast" },
+  { tenant: "default" },
+  { tenant: "n1" },
+  { type: "gamma" },
+] as const;
 
 export interface Stage {
   readonly world: World;
@@ -18,6 +31,8 @@ export interface Stage {
   readonly plan: Plan;
   readonly path: string;
   readonly count: (name: string) => void;
+  /** Does something between two steps of the processes. */
+  readonly soon: (label: string, work: () => void) => void;
   /** Dead processes come again after so long. */
   readonly restart: (role: string, ms: number) => void;
 }
@@ -45,7 +60,8 @@ class Draw {
 /** Carries an action out; operations go on in the process that they fall to. */
 export function act(stage: Stage, { kind, dice }: Action): void {
   const draw = new Draw(dice);
-  const member = draw.one([...stage.house.members.values()]);
+  const members = [...stage.house.members.values()];
+  const member = draw.one(members.filter(({ worker }) => kind !== "stopWorker" || worker !== null));
   if (member === undefined) return;
   stage.count(`did ${kind}`);
   stage.world.note(`${kind} at ${member.role}`);
@@ -56,13 +72,16 @@ export function act(stage: Stage, { kind, dice }: Action): void {
   }
   const operation = OPERATIONS[kind];
   if (operation === undefined) throw new Error(`there is no action ${kind}`);
+  member.process.pending += 1;
   member.process.later(0, kind, () => {
     // What an operation throws at once counts like what it throws later.
     const done = (async () => operation(stage, member, draw))();
-    done.then(
-      () => stage.world.note(`${kind} is through`),
-      (error: unknown) => stage.world.note(`${kind} is refused: ${text(error)}`),
-    );
+    done
+      .then(
+        () => stage.world.note(`${kind} is through`),
+        (error: unknown) => stage.world.note(`${kind} is refused: ${textOf(error)}`),
+      )
+      .finally(() => (member.process.pending -= 1));
   });
 }
 
@@ -77,13 +96,17 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
     process.pausedUntil = world.elapsedMs + draw.upTo(plan.leaseMs * 3);
   },
   jump({ world }, _, draw) {
-    world.jumpMs += draw.upTo(60_000) - 20_000;
+    world.jumpMs += draw.upTo(2) === 0 ? draw.upTo(30_000) : -draw.upTo(10_000);
   },
   skew(_, { process }, draw) {
-    process.skewMs += draw.upTo(40_000) - 20_000;
+    process.skewMs += draw.upTo(20_000) - 10_000;
   },
   commitFails({ watch }, { process }, draw) {
-    watch.disk(process).fails += 1 + draw.upTo(3);
+    watch.disk(process).fails += 1 + draw.upTo(draw.upTo(3) === 0 ? 30 : 3);
+  },
+  diskDown({ watch, world }, { process }, draw) {
+    watch.disk(process).downUntil =
+      world.elapsedMs + draw.upTo(draw.upTo(2) === 0 ? 12_000 : 1_500);
   },
   commitLost({ watch }, { process }, draw) {
     watch.disk(process).loses += 1 + draw.upTo(2);
@@ -92,23 +115,33 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
     watch.disk(process).busyUntil = world.elapsedMs + draw.upTo(400);
   },
   slow({ house, world, plan }, _, draw) {
-    house.slowUntil = world.elapsedMs + draw.upTo(plan.leaseMs * 2);
+    const untilMs = world.elapsedMs + draw.upTo(plan.leaseMs * 4);
+    house.slow = { untilMs, share: 0.1 + draw.upTo(50) / 100 };
   },
-  powerLoss({ house, watch, restart }, _, draw) {
-    const roles = [...house.members.keys()];
-    for (const { process } of house.members.values()) house.crash(process);
-    watch.losePower();
-    house.forgetLostStarts(watch.committed);
-    for (const role of roles) restart(role, 100 + draw.upTo(2_000));
+  powerLoss(stage, _, draw) {
+    const restartMs = 100 + draw.upTo(2_000);
+    const lose = (): void => losePower(stage, restartMs);
+    // Now, or when something has just been written that the disk may forget.
+    if (draw.upTo(3) === 0) lose();
+    else stage.watch.onRelaxed = () => stage.soon("power loss", lose);
   },
 };
+
+function losePower({ house, watch, restart }: Stage, restartMs: number): void {
+  const roles = [...house.members.keys()];
+  for (const { process } of house.members.values()) house.crash(process);
+  watch.losePower();
+  house.answers.checkSurvived();
+  house.answers.forgetLostStarts(watch.committed);
+  roles.forEach((role, index) => restart(role, restartMs + index * 100));
+}
 
 type Operation = (stage: Stage, member: Member, draw: Draw) => Promise<unknown>;
 
 const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   enqueue: (stage, { client }, draw) => enqueue(stage, client, draw, {}),
   enqueueDelayed: (stage, { client }, draw) =>
-    enqueue(stage, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 60_000 : 8_000) }),
+    enqueue(stage, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 30_000 : 6_000) }),
   enqueueUrgent: (stage, { client }, draw) =>
     enqueue(stage, client, draw, { priority: draw.upTo(5) }),
   enqueueIdempotent: (stage, { client }, draw) => enqueueIdempotent(stage, client, draw),
@@ -121,12 +154,16 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
     }),
   enqueueMany: ({ plan }, { client }, draw) =>
     client.enqueueMany(
-      Array.from({ length: 1 + draw.upTo(8) }, () => contractOf(draw).of(payloadOf(plan, draw))),
+      Array.from({ length: 1 + draw.upTo(plan.crowd) }, () =>
+        contractOf(draw).of(payloadOf(plan, draw)),
+      ),
     ),
   enqueueInside: (stage, member, draw) => enqueueInside(stage, member, draw),
   enqueueTwice: ({ plan }, { client }, draw) => enqueueTwice(plan, client, draw),
-  cancel: (stage, { client }, draw) => client.jobs.cancel(someJob(stage, draw), "planned"),
-  retry: (stage, { client }, draw) => client.jobs.retry(someJob(stage, draw)),
+  cancel: (stage, { client }, draw) =>
+    client.jobs.cancel(someJob(stage, draw), draw.upTo(2) === 0 ? undefined : "planned"),
+  retry: (stage, { client }, draw) =>
+    client.jobs.retry(draw.upTo(2) === 0 ? someJob(stage, draw) : someEndedJob(stage, draw)),
   fail: (stage, { client }, draw) =>
     client.jobs.fail(someJob(stage, draw), "planned", { retry: draw.upTo(2) === 0 }),
   release: (stage, { client }, draw) => client.jobs.release(someJob(stage, draw)),
@@ -143,45 +180,52 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   },
   wait: (stage, { client }, draw) =>
     client.wait({ id: someJob(stage, draw), type: "any" }, { timeout: 5_000 }),
-  async quiet({ house }, { client }, draw) {
+  async quiet(_, { client }, draw) {
     const worker = draw.one(await client.workers.list());
-    if (worker === undefined) return;
-    await client.workers.quiet(worker.id);
-    for (const { role, worker: own } of house.members.values()) {
-      if (own?.id === worker.id) house.tainted.add(role);
-    }
+    if (worker !== undefined) await client.workers.quiet(worker.id);
   },
-  async stopWorker({ house, watch, restart, plan }, member, draw) {
-    if (member.worker === null) return;
-    const { process, worker, role } = member;
-    const isClean = await worker.stop().then(
-      () => !watch.disk(process).hasFailed && !house.tainted.has(role),
-      () => false,
-    );
-    const id = house.hex(worker.id);
-    const left = [...watch.committed.leases.values()].filter((lease) => lease.worker === id);
-    if (isClean && left.length > 0) house.violate("I24", `a stop of ${role} left a lease behind`);
-    house.crash(process);
-    restart(role, draw.upTo(plan.leaseMs));
-  },
+  stopWorker: (stage, member, draw) => stopWorker(stage, member, draw),
   stats: (_, { client }) => client.jobs.stats(),
+  look: (stage, { client }, draw) => client.jobs.get(someJob(stage, draw)),
 };
+
+/** A deploy: the worker stops, its process lives on for a while and ends. */
+async function stopWorker(stage: Stage, member: Member, draw: Draw): Promise<void> {
+  const { house, watch, restart, plan } = stage;
+  if (member.worker === null || member.isStopping) return;
+  member.isStopping = true;
+  // Deploys are made when something is wrong.
+  if (draw.upTo(3) === 0) watch.disk(member.process).fails += 1 + draw.upTo(4);
+  const { process, worker, role } = member;
+  const isClean = await worker.stop().then(
+    () => !watch.disk(process).hasFailed,
+    () => false,
+  );
+  const id = hexOf(worker.id);
+  const left = [...watch.committed.leases.values()].filter((lease) => lease.worker === id);
+  if (isClean && left.length > 0) house.violate("I24", `a stop of ${role} left a lease behind`);
+  member.hasStopped = true;
+  await process.sleep(draw.upTo(1_000), "lingers");
+  house.crash(process);
+  restart(role, draw.upTo(plan.leaseMs));
+}
 
 function contractOf(draw: Draw) {
   return draw.one(contracts) ?? contracts[0];
 }
 
-function payloadOf({ behaviours }: Plan, draw: Draw): Payload {
+function payloadOf({ behaviours, runMs }: Plan, draw: Draw): Payload {
   const runs = Array.from({ length: 1 + draw.upTo(3) }, (): Behaviour => {
     return draw.one(behaviours) ?? "ok";
   });
-  return { token: draw.upTo(1_000), runs, ms: draw.upTo(9_000) };
+  return { token: draw.upTo(1_000), runs, ms: draw.upTo(runMs) };
 }
 
 function enqueue(stage: Stage, client: Client, draw: Draw, options: EnqueueOptions) {
   const payload = payloadOf(stage.plan, draw);
   const maxAttempts = 1 + draw.upTo(6);
-  return client.enqueue(contractOf(draw), payload, { ...options, maxAttempts });
+  const tenant = draw.upTo(3) === 0 ? { tenant: `n${draw.upTo(TENANTS)}` } : {};
+  return client.enqueue(contractOf(draw), payload, { ...options, ...tenant, maxAttempts });
 }
 
 /** The same key names the same job as long as it is kept. */
@@ -193,31 +237,29 @@ async function enqueueIdempotent(stage: Stage, client: Client, draw: Draw): Prom
   const { id, created } = await client.enqueue(contracts[0], payload, { idempotencyKey: key });
   const after = stage.watch.committed.idempotency.get(name);
   const isSteady = before !== undefined && before.job_id === after?.job_id;
-  if (isSteady && (created || stage.house.hex(id) !== after.job_id)) {
+  if (isSteady && (created || hexOf(id) !== after.job_id)) {
     stage.house.violate("I9", `key ${key} led to another job than the one that holds it`);
   }
 }
 
 /** In a transaction of the caller, which ends one way or the other. */
-async function enqueueInside(stage: Stage, { client, process }: Member, draw: Draw) {
+async function enqueueInside(stage: Stage, { client }: Member, draw: Draw): Promise<void> {
   const database = new DatabaseSync(stage.path);
   try {
-    database.exec("BEGIN IMMEDIATE");
+    // Prepared, so that the watch sees them.
+    database.prepare("BEGIN IMMEDIATE").run();
     const tx = { tx: database };
     const { id } = await client.enqueue(contractOf(draw), payloadOf(stage.plan, draw), tx);
-    const isKept = draw.upTo(2) === 0;
-    const { committed } = stage.watch;
-    const after = takeSnapshot(database);
-    if (isKept) stage.watch.step(committed, after, process.clock.now());
-    database.exec(isKept ? "COMMIT" : "ROLLBACK");
-    if (isKept) stage.watch.adopt(database, after);
-    if (isKept) return;
+    if (draw.upTo(2) === 0) {
+      database.prepare("COMMIT").run();
+      return;
+    }
+    database.exec("ROLLBACK");
     stage.count("rolled back by its caller");
-    const found = [...takeSnapshot(database).jobs.values()];
-    const hex = stage.house.hex(id);
-    if (found.some((job) => job.id === hex)) stage.house.violate("I2", `job ${id} came back`);
+    const found = [...takeSnapshot(database).keys.keys()];
+    if (found.includes(hexOf(id))) stage.house.violate("I2", `job ${id} came back`);
   } finally {
-    database.close();
+    if (database.isOpen) database.close();
   }
 }
 
@@ -253,12 +295,24 @@ async function enqueueTwice(plan: Plan, client: Client, draw: Draw): Promise<voi
   await store.enqueue([job]);
 }
 
-/** A job that was acknowledged, mostly one that is still there. */
-function someJob({ watch, house }: Stage, draw: Draw): string {
-  const here = [...watch.committed.jobs.values()].map(({ id }) => id);
-  const hex = draw.one(here.length > 0 ? here : [...house.acked.keys()]);
+/** A job that is still there, mostly one that somebody holds. */
+function someJob({ watch: { committed }, house }: Stage, draw: Draw): string {
+  const held = [...committed.held.keys()].flatMap((key) => committed.jobs.get(key)?.id ?? []);
+  const here = [...committed.keys.keys()];
+  const isHeld = draw.upTo(3) > 0 && held.length > 0;
+  const hex = draw.one(isHeld ? held : here) ?? draw.one([...house.answers.acked.keys()]);
   if (hex === undefined) throw new Error("there is no job yet");
   return uuid(hex);
+}
+
+function someEndedJob({ watch: { committed } }: Stage, draw: Draw): string {
+  const over = [...committed.jobs.values()].filter(
+    ({ key }) => finalState(committed, key) !== null,
+  );
+  // Of the oldest, so that one is repeated more than once.
+  const job = draw.one(over.slice(0, KEYS));
+  if (job === undefined) throw new Error("no job is over yet");
+  return uuid(job.id);
 }
 
 function uuid(hex: string): string {
@@ -271,5 +325,5 @@ function uuid(hex: string): string {
 }
 
 function gateOf(draw: Draw) {
-  return draw.one([{ type: "alpha" }, { lane: "fast" }, { tenant: "default" }]) ?? { type: "beta" };
+  return draw.one(GATES) ?? GATES[0];
 }

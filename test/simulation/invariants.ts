@@ -3,6 +3,7 @@
  * The numbers are those of the list of invariants in RELIABILITY.md.
  */
 import { idFromBytes } from "../../src/core/ids.ts";
+import { isClosed } from "./order.ts";
 import {
   finalState,
   type AttemptRow,
@@ -23,17 +24,37 @@ export interface Rules {
 export type Report = (invariant: string, what: string) => void;
 
 const CRASHED = 4;
+/** Codes of outcomes: cancelled, interrupted, snoozed. */
+const FREE: ReadonlySet<number> = new Set([5, 6, 7]);
+/** Succeeded, failed, timed out. */
+const CHARGED: ReadonlySet<number> = new Set([1, 2, 3]);
 const COMPLETED = 4;
 const FAILED = 6;
 
-/** Every job is in exactly one place, and everything that hangs on it agrees with it. */
-export function checkState(now: Snapshot, rules: Rules, report: Report): void {
-  for (const job of now.jobs.values()) {
+/**
+ * Every job is in exactly one place, and everything that hangs on it agrees with it. Of jobs only
+ * those are looked at that something has changed about.
+ */
+export function checkState(
+  now: Snapshot,
+  changed: ReadonlySet<number>,
+  rules: Rules,
+  report: Report,
+): void {
+  for (const key of changed) {
+    const job = now.jobs.get(key);
+    if (job === undefined) {
+      checkGone(now, key, report);
+      continue;
+    }
     checkPlace(now, job, report);
     checkLedger(now, job, rules, report);
     checkKeys(now, job, report);
-    for (const name of [job.type, job.tenant, job.lane]) {
+    for (const name of [job.type, job.tenant, job.lane, job.category ?? job.type]) {
       if (!now.names.has(name)) report("I19", `job ${job.key} has a name ${name} nobody knows`);
+    }
+    if (now.asked.has(key) && !now.held.has(key)) {
+      report("I8", `job ${key} does not run but is asked to be cancelled`);
     }
   }
   for (const [name, key] of now.dedup) {
@@ -41,12 +62,17 @@ export function checkState(now: Snapshot, rules: Rules, report: Report): void {
       report("I9", `dedup key ${name} is held by job ${key}, which is over`);
     }
   }
-  for (const key of now.asked) {
-    if (!now.held.has(key)) report("I8", `job ${key} does not run but is asked to be cancelled`);
+  for (const { number, worker } of now.leases.values()) {
+    // Whoever takes leases back looks for workers that are silent.
+    if (!now.workers.has(worker)) report("I21", `lease ${number} belongs to nobody`);
   }
-  for (const key of now.places.keys()) {
-    if (!now.jobs.has(key)) report("I19", `job ${key} waits but does not exist`);
-  }
+}
+
+/** What was removed has left nothing behind. */
+function checkGone(now: Snapshot, key: number, report: Report): void {
+  const isAnywhere =
+    now.places.has(key) || now.held.has(key) || now.attempts.has(key) || now.asked.has(key);
+  if (isAnywhere) report("I19", `job ${key} does not exist and yet is somewhere`);
 }
 
 function checkPlace(now: Snapshot, { key, ...job }: JobRow, report: Report): void {
@@ -86,6 +112,12 @@ function checkLedger(now: Snapshot, job: JobRow, rules: Rules, report: Report): 
     if (tries > before.tries + 1 || crashes > before.crashes + 1) {
       report("I7", `run ${n} of job ${job.key} is charged twice`);
     }
+    if (FREE.has(outcome) && tries > before.tries) {
+      report("I7", `run ${n} of job ${job.key} is charged and should be free`);
+    }
+    if (CHARGED.has(outcome) && (tries === before.tries || crashes > before.crashes)) {
+      report("I7", `run ${n} of job ${job.key} is not charged as it should be`);
+    }
     if (outcome === CRASHED && tries > before.tries !== crashes > before.crashes) {
       report("I7", `run ${n} of job ${job.key} crashed: tries and crashes differ`);
     }
@@ -120,71 +152,131 @@ const RETRYING = 4;
 const DELETED = 7;
 const EVENT_OF: Readonly<Record<number, number>> = { 4: 3, 5: 3, 6: 5, 7: 6 };
 
-/** One step from one moment to the next. Answers what the feed must tell of it. */
-export function checkStep(
-  before: Snapshot,
-  after: Snapshot,
-  nowMs: number,
-  rules: Rules,
-  report: Report,
-): readonly Told[] {
+/** One step: what was, what is, and which jobs it has to do with. */
+export interface Step {
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+  readonly changed: ReadonlySet<number>;
+  readonly nowMs: number;
+  /** How long ago, by a steady clock, a worker has beaten. */
+  readonly silentMs: (worker: string) => number;
+}
+
+/** Answers what the feed must tell of a step. */
+export function checkStep(step: Step, rules: Rules, report: Report): readonly Told[] {
+  checkKept(step, rules, report);
+  checkRequests(step, report);
+  checkMoves(step, report);
   return [
-    ...newJobs(before, after, nowMs, report),
-    ...goneJobs(before, after, nowMs, rules, report),
-    ...newRows(before, after, nowMs, report),
-    ...newStarts(before, after, nowMs, report),
-    ...moves(before, after, nowMs, report),
+    ...newJobs(step, report),
+    ...goneJobs(step, rules, report),
+    ...newRows(step, rules, report),
+    ...newStarts(step, report),
   ];
 }
 
-function newJobs(before: Snapshot, after: Snapshot, nowMs: number, report: Report): Told[] {
-  const fresh = [...after.jobs.values()].filter(({ key }) => !before.jobs.has(key));
-  for (const { key } of fresh) {
+function newJobs({ before, after, changed, nowMs }: Step, report: Report): Told[] {
+  const told: Told[] = [];
+  for (const key of changed) {
+    const [old, job] = [before.jobs.get(key), after.jobs.get(key)];
+    if (job === undefined) continue;
+    if (old !== undefined) {
+      if (old !== job && JSON.stringify(old) !== JSON.stringify(job)) {
+        report("I6", `job ${key} was changed`);
+      }
+      continue;
+    }
+    told.push([ENQUEUED, key]);
     const place = after.places.get(key)?.[0];
-    if (place?.place === "ready" && place.rank / 1000 > nowMs + 1) {
+    if (place?.rank !== job.run_at * 1_000) report("I8", `job ${key} waits for another time`);
+    if (place?.place === "ready" && job.run_at > nowMs) {
       report("I8", `job ${key} is ready before its time`);
     }
+    checkKin(before, after, job, report);
   }
-  return fresh.map(({ key }) => [ENQUEUED, key]);
+  return told;
 }
 
-function goneJobs(
-  before: Snapshot,
-  after: Snapshot,
-  nowMs: number,
-  rules: Rules,
-  report: Report,
-): Told[] {
-  const gone = [...before.jobs.values()].filter(({ key }) => !after.jobs.has(key));
-  for (const { key } of gone) {
+/** A child comes with the success of its parent; a final job has one living successor. */
+function checkKin(before: Snapshot, after: Snapshot, job: JobRow, report: Report): void {
+  const parent = after.keys.get(job.parent ?? "");
+  // A successor has the parent of the job that it repeats.
+  if (parent !== undefined && !job.retry_of) {
+    const isNew = after.attempts.get(parent)?.length !== before.attempts.get(parent)?.length;
+    const isSuccess = isNew && finalState(after, parent) === COMPLETED;
+    if (!isSuccess) report("I2", `job ${job.key} is a child of a run that did not succeed`);
+  }
+  if (!job.retry_of) return;
+  const living = [...after.jobs.values()].filter(({ key, retry_of }) => {
+    return retry_of === job.retry_of && finalState(after, key) === null;
+  });
+  if (living.length > 1) report("I9", `job ${job.retry_of} has ${living.length} successors`);
+}
+
+function goneJobs({ before, after, changed, nowMs }: Step, rules: Rules, report: Report): Told[] {
+  const told: Told[] = [];
+  for (const key of changed) {
+    const job = before.jobs.get(key);
+    if (job === undefined || after.jobs.has(key)) continue;
+    told.push([DELETED, job.id]);
     const last = before.attempts.get(key)?.at(-1);
     const keptMs = rules.finishedMs[last?.state ?? 0] ?? Infinity;
     const isOutlived = last !== undefined && last.finished_at + keptMs <= nowMs;
     if (!isOutlived) report("I1", `job ${key} was removed before its time`);
   }
-  const ids = new Map(gone.map(({ id, key }) => [id, key]));
+  return told;
+}
+
+/** What outlives its job goes when its own time is up, and a verdict about a letter stands. */
+function checkKept({ before, after, nowMs }: Step, rules: Rules, report: Report): void {
+  for (const name of before.names.keys()) {
+    if (!after.names.has(name)) report("I19", `the name ${name} was removed`);
+  }
   for (const [name, { job_id, expires_at }] of before.idempotency) {
-    if (after.idempotency.has(name)) continue;
+    const now = after.idempotency.get(name);
+    if (now !== undefined && now.job_id !== job_id) report("I9", `key ${name} has a new job`);
+    if (now !== undefined) continue;
     // Its job may go in the same step, and the key with it if that was over long ago.
-    const finishedAt = before.attempts.get(ids.get(job_id) ?? 0)?.at(-1)?.finished_at;
+    const finishedAt = before.attempts.get(before.keys.get(job_id) ?? 0)?.at(-1)?.finished_at;
     const keptUntil = expires_at ?? (finishedAt ?? Infinity) + rules.idempotencyMs;
     if (keptUntil > nowMs) report("I9", `key ${name} was removed too early`);
   }
-  for (const [id, { died_at }] of before.letters) {
-    if (after.letters.has(id)) continue;
-    if (died_at + rules.deadLetterMs > nowMs) report("I1", `letter ${id} was removed too early`);
+  if (before.letters === after.letters) return;
+  for (const [id, { died_at, status, successor }] of before.letters) {
+    const now = after.letters.get(id);
+    const isJudged = status === REPROCESSED || status === DISCARDED;
+    if (now !== undefined && isJudged && (now.status !== status || now.successor !== successor)) {
+      report("I6", `the verdict about letter ${id} was changed`);
+    }
+    if (now === undefined && died_at + rules.deadLetterMs > nowMs) {
+      report("I1", `letter ${id} was removed too early`);
+    }
   }
-  return gone.map(({ id }) => [DELETED, id]);
 }
 
-function newRows(before: Snapshot, after: Snapshot, nowMs: number, report: Report): Told[] {
+const REPROCESSED = 3;
+const DISCARDED = 4;
+
+/** Whoever asked for the end of a run gets it: the request stays until the job is over. */
+function checkRequests({ before, after, changed }: Step, report: Report): void {
+  for (const key of changed) {
+    if (!before.asked.has(key) || after.asked.has(key)) continue;
+    if (after.jobs.has(key) && finalState(after, key) === null) {
+      report("I8", `the request to cancel job ${key} was forgotten`);
+    }
+  }
+}
+
+function newRows(step: Step, rules: Rules, report: Report): Told[] {
+  const { before, after, changed } = step;
   const told: Told[] = [];
-  for (const [key, rows] of after.attempts) {
+  for (const key of changed) {
+    const rows = after.attempts.get(key) ?? [];
     const known = before.attempts.get(key) ?? [];
     rows.forEach((row, index) => {
       const old = known[index];
       if (old === undefined) {
-        checkNewRow(before, row, nowMs, report);
+        checkNewRow(step, row, rules, report);
         if (row.state === FAILED && !after.letters.has(after.jobs.get(key)?.id ?? "")) {
           report("I19", `job ${key} has failed without a dead letter`);
         }
@@ -193,7 +285,9 @@ function newRows(before: Snapshot, after: Snapshot, nowMs: number, report: Repor
         report("I6", `run ${row.n} of job ${key} was changed after its end`);
       }
     });
-    if (rows.length < known.length) report("I13", `job ${key} has lost runs of its ledger`);
+    if (rows.length < known.length && after.jobs.has(key)) {
+      report("I13", `job ${key} has lost runs of its ledger`);
+    }
   }
   return told;
 }
@@ -211,24 +305,29 @@ function isSameEnd(left: AttemptRow, right: AttemptRow): boolean {
 }
 
 function checkNewRow(
-  before: Snapshot,
-  { key, n, fence, outcome, state, started_at, result, reason }: AttemptRow,
-  nowMs: number,
+  { before, after, nowMs, silentMs }: Step,
+  row: AttemptRow,
+  rules: Rules,
   report: Report,
 ): void {
+  const { key, n, fence, outcome, state, started_at, result, reason } = row;
   const held = before.held.get(key)?.find((run) => run.n === n);
   if (fence !== null && held?.fence !== fence) {
     report("I4", `run ${n} of job ${key} was ended by lease ${fence}, which does not hold it`);
   }
-  if (started_at !== null && held !== undefined && held.start === null) {
+  // An operator may take a job out of a buffer: it counts as interrupted when it was claimed.
+  const wasTaken = outcome === 6;
+  if (started_at !== null && held !== undefined && held.start === null && !wasTaken) {
     report("I7", `run ${n} of job ${key} ended without a start`);
   }
   if (state === null && before.asked.has(key)) {
     report("I8", `job ${key} waits again although it was to be cancelled`);
   }
+  if (state === null) checkWait(after, row, nowMs, report);
   if (state === COMPLETED && result !== JSON.stringify(`done ${fence}`)) {
     report("I17", `job ${key} has another result than its handler gave`);
   }
+  if (row.finished_at !== nowMs) report("I7", `run ${n} of job ${key} ended at another time`);
   const job = before.jobs.get(key);
   if (job !== undefined && reason?.includes(idFromBytes(Buffer.from(job.id, "hex")))) {
     report("I1", `job ${key} has made way for itself`);
@@ -236,17 +335,40 @@ function checkNewRow(
   if (outcome !== CRASHED || held === undefined) return;
   const until = before.workers.get(held.worker)?.until ?? 0;
   if (until > nowMs) report("I5", `run ${n} of job ${key} was taken from a living worker`);
+  // A clock that jumps makes all look silent: who has just beaten is not.
+  if (silentMs(held.worker) < rules.leaseMs * SILENT_SHARE) {
+    report("I5", `run ${n} of job ${key} was taken from a worker that has just beaten`);
+  }
+}
+
+/** Two looks find the same silence, a sixth of a lease apart. */
+const SILENT_SHARE = 0.9 / 6;
+
+/** A job that goes on waits where and until when its ledger says. */
+function checkWait(after: Snapshot, row: AttemptRow, nowMs: number, report: Report): void {
+  const { key, next_run_at } = row;
+  const place = after.places.get(key)?.[0];
+  if (place === undefined || next_run_at === null) return;
+  if (place.rank !== next_run_at * 1_000) report("I8", `job ${key} waits for another time`);
+  if (place.place === "ready" && next_run_at > nowMs) {
+    report("I8", `job ${key} is ready before its time`);
+  }
+  if (next_run_at < row.finished_at) report("I8", `job ${key} is due before its run ended`);
 }
 
 /** Leases that are new, and runs of buffers that have begun. */
-function newStarts(before: Snapshot, after: Snapshot, nowMs: number, report: Report): Told[] {
+function newStarts({ before, after, changed, nowMs }: Step, report: Report): Told[] {
   const told: Told[] = [];
-  for (const [key, [run]] of after.held) {
+  for (const key of changed) {
+    const run = after.held.get(key)?.[0];
     if (run === undefined) continue;
     const old = before.held.get(key)?.[0];
     const isNew = old?.fence !== run.fence;
     if (isNew) checkClaim(before, key, run, nowMs, report);
-    if (run.start !== null && (isNew || old?.start === null)) told.push([STARTED, key]);
+    if (run.start !== null && (isNew || old?.start === null)) {
+      told.push([STARTED, key]);
+      if (before.asked.has(key)) report("I8", `job ${key} began after it was to be cancelled`);
+    }
     if (!isNew && old !== undefined && old.start !== null && run.start !== old.start) {
       report("I7", `the start of job ${key} was changed`);
     }
@@ -263,7 +385,10 @@ function checkClaim(
 ): void {
   const job = before.jobs.get(key);
   const place = before.places.get(key)?.[0];
-  if (job === undefined || place?.place !== "ready") {
+  const held = before.held.get(key)?.[0];
+  // What an unheard claim had put into its buffer goes back and is claimed in one transaction.
+  const isHandedBack = held?.start === null && held.worker === run.worker;
+  if (job === undefined || (place?.place !== "ready" && !isHandedBack)) {
     report("I3", `job ${key} was claimed although it did not wait`);
     return;
   }
@@ -276,11 +401,6 @@ function checkClaim(
   if ((before.workers.get(run.worker)?.until ?? 0) <= nowMs) {
     report("I5", `job ${key} was claimed by a worker without a lease`);
   }
-}
-
-export function isClosed({ gates }: Snapshot, name: number, nowMs: number): boolean {
-  const until = gates.get(name);
-  return until === null || (until !== undefined && until > nowMs);
 }
 
 /** A heartbeat gives the lease its full length from the store's now, and no more. */
@@ -296,41 +416,10 @@ export function checkBeats(
   }
 }
 
-/** What is claimed together comes before what stays, lane by lane. */
-export function checkOrder(before: Snapshot, after: Snapshot, nowMs: number, report: Report) {
-  const fresh = [...after.held.values()]
-    .flat()
-    .filter(({ key, fence }) => before.held.get(key)?.[0]?.fence !== fence);
-  if (fresh.length === 0) return;
-  const isBuffer = fresh.some(({ start }) => start === null);
-  const waiting = [...before.places.values()].flat().filter(({ place }) => place === "ready");
-  const taken = new Set(fresh.map(({ key }) => key));
-  for (const left of waiting) {
-    const names = [left.lane, left.type, left.tenant];
-    if (taken.has(left.key) || names.some((name) => isClosed(before, name, nowMs))) continue;
-    if (isBuffer && left.crashes > 0) continue;
-    const passed = waiting.find(
-      (other) => taken.has(other.key) && other.lane === left.lane && comesBefore(left, other),
-    );
-    if (passed !== undefined) {
-      report("I11", `job ${passed.key} was claimed before job ${left.key}, which is more urgent`);
-    }
-  }
-}
-
-interface Ordered {
-  readonly priority: number;
-  readonly rank: number;
-  readonly key: number;
-}
-
-function comesBefore(left: Ordered, right: Ordered): boolean {
-  return (left.priority - right.priority || left.rank - right.rank || left.key - right.key) < 0;
-}
-
 /** Jobs that wait elsewhere than before. */
-function moves(before: Snapshot, after: Snapshot, nowMs: number, report: Report): Told[] {
-  for (const [key, [place]] of after.places) {
+function checkMoves({ before, after, changed, nowMs }: Step, report: Report): void {
+  for (const key of changed) {
+    const place = after.places.get(key)?.[0];
     const old = before.places.get(key)?.[0];
     const held = before.held.get(key)?.[0];
     if (place === undefined || place.n !== (old ?? held)?.n) continue;
@@ -339,16 +428,21 @@ function moves(before: Snapshot, after: Snapshot, nowMs: number, report: Report)
     }
     const isKept = place.rank === (old ?? held)?.rank;
     if (held !== undefined && !isKept) report("I11", `job ${key} came back to another place`);
-    if (old?.place === "scheduled" && place.place === "ready" && place.rank / 1000 > nowMs + 1) {
+    if (place.place === "ready" && place.rank / 1_000 > nowMs && !isKept) {
+      report("I8", `job ${key} is ready before its time`);
+    }
+    if (old?.place === "scheduled" && place.place === "ready" && place.rank / 1_000 > nowMs) {
       report("I8", `job ${key} is ready before its time`);
     }
     if (old?.place === "blocked" && place.place === "ready" && !isKept && place.rank / 1000 > nowMs)
       report("I11", `job ${key} came back from its gate to another place`);
-    if (place.place === "blocked" && old?.place === "ready" && place.gate !== null) {
-      if (!isClosed(before, place.gate, nowMs)) report("I8", `job ${key} is held by an open gate`);
+    if (place.place === "blocked" && old?.place === "ready") {
+      if (place.gate === null || !isClosed(before, place.gate, nowMs)) {
+        report("I8", `job ${key} is held by an open gate`);
+      }
+      if (!isKept) report("I11", `job ${key} has lost its place behind a gate`);
     }
   }
-  return [];
 }
 
 /** The feed tells of every change once, in the transaction that made it. */

@@ -279,4 +279,18 @@ export const mutants: readonly Mutant[] = [
     planted: "if (asked !== undefined && delayMs > 0) return { ...end,",
     breaks: "I8",
   },
+  {
+    name: "a claim that was not heard is forgotten",
+    file: `${STORE}/claim.ts`,
+    now: "() => findForgotten(session, request) ?? takeBatch(session, request, secret),",
+    planted: "() => takeBatch(session, request, secret),",
+    breaks: "I21, I22",
+  },
+  {
+    name: "the lease of an unheard claim stays when an operator has ended its runs",
+    file: `${STORE}/claim.ts`,
+    now: "if (lease !== undefined && told.size === 0) closeIfDone(session, lease);",
+    planted: "",
+    breaks: "I22",
+  },
 ];

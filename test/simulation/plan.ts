@@ -29,6 +29,7 @@ const OPERATIONS = [
   "quiet",
   "stopWorker",
   "stats",
+  "look",
 ] as const;
 
 const FAULTS = [
@@ -38,6 +39,7 @@ const FAULTS = [
   "skew",
   "commitFails",
   "commitLost",
+  "diskDown",
   "busy",
   "slow",
   "powerLoss",
@@ -64,7 +66,7 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 export interface Action {
   readonly atMs: number;
   readonly kind: Operation | Fault;
-  /** Chance, drawn beforehand, each in [0, 1). */
+  /** Chance, drawn beforehand, each in [0, 1), and short, so that a plan can be written down. */
   readonly dice: readonly number[];
 }
 
@@ -73,6 +75,13 @@ export interface Plan {
   readonly leaseMs: number;
   readonly workers: number;
   readonly slots: number;
+  /** Most jobs in a buffer. */
+  readonly batch: number;
+  readonly graceMs: number;
+  /** Most jobs that are enqueued together. */
+  readonly crowd: number;
+  /** Most that a handler takes its time, unless it is stuck. */
+  readonly runMs: number;
   /** How often a process looks for changes of others; null when every such wake-up is lost. */
   readonly lookMs: number | null;
   readonly behaviours: readonly Behaviour[];
@@ -82,35 +91,60 @@ export interface Plan {
 
 const ACTIONS_DEFAULT = 40;
 const DICE_PER_ACTION = 12;
+const BURST_MS = 400;
 
 export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
-  const dice = seededDice(seed * 31 + 17);
-  const random = (): number => dice.random();
+  const source = seededDice(seed * 31 + 17);
+  const random = (): number => source.random();
   const pick = <Value>(values: readonly Value[]): Value =>
     values[Math.floor(random() * values.length)]!;
-  const lengthMs = pick([3_000, 10_000, 30_000]);
+  const lengthMs = pick([2_000, 4_000, 8_000, 20_000]);
   const weights = [
-    ...weighted(OPERATIONS, 0.6, random),
-    ...weighted(FAULTS, 0.5, random).map(([kind, weight]) => [kind, weight * 0.5] as const),
-    // Without jobs there is nothing to see.
-    ["enqueue", 1] as const,
+    ...weighted(OPERATIONS, 0.5, random),
+    ...weighted(FAULTS, 0.5, random).map(
+      ([kind, weight]) => [kind, weight * pick([0.5, 1])] as const,
+    ),
+    // Without jobs there is nothing to see, and without anybody who ends them little.
+    ["enqueue", 0.5] as const,
     ["enqueueMany", 0.5] as const,
+    ["cancel", 0.2] as const,
+    ["stopWorker", 0.1] as const,
   ];
-  const actions = Array.from({ length: steps }, () => ({
-    atMs: Math.floor(random() * lengthMs),
-    kind: choose(weights, random()),
-    dice: Array.from({ length: DICE_PER_ACTION }, random),
-  }));
+  const burst = pick([0, 0.3, 0.6]);
+  const actions: Action[] = [];
+  while (actions.length < steps) {
+    const kind = choose(weights, random());
+    const dice = Array.from(
+      { length: DICE_PER_ACTION },
+      () => Math.floor(random() * 1_000) / 1_000,
+    );
+    const last = actions.at(-1);
+    // Troubles come together: soon after the last action, and at the same process.
+    if (last !== undefined && random() < burst) {
+      const atMs = Math.min(lengthMs - 1, last.atMs + Math.floor(random() * BURST_MS));
+      actions.push({ atMs, kind, dice: [last.dice[0] ?? 0, ...dice.slice(1)] });
+    } else actions.push({ atMs: Math.floor(random() * lengthMs), kind, dice });
+  }
   return {
     seed,
-    leaseMs: pick([3_000, 6_000, 12_000]),
+    leaseMs: pick([1_500, 3_000, 6_000]),
     workers: pick([1, 2, 2, 3]),
-    slots: pick([1, 2, 5]),
-    lookMs: pick([25, 500, null]),
-    behaviours: BEHAVIOURS.filter((kind) => kind === "ok" || random() < 0.5),
+    slots: pick([1, 2, 3, 6]),
+    batch: pick([2, 5, 100]),
+    graceMs: pick([0, 300, 2_000]),
+    crowd: pick([3, 10, 30]),
+    runMs: pick([20, 300, 9_000]),
+    lookMs: pick([100, 500, null]),
+    behaviours: behavioursOf(random, pick([0, 0.2, 0.5])),
     lengthMs,
     actions: actions.toSorted((left, right) => left.atMs - right.atMs),
   };
+}
+
+/** Those that go well weigh as much as the troubles together, so that there is a flow at all. */
+function behavioursOf(random: () => number, share: number): readonly Behaviour[] {
+  const troubles = BEHAVIOURS.filter((kind) => kind !== "ok" && random() < share);
+  return [...troubles, ...Array.from({ length: troubles.length + 1 }, () => "ok" as const)];
 }
 
 function weighted<Kind>(

@@ -3,15 +3,17 @@
  * everything heals, and within a bound of virtual time every job must be over and every worker must
  * stop and leave nothing behind.
  */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
-import { act, type Stage } from "./actions.ts";
-import { House, PRESET } from "./house.ts";
+import { act, GATES, type Stage } from "./actions.ts";
+import { textOf } from "./answers.ts";
+import { House } from "./house.ts";
+import { contractFor, contracts, PRESET } from "./jobs.ts";
 import type { Rules } from "./invariants.ts";
 import type { Plan } from "./plan.ts";
-import { finalState } from "./snapshot.ts";
+import { finalState, hexOf } from "./snapshot.ts";
 import { tap } from "./taps.ts";
 import { Watch } from "./watch.ts";
 import { takeOverTime, World } from "./world.ts";
@@ -28,10 +30,21 @@ export interface Verdict {
 /** Beyond ten leases: longest delays, timeouts and attempts of a job. */
 const HEAL_MS = 120_000;
 /** More than the slowest step takes. */
-const LAST_OPERATIONS_MS = 16_000;
+const LAST_OPERATIONS_MS = 20_000;
 /** A few looks of the promoter. */
-const LATE_MS_MAX = 5_000;
-const STOP_MS = 2_000 + 5_000 + 5_000 + 2_000;
+const LATE_MS_MAX = 3_500;
+/** A heartbeat, and the patience with a handler that does not listen. */
+const CANCEL_MS_MAX = 1_000 + 5_000 + 3_000;
+/** What is still asked for after everything has healed. */
+const CALM_OPERATIONS = 6;
+const CALM_MS = 4_000;
+/** A poll, a claim, a run and its end. */
+const ROLL_CALL_MS = 5_000;
+const IDLE_MS = 1_500;
+/** Calls of the store by a worker that has nothing to do. */
+const IDLE_VERBS_PER_SECOND = 40;
+/** Beyond its grace: more than the steps of a stop take. */
+const STOP_MS = 4_000;
 const VIOLATIONS_MAX = 20;
 
 const RULES: Omit<Rules, "leaseMs"> = {
@@ -51,13 +64,22 @@ export async function simulate(plan: Plan, tell?: (line: string) => void): Promi
   const folder = mkdtempSync(join(root, "millrace-simulation-"));
   try {
     const path = join(folder, "jobs.db");
-    const store = makeSqliteStore({ path });
-    await store.open();
-    await store.close();
+    template ??= await emptyStore(path);
+    writeFileSync(path, template);
     return await unfold(plan, path, tell ?? null);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** A store without jobs, made once: every simulation begins with a copy. */
+let template: Uint8Array | null = null;
+
+async function emptyStore(path: string): Promise<Uint8Array> {
+  const store = makeSqliteStore({ path });
+  await store.open();
+  await store.close();
+  return readFileSync(path);
 }
 
 async function unfold(
@@ -74,7 +96,9 @@ async function unfold(
     world.note(`VIOLATION ${invariant}: ${what}`);
   };
   const rules = { ...RULES, leaseMs: plan.leaseMs };
-  const watch = new Watch({ world, path, rules, report, count });
+  const mayLosePower = plan.actions.some(({ kind }) => kind === "powerLoss");
+  const isPowerAtRisk = (): boolean => mayLosePower && world.elapsedMs < plan.lengthMs;
+  const watch = new Watch({ world, path, rules, report, count, isPowerAtRisk });
   const house = new House({ world, watch, plan, path, report, count });
   const rejected = (error: unknown): void => report("I22", `a rejection: ${String(error)}`);
   const untap = tap(watch);
@@ -92,7 +116,7 @@ async function unfold(
   return { seed: plan.seed, hash, steps, virtualMs, violations, counters };
 }
 
-interface Life extends Omit<Stage, "restart"> {
+interface Life extends Omit<Stage, "restart" | "soon"> {
   readonly report: (invariant: string, what: string) => void;
 }
 
@@ -101,55 +125,82 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
   const driver = world.process("plan");
   const restart = (role: string, ms: number): void => {
     driver.later(ms, `${role} comes again`, () => {
-      if (!house.members.has(role)) void house.start(role);
+      if (!house.has(role)) house.start(role);
     });
   };
+  const soon = (label: string, work: () => void): void => void driver.later(0, label, work);
+  house.restart = restart;
   const roles = [
     "asker1",
     "asker2",
     ...Array.from({ length: plan.workers }, (_, index) => `worker${index + 1}`),
   ];
-  for (const role of roles) await house.start(role);
+  for (const role of roles) house.start(role);
   for (const action of plan.actions) {
-    driver.later(action.atMs, "plan", () => act({ ...life, restart }, action));
+    driver.later(action.atMs, "plan", () => act({ ...life, restart, soon }, action));
   }
-  await world.run(plan.lengthMs, isBroken);
-  if (isBroken()) return;
-  await heal(life, roles, isBroken);
-  if (isBroken()) return;
-  await stopAll(life, isBroken);
-  if (!isBroken()) lastLook(life);
+  const phases = [
+    () => world.run(plan.lengthMs, isBroken),
+    () => heal(life, roles, isBroken),
+    () => drain(life, isBroken),
+    () => callRoll(life, isBroken),
+    () => idle(life, isBroken),
+    () => stopAll(life, isBroken),
+    async () => lastLook(life),
+  ];
+  for (const phase of phases) {
+    if (isBroken()) return;
+    await phase();
+  }
 }
 
 /** No more faults: whoever is dead comes again, whoever sleeps wakes, and every gate opens. */
-async function heal(life: Life, roles: readonly string[], isBroken: () => boolean) {
-  const { world, watch, house, plan, report } = life;
+async function heal(life: Life, roles: readonly string[], isBroken: () => boolean): Promise<void> {
+  const { world, watch, house } = life;
   world.note("heals");
   house.healedAtMs = world.elapsedMs;
-  house.slowUntil = 0;
+  house.slow = { untilMs: 0, share: 0 };
   watch.heal();
   for (const process of world.living) Object.assign(process, { pausedUntil: 0, skewMs: 0 });
   // Operations that were held up go through first: what they leave behind is healed as well.
-  await world.run(world.elapsedMs + LAST_OPERATIONS_MS, isBroken);
-  house.healedAtMs = world.elapsedMs;
-  for (const role of house.tainted) {
-    const member = house.members.get(role);
-    if (member !== undefined) house.crash(member.process);
+  const isThrough = (): boolean => isBroken() || world.living.every(({ pending }) => pending === 0);
+  await world.run(world.elapsedMs + LAST_OPERATIONS_MS, isThrough);
+  for (const { process, worker } of house.members.values()) {
+    // Who was asked to take no new work does so until it is replaced.
+    const isQuiet = worker && watch.committed.workers.get(hexOf(worker.id))?.quiet === 1;
+    if (isQuiet || house.answers.quieted.has(process)) house.crash(process);
   }
-  for (const role of roles) if (!house.members.has(role)) await house.start(role);
+  for (const role of roles) if (!house.has(role)) house.start(role);
   await world.run(world.elapsedMs + 1_000, isBroken);
+  house.healedAtMs = world.elapsedMs;
   const asker = house.members.get("asker1");
   asker?.process.later(0, "opens all gates", () => {
-    for (const gate of [{ type: "alpha" }, { lane: "fast" }, { tenant: "default" }]) {
-      asker.client.resume(gate).catch(() => {});
-    }
+    for (const gate of GATES) asker.client.resume(gate).catch(() => {});
   });
+}
+
+/** New work comes in, and every job must be over in time. */
+async function drain(life: Life, isBroken: () => boolean): Promise<void> {
+  const { world, house, plan, report } = life;
+  const { chance } = world;
+  for (let left = CALM_OPERATIONS; left > 0; left -= 1) {
+    const asker = house.members.get(`asker${1 + (left % 2)}`);
+    const delay = chance.random() < 0.5 ? 0 : Math.floor(chance.random() ** 2 * 9_000);
+    const payload = { token: left, runs: ["ok"] as const, ms: 10 };
+    const contract = contracts[left % contracts.length] ?? contracts[0];
+    asker?.process.later(chance.random() * CALM_MS, "calm", () => {
+      const done = asker.client.enqueue(contract, payload, { delay });
+      done.catch((error: unknown) => report("I21", `a healthy store refuses: ${textOf(error)}`));
+    });
+  }
+  const startedAt = world.elapsedMs;
   const backMs = plan.actions.filter(({ kind }) => kind === "jump" || kind === "skew").length;
-  const untilMs = world.elapsedMs + 10 * plan.leaseMs + HEAL_MS + backMs * 20_000;
+  const untilMs = startedAt + 10 * plan.leaseMs + HEAL_MS + backMs * 10_000;
+  const punctual = punctuality(life);
   const isOver = (): boolean => {
     if (isBroken() || world.steps % 20 !== 0) return isBroken();
-    checkPunctual(life);
-    return unfinished(life) === 0;
+    punctual();
+    return world.elapsedMs > startedAt + CALM_MS + 1_000 && unfinished(life) === 0;
   };
   await world.run(untilMs, isOver);
   if (!isBroken() && unfinished(life) > 0) {
@@ -157,22 +208,86 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   }
 }
 
-/** Where a healthy worker looks at least once a second, nothing waits long beyond its time. */
-function checkPunctual({ world, watch: { committed }, house, report }: Life): void {
-  const asker = house.members.get("asker1");
-  if (asker === undefined || world.elapsedMs < house.healedAtMs + LATE_MS_MAX) return;
-  const lateMs = asker.process.clock.now() - LATE_MS_MAX;
-  for (const { place, key, rank } of [...committed.places.values()].flat()) {
-    const isLate = place === "scheduled" && rank / 1_000 < lateMs;
-    if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
-  }
+/** Where healthy workers look at least once a second, nothing waits long beyond its time. */
+function punctuality({ world, watch, house, report }: Life): () => void {
+  const asked = new Map<number, number>();
+  return () => {
+    const { committed } = watch;
+    const asker = house.members.get("asker1");
+    const healthyMs = world.elapsedMs - house.healedAtMs;
+    if (asker === undefined || healthyMs < LATE_MS_MAX) return;
+    const now = asker.process.clock.now();
+    for (const { place, key, rank } of [...committed.places.values()].flat()) {
+      const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
+      if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
+    }
+    for (const { role, worker, process } of house.members.values()) {
+      const row = worker && committed.workers.get(hexOf(worker.id));
+      const isYoung = world.elapsedMs - process.bornAtMs < LATE_MS_MAX;
+      const isHeard = row === null || (row !== undefined && row.until > process.clock.now());
+      if (!isHeard && !isYoung) report("I22", `${role} lives, and its lease has run out`);
+    }
+    for (const key of asked.keys()) if (!committed.asked.has(key)) asked.delete(key);
+    for (const key of committed.asked) {
+      const since = asked.get(key) ?? world.elapsedMs;
+      asked.set(key, since);
+      const isLate = world.elapsedMs - since > CANCEL_MS_MAX;
+      const run = committed.held.get(key)?.[0];
+      // One in a buffer has not begun, and never will.
+      const isRunning = run !== undefined && run.start !== null;
+      const isHealthy = isRunning && watch.workers.get(run.worker)?.isAlive === true;
+      if (isLate && isHealthy) report("I21", `job ${key} was to be cancelled and still runs`);
+    }
+  };
 }
 
 function unfinished({ watch: { committed } }: Life): number {
-  return [...committed.jobs.keys()].filter((key) => finalState(committed, key) === null).length;
+  let count = 0;
+  for (const key of committed.jobs.keys()) if (finalState(committed, key) === null) count += 1;
+  return count;
 }
 
-async function stopAll({ world, watch, house, report }: Life, isBroken: () => boolean) {
+/** Every worker alone takes what only it can do. */
+async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
+  const { world, house, report } = life;
+  const asker = house.members.get("asker2");
+  const workers = [...house.members.values()].filter(({ worker }) => worker !== null);
+  let asked = 0;
+  for (const { role } of workers) {
+    asker?.process.later(0, "calls the roll", () => {
+      const payload = { token: 0, runs: ["ok"] as const, ms: 1 };
+      asker.client.enqueue(contractFor(role), payload).then(
+        () => (asked += 1),
+        (error: unknown) => report("I21", `a healthy store refuses: ${textOf(error)}`),
+      );
+    });
+  }
+  const isOver = (): boolean => isBroken() || (asked === workers.length && unfinished(life) === 0);
+  await world.run(world.elapsedMs + ROLL_CALL_MS, isOver);
+  if (!isOver()) report("I21", `${unfinished(life)} worker(s) do not take what waits for them`);
+}
+
+/** Who has nothing to do rests, and holds nothing. */
+async function idle({ world, watch, house, report }: Life, isBroken: () => boolean): Promise<void> {
+  await world.run(world.elapsedMs + IDLE_MS, isBroken);
+  const before = new Map(
+    [...house.members.values()].map(({ process }) => [process, process.verbs]),
+  );
+  await world.run(world.elapsedMs + IDLE_MS, isBroken);
+  for (const [process, verbs] of before) {
+    const perSecond = (process.verbs - verbs) / (IDLE_MS / 1_000);
+    if (perSecond > IDLE_VERBS_PER_SECOND) {
+      report("I22", `${process.name} asks the store ${perSecond} times a second for nothing`);
+    }
+  }
+  // One of a worker that died is for the next rescue.
+  for (const { number, worker } of watch.committed.leases.values()) {
+    const isAlive = watch.workers.get(worker)?.isAlive === true;
+    if (isAlive && !isBroken()) report("I22", `lease ${number} holds nothing and stays`);
+  }
+}
+
+async function stopAll({ world, watch, house, plan, report }: Life, isBroken: () => boolean) {
   let open = 0;
   for (const { worker, process } of house.members.values()) {
     if (worker === null) continue;
@@ -184,26 +299,29 @@ async function stopAll({ world, watch, house, report }: Life, isBroken: () => bo
       );
     });
   }
-  const startedAt = world.elapsedMs;
-  await world.run(startedAt + STOP_MS, () => open === 0 || isBroken());
+  const untilMs = world.elapsedMs + plan.graceMs + STOP_MS;
+  await world.run(untilMs, () => open === 0 || isBroken());
   if (open > 0 && !isBroken()) report("I24", `${open} worker(s) did not stop in time`);
-  // One of a worker that died before is for the next rescue.
-  const stopped = new Set(
-    [...house.members.values()].flatMap(({ worker }) => (worker ? [house.hex(worker.id)] : [])),
-  );
-  const left = [...watch.committed.leases.values()].filter((lease) => stopped.has(lease.worker));
-  if (left.length > 0 && !isBroken()) report("I24", `${left.length} lease(s) are left behind`);
+  for (const { role, worker } of house.members.values()) {
+    const id = worker === null ? "" : hexOf(worker.id);
+    const isLeft = [...watch.committed.leases.values()].some((lease) => lease.worker === id);
+    if (isLeft && !isBroken()) report("I24", `${role} has left a lease behind`);
+    if (watch.committed.workers.has(id) && !isBroken()) report("I24", `${role} has not left`);
+  }
 }
 
 /** Each run that began is in the ledger, and what was acknowledged was not lost. */
 function lastLook({ watch, house, report }: Life): void {
-  const jobs = new Map([...watch.committed.jobs.values()].map((job) => [job.id, job]));
-  for (const { id, fence } of house.starts) {
-    const job = jobs.get(id);
-    if (job === undefined) continue;
-    const rows = watch.committed.attempts.get(job.key) ?? [];
-    if (!rows.some((row) => row.fence === fence)) {
-      report("I7", `a run of job ${job.key} under fence ${fence} is not in the ledger`);
+  const { keys, attempts } = watch.committed;
+  for (const [id, fences] of house.answers.starts) {
+    const key = keys.get(id);
+    if (key === undefined) continue;
+    const known = new Set(attempts.get(key)?.map(({ fence }) => fence));
+    for (const fence of fences) {
+      if (known.has(fence)) continue;
+      report("I7", `a run of job ${key} under fence ${fence} is not in the ledger`);
     }
   }
+  house.answers.checkSurvived();
+  watch.compare();
 }

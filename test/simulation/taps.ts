@@ -9,8 +9,10 @@ export interface Taps {
   opened(database: DatabaseSync): void;
   /** May throw what SQLite would: somebody else holds the lock. */
   begin(database: DatabaseSync): void;
-  /** Something was written: about workers alone, or about jobs. */
-  wrote(what: "workers" | "jobs"): void;
+  /** May throw what SQLite would: the disk does not answer. */
+  read(database: DatabaseSync): void;
+  /** Somebody has said whether commits wait for the disk. */
+  syncs(database: DatabaseSync): void;
   /** One piece of a group commit is through, and can be seen from inside. */
   piece(database: DatabaseSync): void;
   /** Carries out the commit, or does not. */
@@ -30,6 +32,10 @@ export function plainPrepare(database: DatabaseSync, text: string): StatementSyn
   return statement;
 }
 
+export function plainExec(database: DatabaseSync, text: string): void {
+  Reflect.apply(plain.exec, database, [text]);
+}
+
 const plain = methodsOf(DatabaseSync.prototype);
 
 function methodsOf(prototype: DatabaseSync): Pick<DatabaseSync, "prepare" | "exec"> {
@@ -44,31 +50,18 @@ export function tap(taps: Taps): () => void {
     known.add(this);
     const statement = Reflect.apply(plain.prepare, this, [text, ...rest]);
     const around = tapOf(taps, this, text);
-    if (around === null) return WRITE.test(text) ? noticed(taps, statement, text) : statement;
+    if (around === null) return statement;
     const run = statement.run.bind(statement);
     Reflect.set(statement, "run", () => around(run));
     return statement;
   };
   DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
+    if (text === "BEGIN") taps.read(this);
     Reflect.apply(plain.exec, this, [text]);
     if (text === "ROLLBACK") taps.undone(this);
+    if (text.includes("synchronous")) taps.syncs(this);
   };
   return () => Object.assign(DatabaseSync.prototype, plain);
-}
-
-const WRITE = /^(INSERT|UPDATE|DELETE)/;
-const WORKER_WRITE = /^(INSERT INTO|UPDATE|DELETE FROM) millrace_worker\b/;
-
-function noticed(taps: Taps, statement: StatementSync, text: string): StatementSync {
-  const what = WORKER_WRITE.test(text) ? "workers" : "jobs";
-  for (const verb of ["run", "get", "all"] as const) {
-    const real = statement[verb].bind(statement);
-    Reflect.set(statement, verb, (...values: any[]) => {
-      taps.wrote(what);
-      return real(...values);
-    });
-  }
-  return statement;
 }
 
 function tapOf(

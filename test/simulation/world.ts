@@ -27,15 +27,21 @@ export class Process {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly tasks: Task[] = [];
+  readonly bornAtMs: number;
   readonly #world: World;
   isAlive = true;
   pausedUntil = 0;
   skewMs = 0;
+  /** Operations under way. */
+  pending = 0;
+  /** Verbs of the store that it has called. */
+  verbs = 0;
 
   constructor(world: World, name: string, dice: Dice) {
     this.#world = world;
     this.name = name;
     this.dice = dice;
+    this.bornAtMs = world.elapsedMs;
     this.clock = {
       now: () => Math.floor(START_AT + world.elapsedMs + world.jumpMs + this.skewMs),
       monotonic: () => world.elapsedMs,
@@ -110,9 +116,9 @@ export class World {
   /** Takes down what happened: the hash over all lines tells whether two runs were the same. */
   note(line: string): void {
     const who = this.current?.name ?? "-";
-    const text = `${this.elapsedMs.toFixed(3)} ${who} ${line}`;
-    this.#hash.update(text).update("\n");
-    this.#tell?.(text);
+    const text = `${Math.round(this.elapsedMs * 1_000)} ${who} ${line}\n`;
+    this.#hash.update(text);
+    this.#tell?.(text.trimEnd());
   }
 
   get hash(): string {

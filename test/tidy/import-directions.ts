@@ -26,7 +26,7 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
   testing: ALL_BUT_STORES,
   demo: ["index.ts"],
   cli: ["copy", "demo", "http", "make-store.ts", "open.ts", "store", "testing", ...ALL_BUT_STORES],
-  "make-store.ts": ["client", "store/store.ts"],
+  "make-store.ts": ["client", "store/failpoints.ts", "store/store.ts"],
   "open.ts": ["make-store.ts", ...ALL_BUT_STORES],
   "index.ts": ["open.ts", ...ALL_BUT_STORES],
   "internal.ts": ALL_BUT_STORES,

@@ -2,9 +2,10 @@
  * Judges a history after the fact, from what producers were promised, what handlers wrote down
  * outside the system, and, if given, what the store says at the end.
  *
- * A *run* begins with a start line; the end or quit line of the same fence and process closes it.
- * When a job has a second run, one of these happened:
+ * A *run* begins with a start line; the next line of the same fence and process closes it. When a
+ * job has a second run, one of these happened:
  *
+ * - **retry**: the run before had failed.
  * - **restart**: the run before had quit, because its worker was told to stop.
  * - **takeover**: the run before was open and its holder gone.
  * - **repeat**: the run before had ended and its holder was gone before the end was recorded. The
@@ -19,42 +20,13 @@
  * process that is stopped or cut off loses its jobs no sooner than two thirds after its last line.)
  * A living holder that wrote nothing meanwhile cannot be told from a stopped one without the store.
  */
-import type { State } from "../../../src/core/job.ts";
-import type { OutcomeName } from "../../../src/core/outcome.ts";
+import type { Finding, History, StoredJob } from "./history.ts";
 import type { LedgerLine } from "./ledger.ts";
-
-export interface StoredJob {
-  readonly state: State;
-  /** Charged attempts. */
-  readonly charged: number;
-  readonly attempts: readonly StoredAttempt[];
-}
-
-export interface StoredAttempt {
-  readonly fence: number | null;
-  readonly outcome: OutcomeName;
-  readonly finishedAt: number;
-  /** Charged until then. */
-  readonly crashes?: number;
-}
-
-export interface History {
-  readonly acks: readonly string[];
-  readonly ledger: readonly LedgerLine[];
-  readonly store?: ReadonlyMap<string, StoredJob>;
-  readonly leaseMs: number;
-}
-
-export interface Finding {
-  /** `unfenced`: a later run whose fence had not grown. */
-  readonly kind: "lost" | "doubled" | "overlap" | "unfenced";
-  readonly job: string;
-  readonly why: string;
-}
+import { judgePromises } from "./promises.ts";
 
 /** How a second run came about. */
 export interface Succession {
-  readonly kind: "restart" | "takeover" | "repeat";
+  readonly kind: "retry" | "restart" | "takeover" | "repeat";
   readonly job: string;
   readonly from: Run;
   readonly to: Run;
@@ -70,13 +42,20 @@ export interface Run {
   readonly startedAt: number;
   /** Place of the start line in the ledger, which orders lines of the same millisecond. */
   readonly place: number;
-  readonly closed: { readonly what: "end" | "quit"; readonly place: number } | null;
+  readonly closed: Closing | null;
+}
+
+interface Closing {
+  readonly what: Exclude<LedgerLine["what"], "start">;
+  readonly place: number;
 }
 
 export interface Verdict {
   readonly acked: number;
   readonly starts: number;
   readonly ends: number;
+  /** Runs that the store had closed, and another had overtaken, before their zombie began them. */
+  readonly lateStarts: number;
   /** Ends of runs that another run had overtaken: the words of zombies. */
   readonly lateEnds: number;
   /** Acknowledged jobs that the store gave up on the record: failed or cancelled. */
@@ -87,15 +66,19 @@ export interface Verdict {
 
 /** Judges the whole history. */
 export function check(history: History): Verdict {
-  const acked = [...new Set(history.acks)];
+  const acked = [...new Set(history.acks.map(({ id }) => id))];
   const { runs, findings: strayEnds } = runsOf(history.ledger);
   const isAlive = signsOfLife(history);
-  const judged = [...runs.values()].map((ofJob) => judgeRuns(ofJob, history, isAlive));
+  const timely = [...runs.values()].map((ofJob) =>
+    ofJob.filter((run) => !isLate(run, ofJob, history)),
+  );
+  const judged = timely.map((ofJob) => judgeRuns(ofJob, history, isAlive));
   const ended = [...runs.values()].flat().filter(hasEnded);
   return {
     acked: acked.length,
     starts: history.ledger.filter(({ what }) => what === "start").length,
     ends: ended.length,
+    lateStarts: [...runs.values()].flat().length - timely.flat().length,
     lateEnds: ended.filter((run) => wasOvertaken(run, runs.get(run.job) ?? [])).length,
     gaveUp: acked.filter((job) => isGivenUp(history.store?.get(job))).length,
     successions: judged.flatMap((each) => each.successions),
@@ -104,6 +87,7 @@ export function check(history: History): Verdict {
       ...judged.flatMap((each) => each.findings),
       ...acked.flatMap((job) => judgeAck(job, runs.get(job) ?? [], history)),
       ...acceptedTwice(history),
+      ...judgePromises(history),
     ],
   };
 }
@@ -128,11 +112,21 @@ function runsOf(ledger: readonly LedgerLine[]): {
     );
     const run = ofJob[index];
     if (run !== undefined) ofJob[index] = { ...run, closed: { what, place } };
-    if (run === undefined && what === "end") {
+    if (run === undefined && what !== "quit") {
       findings.push({ kind: "doubled", job, why: `${name(line)} ended without an open start` });
     }
   }
   return { runs, findings };
+}
+
+/**
+ * A worker that is stopped between its claim and the start wakes with a run that is over by the
+ * word of the store. What it says of it comes too late to be compared with the runs since.
+ */
+function isLate(run: Run, ofJob: readonly Run[], { store }: History): boolean {
+  const stored = store?.get(run.job);
+  const isOvertaken = ofJob.some(({ fence, place }) => fence > run.fence && place < run.place);
+  return isOvertaken && stored !== undefined && wasClosedBy(stored, run, run.startedAt);
 }
 
 /** Compares each run with the one before it. */
@@ -165,7 +159,12 @@ function judgeRuns(
 }
 
 /** What a second run is, by how the run before was left. */
-const SUCCESSION = { open: "takeover", end: "repeat", quit: "restart" } as const;
+const SUCCESSION = {
+  open: "takeover",
+  end: "repeat",
+  fail: "retry",
+  quit: "restart",
+} as const;
 
 /** True when the store had ended this run by then, and not as a success. */
 function wasClosedBy(stored: StoredJob, run: Run, at: number): boolean {

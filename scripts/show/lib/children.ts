@@ -1,9 +1,10 @@
-/** The worker processes of a campaign: real ones, ended by their own id, gone with the campaign. */
+/** The processes of a campaign: real ones, ended by their own id, gone with the campaign. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { Preset } from "millrace";
 
 /** What a worker process is told. */
 export interface WorkerSettings {
@@ -19,9 +20,10 @@ export interface WorkSettings {
   readonly poll?: number;
   readonly grace?: number;
   readonly batch?: number;
+  readonly preset?: Preset;
 }
 
-export interface WorkerChild {
+export interface Child {
   readonly pid: number;
   /** Resolves once it works; also when it ends before that. */
   readonly ready: Promise<unknown>;
@@ -30,21 +32,30 @@ export interface WorkerChild {
   kill(signal: NodeJS.Signals): void;
 }
 
-const PROGRAM = fileURLToPath(new URL("worker.child.ts", import.meta.url));
+export interface ChildOptions {
+  readonly program: URL;
+  /** Handed over as JSON. */
+  readonly settings: object;
+  /** The file that takes what it has to say. */
+  readonly log: string;
+  /** For Node itself. */
+  readonly nodeOptions?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 const alive = new Set<ChildProcess>();
 
-/** Starts a worker process. What it has to say goes to the end of the file `log`. */
-export function startWorker(settings: WorkerSettings, log: string): WorkerChild {
+/** Starts a process that says something once it is ready. */
+export function startChild(options: ChildOptions): Child {
+  const { program, settings, log, nodeOptions = [], env = {} } = options;
   const words = openSync(log, "a");
   const child = spawn(
     process.execPath,
-    ["--conditions=source", PROGRAM, JSON.stringify(settings)],
-    { stdio: ["pipe", "pipe", words] },
+    ["--conditions=source", ...nodeOptions, fileURLToPath(program), JSON.stringify(settings)],
+    { stdio: ["pipe", "pipe", words], env: { ...process.env, ...env } },
   );
   closeSync(words);
-  if (child.pid === undefined || child.stdout === null) {
-    throw new Error("the worker process did not start");
-  }
+  if (child.pid === undefined || child.stdout === null) throw new Error("no process was started");
   alive.add(child);
   const ended = once(child, "exit").then(([code, signal]: (number | NodeJS.Signals)[]) => {
     alive.delete(child);
@@ -60,6 +71,6 @@ export function startWorker(settings: WorkerSettings, log: string): WorkerChild 
 }
 
 /** Ends what is left, at once. */
-export function killWorkers(): void {
+export function killChildren(): void {
   for (const child of alive) child.kill("SIGKILL");
 }

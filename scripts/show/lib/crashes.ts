@@ -1,5 +1,5 @@
 /** Whether a job that bears a crash had a part in it. */
-import type { StoredJob } from "./check.ts";
+import type { StoredJob } from "./history.ts";
 import type { LedgerLine } from "./ledger.ts";
 
 /** Crashes that the store charged, by what the handlers' own ledger says of the same run. */

@@ -5,10 +5,10 @@ import { inSchema } from "../../../src/store/postgres/statements.ts";
 import type { PostgresServer } from "../../../test/support/postgres.ts";
 import { seededDice } from "../../../test/support/seeded-dice.ts";
 import { Fleet } from "./fleet.ts";
-import type { Outcome } from "./fleet.ts";
-import type { Order } from "./order.ts";
+import type { Ending, Order } from "./fleet.ts";
 import { openProxy } from "./proxy.ts";
 import type { Fate, Link, Request } from "./proxy.ts";
+import { waiting } from "./task.ts";
 
 const WORKERS = 2;
 const PRODUCERS = 4;
@@ -19,7 +19,7 @@ const POLL_MS = 100;
 /** The share of commits that are cut, as long as cuts are left. */
 const CUT_SHARE = 0.5;
 const CUTTING_MS_MAX = 240_000;
-const ENDS = [...Array<"plain">(8).fill("plain"), "parent", "failure"] as const;
+const ENDS = [...Array<"well">(8).fill("well"), "parent", "failure"] as const;
 
 /** What is cut: a verb that is one statement, or the COMMIT of one that is a transaction. */
 export const COMMITS = [
@@ -32,7 +32,7 @@ export const COMMITS = [
 export type Commit = (typeof COMMITS)[number];
 type Side = "before" | "after";
 
-export interface CutFigures extends Outcome {
+export interface CutFigures extends Ending {
   readonly cuts: Readonly<Record<Commit, Readonly<Record<Side, number>>>>;
 }
 
@@ -48,6 +48,7 @@ export async function playCuts(
     fateOf: (request) => scissors.fateOf(request),
   });
   await using fleet = await Fleet.open({
+    name: "cuts",
     url: proxy.url,
     workers: WORKERS,
     work: { lanes: { general: 10 }, poll: POLL_MS },
@@ -73,8 +74,8 @@ async function produce(
   const keyed = seat % 2 === 1;
   for (let call = 0; !isOver(); call += 1) {
     const orders = Array.from({ length: CALL_ORDERS }, (_, place): Order => {
-      const end = ENDS[Math.floor(dice.random() * ENDS.length)] ?? "plain";
-      return { name: `${seat}.${call}.${place}`, end, ms: 0 };
+      const end = ENDS[Math.floor(dice.random() * ENDS.length)] ?? "well";
+      return { name: `${seat}.${call}.${place}`, end, act: waiting(0) };
     });
     await fleet.place(orders, { keyed });
     await sleep(REST_MS);
@@ -98,7 +99,7 @@ function textOf(name: keyof typeof queries): string {
 }
 
 /** Decides which commits are cut, and counts. */
-class Scissors {
+export class Scissors {
   readonly cuts: Record<Commit, Record<Side, number>>;
   readonly #wanted: number;
   readonly #dice: Dice;

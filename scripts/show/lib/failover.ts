@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { connect } from "../../../test/support/postgres.ts";
 import type { PostgresServer } from "../../../test/support/postgres.ts";
 import { seededDice } from "../../../test/support/seeded-dice.ts";
-import type { Outcome } from "./fleet.ts";
+import type { Ending } from "./fleet.ts";
 import { resumed, underLoad } from "./load.ts";
 
 const UP_MS = 1_000;
@@ -16,7 +16,7 @@ interface FailoverOptions {
   readonly seed: number;
 }
 
-export interface FailoverFigures extends Outcome {
+export interface FailoverFigures extends Ending {
   /** For each round: from the first write that was possible until each worker works again. */
   readonly resumedMs: readonly number[];
   /** Connections that met the server without writes and were given up. */
@@ -50,7 +50,7 @@ export async function playFailover(
   }
 }
 
-async function setReadOnly(operator: Client, state: "on" | "off"): Promise<void> {
+export async function setReadOnly(operator: Client, state: "on" | "off"): Promise<void> {
   await operator.query(`ALTER SYSTEM SET default_transaction_read_only = ${state}`);
   await operator.query("SELECT pg_reload_conf()");
 }

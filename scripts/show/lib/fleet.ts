@@ -1,223 +1,208 @@
 /**
- * A campaign on PostgreSQL: worker processes and a producer that places orders, each of which has a
- * name. At the end there is one job for each name, with one run and one end.
+ * The fleet of a campaign, on either store: worker processes, a producer that places tasks and
+ * writes down what it was promised, raw logs in a folder of their own, and the verdict at the end.
  */
-import { fork } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openMillrace } from "millrace";
-import type { JobView, Millrace } from "millrace";
+import type { Millrace } from "millrace";
 import { check } from "./check.ts";
-import type { StoredJob } from "./check.ts";
-import type { WorkSettings, WorkerSettings } from "./children.ts";
-import { LedgerReader } from "./ledger.ts";
-import { childOf, order } from "./order.ts";
-import type { Order } from "./order.ts";
+import type { Verdict } from "./check.ts";
+import { startChild } from "./children.ts";
+import type { Child, WorkerSettings, WorkSettings } from "./children.ts";
+import type { Ack, Exit, History, StoredJob } from "./history.ts";
+import { AppendLog, LogReader } from "./ledger.ts";
+import type { LedgerLine } from "./ledger.ts";
+import { readStore } from "./stored.ts";
+import { task } from "./task.ts";
+import type { Act, End } from "./task.ts";
 import { until } from "./until.ts";
 
+/** The default of the library, for campaigns that do not choose. */
 const LEASE_MS = 30_000;
 const DRAIN_MS_MAX = 120_000;
+/** Beyond the default grace and all that follows it. */
 const STOP_MS_MAX = 60_000;
-const PAGE = 200;
-const PROGRAM = fileURLToPath(new URL("order.child.ts", import.meta.url));
+const WORKER = new URL("worker.child.ts", import.meta.url);
 
-interface FleetOptions {
-  /** For the producer, and for the workers. */
-  readonly url: string;
+export interface FleetOptions {
+  /** What its folder is called after. */
+  readonly name: string;
+  /** The store. Absent: a file in the folder. */
+  readonly url?: string;
+  /** The way of the workers to the same store, where it is another. */
   readonly workersUrl?: string;
   readonly workers: number;
   readonly work?: WorkSettings;
+  /** For Node itself, in every process. */
+  readonly nodeOptions?: readonly string[];
+  /** For each process that is started. */
+  readonly env?: () => Readonly<Record<string, string>>;
 }
 
-/** An order that was acknowledged. */
-export interface Ack {
-  readonly id: string;
-  readonly at: number;
+/** A task as it is ordered. One without a name gets one. */
+export interface Order {
+  readonly name?: string;
+  readonly act: Act;
+  readonly end?: End;
 }
 
-/** What became of all orders. */
-export interface Outcome {
-  readonly acked: number;
-  /** Calls of the producer that ended with an error: their orders may or may not stand. */
+/** How a campaign ended. */
+export interface Ending extends Verdict {
+  readonly store: ReadonlyMap<string, StoredJob>;
+  /** Calls of the producer that ended with an error: their tasks may or may not stand. */
   readonly refused: readonly string[];
-  readonly lost: readonly string[];
-  readonly doubled: readonly string[];
-  /** Runs that followed another run of the same job. */
-  readonly secondRuns: number;
-  /** Processes that ended without being told to, or not well. */
-  readonly exits: number;
 }
 
 export class Fleet implements AsyncDisposable {
+  readonly folder: string;
   readonly mill: Millrace;
-  readonly acks: Ack[] = [];
-  readonly workers: readonly ChildProcess[];
-  readonly ledger: LedgerReader;
-  readonly #folder: string;
+  readonly ledger: LogReader<LedgerLine>;
+  readonly acks: LogReader<Ack>;
+  /** One per seat; a campaign may put a new one there. */
+  readonly workers: Child[] = [];
+  readonly #options: FleetOptions;
+  readonly #url: string;
+  readonly #ackLog: AppendLog;
+  readonly #living = new Set<Child>();
+  readonly #told = new Map<number, Exit["told"]>();
+  readonly #exits: Exit[] = [];
   readonly #refused: string[] = [];
-  #exits = 0;
-  #isStopping = false;
+  #orders = 0;
+  #isKept = false;
 
   static async open(options: FleetOptions): Promise<Fleet> {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-fleet-"));
-    const fleet = new Fleet(folder, await openMillrace(options.url), options);
-    await Promise.all(fleet.workers.map((worker) => once(worker, "message")));
+    const folder = mkdtempSync(join(tmpdir(), `millrace-${options.name}-`));
+    const url = options.url ?? `sqlite:${join(folder, "jobs.db")}`;
+    const fleet = new Fleet(folder, url, await openMillrace(url), options);
+    await Promise.all(fleet.workers.map(({ ready }) => ready));
     return fleet;
   }
 
-  private constructor(folder: string, mill: Millrace, options: FleetOptions) {
-    const { url, workersUrl = url, workers, work = {} } = options;
-    this.#folder = folder;
+  private constructor(folder: string, url: string, mill: Millrace, options: FleetOptions) {
+    this.folder = folder;
     this.mill = mill;
-    const ledger = join(folder, "ledger.jsonl");
-    writeFileSync(ledger, "");
-    this.ledger = new LedgerReader(ledger);
-    this.workers = Array.from({ length: workers }, () =>
-      this.#startWorker({ url: workersUrl, ledger, work }),
-    );
+    this.#url = url;
+    this.#options = options;
+    for (const log of [this.path("ledger"), this.path("acks")]) writeFileSync(log, "");
+    this.ledger = new LogReader(this.path("ledger"));
+    this.acks = new LogReader(this.path("acks"));
+    this.#ackLog = new AppendLog(this.path("acks"));
+    for (let seat = 0; seat < options.workers; seat += 1) this.workers.push(this.startWorker());
   }
 
-  /** Places orders in one call. An error is noted: the call of a lost server may fail. */
-  async place(orders: readonly Order[], { keyed = false } = {}): Promise<void> {
-    const requests = orders.map((each) =>
-      order.of(each, keyed ? { idempotencyKey: each.name } : {}),
-    );
+  /** Where a raw log lies. `words`: what the processes have to say. */
+  path(log: string): string {
+    return join(this.folder, `${log}.jsonl`);
+  }
+
+  startWorker(): Child {
+    const { workersUrl = this.#url, work = {} } = this.#options;
+    const settings: WorkerSettings = { url: workersUrl, ledger: this.path("ledger"), work };
+    return this.start(WORKER, settings);
+  }
+
+  /** Starts a process of this fleet, and watches how it ends. */
+  start(program: URL, settings: object): Child {
+    const { nodeOptions = [], env = () => ({}) } = this.#options;
+    const log = this.path("words");
+    const child = startChild({ program, settings, log, nodeOptions, env: env() });
+    this.#told.set(child.pid, "nothing");
+    this.#living.add(child);
+    void this.#noteExit(child);
+    return child;
+  }
+
+  async #noteExit(child: Child): Promise<void> {
+    const code = await child.ended;
+    const { pid } = child;
+    this.#living.delete(child);
+    this.#exits.push({ pid, told: this.#told.get(pid) ?? "nothing", code, at: Date.now() });
+  }
+
+  kill(child: Child): void {
+    this.#told.set(child.pid, "killed");
+    child.kill("SIGKILL");
+  }
+
+  /** Lets a process stop as in a deploy. Answers its exit code, or the signal that ended it. */
+  async stop(child: Child): Promise<number | NodeJS.Signals> {
+    // One that is still starting does not listen to signals yet.
+    await child.ready;
+    if (this.#told.get(child.pid) === "nothing") this.#told.set(child.pid, "stop");
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
+    const code = await child.ended;
+    clearTimeout(timer);
+    return code;
+  }
+
+  /** Places tasks in one call. An error is noted: the call of a lost server may fail. */
+  async place(orders: readonly Order[], { keyed = false } = {}): Promise<readonly string[]> {
+    const requests = orders.map(({ name = this.#nextName(), act, end = "well" }) => {
+      return { name, request: task.of({ name, act, end }, keyed ? { idempotencyKey: name } : {}) };
+    });
     try {
-      const jobs = await this.mill.enqueueMany(requests);
+      const jobs = await this.mill.enqueueMany(requests.map(({ request }) => request));
       const at = Date.now();
-      this.acks.push(...jobs.map(({ id }) => ({ id, at })));
+      for (const [index, { id }] of jobs.entries()) {
+        const key = keyed ? { key: requests[index]?.name ?? "" } : {};
+        this.#ackLog.append(JSON.stringify({ id, at, ...key } satisfies Ack));
+      }
+      return jobs.map(({ id }) => id);
     } catch (error) {
       this.#refused.push(String(error));
+      return [];
     }
   }
 
-  /** Resolves once nothing waits or runs. What is left at the limit is told as lost. */
-  async drain(): Promise<void> {
-    const drained = until("all orders are done", DRAIN_MS_MAX, async () => {
+  /** Resolves once no job waits or runs any more. What is left at the limit, the checker finds. */
+  async drain(limitMs: number = DRAIN_MS_MAX): Promise<void> {
+    const drained = until("all jobs are done", limitMs, async () => {
       const { scheduled, queued, running } = await this.mill.jobs.stats();
       return scheduled + queued + running === 0;
     });
-    await drained.catch((error: unknown) => console.log(String(error)));
+    await drained.catch((error: unknown) => console.error(String(error)));
   }
 
-  /** Lets the workers stop, and judges. */
-  async finish(): Promise<Outcome> {
-    await this.#stopWorkers();
-    const { jobs, store } = await readAll(this.mill);
-    const acks = this.acks.map(({ id }) => id);
-    const verdict = check({ acks, ledger: this.ledger.lines(), store, leaseMs: LEASE_MS });
-    const lost = verdict.findings.filter(({ kind }) => kind === "lost");
-    const doubled = verdict.findings.filter(({ kind }) => kind !== "lost");
-    const words = ({ job, why }: { job: string; why: string }): string => `${job}: ${why}`;
-    return {
-      acked: acks.length,
-      refused: this.#refused,
-      lost: [...lost.map(words), ...withoutChild(jobs), ...endedOtherwise(jobs)],
-      doubled: [...doubled.map(words), ...copies(jobs)],
-      secondRuns: verdict.successions.length,
-      exits: this.#exits,
-    };
+  /**
+   * Lets the workers stop, and judges, once `retold` has added what else was seen. The history of a
+   * fleet that broke its word is kept.
+   */
+  async finish(retold: (seen: History) => History = (seen) => seen): Promise<Ending> {
+    await Promise.all(this.workers.map((worker) => this.stop(worker)));
+    const store = await readStore(this.mill);
+    const verdict = check(
+      retold({
+        acks: this.acks.lines(),
+        ledger: this.ledger.lines(),
+        store,
+        leaseMs: this.#options.work?.lease ?? LEASE_MS,
+        exits: this.#exits,
+      }),
+    );
+    const dump = [...store].map(([id, job]) => `${JSON.stringify({ id, ...job })}\n`);
+    writeFileSync(this.path("store"), dump.join(""));
+    if (verdict.findings.length > 0) this.keep();
+    return { ...verdict, store, refused: this.#refused };
+  }
+
+  /** Leaves the raw logs where they are. */
+  keep(): void {
+    if (!this.#isKept) console.error(`the history is kept in ${this.folder}`);
+    this.#isKept = true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isStopping = true;
-    for (const worker of this.workers) worker.kill("SIGKILL");
+    for (const child of this.#living) child.kill("SIGKILL");
     await this.mill.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#ackLog[Symbol.dispose]();
+    if (!this.#isKept) rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #startWorker(settings: WorkerSettings): ChildProcess {
-    const words = openSync(join(this.#folder, "workers.log"), "a");
-    const worker = fork(PROGRAM, [JSON.stringify(settings)], {
-      execArgv: ["--conditions=source"],
-      stdio: ["ignore", words, words, "ipc"],
-    });
-    closeSync(words);
-    worker.once("exit", (code) => {
-      if (!this.#isStopping || code !== 0) this.#exits += 1;
-    });
-    return worker;
+  #nextName(): string {
+    this.#orders += 1;
+    return `task ${this.#orders}`;
   }
-
-  async #stopWorkers(): Promise<void> {
-    this.#isStopping = true;
-    const living = this.workers.filter(({ connected }) => connected);
-    const ends = living.map((worker) => once(worker, "exit"));
-    for (const worker of living) worker.send("stop");
-    const timer = setTimeout(() => {
-      for (const worker of living) worker.kill("SIGKILL");
-    }, STOP_MS_MAX);
-    await Promise.all(ends);
-    clearTimeout(timer);
-  }
-}
-
-/** The figures, and the first words of what is wrong. */
-export function linesOf(outcome: Outcome): readonly string[] {
-  const { acked, refused, lost, doubled, secondRuns, exits } = outcome;
-  return [
-    `acked ${acked}, lost ${lost.length}, doubled ${doubled.length}, ` +
-      `second runs ${secondRuns}, process exits ${exits}, calls refused ${refused.length}`,
-    ...[...lost, ...doubled, ...refused].slice(0, 10),
-  ];
-}
-
-/** Every job as it is shown, and with its attempts as the checker takes it. */
-async function readAll(
-  mill: Millrace,
-): Promise<{ jobs: readonly JobView[]; store: ReadonlyMap<string, StoredJob> }> {
-  const jobs: JobView[] = [];
-  const store = new Map<string, StoredJob>();
-  for (let after: string | null | undefined; after !== null;) {
-    const page = await mill.jobs.list({ limit: PAGE, ...(after !== undefined && { after }) });
-    const stored = await Promise.all(page.jobs.map((job) => withAttempts(mill, job)));
-    for (const [index, job] of page.jobs.entries()) store.set(job.id, stored[index]!);
-    jobs.push(...page.jobs);
-    after = page.next;
-  }
-  return { jobs, store };
-}
-
-async function withAttempts(mill: Millrace, job: JobView): Promise<StoredJob> {
-  const attempts = await mill.jobs.attempts(job.id);
-  return {
-    state: job.state,
-    charged: job.attempts,
-    attempts: attempts.map(({ fence, outcome, finishedAt }) => {
-      return { fence, outcome, finishedAt: finishedAt.getTime() };
-    }),
-  };
-}
-
-function orderOf({ payload }: JobView): Order {
-  return JSON.parse(JSON.stringify(payload));
-}
-
-/** Children come into being with the end of their parent, or not at all. */
-function withoutChild(jobs: readonly JobView[]): string[] {
-  const names = new Set(jobs.map((job) => orderOf(job).name));
-  return jobs
-    .filter(({ state }) => state === "completed")
-    .map(orderOf)
-    .filter((each) => each.end === "parent" && !names.has(childOf(each).name))
-    .map(({ name }) => `${name} has no child`);
-}
-
-/** The checker takes a failure for an end: it must be the one that was ordered. */
-function endedOtherwise(jobs: readonly JobView[]): string[] {
-  return jobs
-    .filter(({ state }) => state === "completed" || state === "failed" || state === "cancelled")
-    .filter((job) => job.state !== (orderOf(job).end === "failure" ? "failed" : "completed"))
-    .map((job) => `${orderOf(job).name} is ${job.state}`);
-}
-
-function copies(jobs: readonly JobView[]): string[] {
-  const byName = Map.groupBy(jobs, (job) => orderOf(job).name);
-  return [...byName]
-    .filter(([, same]) => same.length > 1)
-    .map(([name, same]) => `${name} was enqueued ${same.length} times`);
 }

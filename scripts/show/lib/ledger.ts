@@ -1,13 +1,17 @@
 /** Append-only logs outside the system: what handlers did, and what producers were promised. */
 import { closeSync, existsSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
+import type { Ack } from "./history.ts";
 
-/** One line of the ledger. `quit`: the handler left early because it was told to stop. */
+/**
+ * One line of the ledger. `quit`: the handler left early because it was told to stop. `fail`: it
+ * ended with an error, as it was told.
+ */
 export interface LedgerLine {
   readonly job: string;
   readonly fence: number;
   readonly pid: number;
   readonly attempt: number;
-  readonly what: "start" | "end" | "quit";
+  readonly what: "start" | "end" | "fail" | "quit";
   readonly at: number;
 }
 
@@ -31,10 +35,10 @@ export class AppendLog implements Disposable {
   }
 }
 
-/** Reads a ledger that is still being written: each look reads only what is new. */
-export class LedgerReader {
+/** Reads a log of JSON lines that is still being written: each look reads only what is new. */
+export class LogReader<Line> {
   readonly #path: string;
-  readonly #lines: LedgerLine[] = [];
+  readonly #lines: Line[] = [];
   #bytesRead = 0;
 
   constructor(path: string) {
@@ -42,30 +46,29 @@ export class LedgerReader {
   }
 
   /** All lines so far, in the order in which they were written. */
-  lines(): readonly LedgerLine[] {
+  lines(): readonly Line[] {
     if (!existsSync(this.#path)) return this.#lines;
     const fresh = bytesFrom(this.#path, this.#bytesRead);
     const whole = fresh.subarray(0, fresh.lastIndexOf("\n") + 1);
     this.#bytesRead += whole.length;
-    this.#lines.push(...parseLedger(whole.toString()));
+    for (const line of linesIn(whole.toString())) this.#lines.push(JSON.parse(line));
     return this.#lines;
   }
 }
 
 export function readLedger(path: string): readonly LedgerLine[] {
-  return parseLedger(readFileSync(path, "utf8"));
+  return linesIn(readFileSync(path, "utf8")).map((line): LedgerLine => JSON.parse(line));
 }
 
-/** The ids that producers were promised, one per line. */
-export function readAcks(path: string): readonly string[] {
-  return readFileSync(path, "utf8").split("\n").filter(Boolean);
+/** What producers were promised, one per line: an id, or more as JSON. */
+export function readAcks(path: string): readonly Ack[] {
+  return linesIn(readFileSync(path, "utf8")).map((line) => {
+    return line.startsWith("{") ? JSON.parse(line) : { id: line };
+  });
 }
 
-function parseLedger(text: string): LedgerLine[] {
-  return text
-    .split("\n")
-    .filter(Boolean)
-    .map((line): LedgerLine => JSON.parse(line));
+function linesIn(text: string): string[] {
+  return text.split("\n").filter(Boolean);
 }
 
 function bytesFrom(path: string, offset: number): Buffer {

@@ -1,6 +1,7 @@
 /** How long it takes until a new order begins, measured again and again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "./fleet.ts";
+import { waiting } from "./task.ts";
 import { until } from "./until.ts";
 
 const PICKUP_MS_MAX = 30_000;
@@ -14,22 +15,18 @@ export interface PickUp {
   readonly ms: number;
 }
 
-let orders = 0;
-
 /** Places an order and waits until a worker has begun it. */
 async function pickUp(fleet: Fleet): Promise<PickUp> {
   await sleep(REST_MS_MIN + Math.random() * (REST_MS_MAX - REST_MS_MIN));
-  const count = fleet.acks.length;
-  orders += 1;
-  await fleet.place([{ name: `probe.${orders}`, end: "plain", ms: 0 }]);
-  const ack = fleet.acks[count];
-  if (ack === undefined) throw new Error("the order was refused");
+  const [id] = await fleet.place([{ act: waiting(0) }]);
+  const ackedAt = Date.now();
+  if (id === undefined) throw new Error("the order was refused");
   const at = performance.now();
   const line = await until("the order begins", PICKUP_MS_MAX, () => {
-    const found = fleet.ledger.lines().find(({ job, what }) => job === ack.id && what === "start");
+    const found = fleet.ledger.lines().find(({ job, what }) => job === id && what === "start");
     return found ?? null;
   });
-  return { at, ms: Math.max(0, line.at - ack.at) };
+  return { at, ms: Math.max(0, line.at - ackedAt) };
 }
 
 /** Measures for so long. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../test/support/postgres.ts";
 import type { PostgresServer } from "../../../test/support/postgres.ts";
 import { seededDice } from "../../../test/support/seeded-dice.ts";
-import type { Outcome } from "./fleet.ts";
+import type { Ending } from "./fleet.ts";
 import { resumed, underLoad, type Dice } from "./load.ts";
 
 const DOWN_MS_MAX = 1_500;
@@ -16,7 +16,7 @@ interface RestartOptions {
   readonly seed: number;
 }
 
-export interface RestartFigures extends Outcome {
+export interface RestartFigures extends Ending {
   /** For each round: from the server's first answer until each worker has ended a new order. */
   readonly resumedMs: readonly number[];
   readonly terminated: number;

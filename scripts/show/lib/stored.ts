@@ -1,6 +1,7 @@
 /** What the store says at the end. */
-import type { Millrace } from "millrace";
-import type { StoredJob } from "./check.ts";
+import type { JobView, Millrace } from "millrace";
+import type { StoredJob } from "./history.ts";
+import type { Task } from "./task.ts";
 
 const PAGE = 200;
 
@@ -9,20 +10,28 @@ export async function readStore(mill: Millrace): Promise<ReadonlyMap<string, Sto
   const stored = new Map<string, StoredJob>();
   for (let after: string | null | undefined; after !== null;) {
     const page = await mill.jobs.list({ limit: PAGE, ...(after !== undefined && { after }) });
-    for (const { id, state, attempts: charged } of page.jobs) {
-      const attempts = await mill.jobs.attempts(id);
-      stored.set(id, {
-        state,
-        charged,
-        attempts: attempts.map(({ fence, outcome, finishedAt, crashes }) => ({
-          fence,
-          outcome,
-          crashes,
-          finishedAt: finishedAt.getTime(),
-        })),
-      });
-    }
+    const jobs = await Promise.all(page.jobs.map((job) => withAttempts(mill, job)));
+    for (const [index, { id }] of page.jobs.entries()) stored.set(id, jobs[index]!);
     after = page.next;
   }
   return stored;
+}
+
+async function withAttempts(mill: Millrace, job: JobView): Promise<StoredJob> {
+  const attempts = await mill.jobs.attempts(job.id);
+  const payload: Partial<Task> | null = JSON.parse(JSON.stringify(job.payload));
+  return {
+    state: job.state,
+    charged: job.attempts,
+    attempts: attempts.map(({ fence, outcome, finishedAt, crashes }) => ({
+      fence,
+      outcome,
+      crashes,
+      finishedAt: finishedAt.getTime(),
+    })),
+    key: job.idempotencyKey,
+    parent: job.parentId,
+    ...(payload?.name !== undefined && { name: payload.name }),
+    ...(payload?.end !== undefined && { end: payload.end }),
+  };
 }

@@ -1,14 +1,17 @@
 /**
  * A worker process of the campaigns. Takes {@link WorkerSettings} as JSON and says `ready` once it
- * works. Ends when its parent does.
+ * works. SIGTERM stops it; it ends when its parent does.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { openMillrace } from "millrace";
+import { MillraceError, NonRetryableError } from "millrace";
 import type { WorkerSettings } from "./children.ts";
-import { effect } from "./effect.ts";
-import type { Effect } from "./effect.ts";
+import { endWithParent } from "./end-with-parent.ts";
+import { DEAF_EXIT } from "./history.ts";
 import { AppendLog } from "./ledger.ts";
 import type { LedgerLine } from "./ledger.ts";
+import { openPatiently } from "./open-patiently.ts";
+import { childOf, task } from "./task.ts";
+import type { Act } from "./task.ts";
 
 const settings: WorkerSettings = JSON.parse(process.argv[2] ?? "{}");
 endWithParent();
@@ -16,7 +19,7 @@ endWithParent();
 const ledger = new AppendLog(settings.ledger);
 const { pid } = process;
 
-const job = effect.run(async (payload, ctx) => {
+const job = task.run(async (payload, ctx) => {
   const { fence } = ctx.lease;
   const note = (what: LedgerLine["what"]): void => {
     const line = { job: ctx.job.id, fence, pid, attempt: ctx.attempt, what, at: Date.now() };
@@ -24,27 +27,42 @@ const job = effect.run(async (payload, ctx) => {
   };
   note("start");
   try {
-    await perform(payload, ctx.signal);
+    await perform(payload.act, ctx.signal);
   } catch (error) {
     note("quit");
     throw error;
   }
-  note("end");
+  if (payload.end === "parent") await ctx.enqueue(task, childOf(payload));
+  const fails = payload.end === "failure" || (payload.end === "retry" && ctx.attempt === 1);
+  note(fails ? "fail" : "end");
+  if (payload.end === "failure") throw new NonRetryableError("as told");
+  if (fails) throw new Error("as told");
   return { fence, pid };
 });
 
-const mill = await openMillrace(settings.url);
+const mill = await openPatiently(settings.url);
 const worker = mill.work({ jobs: [job], signals: true, ...settings.work });
+process.once("SIGTERM", () => void stop());
 await worker.ready;
 console.log("ready");
 
-async function perform(task: Effect, signal: AbortSignal): Promise<void> {
-  switch (task.act) {
-    case "sleep":
-      await sleep(task.ms, undefined, task.heedsAbort ? { signal } : {});
+async function stop(): Promise<void> {
+  let isDeaf = false;
+  await worker.stop().catch((error: unknown) => {
+    isDeaf = error instanceof MillraceError && error.code === "STOP_TIMED_OUT";
+  });
+  await mill.close().catch(() => {});
+  // Otherwise the library has set it, because it was told to heed signals.
+  if (isDeaf) process.exit(DEAF_EXIT);
+}
+
+async function perform(act: Act, signal: AbortSignal): Promise<void> {
+  switch (act.kind) {
+    case "wait":
+      await sleep(act.ms, undefined, act.heedsAbort ? { signal } : {});
       return;
     case "spin":
-      spin(task.ms);
+      spin(act.ms);
       return;
     case "die":
       process.kill(pid, "SIGKILL");
@@ -54,11 +72,4 @@ async function perform(task: Effect, signal: AbortSignal): Promise<void> {
 function spin(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
-}
-
-/** The pipe from the parent closes with it, however it ends. */
-function endWithParent(): void {
-  const pipe = process.stdin.on("end", () => process.exit(1)).resume();
-  // What waits for the parent must not keep a stopped worker from ending.
-  if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
 }

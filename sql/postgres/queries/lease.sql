@@ -41,7 +41,7 @@ FOR UPDATE;
 -- Every run that these leases name, in their order. Asked after the leases were locked: only a
 -- younger statement sees what others have ended meanwhile.
 SELECT lease.number AS fence, run.key, run.n, run.rank,
-       millrace.ms_of(run.start) AS started_at,
+       millrace.ms_of(lease.claimed_at) AS claimed_at, millrace.ms_of(run.start) AS started_at,
        EXISTS (
            SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
        ) AS ended
@@ -70,11 +70,10 @@ LEFT JOIN LATERAL (
 
 -- name: start_runs
 -- Jobs of a buffer begin. Those that somebody asked to cancel do not: they are only named. This
--- commit does not wait for the disk: what must be charged is the death of the process, which it
--- survives; when the power fails, a run that was not marked is simply not charged.
+-- commit waits for the disk: a worker outlives the crash of its server, and a server that had
+-- forgotten the start would refuse the end, and never give the job to anybody else.
 WITH moment AS MATERIALIZED (
-    SELECT millrace.clock_at(:now::timestamptz) AS at,
-           set_config('synchronous_commit', 'off', true) AS setting
+    SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
 held AS MATERIALIZED (
     SELECT number, keys, ns, starts

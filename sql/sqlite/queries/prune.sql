@@ -1,20 +1,17 @@
 -- name: finished_before
--- Jobs in one final state that have outlived their time, longest finished first.
+-- Jobs in one final state that have outlived their time, longest finished first. One that a lease
+-- still names waits until its neighbours are done, for without its ledger it would look as if it
+-- ran.
 SELECT attempt.key, attempt.finished_at, job.id, job.tenant, job.idempotency, job.tags
 FROM millrace_attempt AS attempt
 JOIN millrace_job AS job ON job.key = attempt.key
 WHERE attempt.state = :state
   AND attempt.finished_at <= :before
+  AND attempt.key NOT IN (
+      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
+  )
 ORDER BY attempt.finished_at
 LIMIT :limit;
-
--- name: named_by_leases
--- Jobs that are over and yet named by a lease: its other runs go on, and it tells by the ledger
--- which have ended.
-SELECT DISTINCT claimed.value AS key
-FROM millrace_lease AS lease
-JOIN json_each(lease.keys) AS claimed
-WHERE claimed.value IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_jobs
 -- Removes what was asked for.

@@ -12,6 +12,7 @@ import { databaseOption, outputOption } from "../options.ts";
 import { json, type Format } from "../output.ts";
 import { requireStore, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal.ts";
+import { breachChecks, type CureForm } from "./doctor-breaches.ts";
 
 const COUNT_MAX = 10_000;
 const WORKERS_MAX = 1_000;
@@ -23,6 +24,7 @@ type PostgresAddress = Extract<DatabaseAddress, { kind: "postgres" }>;
 interface Options {
   readonly db: string;
   readonly output: Format;
+  readonly deep?: boolean;
 }
 
 export function declareDoctor(program: Command, { terminal, end }: Shell): void {
@@ -31,25 +33,28 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
     .description("Look for what is wrong, and say how to mend it.")
     .addOption(databaseOption())
     .addOption(outputOption())
+    .option("--deep", "on PostgreSQL, look also at what takes reading whole tables")
     .addHelpText("after", HELP_AFTER)
     .action(async (options: Options) => end(await doctor(options, terminal)));
 }
 
 const HELP_AFTER = `
-It looks for jobs that nobody would run or that would run twice, for workers that are silent, and
-for jobs that wait in vain. A file is read as a whole. On PostgreSQL it also finds old transactions,
-dead rows, swollen indexes, and what was changed in the schema by hand. It changes nothing, and
-workers go on.
+It looks for jobs that nobody would run or that would run twice, for keys, letters, tags and feed
+entries that contradict their jobs, for workers that are silent, and for jobs that wait in vain. A
+file is read as a whole. On PostgreSQL it also finds old transactions, dead rows, swollen indexes,
+and what was changed in the schema by hand. It changes nothing, and workers go on.
 
 Exit codes: 0 all is well, 1 something was found.
 `;
 
-async function doctor({ db, output }: Options, terminal: Terminal): Promise<ExitCode> {
+async function doctor({ db, output, deep }: Options, terminal: Terminal): Promise<ExitCode> {
   requireStore(db);
   const address = parseDatabaseUrl(db);
   const node: Check = { name: "node", found: process.versions.node, fix: null };
   const found =
-    address.kind === "sqlite" ? await checkFile(db, address.path) : await checkServer(address);
+    address.kind === "sqlite"
+      ? await checkFile(db, address.path)
+      : await checkServer(address, deep === true);
   const checks = [node, ...found];
   terminal.out(output === "json" ? json(checks) : checks.map(shown).join(""));
   return checks.every(({ fix }) => fix === null) ? EXIT.success : EXIT.broken;
@@ -67,6 +72,7 @@ async function checkFile(url: string, path: string): Promise<Check[]> {
       ...fileModes(path),
       { name: "schema", found: `version ${migrations.at(-1)?.version ?? 0}`, fix: null },
       ...fileChecks(examined, path),
+      ...(isDamaged ? [] : breachChecks(examined.breaches, examined.isRead, inFile(path))),
       // What a damaged file says may be wrong, and reading on may fail.
       ...(isDamaged ? [] : await contentChecks(store)),
     ];
@@ -75,23 +81,36 @@ async function checkFile(url: string, path: string): Promise<Check[]> {
   }
 }
 
-async function checkServer({ url, schema }: PostgresAddress): Promise<Check[]> {
+async function checkServer({ url, schema }: PostgresAddress, isDeep: boolean): Promise<Check[]> {
   const { makePostgresStore, migrations } = await import("../../store/postgres/make.ts");
   const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
   await store.open();
   try {
-    const { version, bytes, deadRows, findings } = await store.examine();
+    const { version, bytes, deadRows, findings, breaches } = await store.examine({ isDeep });
     const size = `${Math.round(bytes / 1024 ** 2)} MB, ${deadRows} dead rows`;
     return [
       { name: "postgresql", found: version, fix: null },
       { name: "schema", found: `version ${migrations.at(-1)?.version ?? 0}`, fix: null },
       { name: "size", found: size, fix: null },
       ...findings,
+      ...breachChecks(breaches, isDeep, onServer(schema ?? "millrace")),
       ...(await contentChecks(store)),
     ];
   } finally {
     await store.close();
   }
+}
+
+function inFile(path: string): CureForm {
+  return {
+    table: (name) => `millrace_${name}`,
+    run: (sql) => `Make a copy (millrace backup), then run this SQL on ${path}: ${sql}`,
+  };
+}
+
+function onServer(schema: string): CureForm {
+  const quoted = schema.replaceAll('"', '""');
+  return { table: (name) => `"${quoted}"."${name}"`, run: (sql) => sql };
 }
 
 function shown({ name, found, fix }: Check): string {

@@ -30,8 +30,8 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
 }
 
 /** The marks of a store, kept between its claims. */
-const lowWaterOf = keptBy(({ watcher }) => {
-  const lowWater = new LowWater(() => systemClock.monotonic());
+const lowWaterOf = keptBy(({ watcher, clock }) => {
+  const lowWater = new LowWater(() => (clock ?? systemClock).monotonic());
   watcher.watch((hint) => lowWater.hear(hint));
   return lowWater;
 });

@@ -1,6 +1,7 @@
 /**
- * enqueue: inserts, and only inserts. Overlapping calls share statements. Jobs with keys travel
- * apart from the others, so that nobody waits for a key that is not his.
+ * enqueue: inserts, and only inserts. Overlapping calls share statements. A call with keys travels
+ * apart from the others, so that nobody waits for a key that is not his; its jobs stay together, so
+ * that they come to be in the order in which they were asked for.
  */
 import { wait } from "../../core/clock.ts";
 import { systemClock } from "../../lib/system.ts";
@@ -11,7 +12,8 @@ import { Coalescer } from "./coalescer.ts";
 import { Turns } from "./turns.ts";
 import { failureOf } from "./errors.ts";
 import { alikeOf, batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./filing.ts";
-import { enqueueKeyed, marksOf } from "./keyed.ts";
+import { marksOf } from "./keyed-waves.ts";
+import { enqueueKeyed } from "./keyed.ts";
 import { repeating } from "./retry.ts";
 import type { Session, Transaction } from "./session.ts";
 import { uuids } from "./values.ts";
@@ -62,11 +64,7 @@ export class Enqueuer {
 
   /** Resolves once the jobs are durable; the answers stand in the order of the jobs. */
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
-    const keyed = jobs.filter(hasKeys);
-    if (keyed.length === 0) return sendBy(this.#plain, jobs);
-    const plain = jobs.filter((job) => !hasKeys(job));
-    const answers = await Promise.all([sendBy(this.#plain, plain), sendBy(this.#keyed, keyed)]);
-    return inOrder(jobs, ...answers);
+    return sendBy(jobs.some(hasKeys) ? this.#keyed : this.#plain, jobs);
   }
 }
 
@@ -86,7 +84,7 @@ async function withNames(
 
 async function sendBy(way: Way, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
   const answers: EnqueueAnswer[] = [];
-  for (const load of loadsOf(jobs)) answers.push(...(await way.add(load)));
+  for (const load of loadsOf(jobs, bytesOf)) answers.push(...(await way.add(load)));
   return answers;
 }
 
@@ -147,7 +145,8 @@ async function insertNew(
 
 /**
  * One transaction for the whole batch. If somebody else's open transaction holds one of the keys,
- * each job goes by itself, so that only those who need that key wait for it.
+ * each job with a key goes by itself, so that only those who need that key wait for it, and come
+ * to be after the others.
  */
 async function flushKeyed(
   session: Session,
@@ -159,8 +158,11 @@ async function flushKeyed(
   } catch (error) {
     if (failureOf(error) !== "locked") throw error;
   }
+  const plain = jobs.filter(({ job }) => !hasKeys(job));
+  const plainAnswers = (plain.length > 0 ? await flushPlain(session, plain) : []).values();
   const last = new Map<string, Promise<unknown>>();
   return jobs.map((job) => {
+    if (!hasKeys(job.job)) return plainAnswers.next().value!;
     const marks = marksOf(job);
     // Those that share a key take their turns.
     const before = Promise.allSettled(marks.map((mark) => last.get(mark) ?? Promise.resolve()));
@@ -214,26 +216,18 @@ async function insertParts(
   ];
 }
 
-async function insertWhole(
+function insertWhole(
   transaction: Transaction,
   jobs: readonly Filed[],
 ): Promise<readonly EnqueueAnswer[]> {
-  const plain = jobs.filter(({ job }) => !hasKeys(job));
-  const keyed = jobs.filter(({ job }) => hasKeys(job));
-  const plainAnswers = await insertPlain(transaction, plain);
-  const keyedAnswers = await enqueueKeyed(transaction, keyed);
-  return inOrder(
-    jobs.map(({ job }) => job),
-    plainAnswers,
-    keyedAnswers,
-  );
+  const isKeyed = jobs.some(({ job }) => hasKeys(job));
+  return isKeyed ? enqueueKeyed(transaction, jobs) : insertPlain(transaction, jobs);
 }
 
 async function insertPlain(
   transaction: Transaction,
   jobs: readonly Filed[],
 ): Promise<readonly EnqueueAnswer[]> {
-  if (jobs.length === 0) return [];
   const [made] = await transaction.tuples("insert_jobs", {
     jobs: JSON.stringify(jobs.map((job) => rowOf(job))),
     asked: jobs.length,
@@ -246,33 +240,26 @@ async function insertPlain(
   return withRepeats(jobs, answers, known, false);
 }
 
-/** Puts the answers of the two ways together again. */
-export function inOrder(
-  jobs: readonly NewJob[],
-  plain: readonly EnqueueAnswer[],
-  keyed: readonly EnqueueAnswer[],
-): EnqueueAnswer[] {
-  const [plainNext, keyedNext] = [plain.values(), keyed.values()];
-  return jobs.map((job) => (hasKeys(job) ? keyedNext : plainNext).next().value!);
-}
-
-function bytesOf({ payload }: NewJob): number {
+export function bytesOf({ payload }: NewJob): number {
   return JOB_BYTES + (payload?.length ?? 0);
 }
 
 /** A call in pieces that one statement can carry; almost always one. */
-export function loadsOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
-  const loads: NewJob[][] = [];
+export function loadsOf<Item>(
+  items: readonly Item[],
+  weigh: (item: Item) => number,
+): (readonly Item[])[] {
+  const loads: Item[][] = [];
   let weight = Infinity;
-  for (const job of jobs) {
-    weight += bytesOf(job);
+  for (const item of items) {
+    weight += weigh(item);
     const load = weight > CALL_BYTES_MAX ? undefined : loads.at(-1);
     if (load !== undefined) {
-      load.push(job);
+      load.push(item);
       continue;
     }
-    loads.push([job]);
-    weight = bytesOf(job);
+    loads.push([item]);
+    weight = weigh(item);
   }
   return loads;
 }

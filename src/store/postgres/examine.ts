@@ -3,6 +3,8 @@
  * hand, and for jobs that nobody would run or that would run twice. Each finding names the
  * statement that cures it.
  */
+import type { Breach } from "../invariants.ts";
+import { breaches } from "./breaches.ts";
 import { drift } from "./drift.ts";
 import type { TableHealth } from "./record-rows.ts";
 import type { Session } from "./session.ts";
@@ -20,12 +22,15 @@ export interface ExamineLimits {
   readonly indexBytes: number;
   /** A transaction that lasts longer keeps dead rows from being cleared for too long. */
   readonly transactionMs: number;
+  /** Whether to read whole tables as well: it takes seconds for a million jobs. */
+  readonly isDeep: boolean;
 }
 
 const LIMITS: ExamineLimits = {
   deadRows: 20_000,
   indexBytes: 64 * 1024 ** 2,
   transactionMs: 300_000,
+  isDeep: false,
 };
 
 export interface ServerFinding {
@@ -40,6 +45,8 @@ export interface ServerExamination {
   readonly bytes: number;
   readonly deadRows: number;
   readonly findings: readonly ServerFinding[];
+  /** Invariants that do not hold. */
+  readonly breaches: readonly Breach[];
 }
 
 export async function examine(
@@ -51,6 +58,7 @@ export async function examine(
   const tables = await read.all("table_health", { schema });
   const oldest = await read.get("oldest_transaction", {});
   const settings = await read.get("server_settings", {});
+  const stray = await strays(session);
   return {
     version: settings?.version ?? "unknown",
     bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
@@ -64,8 +72,9 @@ export async function examine(
         ...bloat(schema, table, all),
       ]),
       ...(await drift(session)),
-      ...(await strays(session)),
+      ...stray,
     ],
+    breaches: await breaches(session, { isDeep: all.isDeep, isSound: stray.length === 0 }),
   };
 }
 

@@ -1,15 +1,16 @@
 /**
- * enqueue inside a caller's transaction: the jobs are there if and when it commits. Jobs without
- * keys are one statement. Those with keys are several, in a savepoint, so that whatever goes wrong
- * leaves nothing of them behind and the caller's transaction as it was. Names are interned before,
+ * enqueue inside a caller's transaction: the jobs are there if and when it commits. A call without
+ * keys is one statement. One with keys is several, in a savepoint, so that whatever goes wrong
+ * leaves nothing of it behind and the caller's transaction as it was. Names are interned before,
  * outside: in there they would stop everybody who needs them too.
  *
  * Nobody is woken. NOTIFY would be heard after the commit, but each such commit waits for a lock of
  * the whole database; workers find these jobs when they poll.
  */
+import { MillraceError } from "../../core/errors.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
-import { answersOf, refusal } from "./answers.ts";
-import { inOrder, loadsOf } from "./enqueue.ts";
+import { answersOf } from "./answers.ts";
+import { bytesOf, loadsOf } from "./enqueue.ts";
 import { Outdated } from "./errors.ts";
 import { batchOf, fileJobs, hasKeys, type Filed } from "./filing.ts";
 import { foreignSql } from "./foreign.ts";
@@ -34,14 +35,9 @@ export async function enqueueInside(
   const { schema, clock } = session;
   const now = clock === null ? null : new Date(clock.now()).toISOString();
   const place: Place = { session, sql: foreignSql(run, { schema, now }), home };
+  const loads = loadsOf(await named(session, jobs), ({ job }) => bytesOf(job));
   try {
-    // Those with keys first: what fails after them is a statement that ends the whole transaction.
-    const keyed = await insertKeyed(place, jobs.filter(hasKeys));
-    const plain: EnqueueAnswer[] = [];
-    for (const load of loadsOf(jobs.filter((job) => !hasKeys(job)))) {
-      plain.push(...(await insertPlain(place, load)));
-    }
-    return inOrder(jobs, plain, keyed);
+    return await (jobs.some(hasKeys) ? insertKeyed(place, loads) : insertPlain(place, loads));
   } catch (error) {
     throw foreignError(error, schema);
   }
@@ -64,35 +60,42 @@ async function homeOf(session: Session): Promise<string> {
   return home;
 }
 
-async function insertPlain(place: Place, jobs: readonly NewJob[]): Promise<EnqueueAnswer[]> {
-  const { session, sql, home } = place;
-  return withNames(session, jobs, async (filed) => {
-    const [made] = await sql.tuples("enqueue_at_home", { ...batchOf(filed), home });
+async function insertPlain(
+  { session, sql, home }: Place,
+  loads: readonly (readonly Filed[])[],
+): Promise<EnqueueAnswer[]> {
+  const answers: EnqueueAnswer[] = [];
+  for (const load of loads) {
+    const [made] = await sql.tuples("enqueue_at_home", { ...batchOf(load), home });
     const later = made?.[0] ?? null;
     if (later === null) throw elsewhere(session.schema);
-    return answersOf(filed, [filed.length, later, null, null]);
-  });
+    answers.push(...answersOf(load, [load.length, later, null, null]));
+  }
+  return answers;
 }
 
-async function insertKeyed(place: Place, jobs: readonly NewJob[]): Promise<EnqueueAnswer[]> {
-  if (jobs.length === 0) return [];
-  const { session, sql, home } = place;
-  return withNames(session, jobs, async (filed) => {
-    const here = await sql.get("home", {});
-    if (here?.home !== home) throw elsewhere(session.schema);
-    for (let round = 1; ; round += 1) {
-      try {
-        return await inSavepoint(sql, () => writeKeyed(sql, filed));
-      } catch (error) {
-        if (!(error instanceof Outdated) || round >= ROUNDS_MAX) throw error;
-      }
+async function insertKeyed(
+  { session, sql, home }: Place,
+  loads: readonly (readonly Filed[])[],
+): Promise<EnqueueAnswer[]> {
+  const here = await sql.get("home", {});
+  if (here?.home !== home) throw elsewhere(session.schema);
+  for (let round = 1; ; round += 1) {
+    try {
+      return await inSavepoint(sql, () => writeKeyed(sql, loads));
+    } catch (error) {
+      if (!(error instanceof Outdated) || round >= ROUNDS_MAX) throw error;
     }
-  });
+  }
 }
 
-async function writeKeyed(sql: Sql, jobs: readonly Filed[]): Promise<readonly EnqueueAnswer[]> {
+async function writeKeyed(
+  sql: Sql,
+  loads: readonly (readonly Filed[])[],
+): Promise<EnqueueAnswer[]> {
   const tidings = new Tidings();
-  const answers = await enqueueKeyed({ ...sql, tidings }, jobs);
+  const answers: EnqueueAnswer[] = [];
+  for (const load of loads) answers.push(...(await enqueueKeyed({ ...sql, tidings }, load)));
   await tidings.write(sql);
   return answers;
 }
@@ -111,16 +114,11 @@ async function inSavepoint<Answer>(sql: Sql, work: () => Promise<Answer>): Promi
   return answer;
 }
 
-/** A name that the database does not take is refused before anything is sent. */
-async function withNames(
-  { names }: Session,
-  jobs: readonly NewJob[],
-  insert: (filed: readonly Filed[]) => Promise<readonly EnqueueAnswer[]>,
-): Promise<EnqueueAnswer[]> {
-  const filed = await fileJobs(names, jobs);
-  const known = filed.filter((job) => job !== null);
-  const answers = (known.length > 0 ? await insert(known) : []).values();
-  return filed.map((job, index) => (job === null ? refusal(jobs[index]!) : answers.next().value!));
+/** A name that the database does not take refuses the call before anything is sent. */
+async function named({ names }: Session, jobs: readonly NewJob[]): Promise<Filed[]> {
+  const filed = (await fileJobs(names, jobs)).filter((job) => job !== null);
+  if (filed.length === jobs.length) return filed;
+  throw new MillraceError("STORE_REFUSED", "the database refused a name");
 }
 
 function ignore(): void {}

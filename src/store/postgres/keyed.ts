@@ -4,7 +4,6 @@
  * dedup keys with the places of successors. Who finds a key taken waits for its holder's commit,
  * then looks in a statement of its own, which sees it.
  */
-import { idUuid } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
 import { bodyHash } from "../body.ts";
 import { stateCodec } from "../codes.ts";
@@ -13,16 +12,21 @@ import { repeated } from "./answers.ts";
 import { Outdated } from "./errors.ts";
 import { dueOf, rowOf, type Filed } from "./filing.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "./places.ts";
+import { wantedRows, wavesOf, type Bound, type WantedRow } from "./keyed-waves.ts";
 import type { Writing } from "./session.ts";
 import { list, uuidOf, uuids } from "./values.ts";
 
-/** The answers stand in the order of the jobs. Those that share a key take their turns. */
+/**
+ * The answers stand in the order of the jobs, and so do their numbers: a job is as old as its place
+ * in the call says. Those that share a key take their turns.
+ */
 export async function enqueueKeyed(
   transaction: Writing,
   jobs: readonly Filed[],
 ): Promise<readonly EnqueueAnswer[]> {
   const answers = new Map<Filed, EnqueueAnswer>();
-  for (const wave of wavesOf(jobs)) {
+  const bound = await draw(transaction, jobs);
+  for (const wave of await wavesOf(transaction, bound)) {
     for (const [job, answer] of await enqueueWave(transaction, wave)) answers.set(job, answer);
   }
   return jobs.map((job) => answers.get(job)!);
@@ -30,28 +34,22 @@ export async function enqueueKeyed(
 
 type Answers = Map<Filed, EnqueueAnswer>;
 
-/** A job on its way to be made, with the number that was drawn for it. */
-interface Bound {
-  readonly filed: Filed;
-  readonly key: JobKey;
-}
-
 /** Jobs of which no two share an id or a key, so that none changes the fate of another. */
-async function enqueueWave(transaction: Writing, wave: readonly Filed[]): Promise<Answers> {
+async function enqueueWave(transaction: Writing, wave: readonly Bound[]): Promise<Answers> {
   const answers: Answers = new Map();
-  const open = (): Filed[] => wave.filter((job) => !answers.has(job));
+  const open = (): Bound[] => wave.filter(({ filed }) => !answers.has(filed));
   // Its own id comes first: a repeat is no rival.
-  await findRepeats(transaction, wave, answers);
-  await takeIdempotency(transaction, open(), answers);
-  const bound = await draw(transaction, open());
+  await findRepeats(transaction, filedOf(wave), answers);
+  await takeIdempotency(transaction, filedOf(open()), answers);
+  const bound = open();
   await takeDedup(transaction, bound, answers);
   await giveBack(transaction, bound, answers);
-  await insert(
-    transaction,
-    bound.filter(({ filed }) => !answers.has(filed)),
-    answers,
-  );
+  await insert(transaction, open(), answers);
   return withStates(transaction, answers);
+}
+
+function filedOf(bound: readonly Bound[]): Filed[] {
+  return bound.map(({ filed }) => filed);
 }
 
 async function findRepeats(
@@ -108,24 +106,8 @@ function idempotencyAnswer(
 }
 
 async function draw(transaction: Writing, jobs: readonly Filed[]): Promise<Bound[]> {
-  if (jobs.length === 0) return [];
   const rows = await transaction.all("draw_keys", { count: jobs.length });
   return jobs.map((filed, index) => ({ filed, key: rows[index]!.key }));
-}
-
-/** A row of `dedup` that a job wants. Type 0 is no type: it stands for a predecessor. */
-interface WantedRow {
-  readonly tenant: number;
-  readonly type: number;
-  readonly key: string;
-  readonly job: JobKey;
-}
-
-function wantedRows({ filed: { job, tenant, type }, key }: Bound): WantedRow[] {
-  const rows: WantedRow[] = [];
-  if (job.retryOf !== null) rows.push({ tenant: 0, type: 0, key: idUuid(job.retryOf), job: key });
-  if (job.dedup !== null) rows.push({ tenant, type, key: job.dedup.key, job: key });
-  return rows;
 }
 
 async function takeDedup(
@@ -270,28 +252,4 @@ async function withStates(transaction: Writing, answers: Answers): Promise<Answe
     answers.set(filed, { ...answer, state: states.get(answer.id) ?? null });
   }
   return answers;
-}
-
-/** The jobs in as few waves as their shared ids and keys allow, each after those before it. */
-function wavesOf(jobs: readonly Filed[]): readonly (readonly Filed[])[] {
-  const waves: Filed[][] = [];
-  const next = new Map<string, number>();
-  for (const filed of jobs) {
-    const marks = marksOf(filed);
-    const turn = Math.max(...marks.map((mark) => next.get(mark) ?? 0));
-    for (const mark of marks) next.set(mark, turn + 1);
-    const wave = waves[turn];
-    if (wave === undefined) waves[turn] = [filed];
-    else wave.push(filed);
-  }
-  return waves;
-}
-
-/** What two jobs must not share to be independent of each other. */
-export function marksOf({ job, tenant, type }: Filed): string[] {
-  const marks = [`id ${job.id}`];
-  if (job.idempotency !== null) marks.push(`idempotency ${tenant} ${job.idempotency.key}`);
-  if (job.dedup !== null) marks.push(`dedup ${tenant} ${type} ${job.dedup.key}`);
-  if (job.retryOf !== null) marks.push(`successor ${job.retryOf}`);
-  return marks;
 }

@@ -3,6 +3,7 @@ import { isFinal, type JobId } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
 import { stateCodec } from "../codes.ts";
 import type { CrashFacts, InterveneAnswer, JobKey, WorkerId } from "../store.ts";
+import { startOf } from "../end.ts";
 import { endRuns } from "./ends.ts";
 import { Outdated } from "./errors.ts";
 import { ownRunning } from "./holder.ts";
@@ -67,7 +68,9 @@ async function interveneWithin(
   remember(found);
   const [job] = await withFacts(transaction, [found]);
   if (job === undefined) throw new Error(`job ${key} vanished while an operator moved it`);
-  const states = await endRuns(transaction, [{ ...found, settlement: decide(factsOf(job)) }]);
+  const settlement = decide(factsOf(job));
+  const startedAt = startOf(settlement, found);
+  const states = await endRuns(transaction, [{ ...found, startedAt, settlement }]);
   await letGo(transaction, found);
   return { status: "done", state: states.get(key) ?? "running" };
 }
@@ -85,6 +88,7 @@ interface Found {
   readonly n: number;
   readonly fence: number | null;
   readonly startedAt: number | null;
+  readonly claimedAt: number | null;
   readonly holder: { readonly worker: WorkerId; readonly runs: readonly RunRow[] } | null;
 }
 
@@ -92,7 +96,7 @@ interface Found {
 async function waiting(transaction: Transaction, key: JobKey): Promise<Found | null> {
   const place = (await takeWaiting(transaction, [key])).get(key);
   if (place === undefined) return null;
-  return { key, n: place.n, fence: null, startedAt: null, holder: null };
+  return { key, n: place.n, fence: null, startedAt: null, claimedAt: null, holder: null };
 }
 
 /** Whoever has the job: the ledger row under their lease makes what they say later stale. */
@@ -106,10 +110,11 @@ async function running(
   const { holder, job } = held;
   const run = holder?.runs.find((each) => each.key === key && !each.ended);
   if (run !== undefined) {
-    return { key, n: run.n, fence: run.fence, startedAt: run.started_at, holder };
+    const { n, fence, started_at: startedAt, claimed_at: claimedAt } = run;
+    return { key, n, fence, startedAt, claimedAt, holder };
   }
   // Of a damaged database: nobody has it. For all that is known, it has begun.
-  return { key, n: job.runs + 1, fence: null, startedAt: job.at, holder: null };
+  return { key, n: job.runs + 1, fence: null, startedAt: job.at, claimedAt: null, holder: null };
 }
 
 /**

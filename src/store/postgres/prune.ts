@@ -31,16 +31,13 @@ export async function prune(
 ): Promise<Pruned> {
   const limit = bounded(wanted, PRUNE_MAX);
   const { write, dice, watcher } = session;
+  // Before the jobs: the word that one is gone stays at least until the next call.
+  const events = await pruneEvents(session, retention, limit);
   const jobs = await pruneJobs(session, retention, limit);
   if (jobs > 0) watcher.wake("news");
   const idempotencyKeys = await pruneIdempotency(session, limit);
   const deadLetters = await repeating(dice, () =>
     write.run("prune_dead_letters", { age: age(retention.deadLetterMs), limit }),
-  );
-  // Where nobody reads the feed, its outbox would grow for ever.
-  await numberEvents(session);
-  const events = await repeating(dice, () =>
-    write.run("prune_events", { age: age(retention.eventMs), limit }),
   );
   const more = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
   return { jobs, deadLetters, idempotencyKeys, events, more };
@@ -108,6 +105,13 @@ async function pruneIdempotency(session: Session, limit: number): Promise<number
     );
     return gone.map((each) => ({ ...each, state: 0 }));
   });
+}
+
+async function pruneEvents(session: Session, retention: Retention, limit: number): Promise<number> {
+  const { write, dice } = session;
+  // Where nobody reads the feed, its outbox would grow for ever.
+  await numberEvents(session);
+  return repeating(dice, () => write.run("prune_events", { age: age(retention.eventMs), limit }));
 }
 
 function age(ms: number): number {

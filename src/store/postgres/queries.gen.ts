@@ -64,6 +64,25 @@ export interface QueryParameters {
   keys_of_states: readonly ["states", "before", "limit"];
   attempts_of_job: readonly ["id"];
   ids_of_keys: readonly ["keys"];
+  two_leases: readonly ["limit"];
+  leases_against_ledger: readonly ["limit"];
+  places_against_job: readonly ["limit"];
+  overdue_promotions: readonly ["now", "limit"];
+  stale_dedup: readonly ["limit"];
+  unheld_dedup: readonly ["limit"];
+  shared_dedup: readonly ["limit"];
+  stale_cancel_requests: readonly ["limit"];
+  failed_without_letter: readonly ["limit"];
+  letters_without_failure: readonly ["limit"];
+  runs_after_end: readonly ["limit"];
+  run_gaps: readonly ["limit"];
+  wrong_charges: readonly ["limit"];
+  ledger_without_job: readonly ["limit"];
+  tags_without_job: readonly ["limit"];
+  endless_idempotency: readonly ["limit"];
+  lost_idempotency: readonly ["limit"];
+  untold_changes: readonly ["limit"];
+  recount: readonly [];
   lock_leases: readonly ["numbers"];
   own_lease: readonly ["number", "secret"];
   own_lease_of_job: readonly ["key"];
@@ -337,6 +356,82 @@ export const queries: {
     text: "SELECT job.key, job.id\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job AS job ON job.key = named.key",
     parameters: ["keys"],
   },
+  two_leases: {
+    text: "SELECT run.key, job.id\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nLEFT JOIN millrace.job AS job ON job.key = run.key\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n)\nGROUP BY run.key, job.id\nHAVING count(*) > 1\nORDER BY run.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  leases_against_ledger: {
+    text: "SELECT DISTINCT run.key, job.id\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nLEFT JOIN millrace.job AS job ON job.key = run.key\nLEFT JOIN LATERAL (\n    SELECT attempt.n, attempt.state\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = run.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n)\n  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)\nORDER BY run.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  places_against_job: {
+    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.scheduled\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.ready\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.blocked\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nJOIN millrace.job AS job ON job.key = waiting.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.tries, attempt.crashes\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = waiting.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS DISTINCT FROM job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  overdue_promotions: {
+    text: "SELECT place.key, job.id\nFROM millrace.scheduled AS place\nLEFT JOIN millrace.job AS job ON job.key = place.key\nWHERE place.run_at < millrace.clock_at($1::timestamptz) - interval '5 minutes'\n  AND EXISTS (\n      SELECT 1\n      FROM millrace.worker AS worker\n      WHERE worker.until > millrace.clock_at($1::timestamptz)\n        AND worker.joined_at < millrace.clock_at($1::timestamptz) - interval '5 minutes'\n  )\nORDER BY place.run_at, place.key\nLIMIT $2::integer",
+    parameters: ["now","limit"],
+  },
+  stale_dedup: {
+    text: "SELECT held.job AS key, job.id\nFROM millrace.dedup AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL\n   )\n   OR CASE\n      WHEN held.tenant = 0 THEN job.retry_of::text = held.key\n      ELSE job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key\n   END IS NOT TRUE\nORDER BY held.job\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  unheld_dedup: {
+    text: "WITH live (key) AS (\n    SELECT key FROM millrace.scheduled\n    UNION\n    SELECT key FROM millrace.ready\n    UNION\n    SELECT key FROM millrace.blocked\n    UNION\n    SELECT unnest(keys) FROM millrace.lease\n)\nSELECT job.key, job.id\nFROM live\nJOIN millrace.job AS job ON job.key = live.key\nWHERE job.dedup IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.dedup AS held\n      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL\n  )\nORDER BY job.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  shared_dedup: {
+    text: "WITH live (key) AS (\n    SELECT key FROM millrace.scheduled\n    UNION\n    SELECT key FROM millrace.ready\n    UNION\n    SELECT key FROM millrace.blocked\n    UNION\n    SELECT unnest(keys) FROM millrace.lease\n),\nkeyed AS MATERIALIZED (\n    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (\n               SELECT held.job\n               FROM millrace.dedup AS held\n               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n           ) AS holder\n    FROM live\n    JOIN millrace.job AS job ON job.key = live.key\n    WHERE job.dedup IS NOT NULL\n)\nSELECT keyed.key, keyed.id\nFROM keyed\nWHERE keyed.holder <> keyed.key\n  AND EXISTS (\n      SELECT 1\n      FROM millrace.job AS holder\n      WHERE holder.key = keyed.holder\n        AND holder.tenant = keyed.tenant\n        AND holder.type = keyed.type\n        AND holder.dedup = keyed.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS done\n      WHERE done.key = keyed.holder AND done.state IS NOT NULL\n  )\nORDER BY keyed.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  stale_cancel_requests: {
+    text: "SELECT asked.key, job.id\nFROM millrace.cancel_request AS asked\nLEFT JOIN millrace.job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  failed_without_letter: {
+    text: "SELECT job.key, job.id\nFROM millrace.attempt AS done\nJOIN millrace.job AS job ON job.key = done.key\nWHERE done.state = 6\n  AND done.finished_at > (SELECT min(died_at) FROM millrace.dead_letter)\n  AND NOT EXISTS (SELECT 1 FROM millrace.dead_letter AS letter WHERE letter.id = job.id)\nORDER BY job.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  letters_without_failure: {
+    text: "WITH lettered AS MATERIALIZED (\n    SELECT job.key, job.id\n    FROM millrace.dead_letter AS letter\n    JOIN millrace.job AS job ON job.id = letter.id\n)\nSELECT lettered.key, lettered.id\nFROM lettered\nWHERE (\n    SELECT last.state\n    FROM millrace.attempt AS last\n    WHERE last.key = lettered.key\n    ORDER BY last.n DESC\n    LIMIT 1\n) IS DISTINCT FROM 6\nORDER BY lettered.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  runs_after_end: {
+    text: "SELECT DISTINCT late.key, job.id\nFROM millrace.attempt AS ended\nJOIN millrace.attempt AS late ON late.key = ended.key AND late.n > ended.n\nLEFT JOIN millrace.job AS job ON job.key = late.key\nWHERE ended.state IS NOT NULL\nORDER BY late.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  run_gaps: {
+    text: "SELECT DISTINCT run.key, job.id\nFROM millrace.attempt AS run\nLEFT JOIN millrace.job AS job ON job.key = run.key\nWHERE run.n > 1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS before WHERE before.key = run.key AND before.n = run.n - 1\n  )\nORDER BY run.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  wrong_charges: {
+    text: "SELECT DISTINCT job.key, job.id\nFROM millrace.attempt AS run\nJOIN millrace.job AS job ON job.key = run.key\nLEFT JOIN millrace.attempt AS before ON before.key = run.key AND before.n = run.n - 1\nWHERE run.tries > job.max_attempts\n   OR run.crashes > run.tries\n   OR (run.state IS NULL AND run.tries >= job.max_attempts)\n   OR (\n      (run.n = 1 OR before.key IS NOT NULL)\n      AND (\n          run.tries - coalesce(before.tries, 0) NOT BETWEEN 0 AND 1\n          OR run.crashes - coalesce(before.crashes, 0) NOT BETWEEN 0 AND 1\n      )\n   )\nORDER BY job.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  ledger_without_job: {
+    text: "SELECT DISTINCT run.key, NULL::uuid AS id\nFROM millrace.attempt AS run\nWHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = run.key)\nORDER BY run.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  tags_without_job: {
+    text: "SELECT DISTINCT tag.key, NULL::uuid AS id\nFROM millrace.tag AS tag\nWHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = tag.key)\nORDER BY tag.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  endless_idempotency: {
+    text: "SELECT NULL::bigint AS key, held.job_id AS id\nFROM millrace.idempotency AS held\nWHERE held.expires_at IS NULL\n  AND NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.id = held.job_id)\nORDER BY held.job_id\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  lost_idempotency: {
+    text: "SELECT job.key, job.id\nFROM millrace.job AS job\nWHERE job.idempotency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.idempotency AS held\n      WHERE held.tenant = job.tenant\n        AND held.key = job.idempotency\n        AND held.job_id = job.id\n        AND held.expires_at IS NULL\n  )\nORDER BY job.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  untold_changes: {
+    text: "WITH reach AS MATERIALIZED (\n    SELECT CASE\n               WHEN head.position = 0 OR first.position = 1 THEN '-infinity'::timestamptz\n               WHEN first.position IS NULL THEN 'infinity'::timestamptz\n               ELSE first.at + interval '1 minute'\n           END AS at\n    FROM millrace.feed_head AS head\n    LEFT JOIN (SELECT position, at FROM millrace.event ORDER BY position LIMIT 1) AS first ON true\n),\ntold AS (\n    SELECT named.key, entry.kind::integer AS kind, count(*) AS times\n    FROM (\n        SELECT kind, keys FROM millrace.event\n        UNION ALL\n        SELECT kind, keys FROM millrace.event_outbox\n    ) AS entry\n    CROSS JOIN LATERAL unnest(entry.keys) AS named (key)\n    WHERE entry.kind IN (1, 3, 4, 5, 6)\n    GROUP BY named.key, entry.kind\n),\ndue AS (\n    SELECT job.key, 1 AS kind, 1::bigint AS times\n    FROM millrace.job AS job\n    CROSS JOIN reach\n    WHERE job.created_at > reach.at\n    UNION ALL\n    SELECT run.key,\n           CASE run.state WHEN 4 THEN 3 WHEN 5 THEN 3 WHEN 6 THEN 5 WHEN 7 THEN 6 ELSE 4 END,\n           count(*)\n    FROM millrace.attempt AS run\n    CROSS JOIN reach\n    WHERE run.finished_at > reach.at\n    GROUP BY 1, 2\n)\nSELECT DISTINCT due.key, job.id\nFROM due\nLEFT JOIN told ON told.key = due.key AND told.kind = due.kind\nLEFT JOIN millrace.job AS job ON job.key = due.key\nWHERE coalesce(told.times, 0) < due.times\n   OR (due.kind <> 4 AND told.times > due.times)\nORDER BY due.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+  },
+  recount: {
+    text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace.job_now",
+    parameters: [],
+  },
   lock_leases: {
     text: "SELECT number, secret\nFROM millrace.lease\nWHERE number = ANY ($1::bigint[])\nORDER BY number\nFOR KEY SHARE",
     parameters: ["numbers"],
@@ -354,7 +449,7 @@ export const queries: {
     parameters: ["worker","limit"],
   },
   runs_of_leases: {
-    text: "SELECT lease.number AS fence, run.key, run.n, run.rank,\n       millrace.ms_of(run.start) AS started_at,\n       EXISTS (\n           SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n       ) AS ended\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks, lease.starts)\n    WITH ORDINALITY AS run (key, n, rank, start, turn)\nWHERE lease.number = ANY ($1::bigint[])\nORDER BY lease.number, run.turn",
+    text: "SELECT lease.number AS fence, run.key, run.n, run.rank,\n       millrace.ms_of(lease.claimed_at) AS claimed_at, millrace.ms_of(run.start) AS started_at,\n       EXISTS (\n           SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n       ) AS ended\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks, lease.starts)\n    WITH ORDINALITY AS run (key, n, rank, start, turn)\nWHERE lease.number = ANY ($1::bigint[])\nORDER BY lease.number, run.turn",
     parameters: ["numbers"],
   },
   job_facts: {
@@ -362,7 +457,7 @@ export const queries: {
     parameters: ["keys"],
   },
   start_runs: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at,\n           set_config('synchronous_commit', 'off', true) AS setting\n),\nheld AS MATERIALIZED (\n    SELECT number, keys, ns, starts\n    FROM millrace.lease\n    WHERE number = $2::bigint\n      AND secret = $3\n    FOR NO KEY UPDATE\n),\nrun AS MATERIALIZED (\n    SELECT held.number, run.key, run.start, run.turn,\n           run.key = ANY ($4::bigint[]) AND NOT EXISTS (\n               SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n           ) AS wanted,\n           EXISTS (\n               SELECT 1 FROM millrace.cancel_request AS asked WHERE asked.key = run.key\n           ) AS asked\n    FROM held\n    CROSS JOIN LATERAL unnest(held.keys, held.ns, held.starts)\n        WITH ORDINALITY AS run (key, n, start, turn)\n),\nbegun AS (\n    UPDATE millrace.lease AS lease\n    SET starts = fresh.starts\n    FROM (\n        SELECT run.number,\n               array_agg(\n                   CASE WHEN run.wanted AND NOT run.asked\n                        THEN coalesce(run.start, moment.at) ELSE run.start END\n                   ORDER BY run.turn\n               ) AS starts\n        FROM moment\n        CROSS JOIN run\n        GROUP BY run.number\n        HAVING bool_or(run.wanted AND NOT run.asked AND run.start IS NULL)\n    ) AS fresh\n    WHERE lease.number = fresh.number\n),\ntold AS (\n    INSERT INTO millrace.event_outbox (at, kind, keys)\n    SELECT moment.at, 2, array_agg(run.key ORDER BY run.turn)\n    FROM moment\n    CROSS JOIN run\n    WHERE run.wanted AND NOT run.asked AND run.start IS NULL\n    GROUP BY moment.at\n)\nSELECT EXISTS (SELECT 1 FROM held) AS held,\n       coalesce(\n           array_agg(run.key ORDER BY run.turn)\n               FILTER (WHERE run.wanted AND (run.start IS NOT NULL OR NOT run.asked)),\n           '{}'\n       ) AS begun,\n       coalesce(\n           array_agg(run.key ORDER BY run.turn)\n               FILTER (WHERE run.wanted AND run.start IS NULL AND run.asked),\n           '{}'\n       ) AS asked\nFROM run",
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nheld AS MATERIALIZED (\n    SELECT number, keys, ns, starts\n    FROM millrace.lease\n    WHERE number = $2::bigint\n      AND secret = $3\n    FOR NO KEY UPDATE\n),\nrun AS MATERIALIZED (\n    SELECT held.number, run.key, run.start, run.turn,\n           run.key = ANY ($4::bigint[]) AND NOT EXISTS (\n               SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n           ) AS wanted,\n           EXISTS (\n               SELECT 1 FROM millrace.cancel_request AS asked WHERE asked.key = run.key\n           ) AS asked\n    FROM held\n    CROSS JOIN LATERAL unnest(held.keys, held.ns, held.starts)\n        WITH ORDINALITY AS run (key, n, start, turn)\n),\nbegun AS (\n    UPDATE millrace.lease AS lease\n    SET starts = fresh.starts\n    FROM (\n        SELECT run.number,\n               array_agg(\n                   CASE WHEN run.wanted AND NOT run.asked\n                        THEN coalesce(run.start, moment.at) ELSE run.start END\n                   ORDER BY run.turn\n               ) AS starts\n        FROM moment\n        CROSS JOIN run\n        GROUP BY run.number\n        HAVING bool_or(run.wanted AND NOT run.asked AND run.start IS NULL)\n    ) AS fresh\n    WHERE lease.number = fresh.number\n),\ntold AS (\n    INSERT INTO millrace.event_outbox (at, kind, keys)\n    SELECT moment.at, 2, array_agg(run.key ORDER BY run.turn)\n    FROM moment\n    CROSS JOIN run\n    WHERE run.wanted AND NOT run.asked AND run.start IS NULL\n    GROUP BY moment.at\n)\nSELECT EXISTS (SELECT 1 FROM held) AS held,\n       coalesce(\n           array_agg(run.key ORDER BY run.turn)\n               FILTER (WHERE run.wanted AND (run.start IS NOT NULL OR NOT run.asked)),\n           '{}'\n       ) AS begun,\n       coalesce(\n           array_agg(run.key ORDER BY run.turn)\n               FILTER (WHERE run.wanted AND run.start IS NULL AND run.asked),\n           '{}'\n       ) AS asked\nFROM run",
     parameters: ["now","number","secret","keys"],
   },
   narrow_lease: {

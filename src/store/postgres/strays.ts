@@ -4,23 +4,25 @@
  */
 import type { ServerFinding } from "./examine.ts";
 import type { Session } from "./session.ts";
-import { quoted } from "./statements.ts";
+import { quoted, type Sql } from "./statements.ts";
 
 /** Findings of one kind; what is found beyond that is found after these are mended. */
 const FINDINGS_MAX = 20;
 const LIMIT = { limit: FINDINGS_MAX };
 
+/** All as of one moment. */
 export async function strays(session: Session): Promise<ServerFinding[]> {
-  return [
-    ...(await lostJobs(session)),
-    ...(await ownerlessLeases(session)),
-    ...(await placesWithoutJob(session)),
-    ...(await placesAgainstLedger(session)),
-  ];
+  const { schema } = session;
+  return session.snapshot(async (sql) => [
+    ...(await lostJobs(sql)),
+    ...(await ownerlessLeases(sql, schema)),
+    ...(await placesWithoutJob(sql, schema)),
+    ...(await placesAgainstLedger(sql, schema)),
+  ]);
 }
 
-async function lostJobs({ read }: Session): Promise<ServerFinding[]> {
-  const rows = await read.all("lost_jobs", LIMIT);
+async function lostJobs(sql: Sql): Promise<ServerFinding[]> {
+  const rows = await sql.all("lost_jobs", LIMIT);
   return rows.map(({ id }) => ({
     name: "lost job",
     found: `${id} is not over, waits nowhere, and no worker has it`,
@@ -28,8 +30,8 @@ async function lostJobs({ read }: Session): Promise<ServerFinding[]> {
   }));
 }
 
-async function ownerlessLeases({ read, schema }: Session): Promise<ServerFinding[]> {
-  const rows = await read.all("ownerless_leases", LIMIT);
+async function ownerlessLeases(sql: Sql, schema: string): Promise<ServerFinding[]> {
+  const rows = await sql.all("ownerless_leases", LIMIT);
   return rows.map(({ number, worker, id }) => {
     const whose = `the lease ${number} is that of the worker ${worker}, which is not known`;
     const name = "lease without worker";
@@ -42,8 +44,8 @@ async function ownerlessLeases({ read, schema }: Session): Promise<ServerFinding
   });
 }
 
-async function placesWithoutJob({ read, schema }: Session): Promise<ServerFinding[]> {
-  const rows = await read.all("places_without_job", LIMIT);
+async function placesWithoutJob(sql: Sql, schema: string): Promise<ServerFinding[]> {
+  const rows = await sql.all("places_without_job", LIMIT);
   return rows.map(({ place, key }) => ({
     name: "place without job",
     found: `the key ${key} lies in ${place}, and there is no such job`,
@@ -51,8 +53,8 @@ async function placesWithoutJob({ read, schema }: Session): Promise<ServerFindin
   }));
 }
 
-async function placesAgainstLedger({ read, schema }: Session): Promise<ServerFinding[]> {
-  const rows = await read.all("places_against_ledger", LIMIT);
+async function placesAgainstLedger(sql: Sql, schema: string): Promise<ServerFinding[]> {
+  const rows = await sql.all("places_against_ledger", LIMIT);
   return rows.map(({ place, key, id, next_n: nextN, ...faults }) => {
     const why = whyNot(faults);
     const table = `${quoted(schema)}.${place}`;

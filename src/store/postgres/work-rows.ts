@@ -19,6 +19,7 @@ export interface RunRow {
   readonly n: number;
   /** Where it lay in `ready`, so that it can be put back there. */
   readonly rank: number;
+  readonly claimed_at: number;
   /** Null while it only lies in the worker's buffer. */
   readonly started_at: number | null;
   /** It has a ledger row. */

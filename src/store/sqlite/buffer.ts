@@ -32,7 +32,7 @@ export function start(
   const waiting = open.filter(isWaiting);
   const { asked, others } = splitByRequest(session, waiting);
   if (others.length > 0) markStarted(session, lease, runs, others);
-  if (asked.length > 0) leaveUnstarted(session, lease, asked);
+  leaveUnstarted(session, lease, asked);
   tidings.tell({ kind: "job:started", jobs: others.map(({ key }) => key) });
   const ended = new Set(asked.map(({ key }) => key));
   return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
@@ -65,6 +65,8 @@ export function handBack(
 
 /** Unstarted runs leave a lease; it goes with its last open one. Answers how many were put back. */
 function leaveUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
+  // Nothing leaves: ended runs of which the worker has not heard must stay.
+  if (leaving.length === 0) return 0;
   const returned = returnUnstarted(session, leaving);
   const gone = new Set(leaving.map(({ key }) => key));
   // Read anew: runs may have been marked as started since the lease was found.

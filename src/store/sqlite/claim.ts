@@ -10,7 +10,8 @@ import {
   type JobKey,
 } from "../store.ts";
 import { tagsOf } from "../decoded.ts";
-import { listsOf, type HeldJob } from "./lease.ts";
+import { handBack } from "./buffer.ts";
+import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
 import type { QueryTuples } from "./rows.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
@@ -24,12 +25,93 @@ const LOST: Claim = { lease: null, jobs: [], lost: true };
 
 /** Looks without the write lock, so that idle workers take none. Null: there is something. */
 export function claimsNothing(session: Session, request: ClaimRequest): Claim | null {
+  if (doubtsOf(session, request).length > 0) return null;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
   return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
 }
 
-export function claim(session: Session, request: ClaimRequest): Claim {
+/** A claim that was answered with an error, though it may have taken something. */
+interface Doubt {
+  readonly request: ClaimRequest;
+  readonly secret: string;
+  /** What it took and somebody has been told of. */
+  readonly told: Set<JobKey>;
+}
+
+const doubts = new WeakMap<Session, Set<Doubt>>();
+
+function doubtsOf(session: Session, { worker }: ClaimRequest): readonly Doubt[] {
+  const known = doubts.get(session);
+  if (known === undefined || known.size === 0) return [];
+  return [...known].filter(({ request }) => request.worker === worker);
+}
+
+/**
+ * Takes a batch. When the commit is answered with an error, it may have been made all the same:
+ * what bears the secret of such a claim is the answer to the next one.
+ */
+export async function claim(
+  session: Session,
+  request: ClaimRequest,
+  write: (work: () => Claim) => Promise<Claim>,
+): Promise<Claim> {
+  const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
+  try {
+    const answer = await write(
+      () => findForgotten(session, request) ?? takeBatch(session, request, secret),
+    );
+    const doubt = doubtsOf(session, request).find((each) => each.secret === answer.lease?.secret);
+    for (const { key } of answer.jobs) doubt?.told.add(key);
+    return answer;
+  } catch (error) {
+    const known = doubts.get(session) ?? new Set<Doubt>();
+    doubts.set(session, known.add({ request, secret, told: new Set() }));
+    throw error;
+  }
+}
+
+/**
+ * What a claim of the worker took that nobody has heard of. Jobs that have begun are answered to
+ * the next claims for the same slots; those of a buffer go back.
+ */
+function findForgotten(session: Session, request: ClaimRequest): Claim | null {
+  for (const doubt of doubtsOf(session, request)) {
+    const worker = idBytes(request.worker);
+    const { secret, told } = doubt;
+    const lease = session.sql
+      .all("leases_of_worker", { worker })
+      .find((each) => each.secret === secret);
+    const open = lease === undefined ? [] : openRuns(session, lease);
+    const untold = open.filter(({ key }) => !told.has(key));
+    if (lease === undefined || untold.length === 0) {
+      // An operator has ended its runs before anybody heard of them: nobody else lets go of it.
+      if (lease !== undefined && told.size === 0) closeIfDone(session, lease);
+      doubts.get(session)?.delete(doubt);
+      continue;
+    }
+    const proof = { number: lease.number, secret };
+    if (doubt.request.buffer) {
+      handBack(
+        session,
+        proof,
+        untold.map(({ key }) => key),
+      );
+      continue;
+    }
+    if (slotsOf(doubt.request) !== slotsOf(request)) continue;
+    const next = withFacts(session, untold.slice(0, bounded(request.limit, BATCH_MAX)));
+    return { lease: proof, jobs: readClaimed(session, next), lost: false };
+  }
+  return null;
+}
+
+/** Whatever wants the same is for the same slots. */
+function slotsOf({ lanes, types, tenants, buffer }: ClaimRequest): string {
+  return JSON.stringify([lanes, types, tenants, buffer]);
+}
+
+function takeBatch(session: Session, request: ClaimRequest, secret: string): Claim {
   const { sql, clock, tidings } = session;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
@@ -44,7 +126,6 @@ export function claim(session: Session, request: ClaimRequest): Claim {
     candidates.map((candidate) => ({ ...candidate, startedAt })),
     now,
   );
-  const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
   sql.run("delete_ready", { keys: lists.keys });
   const { lastKey: number } = sql.run("insert_lease", {
     secret,

@@ -5,7 +5,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../core/ids.ts";
 import type { JobId } from "../../core/job.ts";
+import type { Breach } from "../invariants.ts";
 import type { JobKey, WorkerId } from "../store.ts";
+import { breaches, miscounts } from "./breaches.ts";
 import type { Session } from "./session.ts";
 
 /** Findings of one kind; what is found beyond that is found after these are mended. */
@@ -40,22 +42,26 @@ export interface Examination {
   /** False: the file is too large to be read as a whole, and only its jobs were looked at. */
   readonly isRead: boolean;
   readonly findings: readonly Finding[];
+  /** Invariants that do not hold. Of a file that is too large, the quick ones are looked at. */
+  readonly breaches: readonly Breach[];
 }
 
 export function examine(database: DatabaseSync, session: Session): Examination {
   const isRead = bytesOf(database) <= CHECKED_BYTES_MAX;
   const damages = isRead ? damagesOf(database) : [];
   // What a damaged file says about its jobs is worth nothing.
-  if (damages.length > 0) return { isRead, findings: damages };
-  return {
-    isRead,
-    findings: [
-      ...lostJobs(session),
-      ...ownerlessLeases(session),
-      ...placesWithoutJob(session),
-      ...placesAgainstLedger(session),
-    ],
-  };
+  if (damages.length > 0) return { isRead, findings: damages, breaches: [] };
+  const findings = [
+    ...lostJobs(session),
+    ...ownerlessLeases(session),
+    ...placesWithoutJob(session),
+    ...placesAgainstLedger(session),
+  ];
+  const broken = breaches(database, session, isRead);
+  const isSound = findings.length + broken.length === 0;
+  // What else is wrong would explain a miscount.
+  const miscounted = isRead && isSound ? miscounts(database, session) : [];
+  return { isRead, findings, breaches: [...broken, ...miscounted] };
 }
 
 function bytesOf(database: DatabaseSync): number {

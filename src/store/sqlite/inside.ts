@@ -11,7 +11,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { MillraceError } from "../../core/errors.ts";
 import { shown } from "../../core/text.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
-import { enqueueWithin } from "./enqueue.ts";
+import { enqueue } from "./enqueue.ts";
 import { storeError } from "./errors.ts";
 import { Names } from "./names.ts";
 import { identity } from "./presence.ts";
@@ -36,13 +36,12 @@ export function enqueueInside(
   const session = { sql, clock, dice, names: new Names(sql), tidings: new Tidings(sql, clock) };
   try {
     database.exec("SAVEPOINT millrace_call");
-    const answers = jobs.map((job) => enqueueWithin(session, job));
+    const answers = enqueue(session, jobs);
     session.tidings.write();
     database.exec("RELEASE millrace_call");
     return answers;
   } catch (error) {
-    // SQLite may have ended the whole transaction by itself, as when the disk is full. A job
-    // that failed has left its own part open: the call has another name, which leads past it.
+    // SQLite may have ended the whole transaction by itself, as when the disk is full.
     if (database.isTransaction) {
       database.exec("ROLLBACK TO millrace_call");
       database.exec("RELEASE millrace_call");

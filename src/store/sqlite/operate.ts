@@ -3,6 +3,7 @@ import { idBytes } from "../../core/ids.ts";
 import { isFinal, type JobId } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
 import { stateCodec } from "../codes.ts";
+import { startOf } from "../end.ts";
 import type { CrashFacts, InterveneAnswer, JobKey } from "../store.ts";
 import { factsOf } from "./claim.ts";
 import { closeIfDone, openRuns, withFacts, type HeldRun } from "./lease.ts";
@@ -42,8 +43,10 @@ export function intervene(
   endRuns(
     session,
     withFacts(session, [found.run]).map((job) => {
-      const { key, n, startedAt } = job;
+      const { key, n } = job;
       const settlement = decide(factsOf(session, job));
+      const claimedAt = found.lease?.claimed_at ?? null;
+      const startedAt = startOf(settlement, { startedAt: job.startedAt, claimedAt });
       return { lease: found.lease, key, n, startedAt, settlement };
     }),
   );

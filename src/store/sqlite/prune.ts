@@ -34,7 +34,7 @@ function findOutlived(
   limit: number,
   now: number,
 ): FinishedRow[] {
-  const outlived = STATES.filter(isFinal)
+  return STATES.filter(isFinal)
     .flatMap((state) =>
       sql.all("finished_before", {
         state: stateCodec.code[state],
@@ -44,9 +44,6 @@ function findOutlived(
     )
     .toSorted((left, right) => left.finished_at - right.finished_at)
     .slice(0, limit);
-  const keys = JSON.stringify(outlived.map(({ key }) => key));
-  const held = new Set(sql.all("named_by_leases", { keys }).map(({ key }) => key));
-  return outlived.filter(({ key }) => !held.has(key));
 }
 
 function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {

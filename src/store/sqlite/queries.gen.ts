@@ -66,6 +66,25 @@ export interface QueryParameters {
   feed_end: readonly [];
   feed_after: readonly ["position", "limit"];
   ids_of_keys: readonly ["keys"];
+  two_leases: readonly ["limit"];
+  leases_against_ledger: readonly ["limit"];
+  places_against_job: readonly ["limit"];
+  overdue_promotions: readonly ["now", "limit"];
+  stale_dedup: readonly ["limit"];
+  unheld_dedup: readonly ["limit"];
+  shared_dedup: readonly ["limit"];
+  stale_cancel_requests: readonly ["limit"];
+  failed_without_letter: readonly ["limit"];
+  letters_without_failure: readonly ["limit"];
+  runs_after_end: readonly ["limit"];
+  run_gaps: readonly ["limit"];
+  wrong_charges: readonly ["limit"];
+  ledger_without_job: readonly ["limit"];
+  tags_without_job: readonly ["limit"];
+  endless_idempotency: readonly ["limit"];
+  lost_idempotency: readonly ["limit"];
+  untold_changes: readonly ["limit"];
+  recount: readonly [];
   find_lease: readonly ["number", "secret"];
   lease_of_job: readonly ["key"];
   lease_by_number: readonly ["number"];
@@ -94,7 +113,6 @@ export interface QueryParameters {
   find_cancel_requests: readonly ["keys"];
   delete_cancel_requests: readonly ["keys"];
   finished_before: readonly ["state", "before", "limit"];
-  named_by_leases: readonly ["keys"];
   delete_jobs: readonly ["keys"];
   delete_attempts: readonly ["keys"];
   delete_tags: readonly ["key", "tags"];
@@ -361,6 +379,82 @@ export const queries: {
     text: "SELECT job.key, job.id\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value",
     parameters: ["keys"],
   },
+  two_leases: {
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\nGROUP BY named.key, job.id\nHAVING count(*) > 1\nORDER BY named.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  leases_against_ledger: {
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = named.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = named.key)\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\n  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)\nORDER BY named.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  places_against_job: {
+    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_scheduled\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_ready\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_blocked\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nCROSS JOIN millrace_job AS job ON job.key = waiting.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = waiting.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS NOT job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  overdue_promotions: {
+    text: "SELECT place.key, job.id\nFROM millrace_scheduled AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE place.run_at < ?1 - 300000\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_worker AS worker\n      WHERE worker.until > ?1\n        AND worker.joined_at < ?1 - 300000\n  )\nORDER BY place.run_at, place.key\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  stale_dedup: {
+    text: "SELECT held.job AS key, job.id\nFROM millrace_dedup AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL\n   )\n   OR (job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key) IS NOT TRUE\nORDER BY held.job\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  unheld_dedup: {
+    text: "WITH live (key) AS (\n    SELECT key FROM millrace_scheduled\n    UNION\n    SELECT key FROM millrace_ready\n    UNION\n    SELECT key FROM millrace_blocked\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n)\nSELECT job.key, job.id\nFROM live\nJOIN millrace_job AS job ON job.key = live.key\nWHERE job.dedup IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_dedup AS held\n      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL\n  )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  shared_dedup: {
+    text: "WITH live (key) AS (\n    SELECT key FROM millrace_scheduled\n    UNION\n    SELECT key FROM millrace_ready\n    UNION\n    SELECT key FROM millrace_blocked\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n),\nkeyed AS MATERIALIZED (\n    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (\n               SELECT held.job\n               FROM millrace_dedup AS held\n               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n           ) AS holder\n    FROM live\n    JOIN millrace_job AS job ON job.key = live.key\n    WHERE job.dedup IS NOT NULL\n)\nSELECT keyed.key, keyed.id\nFROM keyed\nWHERE keyed.holder <> keyed.key\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_job AS holder\n      WHERE holder.key = keyed.holder\n        AND holder.tenant = keyed.tenant\n        AND holder.type = keyed.type\n        AND holder.dedup = keyed.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS done\n      WHERE done.key = keyed.holder AND done.state IS NOT NULL\n  )\nORDER BY keyed.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  stale_cancel_requests: {
+    text: "SELECT asked.key, job.id\nFROM millrace_cancel_request AS asked\nLEFT JOIN millrace_job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  failed_without_letter: {
+    text: "SELECT job.key, job.id\nFROM millrace_attempt AS done\nJOIN millrace_job AS job ON job.key = done.key\nWHERE done.state = 6\n  AND done.finished_at > (SELECT min(died_at) FROM millrace_dead_letter)\n  AND NOT EXISTS (SELECT 1 FROM millrace_dead_letter AS letter WHERE letter.id = job.id)\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  letters_without_failure: {
+    text: "WITH lettered AS MATERIALIZED (\n    SELECT job.key, job.id\n    FROM millrace_dead_letter AS letter\n    CROSS JOIN millrace_job AS job ON job.id = letter.id\n)\nSELECT lettered.key, lettered.id\nFROM lettered\nWHERE (\n    SELECT last.state\n    FROM millrace_attempt AS last\n    WHERE last.key = lettered.key\n    ORDER BY last.n DESC\n    LIMIT 1\n) IS NOT 6\nORDER BY lettered.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  runs_after_end: {
+    text: "SELECT DISTINCT late.key, job.id\nFROM millrace_attempt AS ended\nJOIN millrace_attempt AS late ON late.key = ended.key AND late.n > ended.n\nLEFT JOIN millrace_job AS job ON job.key = late.key\nWHERE ended.state IS NOT NULL\nORDER BY late.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  run_gaps: {
+    text: "SELECT DISTINCT run.key, job.id\nFROM millrace_attempt AS run\nLEFT JOIN millrace_job AS job ON job.key = run.key\nWHERE run.n > 1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS before WHERE before.key = run.key AND before.n = run.n - 1\n  )\nORDER BY run.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  wrong_charges: {
+    text: "SELECT DISTINCT job.key, job.id\nFROM millrace_attempt AS run\nJOIN millrace_job AS job ON job.key = run.key\nLEFT JOIN millrace_attempt AS before ON before.key = run.key AND before.n = run.n - 1\nWHERE run.tries > job.max_attempts\n   OR run.crashes > run.tries\n   OR (run.state IS NULL AND run.tries >= job.max_attempts)\n   OR (\n      (run.n = 1 OR before.key IS NOT NULL)\n      AND (\n          run.tries - coalesce(before.tries, 0) NOT BETWEEN 0 AND 1\n          OR run.crashes - coalesce(before.crashes, 0) NOT BETWEEN 0 AND 1\n      )\n   )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  ledger_without_job: {
+    text: "SELECT DISTINCT run.key, NULL AS id\nFROM millrace_attempt AS run\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)\nORDER BY run.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  tags_without_job: {
+    text: "SELECT DISTINCT tag.key, NULL AS id\nFROM millrace_tag AS tag\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)\nORDER BY tag.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  endless_idempotency: {
+    text: "SELECT NULL AS key, held.job_id AS id\nFROM millrace_idempotency AS held\nWHERE held.expires_at IS NULL\n  AND NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.id = held.job_id)\nORDER BY held.job_id\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  lost_idempotency: {
+    text: "SELECT job.key, job.id\nFROM millrace_job AS job\nWHERE job.idempotency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_idempotency AS held\n      WHERE held.tenant = job.tenant\n        AND held.key = job.idempotency\n        AND held.job_id = job.id\n        AND held.expires_at IS NULL\n  )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  untold_changes: {
+    text: "WITH reach AS MATERIALIZED (\n    SELECT CASE\n               WHEN head.seq IS NULL OR first.position = 1 THEN -1\n               WHEN first.position IS NULL THEN 9e15\n               ELSE first.at + 60000\n           END AS at\n    FROM (SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'millrace_event') AS head\n    LEFT JOIN (SELECT position, at FROM millrace_event ORDER BY position LIMIT 1) AS first\n),\ntold AS MATERIALIZED (\n    SELECT CAST(named.value AS INTEGER) AS key, entry.kind, count(*) AS times\n    FROM millrace_event AS entry\n    JOIN json_each(entry.keys) AS named\n    WHERE entry.kind IN (1, 3, 4, 5, 6)\n    GROUP BY 1, 2\n),\ndue AS (\n    SELECT job.key, 1 AS kind, 1 AS times\n    FROM millrace_job AS job\n    CROSS JOIN reach\n    WHERE job.created_at > reach.at\n    UNION ALL\n    SELECT run.key,\n           CASE run.state WHEN 4 THEN 3 WHEN 5 THEN 3 WHEN 6 THEN 5 WHEN 7 THEN 6 ELSE 4 END,\n           count(*)\n    FROM millrace_attempt AS run\n    CROSS JOIN reach\n    WHERE run.finished_at > reach.at\n    GROUP BY 1, 2\n)\nSELECT DISTINCT due.key, job.id\nFROM due\nLEFT JOIN told ON told.key = due.key AND told.kind = due.kind\nLEFT JOIN millrace_job AS job ON job.key = due.key\nWHERE coalesce(told.times, 0) < due.times\n   OR (due.kind <> 4 AND told.times > due.times)\nORDER BY due.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  recount: {
+    text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace_job_now",
+    parameters: [],
+  },
   find_lease: {
     text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
     parameters: ["number","secret"],
@@ -470,12 +564,8 @@ export const queries: {
     parameters: ["keys"],
   },
   finished_before: {
-    text: "SELECT attempt.key, attempt.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS attempt\nJOIN millrace_job AS job ON job.key = attempt.key\nWHERE attempt.state = ?1\n  AND attempt.finished_at <= ?2\nORDER BY attempt.finished_at\nLIMIT ?3",
+    text: "SELECT attempt.key, attempt.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS attempt\nJOIN millrace_job AS job ON job.key = attempt.key\nWHERE attempt.state = ?1\n  AND attempt.finished_at <= ?2\n  AND attempt.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY attempt.finished_at\nLIMIT ?3",
     parameters: ["state","before","limit"],
-  },
-  named_by_leases: {
-    text: "SELECT DISTINCT claimed.value AS key\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value IN (SELECT value FROM json_each(?1))",
-    parameters: ["keys"],
   },
   delete_jobs: {
     text: "DELETE FROM millrace_job\nWHERE key IN (SELECT value FROM json_each(?1))",

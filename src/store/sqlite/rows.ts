@@ -191,7 +191,6 @@ export interface QueryRows {
   };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array };
   finished_before: FinishedRow;
-  named_by_leases: KeyRow;
   lost_jobs: { readonly id: Uint8Array };
   ownerless_leases: {
     readonly number: number;

@@ -115,7 +115,8 @@ export class SqliteJobStore implements port.JobStore {
     const empty = this.#inBacklog
       ? null
       : await this.#read((session) => claimsNothing(session, request));
-    const answer = empty ?? (await this.#write((session) => claim(session, request)));
+    const { session, writer } = this.#use();
+    const answer = empty ?? (await claim(session, request, (work) => writer.write(work)));
     this.#inBacklog = answer.jobs.length > 0;
     return answer;
   }

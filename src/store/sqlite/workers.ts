@@ -118,13 +118,14 @@ export function rescue(session: Session, request: RescueRequest): Rescue {
     return { returned: 0, settled: [], done: false };
   }
   const settled: Rescue["settled"][number][] = [];
-  let returned = 0;
+  let [returned, moved] = [0, 0];
   const leases = sql.all("leases_of_worker", { worker: id });
   const lastWave = lastWaveOf(leases.flatMap((lease) => openRuns(session, lease)));
   for (const lease of leases) {
-    const room = bounded(request.limit, RESCUE_MAX) - returned - settled.length;
+    const room = bounded(request.limit, RESCUE_MAX) - moved;
     if (room <= 0) return { returned, settled, done: false };
     const rescued = rescueLease(session, lease, room, { ...request, lastWave });
+    moved += rescued.moved;
     returned += rescued.returned;
     settled.push(...rescued.settled);
   }
@@ -139,13 +140,16 @@ interface Decision extends Pick<RescueRequest, "decide"> {
   readonly lastWave: ReadonlySet<JobKey>;
 }
 
-/** What had begun goes through the settle door; what only lay in the buffer goes back uncharged. */
+/**
+ * What had begun goes through the settle door; what only lay in the buffer goes back uncharged, or
+ * ends if somebody asked for that. `moved` is how many left the lease.
+ */
 export function rescueLease(
   session: Session,
   lease: LeaseRow,
   room: number,
   decision: Decision,
-): Omit<Rescue, "done"> {
+): Omit<Rescue, "done"> & { readonly moved: number } {
   const open = openRuns(session, lease);
   const runs = open.slice(0, room);
   const returned = returnUnstarted(
@@ -159,7 +163,7 @@ export function rescueLease(
     lease,
     open.filter(({ key }) => !taken.has(key)),
   );
-  return { returned, settled };
+  return { returned, settled, moved: runs.length };
 }
 
 function endCrashed(

@@ -28,6 +28,22 @@ export function enqueueOne(world: World, job: NewJob): EnqueueAnswer {
   return insert(world, job);
 }
 
+/** All of them or, if one is not taken or the caller's transaction does not commit, none. */
+export function enqueueInside(
+  world: World,
+  jobs: readonly NewJob[],
+  commits: boolean,
+): readonly EnqueueAnswer[] | "STORE_REFUSED" {
+  const { clock: _clock, ...rest } = world;
+  const before = structuredClone(rest);
+  const answers = jobs.map((job) => enqueueOne(world, job));
+  const isTaken = answers.every(({ status, ...more }) => {
+    return status !== "refused" || !("code" in more) || more.code !== "STORE_REFUSED";
+  });
+  if (!isTaken || !commits) Object.assign(world, before);
+  return isTaken ? answers : "STORE_REFUSED";
+}
+
 function insert(world: World, asked: NewJob): EnqueueAnswer {
   world.last.key += 1;
   const job: ModelJob = {

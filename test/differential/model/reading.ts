@@ -137,6 +137,9 @@ export function finishedAt(job: ModelJob): number {
 
 export function prune(world: World, retention: Retention, limit: number): Pruned {
   const now = world.clock.now();
+  const before = world.events.length;
+  world.events = world.events.filter(({ at }) => at > now - retention.eventMs);
+  const events = before - world.events.length;
   const jobs = atMost(outlived(world, retention), limit);
   for (const job of jobs) {
     world.jobs.delete(job.key);
@@ -157,13 +160,11 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
     limit,
   );
   for (const { id } of letters) world.letters.delete(id);
-  const before = world.events.length;
-  world.events = world.events.filter(({ at }) => at > now - retention.eventMs);
   const counts = {
     jobs: jobs.length,
     deadLetters: letters.length,
     idempotencyKeys: keys.length,
-    events: before - world.events.length,
+    events,
   };
   return { ...counts, more: Object.values(counts).includes(limit) };
 }

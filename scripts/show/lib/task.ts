@@ -1,0 +1,36 @@
+/** The job of every campaign: it names itself, leaves marks in the ledger, and does as told. */
+import { defineJob, typed } from "millrace";
+import { childName } from "./history.ts";
+
+export interface Task {
+  /** Unique among all tasks of a campaign, so that a second copy is found. */
+  readonly name: string;
+  readonly act: Act;
+  readonly end: End;
+}
+
+export type Act =
+  /** Waits without blocking. `heedsAbort`: leaves early when it is told to stop. */
+  | { readonly kind: "wait"; readonly ms: number; readonly heedsAbort: boolean }
+  /** Blocks the event loop all the while. */
+  | { readonly kind: "spin"; readonly ms: number }
+  /** Takes its worker with it. */
+  | { readonly kind: "die" };
+
+/**
+ * How it ends: well; well and with a child; with an error that no retry mends; or well, but only at
+ * the second attempt.
+ */
+export type End = "well" | "parent" | "failure" | "retry";
+
+/** No limit on the run, which is the campaign's to choose; everything else is the default. */
+export const task = defineJob({ type: "task", payload: typed<Task>(), timeout: false });
+
+/** The child that a task with the end `parent` brings into being. */
+export function childOf({ name }: Task): Task {
+  return { name: childName(name), act: waiting(0), end: "well" };
+}
+
+export function waiting(ms: number): Act {
+  return { kind: "wait", ms, heedsAbort: true };
+}

@@ -1,0 +1,360 @@
+-- What must be true of an installation at every moment: each query answers the jobs of which it is
+-- not. `src/store/invariants.ts` says what each means and how it is cured.
+
+-- name: two_leases
+-- Jobs that two leases hold, or one lease twice.
+SELECT run.key, job.id
+FROM millrace.lease AS lease
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+LEFT JOIN millrace.job AS job ON job.key = run.key
+WHERE NOT EXISTS (
+    SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+)
+GROUP BY run.key, job.id
+HAVING count(*) > 1
+ORDER BY run.key
+LIMIT :limit::integer;
+
+-- name: leases_against_ledger
+-- Jobs that a lease holds although they are over or gone, or under a number that the ledger does
+-- not expect.
+SELECT DISTINCT run.key, job.id
+FROM millrace.lease AS lease
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+LEFT JOIN millrace.job AS job ON job.key = run.key
+LEFT JOIN LATERAL (
+    SELECT attempt.n, attempt.state
+    FROM millrace.attempt AS attempt
+    WHERE attempt.key = run.key
+    ORDER BY attempt.n DESC
+    LIMIT 1
+) AS last ON true
+WHERE NOT EXISTS (
+    SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
+)
+  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)
+ORDER BY run.key
+LIMIT :limit::integer;
+
+-- name: places_against_job
+-- Jobs that wait and are filed otherwise than they were asked for, or charged otherwise than the
+-- ledger says, or have no attempt left. Those that are over are found elsewhere.
+WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
+    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.scheduled
+    UNION ALL
+    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.ready
+    UNION ALL
+    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.blocked
+)
+SELECT DISTINCT job.key, job.id
+FROM waiting
+JOIN millrace.job AS job ON job.key = waiting.key
+LEFT JOIN LATERAL (
+    SELECT attempt.state, attempt.tries, attempt.crashes
+    FROM millrace.attempt AS attempt
+    WHERE attempt.key = waiting.key
+    ORDER BY attempt.n DESC
+    LIMIT 1
+) AS last ON true
+WHERE last.state IS NULL
+  AND (
+      waiting.lane <> job.lane
+      OR waiting.priority <> job.priority
+      OR waiting.type <> job.type
+      OR waiting.tenant <> job.tenant
+      OR waiting.concurrency IS DISTINCT FROM job.concurrency
+      OR waiting.tries <> coalesce(last.tries, 0)
+      OR waiting.crashes <> coalesce(last.crashes, 0)
+      OR waiting.tries >= job.max_attempts
+  )
+ORDER BY job.key
+LIMIT :limit::integer;
+
+-- name: overdue_promotions
+-- Jobs whose time came long ago and that nobody has promoted, although workers live.
+SELECT place.key, job.id
+FROM millrace.scheduled AS place
+LEFT JOIN millrace.job AS job ON job.key = place.key
+WHERE place.run_at < millrace.clock_at(:now::timestamptz) - interval '5 minutes'
+  AND EXISTS (
+      SELECT 1
+      FROM millrace.worker AS worker
+      WHERE worker.until > millrace.clock_at(:now::timestamptz)
+        AND worker.joined_at < millrace.clock_at(:now::timestamptz) - interval '5 minutes'
+  )
+ORDER BY place.run_at, place.key
+LIMIT :limit::integer;
+
+-- name: stale_dedup
+-- Dedup keys that a job holds which is over, gone, or has another key. Here the one living
+-- successor of a job holds a key as well, of tenant and type 0: the id of its predecessor.
+SELECT held.job AS key, job.id
+FROM millrace.dedup AS held
+LEFT JOIN millrace.job AS job ON job.key = held.job
+WHERE job.key IS NULL
+   OR EXISTS (
+      SELECT 1 FROM millrace.attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL
+   )
+   OR CASE
+      WHEN held.tenant = 0 THEN job.retry_of::text = held.key
+      ELSE job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key
+   END IS NOT TRUE
+ORDER BY held.job
+LIMIT :limit::integer;
+
+-- name: unheld_dedup
+-- Jobs that are not over and whose dedup key nobody holds: a second one would be let in.
+WITH live (key) AS (
+    SELECT key FROM millrace.scheduled
+    UNION
+    SELECT key FROM millrace.ready
+    UNION
+    SELECT key FROM millrace.blocked
+    UNION
+    SELECT unnest(keys) FROM millrace.lease
+)
+SELECT job.key, job.id
+FROM live
+JOIN millrace.job AS job ON job.key = live.key
+WHERE job.dedup IS NOT NULL
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.dedup AS held
+      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace.attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL
+  )
+ORDER BY job.key
+LIMIT :limit::integer;
+
+-- name: shared_dedup
+-- Jobs that are not over and whose dedup key another job holds.
+WITH live (key) AS (
+    SELECT key FROM millrace.scheduled
+    UNION
+    SELECT key FROM millrace.ready
+    UNION
+    SELECT key FROM millrace.blocked
+    UNION
+    SELECT unnest(keys) FROM millrace.lease
+),
+-- The holder is looked up for each, whatever a planner without figures thinks of a join.
+keyed AS MATERIALIZED (
+    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (
+               SELECT held.job
+               FROM millrace.dedup AS held
+               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup
+           ) AS holder
+    FROM live
+    JOIN millrace.job AS job ON job.key = live.key
+    WHERE job.dedup IS NOT NULL
+)
+SELECT keyed.key, keyed.id
+FROM keyed
+WHERE keyed.holder <> keyed.key
+  AND EXISTS (
+      SELECT 1
+      FROM millrace.job AS holder
+      WHERE holder.key = keyed.holder
+        AND holder.tenant = keyed.tenant
+        AND holder.type = keyed.type
+        AND holder.dedup = keyed.dedup
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace.attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.attempt AS done
+      WHERE done.key = keyed.holder AND done.state IS NOT NULL
+  )
+ORDER BY keyed.key
+LIMIT :limit::integer;
+
+-- name: stale_cancel_requests
+-- Requests to cancel jobs that are over or gone, or that wait: those are cancelled at once.
+SELECT asked.key, job.id
+FROM millrace.cancel_request AS asked
+LEFT JOIN millrace.job AS job ON job.key = asked.key
+WHERE job.key IS NULL
+   OR EXISTS (
+      SELECT 1 FROM millrace.attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL
+   )
+   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = asked.key)
+   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = asked.key)
+   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = asked.key)
+ORDER BY asked.key
+LIMIT :limit::integer;
+
+-- name: failed_without_letter
+-- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
+SELECT job.key, job.id
+FROM millrace.attempt AS done
+JOIN millrace.job AS job ON job.key = done.key
+WHERE done.state = 6
+  AND done.finished_at > (SELECT min(died_at) FROM millrace.dead_letter)
+  AND NOT EXISTS (SELECT 1 FROM millrace.dead_letter AS letter WHERE letter.id = job.id)
+ORDER BY job.key
+LIMIT :limit::integer;
+
+-- name: letters_without_failure
+-- Dead letters of jobs that are still there and have not failed. The ledger is asked for jobs with
+-- a letter alone.
+WITH lettered AS MATERIALIZED (
+    SELECT job.key, job.id
+    FROM millrace.dead_letter AS letter
+    JOIN millrace.job AS job ON job.id = letter.id
+)
+SELECT lettered.key, lettered.id
+FROM lettered
+WHERE (
+    SELECT last.state
+    FROM millrace.attempt AS last
+    WHERE last.key = lettered.key
+    ORDER BY last.n DESC
+    LIMIT 1
+) IS DISTINCT FROM 6
+ORDER BY lettered.key
+LIMIT :limit::integer;
+
+-- name: runs_after_end
+-- Jobs that are over and have run once more. It reads the whole ledger.
+SELECT DISTINCT late.key, job.id
+FROM millrace.attempt AS ended
+JOIN millrace.attempt AS late ON late.key = ended.key AND late.n > ended.n
+LEFT JOIN millrace.job AS job ON job.key = late.key
+WHERE ended.state IS NOT NULL
+ORDER BY late.key
+LIMIT :limit::integer;
+
+-- name: run_gaps
+-- Jobs in whose ledger a run is missing. It reads the whole ledger.
+SELECT DISTINCT run.key, job.id
+FROM millrace.attempt AS run
+LEFT JOIN millrace.job AS job ON job.key = run.key
+WHERE run.n > 1
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace.attempt AS before WHERE before.key = run.key AND before.n = run.n - 1
+  )
+ORDER BY run.key
+LIMIT :limit::integer;
+
+-- name: wrong_charges
+-- Jobs with more attempts than they may have, with more crashes than attempts, that went on
+-- without any attempt left, or whose run was charged twice or gave something back. It reads the
+-- whole ledger.
+SELECT DISTINCT job.key, job.id
+FROM millrace.attempt AS run
+JOIN millrace.job AS job ON job.key = run.key
+LEFT JOIN millrace.attempt AS before ON before.key = run.key AND before.n = run.n - 1
+WHERE run.tries > job.max_attempts
+   OR run.crashes > run.tries
+   OR (run.state IS NULL AND run.tries >= job.max_attempts)
+   OR (
+      (run.n = 1 OR before.key IS NOT NULL)
+      AND (
+          run.tries - coalesce(before.tries, 0) NOT BETWEEN 0 AND 1
+          OR run.crashes - coalesce(before.crashes, 0) NOT BETWEEN 0 AND 1
+      )
+   )
+ORDER BY job.key
+LIMIT :limit::integer;
+
+-- name: ledger_without_job
+-- Runs of jobs that are gone. It reads the whole ledger.
+SELECT DISTINCT run.key, NULL::uuid AS id
+FROM millrace.attempt AS run
+WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = run.key)
+ORDER BY run.key
+LIMIT :limit::integer;
+
+-- name: tags_without_job
+-- Tags of jobs that are gone. It reads all tags.
+SELECT DISTINCT tag.key, NULL::uuid AS id
+FROM millrace.tag AS tag
+WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = tag.key)
+ORDER BY tag.key
+LIMIT :limit::integer;
+
+-- name: endless_idempotency
+-- Idempotency keys whose job is gone, and that never expire. It reads all keys.
+SELECT NULL::bigint AS key, held.job_id AS id
+FROM millrace.idempotency AS held
+WHERE held.expires_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.id = held.job_id)
+ORDER BY held.job_id
+LIMIT :limit::integer;
+
+-- name: lost_idempotency
+-- Jobs whose idempotency key another job holds, or nobody, or that is about to expire. It reads all
+-- jobs.
+SELECT job.key, job.id
+FROM millrace.job AS job
+WHERE job.idempotency IS NOT NULL
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.idempotency AS held
+      WHERE held.tenant = job.tenant
+        AND held.key = job.idempotency
+        AND held.job_id = job.id
+        AND held.expires_at IS NULL
+  )
+ORDER BY job.key
+LIMIT :limit::integer;
+
+-- name: untold_changes
+-- Jobs of which the feed does not tell that they came, waited again or ended, or tells it too
+-- often, as far as it reaches back. Where entries have been removed, a minute is left out: they
+-- went by their age, which is not quite their order. It reads the whole feed and the whole ledger.
+WITH reach AS MATERIALIZED (
+    SELECT CASE
+               WHEN head.position = 0 OR first.position = 1 THEN '-infinity'::timestamptz
+               WHEN first.position IS NULL THEN 'infinity'::timestamptz
+               ELSE first.at + interval '1 minute'
+           END AS at
+    FROM millrace.feed_head AS head
+    LEFT JOIN (SELECT position, at FROM millrace.event ORDER BY position LIMIT 1) AS first ON true
+),
+told AS (
+    SELECT named.key, entry.kind::integer AS kind, count(*) AS times
+    FROM (
+        SELECT kind, keys FROM millrace.event
+        UNION ALL
+        SELECT kind, keys FROM millrace.event_outbox
+    ) AS entry
+    CROSS JOIN LATERAL unnest(entry.keys) AS named (key)
+    WHERE entry.kind IN (1, 3, 4, 5, 6)
+    GROUP BY named.key, entry.kind
+),
+due AS (
+    SELECT job.key, 1 AS kind, 1::bigint AS times
+    FROM millrace.job AS job
+    CROSS JOIN reach
+    WHERE job.created_at > reach.at
+    UNION ALL
+    SELECT run.key,
+           CASE run.state WHEN 4 THEN 3 WHEN 5 THEN 3 WHEN 6 THEN 5 WHEN 7 THEN 6 ELSE 4 END,
+           count(*)
+    FROM millrace.attempt AS run
+    CROSS JOIN reach
+    WHERE run.finished_at > reach.at
+    GROUP BY 1, 2
+)
+SELECT DISTINCT due.key, job.id
+FROM due
+LEFT JOIN told ON told.key = due.key AND told.kind = due.kind
+LEFT JOIN millrace.job AS job ON job.key = due.key
+WHERE coalesce(told.times, 0) < due.times
+   OR (due.kind <> 4 AND told.times > due.times)
+ORDER BY due.key
+LIMIT :limit::integer;
+
+-- name: recount
+-- How many jobs are in each state, told by the jobs themselves. It reads all jobs.
+SELECT count(*) FILTER (WHERE state = 1) AS scheduled,
+       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,
+       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,
+       count(*) FILTER (WHERE state = 3) AS running,
+       count(*) FILTER (WHERE state = 6) AS failed
+FROM millrace.job_now;

@@ -1,0 +1,365 @@
+-- What must be true of an installation at every moment: each query answers the jobs of which it is
+-- not. `src/store/invariants.ts` says what each means and how it is cured.
+
+-- name: two_leases
+-- Jobs that two leases hold, or one lease twice. Lists are joined as rows with an index: SQLite
+-- would read the second anew for each member of the first.
+WITH named AS MATERIALIZED (
+    SELECT lease.number, each.key AS turn, each.value AS key
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS each
+),
+numbered AS MATERIALIZED (
+    SELECT lease.number, each.key AS turn, each.value AS n
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.ns) AS each
+)
+SELECT named.key, job.id
+FROM named
+JOIN numbered AS run ON run.number = named.number AND run.turn = named.turn
+LEFT JOIN millrace_job AS job ON job.key = named.key
+WHERE NOT EXISTS (
+    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n
+)
+GROUP BY named.key, job.id
+HAVING count(*) > 1
+ORDER BY named.key
+LIMIT :limit;
+
+-- name: leases_against_ledger
+-- Jobs that a lease holds although they are over or gone, or under a number that the ledger does
+-- not expect.
+WITH named AS MATERIALIZED (
+    SELECT lease.number, each.key AS turn, each.value AS key
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS each
+),
+numbered AS MATERIALIZED (
+    SELECT lease.number, each.key AS turn, each.value AS n
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.ns) AS each
+)
+SELECT DISTINCT named.key, job.id
+FROM named
+JOIN numbered AS run ON run.number = named.number AND run.turn = named.turn
+LEFT JOIN millrace_job AS job ON job.key = named.key
+LEFT JOIN millrace_attempt AS last
+    ON last.key = named.key
+    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = named.key)
+WHERE NOT EXISTS (
+    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n
+)
+  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)
+ORDER BY named.key
+LIMIT :limit;
+
+-- name: places_against_job
+-- Jobs that wait and are filed otherwise than they were asked for, or charged otherwise than the
+-- ledger says, or have no attempt left. Those that are over are found elsewhere.
+WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
+    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_scheduled
+    UNION ALL
+    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_ready
+    UNION ALL
+    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_blocked
+)
+SELECT DISTINCT job.key, job.id
+FROM waiting
+CROSS JOIN millrace_job AS job ON job.key = waiting.key
+LEFT JOIN millrace_attempt AS last
+    ON last.key = waiting.key
+    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)
+WHERE last.state IS NULL
+  AND (
+      waiting.lane <> job.lane
+      OR waiting.priority <> job.priority
+      OR waiting.type <> job.type
+      OR waiting.tenant <> job.tenant
+      OR waiting.concurrency IS NOT job.concurrency
+      OR waiting.tries <> coalesce(last.tries, 0)
+      OR waiting.crashes <> coalesce(last.crashes, 0)
+      OR waiting.tries >= job.max_attempts
+  )
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: overdue_promotions
+-- Jobs whose time came long ago and that nobody has promoted, although workers live.
+SELECT place.key, job.id
+FROM millrace_scheduled AS place
+LEFT JOIN millrace_job AS job ON job.key = place.key
+WHERE place.run_at < :now - 300000
+  AND EXISTS (
+      SELECT 1
+      FROM millrace_worker AS worker
+      WHERE worker.until > :now
+        AND worker.joined_at < :now - 300000
+  )
+ORDER BY place.run_at, place.key
+LIMIT :limit;
+
+-- name: stale_dedup
+-- Dedup keys that a job holds which is over, gone, or has another key.
+SELECT held.job AS key, job.id
+FROM millrace_dedup AS held
+LEFT JOIN millrace_job AS job ON job.key = held.job
+WHERE job.key IS NULL
+   OR EXISTS (
+      SELECT 1 FROM millrace_attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL
+   )
+   OR (job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key) IS NOT TRUE
+ORDER BY held.job
+LIMIT :limit;
+
+-- name: unheld_dedup
+-- Jobs that are not over and whose dedup key nobody holds: a second one would be let in.
+WITH live (key) AS (
+    SELECT key FROM millrace_scheduled
+    UNION
+    SELECT key FROM millrace_ready
+    UNION
+    SELECT key FROM millrace_blocked
+    UNION
+    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named
+)
+SELECT job.key, job.id
+FROM live
+JOIN millrace_job AS job ON job.key = live.key
+WHERE job.dedup IS NOT NULL
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_dedup AS held
+      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL
+  )
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: shared_dedup
+-- Jobs that are not over and whose dedup key another job holds.
+WITH live (key) AS (
+    SELECT key FROM millrace_scheduled
+    UNION
+    SELECT key FROM millrace_ready
+    UNION
+    SELECT key FROM millrace_blocked
+    UNION
+    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named
+),
+-- The holder is looked up for each, whatever a planner without figures thinks of a join.
+keyed AS MATERIALIZED (
+    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (
+               SELECT held.job
+               FROM millrace_dedup AS held
+               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup
+           ) AS holder
+    FROM live
+    JOIN millrace_job AS job ON job.key = live.key
+    WHERE job.dedup IS NOT NULL
+)
+SELECT keyed.key, keyed.id
+FROM keyed
+WHERE keyed.holder <> keyed.key
+  AND EXISTS (
+      SELECT 1
+      FROM millrace_job AS holder
+      WHERE holder.key = keyed.holder
+        AND holder.tenant = keyed.tenant
+        AND holder.type = keyed.type
+        AND holder.dedup = keyed.dedup
+  )
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_attempt AS done
+      WHERE done.key = keyed.holder AND done.state IS NOT NULL
+  )
+ORDER BY keyed.key
+LIMIT :limit;
+
+-- name: stale_cancel_requests
+-- Requests to cancel jobs that are over or gone, or that wait: those are cancelled at once.
+SELECT asked.key, job.id
+FROM millrace_cancel_request AS asked
+LEFT JOIN millrace_job AS job ON job.key = asked.key
+WHERE job.key IS NULL
+   OR EXISTS (
+      SELECT 1 FROM millrace_attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL
+   )
+   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = asked.key)
+   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = asked.key)
+   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = asked.key)
+ORDER BY asked.key
+LIMIT :limit;
+
+-- name: failed_without_letter
+-- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
+SELECT job.key, job.id
+FROM millrace_attempt AS done
+JOIN millrace_job AS job ON job.key = done.key
+WHERE done.state = 6
+  AND done.finished_at > (SELECT min(died_at) FROM millrace_dead_letter)
+  AND NOT EXISTS (SELECT 1 FROM millrace_dead_letter AS letter WHERE letter.id = job.id)
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: letters_without_failure
+-- Dead letters of jobs that are still there and have not failed. The ledger is asked for jobs with
+-- a letter alone.
+WITH lettered AS MATERIALIZED (
+    SELECT job.key, job.id
+    FROM millrace_dead_letter AS letter
+    CROSS JOIN millrace_job AS job ON job.id = letter.id
+)
+SELECT lettered.key, lettered.id
+FROM lettered
+WHERE (
+    SELECT last.state
+    FROM millrace_attempt AS last
+    WHERE last.key = lettered.key
+    ORDER BY last.n DESC
+    LIMIT 1
+) IS NOT 6
+ORDER BY lettered.key
+LIMIT :limit;
+
+-- name: runs_after_end
+-- Jobs that are over and have run once more. It reads the whole ledger.
+SELECT DISTINCT late.key, job.id
+FROM millrace_attempt AS ended
+JOIN millrace_attempt AS late ON late.key = ended.key AND late.n > ended.n
+LEFT JOIN millrace_job AS job ON job.key = late.key
+WHERE ended.state IS NOT NULL
+ORDER BY late.key
+LIMIT :limit;
+
+-- name: run_gaps
+-- Jobs in whose ledger a run is missing. It reads the whole ledger.
+SELECT DISTINCT run.key, job.id
+FROM millrace_attempt AS run
+LEFT JOIN millrace_job AS job ON job.key = run.key
+WHERE run.n > 1
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_attempt AS before WHERE before.key = run.key AND before.n = run.n - 1
+  )
+ORDER BY run.key
+LIMIT :limit;
+
+-- name: wrong_charges
+-- Jobs with more attempts than they may have, with more crashes than attempts, that went on
+-- without any attempt left, or whose run was charged twice or gave something back. It reads the
+-- whole ledger.
+SELECT DISTINCT job.key, job.id
+FROM millrace_attempt AS run
+JOIN millrace_job AS job ON job.key = run.key
+LEFT JOIN millrace_attempt AS before ON before.key = run.key AND before.n = run.n - 1
+WHERE run.tries > job.max_attempts
+   OR run.crashes > run.tries
+   OR (run.state IS NULL AND run.tries >= job.max_attempts)
+   OR (
+      (run.n = 1 OR before.key IS NOT NULL)
+      AND (
+          run.tries - coalesce(before.tries, 0) NOT BETWEEN 0 AND 1
+          OR run.crashes - coalesce(before.crashes, 0) NOT BETWEEN 0 AND 1
+      )
+   )
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: ledger_without_job
+-- Runs of jobs that are gone. It reads the whole ledger.
+SELECT DISTINCT run.key, NULL AS id
+FROM millrace_attempt AS run
+WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)
+ORDER BY run.key
+LIMIT :limit;
+
+-- name: tags_without_job
+-- Tags of jobs that are gone. It reads all tags.
+SELECT DISTINCT tag.key, NULL AS id
+FROM millrace_tag AS tag
+WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)
+ORDER BY tag.key
+LIMIT :limit;
+
+-- name: endless_idempotency
+-- Idempotency keys whose job is gone, and that never expire. It reads all keys.
+SELECT NULL AS key, held.job_id AS id
+FROM millrace_idempotency AS held
+WHERE held.expires_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.id = held.job_id)
+ORDER BY held.job_id
+LIMIT :limit;
+
+-- name: lost_idempotency
+-- Jobs whose idempotency key another job holds, or nobody, or that is about to expire. It reads all
+-- jobs.
+SELECT job.key, job.id
+FROM millrace_job AS job
+WHERE job.idempotency IS NOT NULL
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_idempotency AS held
+      WHERE held.tenant = job.tenant
+        AND held.key = job.idempotency
+        AND held.job_id = job.id
+        AND held.expires_at IS NULL
+  )
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: untold_changes
+-- Jobs of which the feed does not tell that they came, waited again or ended, or tells it too
+-- often, as far as it reaches back. Where entries have been removed, a minute is left out: they
+-- went by their age, which is not quite their order. It reads the whole feed and the whole ledger.
+WITH reach AS MATERIALIZED (
+    SELECT CASE
+               WHEN head.seq IS NULL OR first.position = 1 THEN -1
+               WHEN first.position IS NULL THEN 9e15
+               ELSE first.at + 60000
+           END AS at
+    FROM (SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'millrace_event') AS head
+    LEFT JOIN (SELECT position, at FROM millrace_event ORDER BY position LIMIT 1) AS first
+),
+told AS MATERIALIZED (
+    SELECT CAST(named.value AS INTEGER) AS key, entry.kind, count(*) AS times
+    FROM millrace_event AS entry
+    JOIN json_each(entry.keys) AS named
+    WHERE entry.kind IN (1, 3, 4, 5, 6)
+    GROUP BY 1, 2
+),
+due AS (
+    SELECT job.key, 1 AS kind, 1 AS times
+    FROM millrace_job AS job
+    CROSS JOIN reach
+    WHERE job.created_at > reach.at
+    UNION ALL
+    SELECT run.key,
+           CASE run.state WHEN 4 THEN 3 WHEN 5 THEN 3 WHEN 6 THEN 5 WHEN 7 THEN 6 ELSE 4 END,
+           count(*)
+    FROM millrace_attempt AS run
+    CROSS JOIN reach
+    WHERE run.finished_at > reach.at
+    GROUP BY 1, 2
+)
+SELECT DISTINCT due.key, job.id
+FROM due
+LEFT JOIN told ON told.key = due.key AND told.kind = due.kind
+LEFT JOIN millrace_job AS job ON job.key = due.key
+WHERE coalesce(told.times, 0) < due.times
+   OR (due.kind <> 4 AND told.times > due.times)
+ORDER BY due.key
+LIMIT :limit;
+
+-- name: recount
+-- How many jobs are in each state, told by the jobs themselves. It reads all jobs.
+SELECT count(*) FILTER (WHERE state = 1) AS scheduled,
+       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,
+       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,
+       count(*) FILTER (WHERE state = 3) AS running,
+       count(*) FILTER (WHERE state = 6) AS failed
+FROM millrace_job_now;

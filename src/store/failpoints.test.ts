@@ -1,0 +1,167 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { makeStore } from "../make-store.ts";
+import { virtualClock } from "../../test/support/virtual-clock.ts";
+import { FAILPOINTS, parseFailpoints, withFailpoints } from "./failpoints.ts";
+import { makeSqliteStore } from "./sqlite/make.ts";
+import type { JobStore } from "./store.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("what stands in MILLRACE_FAILPOINTS", () => {
+  test("names places, actions and occurrences", () => {
+    const text = "after:claim=kill@3, before:settle=delay(200)@every 5,before:open=error";
+    expect(parseFailpoints(text)).toEqual([
+      { name: "after:claim", action: { kind: "kill" }, at: 3, isRepeated: false },
+      { name: "before:settle", action: { kind: "delay", ms: 200 }, at: 5, isRepeated: true },
+      { name: "before:open", action: { kind: "error" }, at: 1, isRepeated: false },
+    ]);
+  });
+
+  test.each([
+    ["after:clam=kill", 'there is no failpoint "after:clam"; there are before:open, after:open'],
+    ["claim=kill", 'there is no failpoint "claim"'],
+    ["after:watch=kill", 'there is no failpoint "after:watch"'],
+    ["after:claim", '"after:claim" must be a name, an action and perhaps an occurrence'],
+    ["after:claim=explode", "is no action; there are kill, stop, error and delay(MS)"],
+    ["after:claim=delay", "is no action"],
+    ["after:claim=delay(1e3)", "is no action"],
+    ["after:claim=delay(3600001)", "is no action"],
+    ["after:claim=kill@0", "must be @N or @every N, N from 1 on"],
+    ["after:claim=kill@every", "must be @N or @every N"],
+    ["after:claim=kill,", '"" must be a name'],
+  ])("is refused when it is %s, and the message teaches", (text, words) => {
+    expect(() => parseFailpoints(text)).toThrow(
+      expect.objectContaining({
+        code: "OPTION_INVALID",
+        message: expect.stringContaining(words),
+        details: { option: "MILLRACE_FAILPOINTS" },
+      }),
+    );
+  });
+});
+
+describe("a failpoint", () => {
+  test("stands before and after every verb of the port", async () => {
+    const { store } = world("");
+    const verbs = Object.getOwnPropertyNames(Object.getPrototypeOf(store));
+    const own = ["constructor", "watch", "backup", "fence", "examine"];
+    expect(FAILPOINTS).toEqual(
+      expect.arrayContaining(
+        verbs.filter((verb) => !own.includes(verb)).flatMap((verb) => [`before:${verb}`]),
+      ),
+    );
+    expect(FAILPOINTS).toHaveLength(2 * (verbs.length - own.length));
+  });
+
+  test("that kills strikes once, at the pass that it names", async () => {
+    const { armed, signals } = world("before:stats=kill@3");
+    await armed.open();
+    for (let call = 1; call <= 5; call += 1) await armed.stats(1);
+    expect(signals).toEqual(["SIGKILL"]);
+    await armed.close();
+  });
+
+  test("with @every strikes again and again", async () => {
+    const { armed, signals } = world("after:stats=stop@every 2");
+    await armed.open();
+    for (let call = 1; call <= 5; call += 1) await armed.stats(1);
+    expect(signals).toEqual(["SIGSTOP", "SIGSTOP"]);
+    await armed.close();
+  });
+
+  test("counts each place by itself, and two at one place both strike", async () => {
+    const { armed, signals } = world("after:stats=stop@2,after:stats=kill@3,after:gates=kill@2");
+    await armed.open();
+    await armed.gates();
+    for (let call = 1; call <= 3; call += 1) await armed.stats(1);
+    expect(signals).toEqual(["SIGSTOP", "SIGKILL"]);
+    await armed.close();
+  });
+
+  test("that errs before a verb leaves everything as it was", async () => {
+    const { armed } = world("before:pause=error");
+    await armed.open();
+    const gate = { kind: "lane", name: "mail" } as const;
+    await expect(armed.pause(gate, { reason: "dust", by: null })).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: "before:pause=error@1 has struck: nothing was changed",
+    });
+    expect(await armed.gates()).toEqual([]);
+    await armed.close();
+  });
+
+  test("that errs after a verb withholds only the answer", async () => {
+    const { armed } = world("after:pause=error");
+    await armed.open();
+    const gate = { kind: "lane", name: "mail" } as const;
+    await expect(armed.pause(gate, { reason: "dust", by: null })).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: expect.stringContaining("has been done, and the answer is withheld"),
+    });
+    expect(await armed.gates()).toMatchObject([gate]);
+    await armed.close();
+  });
+
+  test("after a verb is not passed when the verb itself fails", async () => {
+    const { armed, signals } = world("after:stats=kill");
+    await expect(armed.stats(1)).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    expect(signals).toEqual([]);
+  });
+
+  test("that delays lets the verb go on after that time", async () => {
+    const { armed, clock } = world("before:stats=delay(200)");
+    await armed.open();
+    let isAnswered = false;
+    const answer = armed.stats(1).then(() => (isAnswered = true));
+    await clock.advance(199);
+    expect(isAnswered).toBe(false);
+    await clock.advance(1);
+    await answer;
+    expect(isAnswered).toBe(true);
+    await armed.close();
+  });
+});
+
+describe("a store with failpoints", () => {
+  test("tells once that they are armed", () => {
+    const { armed } = world("after:claim=kill@3,before:settle=delay(200)@every 5");
+    const notices: string[] = [];
+    armed.onNotice?.((notice) => notices.push(notice));
+    armed.onNotice?.((notice) => notices.push(notice));
+    expect(notices).toEqual([
+      "failpoints are armed: after:claim=kill@3, before:settle=delay(200)@every 5",
+    ]);
+  });
+
+  test("keeps its heartbeat's thread, unless what that does is to be struck", () => {
+    const store = makeSqliteStore({ path: "unopened.db" });
+    expect(store.thread).not.toBeNull();
+    expect(withFailpoints(store, "after:claim=kill").thread).toEqual(store.thread);
+    expect(withFailpoints(store, "before:renew=delay(9)").thread).toBeNull();
+    expect(withFailpoints(store, "after:overdue=error").thread).toBeNull();
+  });
+
+  test("is what the environment asks for, and nothing else is", async () => {
+    const address = { kind: "sqlite", path: ":memory:" } as const;
+    vi.stubEnv("MILLRACE_FAILPOINTS", "before:open=error");
+    await expect((await makeStore(address)).open()).rejects.toThrow("before:open=error@1");
+
+    vi.stubEnv("MILLRACE_FAILPOINTS", "nonsense");
+    await expect(makeStore(address)).rejects.toMatchObject({ code: "OPTION_INVALID" });
+
+    vi.stubEnv("MILLRACE_FAILPOINTS", "");
+    const plain = await makeStore(address);
+    expect(Reflect.get(plain, "onNotice")).toBeUndefined();
+    await plain.open();
+    await plain.close();
+  });
+});
+
+function world(text: string) {
+  const clock = virtualClock();
+  const signals: string[] = [];
+  const ports = { clock, signal: (signal: string): void => void signals.push(signal) };
+  const store = makeSqliteStore({ path: ":memory:" });
+  const armed: JobStore = text === "" ? store : withFailpoints(store, text, ports);
+  return { store, armed, clock, signals };
+}

@@ -1,0 +1,34 @@
+/** Short forms of `npm run chaos`: real processes, real faults, judged by what was promised. */
+import { describe, expect, test } from "vitest";
+import { playCampaign } from "../../scripts/chaos/campaign.ts";
+import type { StoreKind } from "../../scripts/chaos/scene.ts";
+import { tally } from "../../scripts/chaos/tally.ts";
+
+/** Of faults that every machine can have, and that heal soon. */
+const CAMPAIGNS: readonly [store: StoreKind, faults: readonly string[]][] = [
+  ["sqlite", ["kill", "producer-kill", "zombie", "lock", "clock"]],
+  ["postgres", ["kill", "cut", "terminate"]],
+];
+
+describe.each(CAMPAIGNS)("three workers and two producers on %s", (store, faults) => {
+  test(`keep every promise through ${faults.join(", ")}`, async () => {
+    const words: string[] = [];
+    const voyages = await playCampaign({
+      store,
+      faults,
+      rounds: faults.length,
+      seed: 1,
+      tell: (line) => words.push(line),
+    });
+
+    const rows = tally(voyages);
+
+    expect(voyages.flatMap(({ ending }) => ending.findings)).toEqual([]);
+    // A campaign that struck nothing, or at nothing, proves nothing.
+    expect(
+      faults.filter((fault) => !rows.some((row) => row.fault === fault && row.struck > 0)),
+    ).toEqual([]);
+    expect(rows.at(-1)?.acked).toBeGreaterThan(50);
+    expect(words).toHaveLength(faults.length);
+  });
+});

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { openPostgres } from "../support/stores.ts";
+import { invariantsSuite, type Patient } from "./invariants.suite.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres({ durable: false });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe("PostgreSQL", () => {
+  invariantsSuite(openPatient);
+});
+
+async function openPatient(): Promise<Patient> {
+  const handles = await openPostgres(server, "shared");
+  const { store, clock, pool, schema } = handles;
+  const doctor = makePostgresStore({ pool, schema }, { clock });
+  await doctor.open();
+  return {
+    store,
+    clock,
+    feed: "event_outbox",
+    list: (...numbers) => `'{${numbers.join()}}'`,
+    keyAsList: "ARRAY[key]",
+    table: (name) => `"${schema}"."${name}"`,
+    async plant(sql) {
+      await pool.query(sql.replaceAll("millrace.", `"${schema}".`));
+    },
+    async examine() {
+      // Transactions of other tests may be old, and tables of former ones full of dead rows.
+      const limits = { transactionMs: Infinity, deadRows: Infinity, isDeep: true };
+      const { findings, breaches } = await doctor.examine(limits);
+      return { findings, breaches };
+    },
+    async [Symbol.asyncDispose]() {
+      await doctor.close();
+      await handles[Symbol.asyncDispose]();
+    },
+  };
+}

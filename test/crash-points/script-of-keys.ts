@@ -1,0 +1,212 @@
+/** A script of keys, gates, callers' transactions, dead letters, workers that go, and retention. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { storeError } from "../../src/store/sqlite/errors.ts";
+import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
+import type { NewJob } from "../../src/store/store.ts";
+import {
+  completed,
+  completedWithErrors,
+  crashedOnce,
+  failedWith,
+  retention,
+  retryIn,
+  workerInfo,
+} from "../support/factories.ts";
+import { at, settleItem, take } from "../support/steps.ts";
+import type { Batch } from "../support/steps.ts";
+import { did, type Scene, type Step } from "./steps.ts";
+
+const PAYMENT = { key: "payment-1", onConflict: "return-existing" } as const;
+const HELD = { kind: "type", name: "held" } as const;
+const GONE = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+
+export async function* before(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, Batch> {
+  yield* enqueueAll(store, scene);
+  yield* closeGates(store, scene);
+  return yield* work(store, scene);
+}
+
+export async function* after(
+  store: SqliteJobStore,
+  scene: Scene,
+  held: Batch,
+): AsyncGenerator<Step, void> {
+  yield* openGates(store);
+  yield* reprocess(store, scene, held);
+  yield* comeAndGo(store, scene);
+  yield* prune(store, scene);
+}
+
+async function* enqueueAll(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, void> {
+  const { job } = scene;
+  const dedup = (onConflict: "skip" | "extend") => ({ key: "nightly", onConflict }) as const;
+  const payload = JSON.stringify({ text: "x".repeat(400) });
+  await store.enqueue([
+    job({ payload }),
+    job({ due: { delayMs: 30_000 }, dedup: dedup("skip"), tags: { customer: "c1" } }),
+    job({ idempotency: PAYMENT, payload }),
+    job({ due: { delayMs: 30_000 } }),
+    ...Array.from({ length: 12 }, () => job({ payload, priority: 300 })),
+  ]);
+  yield did("enqueue with keys and without in one call");
+  const extending = job({ due: { delayMs: 90_000 }, dedup: dedup("extend") });
+  const [extended] = await store.enqueue([extending]);
+  assert.equal(extended?.status, "existing");
+  yield did("put off the holder of a dedup key");
+
+  const mine = [job({ tenant: "acme" }), job({ dedup: { key: "mine", onConflict: "skip" } })];
+  await inTransaction(store, scene, mine, "COMMIT");
+  yield did("enqueue in a caller's transaction");
+  await inTransaction(store, scene, [job({ type: "never heard of" })], "ROLLBACK");
+  yield did("enqueue in one that is rolled back");
+}
+
+/** A caller's handle has the same file open, and waits for the disk as the store does. */
+function inTransaction(
+  store: SqliteJobStore,
+  { path, patiently }: Scene,
+  jobs: readonly NewJob[],
+  end: "COMMIT" | "ROLLBACK",
+): Promise<void> {
+  return patiently(() => enqueueInside(store, path, jobs, end));
+}
+
+async function enqueueInside(
+  store: SqliteJobStore,
+  path: string,
+  jobs: readonly NewJob[],
+  end: "COMMIT" | "ROLLBACK",
+): Promise<void> {
+  const handle = new DatabaseSync(path);
+  try {
+    handle.exec("PRAGMA synchronous = FULL");
+    handle.exec("BEGIN IMMEDIATE");
+    await store.enqueueInside(handle, jobs);
+    handle.exec(end);
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    handle.close();
+  }
+}
+
+async function* closeGates(store: SqliteJobStore, { job }: Scene): AsyncGenerator<Step, void> {
+  await store.enqueue([job({ type: HELD.name }), job({ type: HELD.name, priority: 1 })]);
+  yield did("enqueue behind a gate");
+  const tenant = { kind: "tenant", name: "acme" } as const;
+  await store.pause(tenant, { reason: "unpaid", by: "ada", forMs: 20_000 });
+  yield did("pause for a while");
+  await store.pause(HELD, { reason: "stocktaking", by: "ada" });
+  yield did("pause");
+  assert.equal(await store.hold(100), 3);
+  yield did("hold");
+}
+
+/** Answers a run that is still held. */
+async function* work(store: SqliteJobStore, { job, worker }: Scene): AsyncGenerator<Step, Batch> {
+  await store.join(workerInfo({ id: worker }));
+  yield did("join");
+  const batch = await take(store, { worker, limit: 6 });
+  yield did("claim");
+  const run = (index: number) => at(batch.jobs, index);
+  const children = [job({ parentId: run(0).id, idempotency: { ...PAYMENT, key: "child" } })];
+  const partly = settleItem(batch, run(0), completedWithErrors(2));
+  await store.settle([{ ...partly, children }, settleItem(batch, run(1), completed())]);
+  yield did("complete two, with a child that has a key");
+  await store.settle([2, 3].map((index) => settleItem(batch, run(index), failedWith())));
+  yield did("fail two");
+  await store.cancel(run(4).id, "ada", "not wanted");
+  yield did("ask a running job to stop");
+  await store.settle([settleItem(batch, run(4), retryIn(10_000))]);
+  yield did("cancel it instead of a retry");
+
+  const [first, second] = await store.deadLetters({}, { limit: 2 });
+  assert.ok(first && second);
+  await store.review(first.id, { status: "acknowledged", by: "eve", notes: "seen" });
+  yield did("acknowledge a dead letter");
+  await store.review(second.id, { status: "discarded", by: "eve", notes: null });
+  yield did("discard a dead letter");
+  const [scheduled] = (await store.list({ states: ["scheduled"] }, { limit: 1 })).jobs;
+  assert.ok(scheduled);
+  await store.hurry(scheduled.id);
+  yield did("hurry");
+  await store.quiet(worker);
+  yield did("quiet");
+  await store.renew(worker, 30_000);
+  yield did("renew");
+  return { ...batch, jobs: [run(5)] };
+}
+
+async function* openGates(store: SqliteJobStore): AsyncGenerator<Step, void> {
+  await store.resume(HELD);
+  yield did("resume");
+  assert.equal(await store.release(1), 1);
+  yield did("release one");
+  assert.equal(await store.release(100), 1);
+  yield did("release the rest behind that gate");
+}
+
+async function* reprocess(
+  store: SqliteJobStore,
+  { job }: Scene,
+  held: Batch,
+): AsyncGenerator<Step, void> {
+  const [letter] = await store.deadLetters({ status: "acknowledged" }, { limit: 1 });
+  assert.ok(letter);
+  await store.reprocess(letter.id, job({ retryOf: letter.id }), "eve", "works again");
+  yield did("reprocess a dead letter");
+  await store.intervene(at(held.jobs, 0).id, () => failedWith());
+  yield did("fail a running job by hand");
+}
+
+async function* comeAndGo(
+  store: SqliteJobStore,
+  { clock, job, worker }: Scene,
+): AsyncGenerator<Step, void> {
+  await store.leave(worker);
+  yield did("leave with an end that it has not heard of");
+  await store.rescue({
+    worker,
+    beats: await beatsOf(store, worker),
+    limit: 10,
+    decide: crashedOnce,
+  });
+  yield did("rescue nothing but the worker");
+  const other = workerInfo({ id: job().id });
+  await store.join(other);
+  yield did("join another worker");
+  await take(store, { worker: other.id, limit: 3, buffer: true });
+  yield did("claim into a buffer");
+  await store.leave(other.id);
+  yield did("leave with a buffer");
+  await clock.advance(1);
+  const beats = await beatsOf(store, other.id);
+  await store.rescue({ worker: other.id, beats, limit: 2, decide: crashedOnce });
+  yield did("rescue a part");
+  await store.rescue({ worker: other.id, beats, limit: 100, decide: crashedOnce });
+  yield did("rescue the rest");
+  await clock.advance(95_000);
+  await store.promote(100);
+  yield did("promote");
+}
+
+async function beatsOf(store: SqliteJobStore, worker: string): Promise<number> {
+  return (await store.silent(10)).find(({ id }) => id === worker)?.beats ?? 0;
+}
+
+async function* prune(store: SqliteJobStore, { clock, job }: Scene): AsyncGenerator<Step, void> {
+  const rules = retention({ finishedMs: GONE, idempotencyMs: 200_000 });
+  assert.ok((await store.prune(rules, 2)).jobs === 2);
+  yield did("prune two jobs");
+  assert.ok((await store.prune(rules, 100)).jobs > 0);
+  yield did("prune the other jobs");
+  await clock.advance(200_000);
+  const all = { ...rules, deadLetterMs: 0, eventMs: 0 };
+  const { deadLetters, idempotencyKeys } = await store.prune(all, 100);
+  assert.ok(deadLetters > 0 && idempotencyKeys > 0);
+  yield did("prune keys, dead letters and events");
+  const [again] = await store.enqueue([job({ idempotency: PAYMENT })]);
+  assert.equal(again?.status, "created");
+  yield did("enqueue with a key that is free again");
+}

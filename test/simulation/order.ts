@@ -1,0 +1,49 @@
+/** Who may be claimed, and in which order. */
+import type { Report, Step } from "./invariants.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export function isClosed({ gates }: Snapshot, name: number, nowMs: number): boolean {
+  const until = gates.get(name);
+  return until === null || (until !== undefined && until > nowMs);
+}
+
+/** What is claimed together comes before what stays, lane by lane. */
+export function checkOrder({ before, after, changed, nowMs }: Step, report: Report): void {
+  const fresh = [...changed]
+    .flatMap((key) => after.held.get(key) ?? [])
+    .filter(({ key, fence }) => before.held.get(key)?.[0]?.fence !== fence);
+  if (fresh.length === 0) return;
+  const isBuffer = fresh.some(({ start }) => start === null);
+  const waiting = [...before.places.values()].flat().filter(({ place }) => place === "ready");
+  const taken = new Set(fresh.map(({ key }) => key));
+  const last = new Map<number, (typeof waiting)[number]>();
+  for (const place of waiting) {
+    const known = last.get(place.lane);
+    if (!taken.has(place.key)) continue;
+    if (known === undefined || comesBefore(known, place)) last.set(place.lane, place);
+  }
+  for (const left of waiting) {
+    const names = [left.lane, left.type, left.tenant];
+    if (taken.has(left.key) || names.some((name) => isClosed(before, name, nowMs))) continue;
+    if (isBuffer && left.crashes > 0) continue;
+    // Not every worker takes these.
+    if (before.names.get(left.type)?.startsWith(ONE_WORKER)) continue;
+    const passed = last.get(left.lane);
+    if (passed !== undefined && comesBefore(left, passed)) {
+      report("I11", `job ${passed.key} was claimed before job ${left.key}, which is more urgent`);
+    }
+  }
+}
+
+/** How the types begin that only one worker takes. */
+export const ONE_WORKER = "only-";
+
+interface Ordered {
+  readonly priority: number;
+  readonly rank: number;
+  readonly key: number;
+}
+
+function comesBefore(left: Ordered, right: Ordered): boolean {
+  return (left.priority - right.priority || left.rank - right.rank || left.key - right.key) < 0;
+}

@@ -1,0 +1,93 @@
+/** What the store has just answered is so, as far as one look at its rows can tell. */
+import type { Report } from "./invariants.ts";
+import { isClosed } from "./order.ts";
+import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
+
+/** An answer, and the moment at which it was given. */
+interface Answered {
+  readonly now: Snapshot;
+  readonly nowMs: number;
+  readonly args: readonly any[];
+  readonly answer: any;
+  readonly report: Report;
+}
+
+export function checkTruth(answered: Answered, verb: string): void {
+  TRUTHS[verb]?.(answered);
+}
+
+const CANCELLED = 7;
+const REPROCESSED = 3;
+
+const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
+  cancel({ now, args, answer, report }) {
+    const key = now.keys.get(hexOf(args[0])) ?? 0;
+    const isOver = answer.status === "cancelled" && finalState(now, key) !== CANCELLED;
+    const isAsked = answer.status === "requested" && !now.asked.has(key);
+    if (isOver || isAsked) report("I8", `the cancellation of job ${key} has no effect`);
+  },
+  pause({ now, nowMs, args, report }) {
+    if (!isGateClosed(now, args[0].name, nowMs)) {
+      report("I8", `the gate ${args[0].name} was closed, and stands open`);
+    }
+  },
+  resume({ now, nowMs, args, report }) {
+    if (isGateClosed(now, args[0].name, nowMs)) {
+      report("I21", `the gate ${args[0].name} was opened, and stays closed`);
+    }
+  },
+  quiet({ now, args, answer, report }) {
+    const isQuiet = now.workers.get(hexOf(args[0]))?.quiet === 1;
+    if (answer !== isQuiet) report("I8", `worker ${args[0]} was told to be quiet: ${answer}`);
+  },
+  join({ now, nowMs, args, report }) {
+    const until = now.workers.get(hexOf(args[0].id))?.until ?? 0;
+    if (until <= nowMs) report("I21", `worker ${args[0].id} has joined without a lease`);
+  },
+  renew({ now, nowMs, args, answer, report }) {
+    const id = hexOf(args[0]);
+    if (answer.status === "lost") {
+      if (now.workers.has(id)) report("I21", `worker ${args[0]} is known, and told otherwise`);
+      return;
+    }
+    if ((now.workers.get(id)?.until ?? 0) <= nowMs) {
+      report("I5", `worker ${args[0]} has renewed a lease that it has not`);
+    }
+    const asked = [...now.asked].filter((key) => now.held.get(key)?.[0]?.worker === id);
+    const told: readonly number[] = answer.cancel.map(({ key }: { key: number }) => key);
+    const isTold = asked.length === told.length && asked.every((key) => told.includes(key));
+    if (!isTold) report("I8", `worker ${args[0]} was not told what to cancel`);
+  },
+  leave({ now, nowMs, args, report }) {
+    const until = now.workers.get(hexOf(args[0]))?.until ?? 0;
+    if (until > nowMs) report("I24", `worker ${args[0]} has left, and its lease stands`);
+  },
+  silent({ now, nowMs, answer, report }) {
+    const silent = [...now.workers.values()].filter(({ until }) => until <= nowMs).length;
+    if (silent !== answer.length) report("I21", `${silent} worker(s) are silent: ${answer.length}`);
+  },
+  rescue({ now, args, answer, report }) {
+    if (!answer.done) return;
+    const id = hexOf(args[0].worker);
+    const isLeft = [...now.leases.values()].some(({ worker }) => worker === id);
+    if (isLeft || now.workers.has(id)) report("I21", `the rescue of ${id} has left something`);
+  },
+  reprocess({ now, args, answer, report }) {
+    if (answer.status !== "reprocessed") return;
+    const letter = now.letters.get(hexOf(args[0]));
+    const isKept = letter?.status === REPROCESSED && now.keys.has(letter.successor ?? "");
+    if (!isKept) report("I1", `letter ${args[0]} was reprocessed without a successor`);
+  },
+  feed({ args, answer, report }) {
+    const positions: readonly number[] = answer.map((entry: any) => entry.position);
+    const isGapless = positions.every((position, index) => {
+      return index === 0 ? position > args[0] : position === positions[index - 1]! + 1;
+    });
+    if (!isGapless) report("I13", `the feed after ${args[0]} is read as ${String(positions)}`);
+  },
+};
+
+function isGateClosed(now: Snapshot, name: string, nowMs: number): boolean {
+  const ids = [...now.names].filter(([, known]) => known === name);
+  return ids.some(([id]) => isClosed(now, id, nowMs));
+}
