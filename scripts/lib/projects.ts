@@ -9,8 +9,6 @@ export interface TestProject {
   readonly testSeconds: number;
   /** Part of `npm run test:quick`. */
   readonly quick: boolean;
-  /** Takes its time, and runs only when somebody names it. */
-  readonly isCampaign?: boolean;
   /** A module that runs once before its first test. */
   readonly setup?: string;
 }
@@ -139,6 +137,5 @@ export const PROJECTS: readonly TestProject[] = [
     budgetSeconds: 120,
     testSeconds: 120,
     quick: false,
-    isCampaign: true,
   },
 ];

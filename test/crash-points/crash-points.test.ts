@@ -14,9 +14,9 @@ import type { Script, Temper } from "./script.ts";
 import { callPoints, pointsFor, strikeAll } from "./strikes.ts";
 import type { Fault } from "./strikes.ts";
 
-/** As many as every fifth of one script. */
-const KILL_EVERY = 10;
-const ERROR_EVERY = 80;
+/** Each costs a process: more would take longer than a test of every day may. */
+const KILL_EVERY = 20;
+const ERROR_EVERY = 160;
 const IMAGES = 200;
 const SEED = 2026;
 const NAMES = ["work", "keys"] as const;
