@@ -21,8 +21,8 @@ import type { Tally } from "./lib/tally-reporter.ts";
 
 /** What takes too long for every day is named, so that nobody takes it for done. */
 const LEFT_OUT =
-  "These were short forms. The campaigns themselves: npm run simulate, npm run chaos, and\n" +
-  "node scripts/show/{crash-points,power-loss,differential,interleavings}.ts; see RELIABILITY.md.\n";
+  "These were short forms. The campaigns themselves: npm run simulate, npm run chaos, and node\n" +
+  "scripts/show/{crash-points,power-loss,differential,interleavings}.ts; see RELIABILITY.md.\n";
 
 process.exitCode = await main(process.argv.slice(2));
 

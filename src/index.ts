@@ -26,6 +26,12 @@ export type {
   Millrace,
   OpenOptions,
   PauseTarget,
+  PhaseView,
+  ProgressView,
+  UnitCounts,
+  UnitFilter,
+  UnitHolderView,
+  UnitView,
   WaitOptions,
   Workers,
   WorkerView,
@@ -46,6 +52,7 @@ export type { Store } from "./store/store.ts";
 // Values
 export type { Duration, Instant } from "./core/duration.ts";
 export type { ErrorClass, State } from "./core/job.ts";
+export type { PhaseState } from "./core/phases.ts";
 export type { Fault as JobFault } from "./core/outcome.ts";
 export type { Json } from "./core/payload.ts";
 export type { Faults, Refused, Stored } from "./face/json.ts";

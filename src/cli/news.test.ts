@@ -61,6 +61,7 @@ function job(state: State): JobView {
     result: null,
     error: null,
     progress: 0,
+    phase: null,
     attempts: 0,
     maxAttempts: 5,
     correlationId: "01JCR5M4X2E8T9V6B3N7K0QWAZ",

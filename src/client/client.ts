@@ -35,6 +35,7 @@ import { makeDeadLetters } from "./dead-letters.ts";
 import { eventsFrom } from "./events.ts";
 import { makeJobs } from "./jobs.ts";
 import { newJobOf } from "./new-job.ts";
+import { failedUnitsOf } from "./progress.ts";
 import { policyOf } from "./retry-policy.ts";
 import { checkRemark, insistOn } from "./texts.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
@@ -62,6 +63,8 @@ export class Client implements Omit<Millrace, "work"> {
   readonly #feed: Feed;
   /** How failures of a type are retried, where this process has its definition. */
   readonly #policies = new Map<string, RetryPolicy>();
+  /** The phases of a type, where this process has its definition. */
+  readonly #phases = new Map<string, readonly string[]>();
   readonly #closing = new AbortController();
   readonly #waits = new Set<Promise<JobRecord>>();
 
@@ -79,6 +82,7 @@ export class Client implements Omit<Millrace, "work"> {
       random: () => dice.random(),
       now: () => clock.now(),
       policyOf: (type) => this.#policies.get(type) ?? parts.preset.retry,
+      phasesOf: (type) => this.#phases.get(type) ?? [],
     });
     this.deadLetters = makeDeadLetters(store, this.newId);
     this.workers = {
@@ -117,7 +121,9 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   async wait<R>(job: JobRef<R>, options: WaitOptions = {}): Promise<Finished<R>> {
-    return finishedOf(await this.#untilFinal(job, options));
+    const final = await this.#untilFinal(job, options);
+    const hasFailedUnits = final.state === "completed_with_errors";
+    return finishedOf(final, hasFailedUnits ? await failedUnitsOf(this.parts.store, final.id) : 0);
   }
 
   async result<R>(job: JobRef<R>, options: WaitOptions = {}): Promise<R> {
@@ -153,11 +159,23 @@ export class Client implements Omit<Millrace, "work"> {
     await this.close();
   }
 
-  /** Remembers how jobs that run here are retried, for failures that are recorded by hand. */
+  /**
+   * Remembers how jobs that run here are retried, for failures that are recorded by hand, and which
+   * phases they have, for those of which none has begun.
+   */
   learn(definitions: Iterable<Definition>, retry: RetryPolicy): void {
-    for (const { type, settings } of definitions) {
-      this.#policies.set(type, policyOf(retry, settings));
+    for (const definition of definitions) {
+      this.#policies.set(definition.type, policyOf(retry, definition.settings));
+      this.#learnPhases(definition);
     }
+  }
+
+  #learnPhases({ type, body }: Definition): void {
+    if (body.kind !== "phases") return;
+    this.#phases.set(
+      type,
+      body.phases.map(({ name }) => name),
+    );
   }
 
   async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<JobRecord> {
@@ -198,10 +216,11 @@ export class Client implements Omit<Millrace, "work"> {
     return tx === undefined ? store.enqueue(jobs) : store.enqueueInside(tx, jobs);
   }
 
-  /** A contract that says nothing about retries teaches nothing, and takes no room. */
+  /** A contract that says nothing about retries or phases teaches nothing, and takes no room. */
   #learnOnce(contract: AnyContract): void {
     const definition = definitionOf(contract);
     const { type, settings } = definition;
+    if (!this.#phases.has(type)) this.#learnPhases(definition);
     if (settings.backoff === undefined || this.#policies.has(type)) return;
     this.learn([definition], this.parts.preset.retry);
   }

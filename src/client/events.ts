@@ -1,7 +1,9 @@
 /** `mill.on`: entries of the feed, job by job, with what each event tells. */
+import type { JobId, JsonText } from "../core/job.ts";
+import { decode } from "../core/payload.ts";
 import type { Feed } from "../events/feed.ts";
 import type { Events } from "../face/events.ts";
-import type { JobRecord, JobStore } from "../store/store.ts";
+import type { FeedEntry, JobStore, PhaseDetail, ProgressDetail } from "../store/store.ts";
 import { runOutside } from "./ambient.ts";
 
 /**
@@ -17,12 +19,12 @@ export function eventsFrom<E extends keyof Events>(
 ): () => void {
   // One after the other, so that events of one job keep their order.
   let turn: Promise<void> = Promise.resolve();
-  return feed.listen(({ kind, jobs }) => {
-    if (kind !== event) return;
+  return feed.listen((entry) => {
+    if (entry.kind !== event) return;
     turn = turn.then(async () => {
-      for (const id of jobs) {
+      for (const [index, id] of entry.jobs.entries()) {
         try {
-          const detail: any = detailOf(kind, id, await store.get(id));
+          const detail: any = await detailOf(store, entry, index, id);
           // The wake-up may come from a job that runs here; what a listener does is not its work.
           const answer: unknown = runOutside(() => listener(detail));
           // The next event does not wait for it.
@@ -36,8 +38,24 @@ export function eventsFrom<E extends keyof Events>(
   });
 }
 
+/** Events that say more than the feed has kept. */
+const LOOKED_UP: ReadonlySet<string> = new Set([
+  "job:enqueued",
+  "job:started",
+  "job:retrying",
+  "job:failed",
+]);
+
 /** What an event says besides the id. A job may have gone on, or be gone, since it happened. */
-function detailOf(kind: string, id: string, job: JobRecord | null): object {
+async function detailOf(
+  store: JobStore,
+  { kind, details }: { readonly kind: string; readonly details: FeedEntry["details"] },
+  index: number,
+  id: JobId,
+): Promise<object> {
+  const detail = details?.[index];
+  if (detail !== undefined) return { id, ...toldIn(kind, detail) };
+  const job = LOOKED_UP.has(kind) ? await store.get(id) : null;
   switch (kind) {
     case "job:enqueued":
       return { id, type: job?.type ?? "" };
@@ -50,4 +68,12 @@ function detailOf(kind: string, id: string, job: JobRecord | null): object {
     default:
       return { id };
   }
+}
+
+/** What the feed itself has kept of it. */
+function toldIn(kind: string, detail: JsonText): object {
+  const told: PhaseDetail & ProgressDetail = JSON.parse(detail);
+  const { phase, percent, overall, data } = told;
+  if (kind === "job:phase:completed") return { phase };
+  return { phase, percent, overall, ...(data === null ? {} : { data: decode(data) }) };
 }

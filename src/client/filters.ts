@@ -1,6 +1,6 @@
 /** What to list, checked: a filter with a slip of the pen would show jobs that nobody asked for. */
 import { STATES, type State } from "../core/job.ts";
-import type { DeadLetterFilter, JobFilter } from "../face/client.ts";
+import type { DeadLetterFilter, JobFilter, UnitFilter } from "../face/client.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../face/rules.ts";
 import type * as store from "../store/store.ts";
 import { aTagSet } from "./options.ts";
@@ -10,6 +10,8 @@ import { idOf } from "./views.ts";
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1_000;
 const TEXT_LENGTH_MAX = 500;
+/** Phase and key of a unit, as bytes, wrapped. */
+const CURSOR_LENGTH_MAX = 4_000;
 
 const PENDING: readonly State[] = ["scheduled", "queued"];
 
@@ -50,6 +52,19 @@ const LETTER_FILTER: Rule = anObject(
   'an object such as { status: "pending_review" }',
 );
 
+const UNIT_FILTER: Rule = anObject(
+  {
+    required: {},
+    optional: {
+      phase: someText,
+      state: oneOf("running", "completed", "failed"),
+      after: aText(CURSOR_LENGTH_MAX),
+      limit: aLimit,
+    },
+  },
+  'an object such as { state: "failed" }',
+);
+
 /** A filter without the page it asks for. */
 interface Asked<Filter> {
   readonly filter: Filter;
@@ -70,6 +85,12 @@ export function jobFilter(given: JobFilter): Asked<store.ListFilter> {
 
 export function deadLetterFilter(given: DeadLetterFilter): Asked<store.DeadLetterFilter> {
   insistOn("deadLetters.list", LETTER_FILTER, given, "");
+  const { after, limit, ...filter } = present(given);
+  return { filter, after, limit: pageOf(limit) };
+}
+
+export function unitFilter(given: UnitFilter): Asked<store.UnitFilter> {
+  insistOn("jobs.units", UNIT_FILTER, given, "");
   const { after, limit, ...filter } = present(given);
   return { filter, after, limit: pageOf(limit) };
 }

@@ -9,6 +9,7 @@ import type { Enqueued } from "../face/enqueue.ts";
 import type { CrashFacts, JobRecord, JobStore } from "../store/store.ts";
 import { explain } from "./explain.ts";
 import { jobFilter } from "./filters.ts";
+import { holdersOf, listUnits, progressOf } from "./progress.ts";
 import { successorAnswer, successorOf } from "./successor.ts";
 import { checkAnyRemark, checkRemark } from "./texts.ts";
 import { attemptView, idOf, jobView, notFound } from "./views.ts";
@@ -22,15 +23,24 @@ export interface JobsParts {
   readonly now: () => number;
   /** The policy of a type, as far as this process knows it. */
   readonly policyOf: (type: string) => RetryPolicy;
+  /** Likewise its phases. */
+  readonly phasesOf: (type: string) => readonly string[];
 }
 
-export function makeJobs({ store, newId, random, now, policyOf }: JobsParts): Jobs {
+export function makeJobs(parts: JobsParts): Jobs {
+  const { store, newId, random, now, policyOf, phasesOf } = parts;
   const contextOf = (type: string): SettleContext => ({ policy: policyOf(type), random: random() });
   const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(store, id));
   return {
     get: async (id) => view(idOf(id)),
     list: async (filter = {}) => listJobs(store, filter),
     stats: () => store.stats(COUNT_MAX),
+    async progress(id) {
+      const job = await recordOf(store, idOf(id));
+      return progressOf(store, job, phasesOf(job.type));
+    },
+    units: async (id, filter = {}) => listUnits(store, await recordOf(store, idOf(id)), filter),
+    holders: async (unit) => holdersOf(store, unit),
     explain: async (id) => explain(store, await recordOf(store, idOf(id)), now()),
     async attempts(id) {
       const job = await recordOf(store, idOf(id));

@@ -1,7 +1,7 @@
 /** What the store keeps, as users see it: words, Dates and parsed JSON. */
 import { MillraceError } from "../core/errors.ts";
 import { parseId } from "../core/ids.ts";
-import type { JobId } from "../core/job.ts";
+import type { JobId, State } from "../core/job.ts";
 import { decode, type Json } from "../core/payload.ts";
 import type { AttemptView, DeadLetter, JobView, WorkerView } from "../face/client.ts";
 import type * as store from "../store/store.ts";
@@ -18,7 +18,8 @@ export function jobView(job: store.JobRecord): JobView {
     payload: decode(job.payload) ?? null,
     result: decode(job.result) ?? null,
     error: job.fault,
-    progress: job.state === "completed" ? 100 : 0,
+    progress: overallOf(job.state, job.overall),
+    phase: job.phase,
     attempts: job.attempts,
     maxAttempts: job.maxAttempts,
     correlationId: job.correlationId,
@@ -34,6 +35,11 @@ export function jobView(job: store.JobRecord): JobView {
     finishedAt: dateOf(job.finishedAt),
     cancelReason: job.cancelReason,
   };
+}
+
+/** A job that has ended well has come all the way, whatever was told last. */
+export function overallOf(state: State, overall: number | null): number {
+  return state === "completed" || state === "completed_with_errors" ? 100 : (overall ?? 0);
 }
 
 export function attemptView(attempt: store.AttemptRecord): AttemptView {
@@ -99,6 +105,6 @@ export function notFound(id: JobId): MillraceError {
   return new MillraceError("JOB_NOT_FOUND", `there is no job ${id}`, { details: { id } });
 }
 
-function dateOf(ms: number | null): Date | null {
+export function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }

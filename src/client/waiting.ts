@@ -89,14 +89,14 @@ function closed(id: JobId, state: string): MillraceError {
 }
 
 /** The final job as a union on its state. */
-export function finishedOf(job: JobRecord): Finished<any> {
+export function finishedOf(job: JobRecord, failedUnits: number): Finished<any> {
   const { id, type } = job;
   const result = decode(job.result);
   switch (job.state) {
     case "completed":
       return { id, type, state: "completed", result };
     case "completed_with_errors":
-      return { id, type, state: "completed_with_errors", result, failedUnits: 0 };
+      return { id, type, state: "completed_with_errors", result, failedUnits };
     case "failed":
       return { id, type, state: "failed", error: faultOf(job), deadLetterId: id };
     case "cancelled":
@@ -110,7 +110,7 @@ export function finishedOf(job: JobRecord): Finished<any> {
 
 /** The result, or the error that says why there is none. */
 export function resultOf(job: JobRecord): unknown {
-  const finished = finishedOf(job);
+  const finished = finishedOf(job, 0);
   switch (finished.state) {
     case "completed":
     case "completed_with_errors":

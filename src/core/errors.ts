@@ -29,6 +29,16 @@ export const CATALOGUE = {
     status: 422,
     hint: "Enqueue them with mill.enqueueMany, in batches, or let children have children.",
   },
+  PROGRESS_REFUSED: {
+    status: 422,
+    hint: "Give a percent from 0 to 100, and plain JSON of moderate size as data.",
+  },
+  UNIT_DUPLICATE: { status: 422, hint: "Give every unit of a phase a key of its own." },
+  UNITS_TOO_MANY: {
+    status: 422,
+    hint: "Give a phase fewer units, or let child jobs do a share each.",
+  },
+  UNITS_FAILED: { status: 409, hint: "List the failed units of the job for their errors." },
   JOB_NOT_FOUND: { status: 404, hint: "Check the id; retention may have removed the job." },
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; it may have left." },
   JOB_FAILED: { status: 409, hint: "Read the job's dead letter for the cause." },

@@ -14,7 +14,7 @@ class FeedStore {
 
   append(...jobs: string[]): void {
     const position = this.entries.length + 1;
-    this.entries.push({ position, kind: "job:enqueued", at: 0, jobs });
+    this.entries.push({ position, kind: "job:enqueued", at: 0, jobs, details: null });
     this.wake();
   }
 

@@ -2,6 +2,7 @@
 import type { Duration } from "../core/duration.ts";
 import type { State } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
+import type { PhaseState } from "../core/phases.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Json } from "../core/payload.ts";
 import type { Logger } from "./context.ts";
@@ -114,6 +115,88 @@ export interface Jobs {
   release(id: string): Promise<JobView>;
   /** Every run of a job so far, oldest first. */
   attempts(id: string): Promise<readonly AttemptView[]>;
+  /**
+   * How far a job has come: its phases, and how many of their units have begun and ended. Throws
+   * JOB_NOT_FOUND.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const publish = defineJob({ type: "publish" })
+   *   .phase("render", () => ({ pages: ["a", "b"] }))
+   *   .phase("upload", (_, ctx) =>
+   *     ctx.each(ctx.results.render.pages, (page) => page, (page) => `/${page}`),
+   *   );
+   *
+   * await using test = await createTestMill();
+   * const job = await test.mill.enqueue(publish);
+   * await test.drain([publish]);
+   *
+   * const { percent, phases } = await test.mill.jobs.progress(job.id);
+   * assert.equal(percent, 100);
+   * assert.deepEqual(phases[0]?.result, { pages: ["a", "b"] });
+   * assert.deepEqual(phases[1]?.units, { total: 2, running: 0, completed: 2, failed: 0 });
+   * ```
+   */
+  progress(id: string): Promise<ProgressView>;
+  /**
+   * What became of the units of a job, in the order of phase and key. Throws JOB_NOT_FOUND, and
+   * OPTION_INVALID for a filter or a state that there is not.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const purge = defineJob({ type: "purge" }).run(async (_, ctx) => {
+   *   await ctx.each(["/a", "/b"], (path) => path, (path) => {
+   *     if (path === "/b") throw new Error("R2 timeout after 3 retries");
+   *   });
+   * });
+   *
+   * await using test = await createTestMill();
+   * const job = await test.mill.enqueue(purge);
+   * await test.drain([purge]);
+   *
+   * const { units } = await test.mill.jobs.units(job.id, { state: "failed" });
+   * assert.equal(units[0]?.key, "/b");
+   * assert.equal(units[0]?.error?.message, "R2 timeout after 3 retries");
+   * ```
+   */
+  units(
+    id: string,
+    filter?: UnitFilter,
+  ): Promise<{ units: readonly UnitView[]; next: string | null }>;
+  /**
+   * Running jobs that work on a unit of this key just now, at most 100: ask before you begin
+   * something that must not happen twice at a time.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * await using test = await createTestMill();
+   * const { mill } = test;
+   * const update = defineJob({ type: "update" }).run(async (_, ctx) => {
+   *   await ctx.each(["edition-7"], (slug) => slug, async (slug) => {
+   *     const [holder] = await mill.jobs.holders(slug);
+   *     assert.equal(holder?.id, ctx.job.id);
+   *   });
+   * });
+   *
+   * const job = await mill.enqueue(update);
+   * await test.drain([update]);
+   * assert.equal((await mill.wait(job)).state, "completed");
+   * assert.deepEqual(await mill.jobs.holders("edition-7"), []);
+   * ```
+   */
+  holders(unit: string): Promise<readonly UnitHolderView[]>;
   /** Why a job does not run, and what to do about it. */
   explain(id: string): Promise<Explanation>;
   /** How many jobs wait, run and have failed, and how long the oldest has waited. */
@@ -192,6 +275,72 @@ export interface WorkerView {
   readonly running: number;
 }
 
+/** How far a job has come. */
+export interface ProgressView {
+  readonly state: State;
+  /** Of the whole job, 0 to 100. */
+  readonly percent: number;
+  /** The phase that its last run was in; null: it has none, or none has begun. */
+  readonly phase: string | null;
+  /** Of that phase, 0 to 100, or of a job without phases. */
+  readonly phasePercent: number;
+  /** What was told with it. */
+  readonly data: Json;
+  /** When it was told; null: nothing was. */
+  readonly at: Date | null;
+  /**
+   * In the order in which they run. Until the first has begun, only a process that has the
+   * definition (from `work`, or from an `enqueue`) knows them.
+   */
+  readonly phases: readonly PhaseView[];
+  /** Of all phases together. */
+  readonly units: UnitCounts;
+}
+
+export interface PhaseView {
+  readonly name: string;
+  readonly state: PhaseState;
+  /** What it returned, as it was stored; null before its end. */
+  readonly result: Json;
+  readonly units: UnitCounts;
+}
+
+export interface UnitCounts {
+  readonly total: number;
+  readonly running: number;
+  readonly completed: number;
+  readonly failed: number;
+}
+
+/** One unit of a job: an item of `ctx.each`, or a `ctx.step`. */
+export interface UnitView {
+  readonly key: string;
+  /** Null: the job has no phases. */
+  readonly phase: string | null;
+  readonly state: "running" | "completed" | "failed";
+  readonly result: Json;
+  readonly error: Fault | null;
+  /** When it began or ended. */
+  readonly at: Date;
+}
+
+export interface UnitFilter {
+  phase?: string;
+  state?: UnitView["state"];
+  /** Continue a list: the `next` of the page before. */
+  after?: string;
+  /** Most to answer: 50 unless told, 1,000 at most. */
+  limit?: number;
+}
+
+/** A job that works on a unit just now. */
+export interface UnitHolderView {
+  readonly id: string;
+  readonly phase: string | null;
+  /** Since when. */
+  readonly at: Date;
+}
+
 export interface JobView {
   readonly id: string;
   readonly type: string;
@@ -208,6 +357,8 @@ export interface JobView {
   readonly error: Fault | null;
   /** Of the whole job, 0 to 100. */
   readonly progress: number;
+  /** The phase that its last run was in; null: it has none, or none has begun. */
+  readonly phase: string | null;
   /** Attempts charged so far, and how many it may have. */
   readonly attempts: number;
   readonly maxAttempts: number;

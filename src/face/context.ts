@@ -28,15 +28,23 @@ export interface Context<Results, Deps> {
   /** What earlier phases returned, as it was stored. */
   readonly results: Results;
 
-  /** Resolves when this value, or a newer one, is stored. Need not be awaited. */
+  /**
+   * How far the phase, or a job without phases, has come: 0 to 100, with up to 64 KB of JSON.
+   * Resolves when this value, or a newer one, is stored: at most ten are within a second. Need not
+   * be awaited. After the end of its phase: JOB_OVER.
+   */
   progress(percent: number, data?: Json): Promise<void>;
 
-  /** Runs `fn` until its result is stored; a later attempt gets that result, not a second call. */
+  /**
+   * Runs `fn` until its result is stored; a later attempt gets that result, not a second call. Its
+   * name, of up to 500 characters, is its own within the phase, among steps and units of `each`.
+   */
   step<R>(name: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<Stored<Awaited<R>>>;
 
   /**
-   * Many units side by side. Rejects only when all failed; some failed ends the job
-   * `completed_with_errors`.
+   * Many units side by side, ten unless told, at most 100,000 in a phase. Rejects only when all
+   * failed; some failed ends the job `completed_with_errors`. A later attempt calls `fn` only for
+   * those that have not completed, and answers all of them, in the order of `items`.
    */
   each<I, R>(
     items: Iterable<I>,

@@ -33,6 +33,11 @@ export interface JobSettings {
   };
   /** How a foreign error counts; `undefined` leaves it to the default class. */
   readonly classify?: (error: unknown) => ErrorClass | undefined;
+  /**
+   * What a new attempt does with phases and units that an earlier one has completed. `resume`, the
+   * default, keeps them; `restart` forgets them. A deploy, a crash that charges nothing and a
+   * snooze are no new attempts.
+   */
   readonly onRetry?: "resume" | "restart";
   readonly onOrphan?: "retry" | "fail";
   readonly retryOwner?: "queue" | "supervisor";

@@ -38,6 +38,7 @@ export const JOB: Schema = whole({
   result: ANYTHING,
   error: FAULT,
   progress: { type: "number", minimum: 0, maximum: 100 },
+  phase: TEXT_OR_NULL,
   attempts: COUNT,
   maxAttempts: COUNT,
   correlationId: TEXT,

@@ -2,45 +2,14 @@
 import type { Clock } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError, TransientError } from "../core/errors.ts";
-import type { ErrorClass } from "../core/job.ts";
 import type { Context, Logger } from "../face/context.ts";
 import { loggable } from "../lib/loggable.ts";
 import type { ClaimedJob, Lease } from "../store/store.ts";
-
-/** Thrown by `ctx.snooze` to unwind the handler; the executor knows it by this class. */
-export class Snooze extends Error {
-  readonly delayMs: number;
-
-  constructor(delayMs: number) {
-    super("the job was snoozed");
-    this.name = "Snooze";
-    this.delayMs = delayMs;
-  }
-}
+import { Snooze } from "./snooze.ts";
+import type { Stage } from "./stage.ts";
 
 /** A job that snoozes for less would do nothing but begin and end. */
 const SNOOZE_MS_MIN = 100;
-
-/** Children come into being with the end of their run: all of them in one transaction. */
-const CHILDREN_MAX = 10_000;
-
-/** Trying again would end the same way. */
-class TooManyChildren extends MillraceError {
-  get "~class"(): ErrorClass {
-    return "non_retryable";
-  }
-}
-
-/** Refuses one more child for a run of `type` that has asked for `count` already. */
-export function checkChildren(type: string, count: number): void {
-  if (count < CHILDREN_MAX) return;
-  throw new TooManyChildren(
-    "CHILDREN_TOO_MANY",
-    `job "${type}": a run has at most ${CHILDREN_MAX} children by ctx.enqueue, because they come ` +
-      "into being with its end, all at once; enqueue more with mill.enqueueMany, in batches",
-    { details: { type, max: CHILDREN_MAX } },
-  );
-}
 
 export interface ContextParts {
   readonly job: ClaimedJob;
@@ -49,11 +18,17 @@ export interface ContextParts {
   readonly logger: Logger;
   readonly deps: unknown;
   readonly clock: Clock;
-  readonly enqueueChild: Context<unknown, unknown>["enqueue"];
 }
 
-/** A plain object: handlers take it apart, spread it and wrap it. */
-export function contextOf(parts: ContextParts, results: object): Context<any, any> {
+/**
+ * A plain object: handlers take it apart, spread it and wrap it. Its stage is made when it is
+ * needed, which for most jobs is never.
+ */
+export function contextOf(
+  parts: ContextParts,
+  stage: () => Stage,
+  results: object,
+): Context<any, any> {
   const { job, lease, signal, clock } = parts;
   return {
     job: {
@@ -70,11 +45,11 @@ export function contextOf(parts: ContextParts, results: object): Context<any, an
     deps: parts.deps,
     results,
     timeout: (limit, fn) => withTimeout({ clock, signal, limit }, fn),
-    enqueue: parts.enqueueChild,
+    enqueue: (...request) => stage().enqueue(...request),
     snooze,
-    progress: () => notYet("ctx.progress"),
-    step: () => notYet("ctx.step"),
-    each: () => notYet("ctx.each"),
+    progress: (percent, data) => stage().progress(percent, data),
+    step: (name, fn) => stage().step(name, fn),
+    each: (items, key, fn, options) => stage().each(items, key, fn, options),
     breaker: () => notYet("ctx.breaker"),
   };
 }

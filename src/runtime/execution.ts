@@ -11,14 +11,19 @@ import { parsePayload } from "../client/new-job.ts";
 import { runAs, type RunHere } from "../client/ambient.ts";
 import type { Clock } from "../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../core/errors.ts";
-import type { Outcome } from "../core/outcome.ts";
+import type { Fault, Outcome } from "../core/outcome.ts";
 import { decode, encodeResult } from "../core/payload.ts";
-import { classify } from "../core/policy.ts";
 import type { Definition, Handler, Phase } from "../face/definition.ts";
 import type { Preset } from "../core/presets.ts";
-import type { Context, Logger } from "../face/context.ts";
-import type { ClaimedJob, Lease, NewJob } from "../store/store.ts";
-import { checkChildren, contextOf, Snooze, type ContextParts } from "./context.ts";
+import type { Logger } from "../face/context.ts";
+import { isInstance } from "../lib/is-instance.ts";
+import type { ClaimedJob, Lease, NewJob, SettleItem } from "../store/store.ts";
+import { contextOf, type ContextParts } from "./context.ts";
+import { failureOf, type FailureParts } from "./failures.ts";
+import { Journal, type Desk } from "./journal.ts";
+import { carryOutPhases, type PipelineEnd } from "./phases.ts";
+import { Snooze } from "./snooze.ts";
+import { Stage, type StageParts } from "./stage.ts";
 
 /** How long a handler may ignore its signal before its job goes on without it. */
 export const DEAF_MS_MAX = 5_000;
@@ -29,29 +34,31 @@ export type Interruption =
   | { readonly type: "timed_out"; readonly limitMs: number }
   | { readonly type: "interrupted"; readonly by: "stop" | "store" };
 
+const NO_CHILDREN: readonly NewJob[] = [];
+
 /** What all runs of a worker have in common. */
 export interface ExecutionParts {
   readonly clock: Clock;
   readonly preset: Preset;
   readonly logger: Logger;
   readonly deps: unknown;
-  /** Makes the child that a run asks for. */
-  readonly newChild: (
-    parent: ClaimedJob,
-    ...request: Parameters<Context<unknown, unknown>["enqueue"]>
-  ) => Promise<NewJob>;
+  /** Where runs write what they say about themselves. */
+  readonly desk: Desk;
+  readonly newChild: StageParts["newChild"];
 }
 
-export class Execution implements ContextParts {
+export class Execution implements ContextParts, StageParts {
   readonly job: ClaimedJob;
   readonly lease: Lease;
-  /** Jobs that the handler asked for; they come into being if the run ends well. */
-  readonly children: NewJob[] = [];
   readonly #parts: ExecutionParts;
   readonly #definition: Definition;
   readonly #outcome = Promise.withResolvers<Outcome>();
   readonly #abort = new AbortController();
   #interruption: { readonly why: Interruption; readonly reason: MillraceError } | null = null;
+  #stage: Stage | null = null;
+  #journal: Journal | null = null;
+  #pipeline: PipelineEnd | null = null;
+  #note: SettleItem["note"];
   #isOver = false;
   #stopTimer = nothing;
 
@@ -64,7 +71,7 @@ export class Execution implements ContextParts {
 
   /** Asks the handler to end. The first reason stays. */
   interrupt(why: Interruption): void {
-    if (this.#interruption !== null) return;
+    if (this.#interruption !== null || this.#isOver) return;
     const reason = new MillraceError("JOB_CANCELLED", `the run was ended: ${why.type}`);
     this.#interruption = { why, reason };
     this.#abort.abort(reason);
@@ -106,30 +113,51 @@ export class Execution implements ContextParts {
     return this.#abort.signal;
   }
 
-  get enqueueChild(): Context<unknown, unknown>["enqueue"] {
-    return async (...request) => {
-      const child = await this.#parts.newChild(this.job, ...request);
-      checkChildren(this.job.type, this.children.length);
-      this.#addChild(child);
-      return { id: child.id, type: child.type };
-    };
+  get newChild(): StageParts["newChild"] {
+    return this.#parts.newChild;
   }
 
-  /** A job that comes into being if this run ends well. */
-  #addChild(child: NewJob): void {
-    if (this.#isOver) {
-      throw new MillraceError(
-        "JOB_OVER",
-        `the run of job ${this.job.id} has ended: await ctx.enqueue`,
-      );
-    }
-    this.children.push(child);
+  get journal(): Journal {
+    this.#journal ??= this.#makeJournal();
+    return this.#journal;
   }
 
-  #succeed(result: unknown): void {
+  /** Jobs that come into being with the end of the run, if it is a success. */
+  get children(): readonly NewJob[] {
+    return this.#stage?.children ?? NO_CHILDREN;
+  }
+
+  /** What is kept with the end of the run. */
+  get note(): SettleItem["note"] {
+    return this.#note;
+  }
+
+  faultOf(error: unknown): Fault {
+    return failureOf(error, this.#failureParts).fault;
+  }
+
+  #makeJournal(): Journal {
+    const { settings, body } = this.#definition;
+    const { clock, desk } = this.#parts;
+    return new Journal({
+      job: this.job,
+      lease: this.lease,
+      phases: body.kind === "phases" ? body.phases.map(({ name }) => name) : [],
+      onRetry: settings.onRetry ?? "resume",
+      desk,
+      clock,
+      lost: () => this.interrupt({ type: "interrupted", by: "store" }),
+    });
+  }
+
+  #succeed(ended: unknown): void {
+    if (this.#isOver) return;
     try {
-      const { text } = encodeResult(result);
-      this.#finish({ type: "succeeded", result: text, failedUnits: 0 });
+      const pipeline = this.#pipeline;
+      const result = pipeline === null ? encodeResult(ended).text : pipeline.result;
+      if (pipeline?.completed) this.#note = { completed: pipeline.completed };
+      const failedUnits = this.#journal?.memory.failedUnits ?? 0;
+      this.#finish({ type: "succeeded", result, failedUnits });
     } catch (error) {
       this.#end(error);
     }
@@ -143,7 +171,10 @@ export class Execution implements ContextParts {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stopTimer();
-    this.#outcome.resolve(outcome);
+    this.#stage?.end();
+    if (this.#journal === null) this.#outcome.resolve(outcome);
+    // What was said comes before the end.
+    else void this.#journal.close().then(() => this.#outcome.resolve(outcome));
   }
 
   #handled(): Promise<unknown> {
@@ -172,49 +203,50 @@ export class Execution implements ContextParts {
       case "none":
         throw new NonRetryableError(`job "${type}" has no handler`);
       case "handler":
-        return this.#call(body.handler, payload, {});
+        return this.#call(body.handler, payload, () => (this.#stage ??= this.#enter(null)), {});
       case "phases":
         return this.#carryOutPhases(body.phases, payload);
     }
   }
 
-  async #carryOutPhases(phases: readonly Phase[], payload: unknown): Promise<unknown> {
-    const results: Record<string, unknown> = {};
-    let last: unknown;
-    for (const { name, handler } of phases) {
-      if (this.#interruption !== null) throw this.#interruption.reason;
-      // A result is passed on as it comes back from storage, on the first run too.
-      last = decode(encodeResult(await this.#call(handler, payload, { ...results })).text);
-      results[name] = last;
-    }
-    return last;
+  async #carryOutPhases(phases: readonly Phase[], payload: unknown): Promise<void> {
+    this.#pipeline = await carryOutPhases(
+      {
+        journal: this.journal,
+        checkpoint: () => this.#checkpoint(),
+        enter: (phase) => this.#enter(phase),
+        call: (handler, stage, results) => this.#call(handler, payload, () => stage, results),
+      },
+      phases,
+    );
   }
 
-  #call(handler: Handler, payload: unknown, results: object): unknown {
-    return handler(payload, contextOf(this, results));
+  #checkpoint(): void {
+    if (this.#interruption !== null) throw this.#interruption.reason;
   }
 
-  /** A thrown value may be anything, even one that throws when it is looked at. */
+  #enter(phase: string | null): Stage {
+    const stage = new Stage(this, phase);
+    if (this.#isOver) stage.end();
+    this.#stage = stage;
+    return stage;
+  }
+
+  #call(handler: Handler, payload: unknown, stage: () => Stage, results: object): unknown {
+    return handler(payload, contextOf(this, stage, results));
+  }
+
   #outcomeOf(error: unknown): Outcome {
-    try {
-      return this.#read(error);
-    } catch {
-      return this.#read(new Error("the handler threw a value that cannot be read"));
-    }
-  }
-
-  #read(error: unknown): Outcome {
     const why = this.#interruption?.why;
     if (why?.type === "interrupted") return { type: "interrupted" };
     if (why !== undefined) return why;
-    if (error instanceof Snooze) return { type: "snoozed", delayMs: error.delayMs };
+    if (isInstance(error, Snooze)) return { type: "snoozed", delayMs: error.delayMs };
+    return failureOf(error, this.#failureParts);
+  }
+
+  get #failureParts(): FailureParts {
     const { clock, preset } = this.#parts;
-    const definition = this.#definition;
-    return classify(isRefusedResult(error) ? asFinal(error) : error, {
-      classify: definition.settings.classify,
-      defaultErrorClass: preset.retry.defaultErrorClass,
-      nowMs: clock.now(),
-    });
+    return { clock, preset, definition: this.#definition };
   }
 }
 
@@ -250,15 +282,6 @@ function accepted(type: string, schema: StandardSchemaV1, stored: unknown): unkn
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
   throw new NonRetryableError(message, { cause: error });
-}
-
-/** A result that cannot be stored will not be better next time. */
-function isRefusedResult(error: unknown): error is MillraceError {
-  return error instanceof MillraceError && error.code === "RESULT_REFUSED";
-}
-
-function asFinal(error: MillraceError): NonRetryableError {
-  return new NonRetryableError(error.message, { cause: error });
 }
 
 function nothing(): void {}

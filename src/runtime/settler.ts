@@ -10,6 +10,7 @@ import { soon } from "../lib/system.ts";
 import type { Fault, Settlement } from "../core/outcome.ts";
 import type { Logger } from "../face/context.ts";
 import { BATCH_MAX, type JobStore, type SettleAnswer, type SettleItem } from "../store/store.ts";
+import { warnOfMissing } from "./missing-children.ts";
 
 /** Ends that may wait for the store: all of them would run again if the process died now. */
 const UNTOLD_MAX = 4 * BATCH_MAX;
@@ -119,7 +120,7 @@ export class Settler {
       return;
     }
     if (answer === "refused") this.#settleBare(item);
-    else await this.#checkChildren(item);
+    else if (isSuccess(item.settlement)) await warnOfMissing(this.#parts, item.children ?? []);
   }
 
   /** Without its result and its children: they may be what the database did not take. */
@@ -131,23 +132,6 @@ export class Settler {
       return;
     }
     this.#queue.push({ lease, key, n, settlement: unstorable(settlement) });
-  }
-
-  /** A child whose key another job holds has not come into being; its parent believes it has. */
-  async #checkChildren({ settlement, children = [] }: SettleItem): Promise<void> {
-    const { store, logger } = this.#parts;
-    if (!isSuccess(settlement)) return;
-    for (const { id, type, parentId, idempotency, dedup } of children) {
-      if (idempotency === null && dedup === null) continue;
-      const child = await store.get(id).catch(() => undefined);
-      if (child !== null) continue;
-      logger.warn("a child was not enqueued: another job holds its key", {
-        child_id: id,
-        parent_id: parentId,
-        type,
-        key: idempotency?.key ?? dedup?.key,
-      });
-    }
   }
 }
 

@@ -30,6 +30,7 @@ import {
 import { Execution, type ExecutionParts } from "./execution.ts";
 import { Lane } from "./lane.ts";
 import { Membership } from "./membership.ts";
+import { Recorder } from "./recorder.ts";
 import { listenForRejections } from "./rejections.ts";
 import { gatekeeper, promoter, pruner, rescuer } from "./services.ts";
 import type { WorkerSettings } from "./settings.ts";
@@ -56,6 +57,7 @@ export class JobWorker implements Worker {
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
   readonly #executionParts: ExecutionParts;
+  readonly #recorder: Recorder;
   readonly #settler: Settler;
   readonly #membership: Membership;
   /** Each fills all lanes. One is enough, unless claims can overlap. */
@@ -73,6 +75,7 @@ export class JobWorker implements Worker {
     const { store, clock, dice, logger } = client.parts;
     this.id = client.newId();
     this.#parts = parts;
+    this.#recorder = new Recorder({ store, clock, logger });
     this.#settler = new Settler({ store, clock, logger, told: () => this.#wakePumps() });
     this.#executionParts = this.#makeExecutionParts();
     this.#membership = this.#makeMembership();
@@ -271,10 +274,11 @@ export class JobWorker implements Worker {
 
   #settle(execution: Execution, outcome: Outcome): void {
     const { client } = this.#parts;
-    const { job, lease, children } = execution;
+    const { job, lease, children, note } = execution;
     const context = { policy: this.#policyOf(job.type), random: client.parts.dice.random() };
     const settlement = settle(job, outcome, context);
-    this.#settler.add({ lease, key: job.key, n: job.n, settlement, children });
+    const end = { lease, key: job.key, n: job.n, settlement, children };
+    this.#settler.add(note === undefined ? end : { ...end, note });
   }
 
   #policyOf(type: string): RetryPolicy {
@@ -297,6 +301,7 @@ export class JobWorker implements Worker {
       preset: settings.preset,
       logger,
       deps: settings.deps,
+      desk: this.#recorder,
       // Its own job, not the one that the async context names: callbacks of pools lose that.
       newChild: async (running, contract, ...[payload, options = {}]) =>
         newJobOf({ contract, payload, options }, { newId: client.newId, tenant, preset, running }),
@@ -317,6 +322,9 @@ export class JobWorker implements Worker {
     await this.#drain(graceMs);
     this.#interruptAll("stop");
     await this.#drain(Math.min(SECOND_DRAIN_MS, graceMs));
+    await this.#recorder.close(SECOND_DRAIN_MS);
+    // Runs that waited for their last note end without it.
+    await new Promise<void>((resolve) => soon(resolve));
     const stuck = [...this.#running.values()];
     for (const { execution } of stuck) this.#settle(execution, { type: "interrupted" });
     const untold = await this.#settler.close(SECOND_DRAIN_MS);

@@ -3,6 +3,7 @@
  */
 import type { ErrorClass, State } from "../core/job.ts";
 import type { OutcomeName, RunFacts } from "../core/outcome.ts";
+import type { UnitRecord } from "./notes.ts";
 import type { DeadLetter, EventKind } from "./store.ts";
 
 interface Codec<Word extends string> {
@@ -45,6 +46,8 @@ export const eventCodec: Codec<EventKind> = codec({
   "job:failed": 5,
   "job:cancelled": 6,
   "job:deleted": 7,
+  "job:progress": 8,
+  "job:phase:completed": 9,
 });
 
 export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({
@@ -61,6 +64,12 @@ export const deadLetterCodec: Codec<DeadLetter["status"]> = codec({
   acknowledged: 2,
   reprocessed: 3,
   discarded: 4,
+});
+
+export const unitCodec: Codec<UnitRecord["state"]> = codec({
+  running: 1,
+  completed: 2,
+  failed: 3,
 });
 
 /** Bits of `job.flags`. */

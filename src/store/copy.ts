@@ -7,7 +7,18 @@
 import type { Settlement } from "../core/outcome.ts";
 import type { CrashFacts } from "./work.ts";
 
-type ColumnKind = "number" | "moment" | "text" | "json" | "id" | "bytes" | "keys" | "ids";
+type ColumnKind =
+  | "number"
+  | "real"
+  | "moment"
+  | "text"
+  | "json"
+  | "id"
+  | "bytes"
+  | "keys"
+  | "ids"
+  /** A list of texts, as JSON. */
+  | "texts";
 
 export interface CopiedTable {
   readonly name: TableName;
@@ -32,6 +43,9 @@ export type TableName =
   /** Living repeats of final jobs: SQLite looks them up, PostgreSQL keeps a row in `dedup`. */
   | "successor"
   | "cancel_request"
+  | "run"
+  | "phase"
+  | "unit"
   | "event"
   | "dead_letter";
 
@@ -107,7 +121,14 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "event",
     key: ["position"],
     isWrittenOnce: true,
-    columns: { position: "number", kind: "number", at: "moment", keys: "keys", ids: "ids" },
+    columns: {
+      position: "number",
+      kind: "number",
+      at: "moment",
+      keys: "keys",
+      ids: "ids",
+      details: "texts",
+    },
   },
   changing("name", ["id"], { id: "number", kind: "number", text: "text" }),
   changing("tag", ["name", "value", "key"], { name: "text", value: "text", key: "number" }),
@@ -129,6 +150,33 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   changing("dedup", ["tenant", "type", "key"], HELD_KEY),
   changing("successor", ["job"], HELD_KEY),
   changing("cancel_request", ["key"], { key: "number", by: "text", reason: "text", at: "moment" }),
+  changing("run", ["key"], {
+    key: "number",
+    n: "number",
+    phase: "text",
+    phases: "json",
+    percent: "real",
+    overall: "real",
+    data: "json",
+    at: "moment",
+  }),
+  changing("phase", ["key", "name"], {
+    key: "number",
+    name: "text",
+    n: "number",
+    result: "json",
+    at: "moment",
+  }),
+  changing("unit", ["key", "phase", "unit"], {
+    key: "number",
+    phase: "text",
+    unit: "text",
+    n: "number",
+    state: "number",
+    result: "json",
+    error: "json",
+    at: "moment",
+  }),
   changing("dead_letter", ["id"], {
     id: "id",
     type: "number",

@@ -57,6 +57,8 @@ export interface StoredJob extends StoredSpec<number> {
   readonly cancel_reason: string | null;
   readonly gate: number | null;
   readonly cancel_requested: boolean;
+  readonly phase: string | null;
+  readonly overall: number | null;
 }
 
 export interface StoredAttempt {
@@ -102,6 +104,8 @@ export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
     finishedAt: row.finished_at,
     result: row.result,
     fault: faultOf(row.error),
+    phase: row.phase,
+    overall: row.overall,
     cancelReason: row.cancel_reason,
     heldBy: row.gate === null ? null : gateName(names.name(row.gate)),
     cancelRequested: row.cancel_requested,

@@ -2,7 +2,6 @@
 import type { FinalState, JsonText } from "../core/job.ts";
 import type { Fault, OutcomeName, Settlement } from "../core/outcome.ts";
 import type { Tiding } from "./feed-rows.ts";
-import type { EventKind } from "./records.ts";
 import type { JobKey } from "./work.ts";
 
 /** How a run ended, and what becomes of its job: it is over, or it waits again. */
@@ -57,7 +56,9 @@ export function startOf(
   return startedAt ?? (outcome === "interrupted" ? claimedAt : null);
 }
 
-const EVENT_OF: Readonly<Record<FinalState, Exclude<EventKind, "job:deleted">>> = {
+type EndEvent = "job:completed" | "job:failed" | "job:cancelled";
+
+const EVENT_OF: Readonly<Record<FinalState, EndEvent>> = {
   completed: "job:completed",
   completed_with_errors: "job:completed",
   failed: "job:failed",

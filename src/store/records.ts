@@ -72,6 +72,9 @@ export interface JobRecord extends JobSpec {
   readonly finishedAt: number | null;
   readonly result: JsonText | null;
   readonly fault: Fault | null;
+  /** The phase that its last run was in, and how far the whole had come; null: nobody told. */
+  readonly phase: string | null;
+  readonly overall: number | null;
   /** Why it was cancelled, if somebody said. */
   readonly cancelReason: string | null;
   /** The gate that holds a queued job back. */
@@ -216,11 +219,32 @@ export interface FeedEntry {
   readonly kind: EventKind;
   readonly at: number;
   readonly jobs: readonly JobId[];
+  /**
+   * What there is to say about each of them: a {@link PhaseDetail} or a {@link ProgressDetail}.
+   * Null: nothing.
+   */
+  readonly details: readonly JsonText[] | null;
+}
+
+/** The detail of `job:phase:completed`. */
+export interface PhaseDetail {
+  readonly phase: string;
+}
+
+/** The detail of `job:progress`. */
+export interface ProgressDetail {
+  readonly phase: string | null;
+  readonly percent: number;
+  readonly overall: number;
+  /** As JSON text: it is passed on unread. */
+  readonly data: JsonText | null;
 }
 
 export type EventKind =
   | "job:enqueued"
   | "job:started"
+  | "job:progress"
+  | "job:phase:completed"
   | "job:completed"
   | "job:retrying"
   | "job:failed"

@@ -35,6 +35,15 @@ import type {
   WorkerInfo,
 } from "./work.ts";
 import type {
+  JobMemory,
+  JobProgress,
+  NoteAnswer,
+  RunNote,
+  UnitFilter,
+  UnitHolder,
+  UnitRecord,
+} from "./notes.ts";
+import type {
   AttemptRecord,
   CancelAnswer,
   DeadLetter,
@@ -57,6 +66,22 @@ import type {
   WorkerRecord,
 } from "./records.ts";
 
+export type {
+  JobMemory,
+  JobProgress,
+  NoteAnswer,
+  NoteBody,
+  PhaseResult,
+  RunNote,
+  RunProgress,
+  UnitCount,
+  UnitEnd,
+  UnitFilter,
+  UnitHolder,
+  UnitMove,
+  UnitRecord,
+} from "./notes.ts";
+export { MOVES_MAX, UNITS_MAX } from "./notes.ts";
 export type {
   Claim,
   ClaimRequest,
@@ -91,6 +116,8 @@ export type {
   ListFilter,
   Listing,
   Page,
+  PhaseDetail,
+  ProgressDetail,
   Promotion,
   Pruned,
   ReprocessAnswer,
@@ -159,6 +186,15 @@ export interface JobStore extends Store {
   settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]>;
 
   /**
+   * Keeps what running jobs say about themselves. One answer per note, in the order asked; notes of
+   * one run are kept in their order. Overlapping calls share one commit. Notes that only tell
+   * progress need not wait for the disk.
+   */
+  record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]>;
+  /** What earlier runs of a job have left; of a successor also those of the job it repeats. */
+  recall(key: JobKey): Promise<JobMemory>;
+
+  /**
    * Runs of a worker that have overrun their time limit by more than `slackMs`. Its heartbeat ends
    * them when the worker itself is too busy to notice.
    */
@@ -201,6 +237,16 @@ export interface JobStore extends Store {
 
   get(id: JobId): Promise<JobRecord | null>;
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
+  /** How far a job has come; null when there is no such job. */
+  progress(id: JobId): Promise<JobProgress | null>;
+  /** Units of a job, in the order of phase and unit; `after` is the last of the page before. */
+  units(
+    id: JobId,
+    filter: UnitFilter,
+    page: { readonly after?: UnitRecord; readonly limit: number },
+  ): Promise<readonly UnitRecord[]>;
+  /** Running jobs that work on a unit of this name just now (000-32). */
+  unitHolders(unit: string, limit: number): Promise<readonly UnitHolder[]>;
   list(filter: ListFilter, page: Page): Promise<Listing>;
   /** Counts up to `max` and stops there. */
   count(filter: ListFilter, max: number): Promise<number>;

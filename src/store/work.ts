@@ -1,6 +1,7 @@
 /** What goes into the store and out to workers: new jobs, leases, claims, ends of runs. */
 import type { JobId, JsonText, State } from "../core/job.ts";
 import type { RunFacts, Settlement } from "../core/outcome.ts";
+import type { NoteBody } from "./notes.ts";
 
 /** Order and joins inside the store. Never shown outside the house. */
 export type JobKey = number;
@@ -174,7 +175,9 @@ export interface SettleItem {
   readonly key: JobKey;
   readonly n: number;
   readonly settlement: Settlement;
-  /** Jobs that come into being with this end, if it is accepted. */
+  /** What is kept with this end, if it is accepted. */
+  readonly note?: Omit<NoteBody, "children">;
+  /** Jobs that come into being with this end, if it is a success. */
   readonly children?: readonly NewJob[];
 }
 

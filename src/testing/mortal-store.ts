@@ -7,10 +7,11 @@ import type { OutcomeName } from "../core/outcome.ts";
 import type { JobStore } from "../store/store.ts";
 
 /**
- * `start`: its jobs have begun in the store, and no handler has run. `settle`: a handler has ended,
- * and nobody was told.
+ * `start`: its jobs have begun in the store, and no handler has run. `record`: a handler has told
+ * something, such as progress or the end of a phase or unit, and it was not stored. `settle`: a
+ * handler has ended, and nobody was told.
  */
-export type CrashPoint = "start" | "settle";
+export type CrashPoint = "start" | "record" | "settle";
 
 /** What happens at the store, seen by the whole test. */
 export class Traffic {
@@ -55,7 +56,8 @@ export function mortalStore(store: JobStore, diesAt: (point: CrashPoint) => bool
   };
   const mortal = withVerbs(store, (verb, call, args) => {
     if (verb === "watch") return store.watch((hint) => void (isDead || args[0](hint)));
-    if (isDead || (verb === "settle" && diesNow("settle"))) return silence();
+    if (isDead) return silence();
+    if ((verb === "settle" || verb === "record") && diesNow(verb)) return silence();
     if (verb === "claim" || verb === "start") return begun(call(), diesNow);
     if (verb === "settle") return counted(call(), args[0], ended);
     return call();

@@ -5,12 +5,16 @@ import { newJobOf, parsePayload } from "../client/new-job.ts";
 import type { Clock } from "../core/clock.ts";
 import { idSource } from "../core/ids.ts";
 import { decode, encodePayload, encodeResult } from "../core/payload.ts";
-import type { Context, Logger } from "../face/context.ts";
+import type { Logger } from "../face/context.ts";
 import { definitionOf, type Definition } from "../face/definition.ts";
 import type { Job } from "../face/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
-import { checkChildren, contextOf } from "../runtime/context.ts";
-import type { ClaimedJob } from "../store/store.ts";
+import { contextOf, type ContextParts } from "../runtime/context.ts";
+import { failureOf } from "../runtime/failures.ts";
+import { Journal } from "../runtime/journal.ts";
+import { carryOutPhases, type PhaseParts } from "../runtime/phases.ts";
+import { Stage, type StageParts } from "../runtime/stage.ts";
+import type { ClaimedJob, JobMemory } from "../store/store.ts";
 
 export type PerformOptions<Deps> = {
   /** What the handler reads as `ctx.attempt`. Default 1. */
@@ -67,37 +71,76 @@ export async function performWith(
   const given = schema === undefined ? asStored : await parsePayload(type, schema, asStored);
   const newId = idSource(clock, systemDice);
   const running = runningJob(definition, newId(), options);
-  const parts = {
+  const run = runOf(definition, { clock, newId, running, options });
+  return runAs({ job: running }, () => runBody(definition, given, run));
+}
+
+interface Around {
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly running: ClaimedJob;
+  readonly options: { readonly signal?: AbortSignal; readonly deps?: unknown };
+}
+
+/** What the handler's context is made of: a run that nobody records. */
+function runOf(definition: Definition, around: Around): ContextParts & StageParts {
+  const { clock, newId, running, options } = around;
+  const { body } = definition;
+  const lease = { number: 1, secret: "test" };
+  const phases = body.kind === "phases" ? body.phases.map(({ name }) => name) : [];
+  // Nobody stores the progress: it need not wait.
+  const hasty: Clock = { ...clock, after: (_, wake) => (wake(), () => {}) };
+  const desk = { add: async () => "recorded" as const, recall: async () => NOTHING };
+  return {
     job: running,
-    lease: { number: 1, secret: "test" },
+    lease,
     signal: options.signal ?? new AbortController().signal,
     logger: SILENT,
     deps: options.deps ?? {},
     clock,
-    enqueueChild: childrenOf(newId, running),
+    journal: new Journal({
+      job: running,
+      lease,
+      phases,
+      onRetry: "resume",
+      desk,
+      clock: hasty,
+      lost() {},
+    }),
+    faultOf: (error) => failureOf(error, { definition, preset: defaults, clock }).fault,
+    newChild: async (_, contract, ...[payload, enqueueOptions = {}]) =>
+      newJobOf(
+        { contract, payload, options: enqueueOptions },
+        { newId, tenant: running.tenant, running, preset: defaults },
+      ),
   };
-  const contextWith = (results: object): Context<any, any> => contextOf(parts, results);
-  return runAs({ job: running }, () => runBody(definition, given, contextWith));
 }
 
 async function runBody(
   { body, type }: Definition,
   payload: unknown,
-  contextWith: (results: object) => Context<any, any>,
+  run: ContextParts & StageParts,
 ): Promise<unknown> {
   switch (body.kind) {
     case "none":
       throw new TypeError(`job "${type}" has no handler; add .run or .phase`);
-    case "handler":
-      return stored(await body.handler(payload, contextWith({})));
+    case "handler": {
+      const stage = new Stage(run, null);
+      const context = contextOf(run, () => stage, {});
+      return stored(await body.handler(payload, context));
+    }
     case "phases": {
-      const results: Record<string, unknown> = {};
-      let last: unknown;
-      for (const { name, handler } of body.phases) {
-        last = stored(await handler(payload, contextWith({ ...results })));
-        results[name] = last;
-      }
-      return last;
+      const parts: PhaseParts = {
+        journal: run.journal,
+        checkpoint() {},
+        enter: (phase) => new Stage(run, phase),
+        call: (handler, stage, results) =>
+          handler(
+            payload,
+            contextOf(run, () => stage, results),
+          ),
+      };
+      return decode((await carryOutPhases(parts, body.phases)).result);
     }
   }
 }
@@ -105,17 +148,6 @@ async function runBody(
 /** A result as it comes back from storage. */
 function stored(result: unknown): unknown {
   return decode(encodeResult(result).text);
-}
-
-function childrenOf(newId: () => string, running: ClaimedJob): Context<unknown, {}>["enqueue"] {
-  let count = 0;
-  return async (contract, ...[payload, options = {}]) => {
-    checkChildren(running.type, count);
-    count += 1;
-    const around = { newId, tenant: running.tenant, running, preset: defaults };
-    const { id, type } = await newJobOf({ contract, payload, options }, around);
-    return { id, type };
-  };
 }
 
 function runningJob(
@@ -148,4 +180,5 @@ function runningJob(
   };
 }
 
+const NOTHING: JobMemory = { phases: [], units: [], failedUnits: 0, tries: null };
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

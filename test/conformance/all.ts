@@ -18,8 +18,11 @@ import { inspectSuite } from "./inspect.suite.ts";
 import { interveneSuite } from "./intervene.suite.ts";
 import { lifecycleSuite } from "./lifecycle.suite.ts";
 import { listSuite } from "./list.suite.ts";
+import { memorySuite } from "./memory.suite.ts";
+import { notesSuite } from "./notes.suite.ts";
 import { orderSuite } from "./order.suite.ts";
 import { overdueSuite } from "./overdue.suite.ts";
+import { progressSuite } from "./progress.suite.ts";
 import { promoteSuite } from "./promote.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
 import { rescueSuite } from "./rescue.suite.ts";
@@ -46,6 +49,9 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   settleSuite,
   childrenSuite,
   fenceSuite,
+  notesSuite,
+  memorySuite,
+  progressSuite,
   workerSuite,
   workersListSuite,
   orderSuite,

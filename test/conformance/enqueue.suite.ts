@@ -138,6 +138,8 @@ export function enqueueSuite(open: OpenStore): void {
         finishedAt: null,
         result: null,
         fault: null,
+        phase: null,
+        overall: null,
         cancelReason: null,
         heldBy: null,
         cancelRequested: false,

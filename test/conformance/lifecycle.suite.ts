@@ -35,6 +35,8 @@ const VERBS: readonly (readonly [string, (store: JobStore) => Promise<unknown>])
   ["start", (store) => store.start(LEASE, [1])],
   ["handBack", (store) => store.handBack(LEASE, [1])],
   ["settle", (store) => store.settle([{ lease: LEASE, key: 1, n: 1, settlement: completed() }])],
+  ["record", (store) => store.record([{ lease: LEASE, key: 1, n: 1 }])],
+  ["recall", (store) => store.recall(1)],
   ["silent", (store) => store.silent(1)],
   [
     "rescue",
@@ -49,6 +51,9 @@ const VERBS: readonly (readonly [string, (store: JobStore) => Promise<unknown>])
   ["release", (store) => store.release(1)],
   ["get", (store) => store.get(jobId())],
   ["attempts", (store) => store.attempts(jobId())],
+  ["progress", (store) => store.progress(jobId())],
+  ["units", (store) => store.units(jobId(), {}, { limit: 1 })],
+  ["unitHolders", (store) => store.unitHolders("main", 1)],
   ["list", (store) => store.list({}, { limit: 1 })],
   ["count", (store) => store.count({}, 1)],
   ["deadLetter", (store) => store.deadLetter(jobId())],

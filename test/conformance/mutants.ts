@@ -4,7 +4,9 @@
  * them all.
  */
 import { POSTGRES_FAULTS } from "./postgres-mutants.ts";
+import { POSTGRES_NOTE_FAULTS } from "./postgres-note-mutants.ts";
 import { SQLITE_FAULTS } from "./sqlite-mutants.ts";
+import { SQLITE_NOTE_FAULTS } from "./sqlite-note-mutants.ts";
 
 export interface Mutant {
   /** The `describe` that must notice. */
@@ -24,8 +26,8 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 
 /** The mutants of each store. */
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
-  sqlite: mutantsOf(SQLITE_FAULTS),
-  postgres: mutantsOf(POSTGRES_FAULTS),
+  sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS }),
+  postgres: mutantsOf({ ...POSTGRES_FAULTS, ...POSTGRES_NOTE_FAULTS }),
 };
 
 function mutantsOf(faults: Faults): Mutant[] {

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
 import { describe, expect, test } from "vitest";
 import { completed, newJob, retention, retryIn } from "../support/factories.ts";
+import { done, keep, running, runNote } from "../support/notes.ts";
 import {
   add,
   addDead,
@@ -152,6 +153,75 @@ export function locksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await answers).toEqual(["stale"]);
       expect(await db.store.attempts(batch.job.id)).toEqual([]);
+    });
+  });
+
+  describe("record while a rescuer has the lease", () => {
+    test("waits for it, and keeps nothing", async () => {
+      await using db = await open();
+      await add(db.store, {});
+      const batch = await takeOne(db.store);
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.lease FOR UPDATE");
+
+      const answers = db.store.record([runNote(batch, batch.job, { units: [done("a")] })]);
+      await untilWaiting(db, answers);
+      await rescuer.query("DELETE FROM millrace.lease");
+      await rescuer.query("COMMIT");
+
+      expect(await answers).toEqual(["stale"]);
+      expect(await db.store.units(batch.job.id, {}, { limit: 10 })).toEqual([]);
+    });
+  });
+
+  describe("record of runs under two leases", () => {
+    test("locks the leases in the order of their numbers", async () => {
+      await using db = await open();
+      await add(db.store, {}, {});
+      const [older, newer] = [await takeOne(db.store), await takeOne(db.store)];
+      await using somebody = await beginElsewhere(db);
+      const lock = ({ lease }: typeof older): string =>
+        `SELECT 1 FROM millrace.lease WHERE number = ${lease.number} FOR UPDATE NOWAIT`;
+      await somebody.query(lock(older));
+
+      const answers = db.store.record([
+        runNote(newer, newer.job, { units: [done("a")] }),
+        runNote(older, older.job, { units: [done("a")] }),
+      ]);
+      await untilWaiting(db, answers);
+      await somebody.query(lock(newer));
+      await somebody.query("COMMIT");
+
+      expect(await answers).toEqual(["recorded", "recorded"]);
+    });
+  });
+
+  describe("record beside somebody who holds the key of a child", () => {
+    test("keeps the notes of others at once, and those of that run in their order", async () => {
+      await using db = await open();
+      const [id, other] = await add(db.store, { priority: 1 }, { priority: 2 });
+      const [batch, free] = [await takeOne(db.store), await takeOne(db.store)];
+      await using somebody = await beginElsewhere(db);
+      await somebody.query(
+        "INSERT INTO millrace.idempotency (tenant, key, job_id, body) " +
+          "VALUES (1, 'k', gen_random_uuid(), sha256(''))",
+      );
+      const child = newJob({ idempotency: { key: "k", onConflict: "return-existing" } });
+
+      const first = db.store.record([
+        runNote(batch, batch.job, { units: [running("a")], children: [child] }),
+      ]);
+      await untilWaiting(db, first);
+      const second = db.store.record([runNote(batch, batch.job, { units: [done("a")] })]);
+      await keep(db.store, free, { units: [done("b")] });
+      const before = await db.store.units(id, {}, { limit: 10 });
+      await somebody.query("ROLLBACK");
+
+      expect(before).toEqual([]);
+      expect(await db.store.units(other, {}, { limit: 10 })).toHaveLength(1);
+      expect(await Promise.all([first, second])).toEqual([["recorded"], ["recorded"]]);
+      expect(await db.store.units(id, {}, { limit: 10 })).toMatchObject([{ state: "completed" }]);
+      expect(await stateOf(db.store, child.id)).toBe("queued");
     });
   });
 

@@ -37,6 +37,8 @@ export const POSTGRES_FAULTS: Faults = {
         "SELECT nextval('millrace.job_key_seq') AS key FROM generate_subscripts(ids, 1)\n" +
           "        ORDER BY key DESC",
       ],
+    ],
+    "0003_settle.sql": [
       [
         "a success frees no dedup key",
         "DELETE FROM millrace.dedup WHERE job = ANY (ended)",
@@ -216,7 +218,7 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
     "held.ts": [
-      ["a job that has not begun can end", "|| held.started_at === null", ""],
+      ["a job that has not begun can end", "&& held.started_at !== null", ""],
       [
         "the secret of a retry is not looked at",
         "return `${number} ${secret}`",

@@ -215,15 +215,16 @@ export const SQLITE_FAULTS: Faults = {
       ["the ledger is told backwards", "ORDER BY attempt.n", "ORDER BY attempt.n DESC"],
     ],
     "settle.ts": [
-      ["the number of the run is not looked at", "held?.n !== n", "held === undefined"],
-      ["a job that has not begun can end", "|| held.startedAt === null", ""],
-      ["one good proof vouches for a bad one", "`${number}.${secret}`", "`${number}`"],
       ["a job ends twice in one call", "lease.open.delete(key);", ""],
       ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
       ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
       ["a job waits again though it was to be cancelled", "asked.get(run.key)", "undefined"],
-
       ["the next run bears an old number", "n: n + 1", "n"],
+    ],
+    "held.ts": [
+      ["the number of the run is not looked at", "held?.n === n", "held !== undefined"],
+      ["a job that has not begun can end", "run.startedAt !== null", "run.startedAt !== 0"],
+      ["one good proof vouches for a bad one", "`${number}.${secret}`", "`${number}`"],
     ],
     "lease.ts": [["a run that has ended is open", "?? 0) < n", "?? 0) <= n"]],
   },

@@ -10,6 +10,7 @@ import {
   retryIn,
   workerInfo,
 } from "../support/factories.ts";
+import { broken, done, halfway, runNote, running } from "../support/notes.ts";
 import { at, claimRequest, settleItem, take } from "../support/steps.ts";
 import type { Batch } from "../support/steps.ts";
 import { did, type Scene, type Step } from "./steps.ts";
@@ -88,6 +89,15 @@ async function* work(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, 
   yield did("claim");
   const [parent, failing, retried, last] = batch.jobs;
   assert.ok(parent && failing && retried && last);
+  const progress = halfway();
+  await store.record([runNote(batch, parent, { progress, units: [running("a"), running("b")] })]);
+  yield did("begin units");
+  const child = job({ parentId: parent.id });
+  const phase = { completed: { name: "fetch", result: "1" }, children: [child] };
+  await store.record([runNote(batch, parent, { units: [done("a"), broken("b")], ...phase })]);
+  yield did("complete a phase with a child");
+  await store.record([runNote(batch, parent, { progress })]);
+  yield { name: "tell progress", promise: "relaxed" };
   const children = [job({ parentId: parent.id }), job({ parentId: parent.id })];
   await store.settle([{ ...settleItem(batch, parent, completed('{"sum":1}')), children }]);
   yield did("complete with children");

@@ -30,7 +30,7 @@ const SCRIPTS: Readonly<Record<Script, Life>> = { work, keys };
 const OTHER_VERBS = new Set(
   [
     "constructor silent overdue gates get attempts list count stats deadLetter deadLetters",
-    "workers feed feedEnd watch examine fence",
+    "workers feed feedEnd watch examine fence recall progress units unitHolders",
   ].flatMap((line) => line.split(" ")),
 );
 

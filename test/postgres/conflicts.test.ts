@@ -13,6 +13,7 @@ import {
   retryIn,
   workerInfo,
 } from "../support/factories.ts";
+import { done, keep } from "../support/notes.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import * as steps from "../support/steps.ts";
 import { openPostgres, type PostgresTestStore } from "../support/stores.ts";
@@ -29,6 +30,8 @@ const LATER = { due: { delayMs: 1_000 } } as const;
 const NOTHING_KEPT = retention({
   finishedMs: { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 },
 });
+
+const NOTE = { units: [done("a")], completed: { name: "fetch", result: null } } as const;
 
 /** What comes before the verb, and the verb itself. */
 type Prepare = (db: PostgresTestStore) => Promise<() => Promise<unknown>>;
@@ -98,6 +101,25 @@ const VERBS: readonly (readonly [verb: string, write: string, prepare: Prepare])
   ["settle", "INSERT ON attempt", ({ store }) => settling(store, completed())],
   ["settle otherwise", "INSERT ON scheduled", ({ store }) => settling(store, retryIn(1_000))],
   ["settle for good", "INSERT ON dead_letter", ({ store }) => settling(store, failedWith())],
+  [
+    "settle with a note",
+    "INSERT ON phase",
+    async ({ store }) => {
+      await steps.add(store, {});
+      const batch = await steps.takeOne(store);
+      const item = steps.settleItem(batch, batch.job, completed());
+      return () => store.settle([{ ...item, note: NOTE }]);
+    },
+  ],
+  [
+    "record",
+    "INSERT ON unit",
+    async ({ store }) => {
+      await steps.add(store, {});
+      const batch = await steps.takeOne(store);
+      return () => keep(store, batch, NOTE);
+    },
+  ],
   [
     "rescue",
     "DELETE ON worker",

@@ -101,7 +101,13 @@ describe("cancelling a running job", () => {
     await kit.settled();
 
     expect(ran).toEqual(["one"]);
-    expect(await kit.events(job)).toEqual(["job:enqueued", "job:started", "job:cancelled"]);
+    expect(await kit.events(job)).toEqual([
+      "job:enqueued",
+      "job:started",
+      "job:progress",
+      "job:phase:completed",
+      "job:cancelled",
+    ]);
   });
 
   test("that fails before it has heard of it is not tried again", async () => {

@@ -50,7 +50,17 @@ function storeOf(mill: Millrace): JobStore {
   return mill.parts.store;
 }
 
-type Verb = "claim" | "handBack" | "join" | "promote" | "renew" | "settle" | "silent" | "start";
+type Verb =
+  | "claim"
+  | "handBack"
+  | "join"
+  | "promote"
+  | "recall"
+  | "record"
+  | "renew"
+  | "settle"
+  | "silent"
+  | "start";
 
 function failOnce(store: JobStore, verb: Verb): void {
   // On the store itself, for a worker has its own view of it.
@@ -58,6 +68,20 @@ function failOnce(store: JobStore, verb: Verb): void {
     Reflect.deleteProperty(store, verb);
     return Promise.reject(new Error(`planted: ${verb}`));
   });
+}
+
+/** How often each of these verbs was called from now on. */
+export function countCalls(store: JobStore, ...verbs: Verb[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const verb of verbs) {
+    const call: (...args: any[]) => unknown = store[verb].bind(store);
+    counts[verb] = 0;
+    Reflect.set(store, verb, (...args: any[]) => {
+      counts[verb] = (counts[verb] ?? 0) + 1;
+      return call(...args);
+    });
+  }
+  return counts;
 }
 
 /** Something a handler waits for until the test opens it. */

@@ -3,6 +3,7 @@ import type { JobId, JsonText } from "../../src/core/job.ts";
 import type { Settlement } from "../../src/core/outcome.ts";
 import { BATCH_MAX, type JobStore, type NewJob } from "../../src/store/store.ts";
 import { completed, completedWithErrors, fault, failedWith, newJob, retryIn } from "./factories.ts";
+import { broken, done, halfway, running, runNote } from "./notes.ts";
 import { joinWorker, settleItem, type Batch } from "./steps.ts";
 
 /** A lane for each fate, and how many of a hundred jobs have it. */
@@ -121,9 +122,23 @@ async function endAll(store: JobStore, lane: Fate, settlement: Settlement): Prom
     const claim = await store.claim({ worker, lanes: [lane], limit: BATCH_MAX, buffer: false });
     if (claim.lease === null) break;
     const batch = { worker, lease: claim.lease, jobs: claim.jobs };
+    if (lane === "failing") await tellAll(store, batch);
     await store.settle(batch.jobs.map((job) => settleItem(batch, job, settlement)));
   }
   await store.leave(worker);
+}
+
+/** What runs leave that have come half of the way. */
+async function tellAll(store: JobStore, batch: Batch): Promise<void> {
+  await store.record(
+    batch.jobs.map((job, index) =>
+      runNote(batch, job, {
+        progress: halfway({ percent: 100 / 3, data: payloadOf(index) }),
+        units: [done("größe\t“1”", payloadOf(index)), broken("B"), running("a"), running("z", "")],
+        completed: { name: "fetch", result: payloadOf(index) },
+      }),
+    ),
+  );
 }
 
 /** Reviews some letters in every way. The last answer is about a living repeat. */
@@ -145,6 +160,8 @@ async function takeAll(store: JobStore, lane: Fate, buffer: boolean): Promise<Ba
   for (;;) {
     const claim = await store.claim({ worker, lanes: [lane], limit: BATCH_MAX, buffer });
     if (claim.lease === null) return batches;
-    batches.push({ worker, lease: claim.lease, jobs: claim.jobs });
+    const batch = { worker, lease: claim.lease, jobs: claim.jobs };
+    if (!buffer) await tellAll(store, batch);
+    batches.push(batch);
   }
 }

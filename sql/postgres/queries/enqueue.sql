@@ -153,10 +153,12 @@ WHERE job = ANY (:jobs::bigint[]);
 
 -- name: append_events
 -- Tells the feed what happened to some batches. The order of the batches stays.
-INSERT INTO millrace.event_outbox (at, kind, keys, ids)
+INSERT INTO millrace.event_outbox (at, kind, keys, ids, details)
 SELECT millrace.clock_at(:now::timestamptz), told.kind,
        CASE WHEN told.keys IS NOT NULL
             THEN ARRAY(SELECT value::bigint FROM json_array_elements_text(told.keys)) END,
        CASE WHEN told.ids IS NOT NULL
-            THEN ARRAY(SELECT value::uuid FROM json_array_elements_text(told.ids)) END
-FROM json_to_recordset(:batches::json) AS told (kind smallint, keys json, ids json);
+            THEN ARRAY(SELECT value::uuid FROM json_array_elements_text(told.ids)) END,
+       CASE WHEN told.details IS NOT NULL
+            THEN ARRAY(SELECT value FROM json_array_elements_text(told.details)) END
+FROM json_to_recordset(:batches::json) AS told (kind smallint, keys json, ids json, details json);

@@ -21,11 +21,12 @@ taken AS (
     DELETE FROM millrace.event_outbox AS told
     USING head
     WHERE told.ctid = ANY (ARRAY(SELECT place FROM seen))
-    RETURNING told.number, told.at, told.kind, told.keys, told.ids, head.position AS head
+    RETURNING told.number, told.at, told.kind, told.keys, told.ids, told.details,
+              head.position AS head
 ),
 numbered AS (
-    INSERT INTO millrace.event (position, at, kind, keys, ids)
-    SELECT head + row_number() OVER (ORDER BY number), at, kind, keys, ids
+    INSERT INTO millrace.event (position, at, kind, keys, ids, details)
+    SELECT head + row_number() OVER (ORDER BY number), at, kind, keys, ids, details
     FROM taken
 ),
 moved AS (
@@ -44,7 +45,7 @@ FROM millrace.feed_head;
 
 -- name: feed_after
 -- What happened after a position, oldest first.
-SELECT position, kind, millrace.ms_of(at) AS at, keys, ids
+SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, to_json(details) AS details
 FROM millrace.event
 WHERE position > :position::bigint
 ORDER BY position

@@ -5,8 +5,8 @@
 -- for, the ledger, the tags. Idempotency keys stay for a while. A job that a lease still names
 -- waits until its neighbours are done, for without its ledger it would look as if it ran. Those
 -- that another process is removing right now are left to it. Each state is looked through from the
--- instant that the caller knows, because dead rows before it may not be cleared yet. Answers how
--- many went, and how far that got.
+-- instant that the caller knows, because dead rows before it may not be cleared yet. When some have
+-- very many units, those after them wait. Answers how many went, and how far that got.
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -15,7 +15,7 @@ leased AS MATERIALIZED (
     FROM millrace.lease AS lease
     CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
 ),
-outlived AS MATERIALIZED (
+aged AS MATERIALIZED (
     SELECT ended.key, ended.finished_at, age.state
     FROM moment
     CROSS JOIN json_to_recordset(:ages::json) AS age (state smallint, ms bigint, since bigint)
@@ -33,6 +33,22 @@ outlived AS MATERIALIZED (
     ORDER BY ended.finished_at
     LIMIT :limit::integer
 ),
+weighed AS (
+    SELECT aged.key, aged.finished_at, aged.state,
+           sum(unit.count) OVER (ORDER BY aged.finished_at, aged.key) - unit.count AS units_before
+    FROM aged
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS count
+        FROM (
+            SELECT 1 FROM millrace.unit WHERE unit.key = aged.key LIMIT :units::integer
+        ) AS few
+    ) AS unit
+),
+outlived AS MATERIALIZED (
+    SELECT key, finished_at, state
+    FROM weighed
+    WHERE units_before < :units::integer
+),
 -- Keys as a list: a join would let the planner read the whole table.
 gone AS (
     DELETE FROM millrace.job
@@ -41,6 +57,18 @@ gone AS (
 ),
 unledgered AS (
     DELETE FROM millrace.attempt
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+untold AS (
+    DELETE FROM millrace.run
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+unphased AS (
+    DELETE FROM millrace.phase
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+ununited AS (
+    DELETE FROM millrace.unit
     WHERE key = ANY (ARRAY(SELECT key FROM outlived))
 ),
 untagged AS (
@@ -71,7 +99,8 @@ told AS (
     ) AS named
     GROUP BY moment.at, (named.turn - 1) / 1000
 )
-SELECT state, count(*) AS count, millrace.ms_of(max(finished_at)) AS last
+SELECT state, count(*) AS count, millrace.ms_of(max(finished_at)) AS last,
+       (SELECT count(*) FROM aged) - (SELECT count(*) FROM outlived) AS waiting
 FROM outlived
 GROUP BY state;
 

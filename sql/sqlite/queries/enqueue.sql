@@ -82,5 +82,5 @@ WHERE job IN (SELECT value FROM json_each(:keys));
 
 -- name: append_event
 -- Tells the feed what happened to a batch.
-INSERT INTO millrace_event (kind, at, keys, ids)
-VALUES (:kind, :at, :keys, :ids);
+INSERT INTO millrace_event (kind, at, keys, ids, details)
+VALUES (:kind, :at, :keys, :ids, :details);

@@ -1,8 +1,9 @@
 -- name: job_by_id
 -- One job as it stands now.
-SELECT *
-FROM millrace_job_now
-WHERE id = :id;
+SELECT now.*, run.phase, run.overall
+FROM millrace_job_now AS now
+LEFT JOIN millrace_run AS run ON run.key = now.key
+WHERE now.id = :id;
 
 -- name: job_by_key
 -- One job as it stands now.
@@ -12,9 +13,10 @@ WHERE key = :key;
 
 -- name: match_jobs
 -- Which of these candidates pass the filter, newest first.
-SELECT now.*
+SELECT now.*, run.phase, run.overall
 FROM json_each(:keys) AS candidate
 JOIN millrace_job_now AS now ON now.key = candidate.value
+LEFT JOIN millrace_run AS run ON run.key = now.key
 WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   AND (:type IS NULL OR now.type = :type)
   AND (:tenant IS NULL OR now.tenant = :tenant)
@@ -241,7 +243,7 @@ FROM millrace_event;
 
 -- name: feed_after
 -- What happened after a position, oldest first.
-SELECT position, kind, at, keys, ids
+SELECT position, kind, at, keys, ids, details
 FROM millrace_event
 WHERE position > :position
 ORDER BY position

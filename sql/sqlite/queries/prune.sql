@@ -23,6 +23,26 @@ WHERE key IN (SELECT value FROM json_each(:keys));
 DELETE FROM millrace_attempt
 WHERE key IN (SELECT value FROM json_each(:keys));
 
+-- name: delete_runs
+-- Removes how far jobs had come that go.
+DELETE FROM millrace_run
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_phases
+-- Removes what jobs had completed that go.
+DELETE FROM millrace_phase
+WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_units
+-- Removes units of jobs that go, so many at a time.
+DELETE FROM millrace_unit
+WHERE (key, phase, unit) IN (
+    SELECT unit.key, unit.phase, unit.unit
+    FROM json_each(:keys) AS gone
+    JOIN millrace_unit AS unit ON unit.key = gone.value
+    LIMIT :limit
+);
+
 -- name: delete_tags
 -- Removes the tags of one job that goes.
 DELETE FROM millrace_tag

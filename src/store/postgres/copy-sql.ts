@@ -6,17 +6,23 @@ export function insertOf(table: CopiedTable): string {
   const columns = Object.entries(table.columns);
   const names = columns.map(([name]) => `"${name}"`).join(", ");
   const values = columns.map(([name, kind]) => VALUE[kind](`line."${name}"`)).join(", ");
-  const types = columns.map(([name, kind]) => {
-    return `"${name}" ${kind === "number" || kind === "moment" ? "bigint" : "text"}`;
-  });
+  const types = columns.map(([name, kind]) => `"${name}" ${LINE_TYPE[kind] ?? "text"}`);
   return `INSERT INTO millrace.${relationOf(table)} (${names})
           SELECT ${values} FROM json_to_recordset($1::json) AS line (${types.join(", ")})`;
 }
 
 type Kind = CopiedTable["columns"][string];
 
+/** What a line has as a number; everything else is a text there. */
+const LINE_TYPE: Readonly<Partial<Record<Kind, string>>> = {
+  number: "bigint",
+  moment: "bigint",
+  real: "double precision",
+};
+
 const VALUE: Readonly<Record<Kind, (value: string) => string>> = {
   number: (value) => value,
+  real: (value) => value,
   moment: (value) => `millrace.at_ms(${value})`,
   text: (value) => value,
   json: (value) => `${value}::json`,
@@ -24,6 +30,9 @@ const VALUE: Readonly<Record<Kind, (value: string) => string>> = {
   bytes: (value) => `decode(${value}, 'hex')`,
   keys: (value) => `${value}::bigint[]`,
   ids: (value) => `${value}::uuid[]`,
+  texts: (value) =>
+    `CASE WHEN ${value} IS NOT NULL
+          THEN ARRAY(SELECT json_array_elements_text(${value}::json)) END`,
 };
 
 /** All rows as a line has them, in the order of their keys, byte by byte whatever the collation. */
@@ -39,6 +48,7 @@ export function selectOf(table: CopiedTable): string {
 
 const SHOWN: Readonly<Record<Kind, (column: string) => string>> = {
   number: (column) => column,
+  real: (column) => column,
   moment: (column) => `millrace.ms_of(${column})`,
   text: (column) => column,
   json: (column) => `${column}::text`,
@@ -46,6 +56,7 @@ const SHOWN: Readonly<Record<Kind, (column: string) => string>> = {
   bytes: (column) => `encode(${column}, 'hex')`,
   keys: (column) => `${column}::text`,
   ids: (column) => `replace(${column}::text, '-', '')`,
+  texts: (column) => `to_json(${column})::text`,
 };
 
 /** The keys of a stretch as one text. Only for tables whose keys are numbers. */
@@ -100,6 +111,9 @@ const TABLES = [
   "idempotency",
   "dedup",
   "cancel_request",
+  "run",
+  "phase",
+  "unit",
   "event_outbox",
   "event",
   "feed_head",

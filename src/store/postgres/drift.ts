@@ -94,13 +94,16 @@ function faultOf(
   if (found === undefined) return "missing";
   const isSame = unqualified(schemas, wanted) === unqualified(schemas, found);
   if (!isSame) return "changed";
-  return found.valid ? null : "invalid";
+  // A constraint that was never held against old rows need not be, here or there.
+  return found.valid || !wanted.valid ? null : "invalid";
 }
 
 /** A definition without the names of schemas, which are all that may differ. */
 function unqualified({ schema, model }: Schemas, { definition }: SchemaObject): string {
   const names = [schema, model].flatMap((name) => [quoted(name), name]).map(escaped);
-  return bare(definition).replaceAll(new RegExp(`(?<![\\w"])(?:${names.join("|")})\\.`, "g"), "");
+  return bare(definition)
+    .replace(/ NOT VALID$/, "")
+    .replaceAll(new RegExp(`(?<![\\w"])(?:${names.join("|")})\\.`, "g"), "");
 }
 
 function escaped(text: string): string {

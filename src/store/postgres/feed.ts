@@ -2,6 +2,7 @@
  * feed and feedEnd: what happened, numbered after it was committed. Writers leave their words in an
  * outbox; whoever reads moves what is committed by then to the feed and gives it positions.
  */
+import type { JsonText } from "../../core/job.ts";
 import { eventCodec } from "../codes.ts";
 import type { FeedEntry } from "../store.ts";
 import { repeating } from "./retry.ts";
@@ -41,7 +42,13 @@ export async function feed(
     kind: eventCodec.word(row.kind),
     at: row.at,
     jobs: row.ids ?? (row.keys ?? []).flatMap((key) => idOf.get(key) ?? []),
+    details: detailsOf(row.details)?.filter((_, index) => idOf.has(row.keys?.[index] ?? 0)) ?? null,
   }));
+}
+
+function detailsOf(json: string | null): readonly JsonText[] | null {
+  const details: readonly JsonText[] | null = json === null ? null : JSON.parse(json);
+  return details;
 }
 
 /** Gives a position to everything that was committed when this began. */

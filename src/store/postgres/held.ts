@@ -1,5 +1,5 @@
 /** Leases that somebody proves to hold, and their open runs, while these are being settled. */
-import type { Lease, SettleItem } from "../store.ts";
+import type { JobKey, Lease } from "../store.ts";
 import { runsOf } from "./lease.ts";
 import type { Transaction } from "./session.ts";
 import { list } from "./values.ts";
@@ -11,10 +11,17 @@ export interface OpenLease {
   readonly open: Map<number, RunRow>;
 }
 
+/** Something said of a run, with the proof that allows to say it. */
+interface Claim {
+  readonly lease: Lease;
+  readonly key: JobKey;
+  readonly n: number;
+}
+
 /** The leases that are proven, locked, each with its open runs. */
 export async function holdLeases(
   transaction: Transaction,
-  items: readonly SettleItem[],
+  items: readonly Claim[],
 ): Promise<Map<string, OpenLease>> {
   const proofs = new Set(items.map(({ lease }) => proofOf(lease)));
   const held = (await lockLeases(transaction, items)).filter((lease) => proofs.has(proofOf(lease)));
@@ -36,7 +43,7 @@ export async function holdLeases(
 
 export async function lockLeases(
   transaction: Transaction,
-  items: readonly SettleItem[],
+  items: readonly Claim[],
 ): Promise<readonly Lease[]> {
   const numbers = [...new Set(items.map(({ lease }) => lease.number))];
   return transaction.all("lock_leases", { numbers: list(numbers) });
@@ -46,10 +53,18 @@ export function proofOf({ number, secret }: Lease): string {
   return `${number} ${secret}`;
 }
 
-/** The run that is to end, if the lease still has it. Nobody can take it a second time. */
-export function takeRun(lease: OpenLease | undefined, { key, n }: SettleItem): RunRow | null {
+/** The run of a job, if the lease has it and it has begun and not ended. */
+export function findRun(
+  lease: OpenLease | undefined,
+  { key, n }: Pick<Claim, "key" | "n">,
+): RunRow | null {
   const held = lease?.open.get(key);
-  if (lease === undefined || held?.n !== n || held.started_at === null) return null;
-  lease.open.delete(key);
+  return held?.n === n && held.started_at !== null ? held : null;
+}
+
+/** The run that is to end, if the lease still has it. Nobody can take it a second time. */
+export function takeRun(lease: OpenLease | undefined, claim: Claim): RunRow | null {
+  const held = findRun(lease, claim);
+  if (held !== null) lease?.open.delete(claim.key);
   return held;
 }

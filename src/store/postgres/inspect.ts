@@ -95,7 +95,7 @@ async function countByState(
 }
 
 /** A text that the database does not take is no job's. */
-async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer): Promise<Answer> {
+export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer): Promise<Answer> {
   try {
     return await search;
   } catch (error) {

@@ -229,6 +229,8 @@ async function insert(
   });
   const [count, scheduled, , keys] = made ?? [0, null, null, null];
   if (count < jobs.length) throw new Outdated("an id was taken meanwhile");
+  const heirs = jobs.filter(({ filed }) => filed.job.retryOf !== null).map(({ key }) => key);
+  if (heirs.length > 0) await transaction.run("take_over", { keys: list(heirs) });
   transaction.tidings.tell({ kind: "job:enqueued", jobs: keys ?? [] });
   transaction.tidings.wake();
   const isLater = new Set(scheduled);

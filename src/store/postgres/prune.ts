@@ -18,6 +18,8 @@ import type { Session } from "./session.ts";
 
 /** Rows of each kind that one statement removes. */
 const PRUNE_MAX = 5_000;
+/** Units, too, but for those of the last job. */
+const UNITS_MAX = 50_000;
 /** A look from the beginning that takes longer may take a twentieth of the time. */
 const LOOK_MS_MAX = 250;
 const LOOK_REST = 20;
@@ -33,13 +35,13 @@ export async function prune(
   const { write, dice, watcher } = session;
   // Before the jobs: the word that one is gone stays at least until the next call.
   const events = await pruneEvents(session, retention, limit);
-  const jobs = await pruneJobs(session, retention, limit);
+  const { jobs, isCut } = await pruneJobs(session, retention, limit);
   if (jobs > 0) watcher.wake("news");
   const idempotencyKeys = await pruneIdempotency(session, limit);
   const deadLetters = await repeating(dice, () =>
     write.run("prune_dead_letters", { age: age(retention.deadLetterMs), limit }),
   );
-  const more = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
+  const more = isCut || [jobs, idempotencyKeys, deadLetters, events].includes(limit);
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
@@ -79,21 +81,30 @@ interface Gone {
 
 const keptFor = keptBy(() => ({ jobs: new Progress(), idempotency: new Progress() }));
 
-async function pruneJobs(session: Session, retention: Retention, limit: number): Promise<number> {
+async function pruneJobs(
+  session: Session,
+  retention: Retention,
+  limit: number,
+): Promise<{ readonly jobs: number; readonly isCut: boolean }> {
   const { write, dice } = session;
-  return keptFor(session).jobs.go(limit, (most, since) => {
+  let isCut = false;
+  const jobs = await keptFor(session).jobs.go(limit, async (most, since) => {
     const ages = STATES.filter(isFinal).map((state) => {
       const code = stateCodec.code[state];
       return { state: code, ms: age(retention.finishedMs[state]), since: since(code) };
     });
-    return repeating(dice, () =>
+    const gone = await repeating(dice, () =>
       write.all("prune_jobs", {
         ages: JSON.stringify(ages),
         idempotency_ms: age(retention.idempotencyMs),
         limit: most,
+        units: UNITS_MAX,
       }),
     );
+    isCut = gone.some(({ waiting }) => waiting > 0);
+    return gone;
   });
+  return { jobs, isCut };
 }
 
 /** Keys have no states: all of them go by the same one. */

@@ -1,6 +1,14 @@
 /** The rows of queries about places, gates, dead letters, readers and the feed. */
 import type { JobId } from "../../core/job.ts";
 import type { StoredAttempt, StoredJob, StoredLetter } from "../decoded.ts";
+import type {
+  StoredHolder,
+  StoredMemory,
+  StoredProgress,
+  StoredUnit,
+  UnitRow,
+} from "../note-rows.ts";
+import type { PhaseResult, UnitCount } from "../notes.ts";
 
 export interface StateRow {
   readonly key: number;
@@ -80,7 +88,12 @@ export interface RecordRows {
   find_worker: { readonly id: JobId };
   find_dead_letter: StoredLetter;
   list_dead_letters: StoredLetter;
-  prune_jobs: CountRow & { readonly state: number; readonly last: number };
+  prune_jobs: CountRow & {
+    readonly state: number;
+    readonly last: number;
+    /** Jobs of all states that have to wait: those before them have too many units. */
+    readonly waiting: number;
+  };
   prune_idempotency: CountRow & { readonly last: number };
   table_health: TableHealth;
   oldest_transaction: {
@@ -116,5 +129,16 @@ export interface RecordRows {
     readonly at: number;
     readonly keys: number[] | null;
     readonly ids: JobId[] | null;
+    readonly details: string | null;
   };
+  put_units: { readonly key: number; readonly phase: string };
+  crowded_phases: { readonly key: number; readonly phase: string };
+  insert_phases: { readonly key: number; readonly name: string };
+  phases_of_job: PhaseResult;
+  ended_units: UnitRow;
+  memory_of_job: StoredMemory;
+  progress_of_job: StoredProgress & KeyRow;
+  unit_counts: UnitCount;
+  units_of_job: StoredUnit;
+  holders_of_unit: StoredHolder;
 }

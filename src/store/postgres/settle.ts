@@ -13,6 +13,7 @@ import { enqueueWithin } from "./enqueue.ts";
 import { failureOf } from "./errors.ts";
 import { fileJobs, type Filed } from "./filing.ts";
 import { holdLeases, lockLeases, proofOf, takeRun } from "./held.ts";
+import { keepNotes, notesBytes } from "./keeping.ts";
 import { keptBy } from "./kept.ts";
 import { repeating } from "./retry.ts";
 import type { Session, Transaction } from "./session.ts";
@@ -53,8 +54,9 @@ const settlerOf = keptBy(
     }),
 );
 
-function bytesOf({ settlement }: SettleItem): number {
-  return ITEM_BYTES + (isSuccess(settlement) ? (settlement.result?.length ?? 0) : 0);
+function bytesOf({ settlement, note }: SettleItem): number {
+  const result = isSuccess(settlement) ? (settlement.result?.length ?? 0) : 0;
+  return ITEM_BYTES + result + (note === undefined ? 0 : notesBytes(note));
 }
 
 function isSuccess(settlement: Settlement): settlement is Settlement & { result: string | null } {
@@ -164,8 +166,9 @@ async function settleQuickly(
 }
 
 /** A plain success, with nothing that hangs on it. */
-function isDone({ item: { settlement }, children }: FiledItem): boolean {
-  return isSuccess(settlement) && settlement.outcome === "succeeded" && children.length === 0;
+function isDone({ item: { settlement, note }, children }: FiledItem): boolean {
+  const isPlain = note === undefined && children.length === 0;
+  return isPlain && isSuccess(settlement) && settlement.outcome === "succeeded";
 }
 
 /** Plain successes in one statement, the others after them. */
@@ -271,6 +274,11 @@ async function settleEach(
     const { settlement } = items[index]!.item;
     return run === null ? [] : [{ ...run, startedAt: run.started_at, settlement }];
   });
+  const notes = taken.flatMap((run, index) => {
+    const { note } = items[index]!.item;
+    return run === null || note === undefined ? [] : [{ ...note, key: run.key, n: run.n }];
+  });
+  await keepNotes(transaction, notes, { relaxed: false });
   await endRuns(transaction, runs);
   const finished = [...leases.values()].filter(({ open }) => open.size === 0);
   if (finished.length > 0) {

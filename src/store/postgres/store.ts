@@ -20,11 +20,13 @@ import { gates, hold, pause, promote, release, resume } from "./gates.ts";
 import { enqueueInside } from "./inside.ts";
 import { attempts, count, get, list } from "./inspect.ts";
 import { migrate } from "./migrate.ts";
+import { record } from "./notes.ts";
 import { hurry, intervene } from "./operate.ts";
 import { overdue } from "./overdue.ts";
 import { Notices } from "./notices.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
 import { prune } from "./prune.ts";
+import { progress, recall, unitHolders, units } from "./recall.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
 import { doesReadCommitted, Session } from "./session.ts";
 import { settle } from "./settle.ts";
@@ -122,6 +124,14 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => settle(session, items));
   }
 
+  async record(notes: readonly port.RunNote[]): Promise<readonly port.NoteAnswer[]> {
+    return this.#run((session) => record(session, notes));
+  }
+
+  async recall(key: port.JobKey): Promise<port.JobMemory> {
+    return this.#run((session) => recall(session, key));
+  }
+
   async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
     return this.#run((session) => overdue(session, worker, slackMs));
   }
@@ -179,6 +189,22 @@ export class PostgresJobStore implements port.JobStore {
 
   async attempts(id: JobId): Promise<readonly port.AttemptRecord[]> {
     return this.#run((session) => attempts(session, id));
+  }
+
+  async progress(id: JobId): Promise<port.JobProgress | null> {
+    return this.#run((session) => progress(session, id));
+  }
+
+  async units(
+    id: JobId,
+    filter: port.UnitFilter,
+    page: Parameters<port.JobStore["units"]>[2],
+  ): Promise<readonly port.UnitRecord[]> {
+    return this.#run((session) => units(session, id, filter, page));
+  }
+
+  async unitHolders(unit: string, limit: number): Promise<readonly port.UnitHolder[]> {
+    return this.#run((session) => unitHolders(session, unit, limit));
   }
 
   async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {

@@ -3,7 +3,7 @@
  * Neighbours of the same kind share one row of the outbox, and a part that is undone takes its
  * words with it. A verb that is one statement writes its row of the outbox itself.
  */
-import type { JobId } from "../../core/job.ts";
+import type { JobId, JsonText } from "../../core/job.ts";
 import { eventCodec } from "../codes.ts";
 import { feedRows, type Tiding } from "../feed-rows.ts";
 import type { Hint, JobKey } from "../store.ts";
@@ -14,6 +14,7 @@ interface Batch {
   readonly kind: number;
   readonly keys?: readonly JobKey[];
   readonly ids?: readonly string[];
+  readonly details?: readonly JsonText[];
 }
 
 export class Tidings {
@@ -48,8 +49,9 @@ export class Tidings {
 
   /** Writes the rows of the outbox, inside the transaction. */
   async write(sql: Sql): Promise<void> {
-    const batches = feedRows(this.#entries).map(({ kind, jobs }): Batch => {
-      return { kind: eventCodec.code[kind], ...named(jobs) };
+    const batches = feedRows(this.#entries).map(({ kind, jobs, details }): Batch => {
+      const told = details === null ? {} : { details };
+      return { kind: eventCodec.code[kind], ...named(jobs), ...told };
     });
     if (batches.length > 0) await sql.run("append_events", { batches: JSON.stringify(batches) });
   }

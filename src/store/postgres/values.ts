@@ -21,6 +21,7 @@ const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
   [20, Number],
   [21, Number],
   [23, Number],
+  [701, Number],
   [1005, numbers],
   [1007, numbers],
   [1016, numbers],

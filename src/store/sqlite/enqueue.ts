@@ -42,6 +42,7 @@ function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
   if (key === null) return repeated(session, job, filing);
 
   insertKeys(session, job, filing, key);
+  if (job.retryOf !== null) takeOver(session, key);
   for (const [name, value] of Object.entries(job.tags)) {
     session.sql.run("insert_tag", { name, value, key });
   }
@@ -125,6 +126,12 @@ function insertKeys({ sql }: Session, job: NewJob, filing: Filing, key: JobKey):
     });
   }
   if (job.dedup !== null) sql.run("insert_dedup", { tenant, type, key: job.dedup.key, job: key });
+}
+
+/** A job that repeats another begins with what that one has completed. */
+function takeOver({ sql }: Session, key: JobKey): void {
+  sql.run("take_over_phases", { key });
+  sql.run("take_over_units", { key });
 }
 
 /** The same id again: a repeat after a lost answer, or two callers with one id. */

@@ -27,8 +27,9 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === PROTOCOL;
 }
 
-/** True when the database does not take a value; only the statement at hand has failed. */
-export function isConstraint(error: unknown): boolean {
+/** True when a value is not taken; only the statement at hand has failed. */
+export function isRefused(error: unknown): boolean {
+  if (error instanceof MillraceError) return error.code === "STORE_REFUSED";
   return primaryCode(error) === CONSTRAINT && extendedCode(error) !== FENCED;
 }
 

@@ -1,6 +1,6 @@
 /** get, attempts, list, count and feed: reading, outside any transaction. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
-import type { JobId, State } from "../../core/job.ts";
+import type { JobId, JsonText, State } from "../../core/job.ts";
 import { eventCodec, stateCodec } from "../codes.ts";
 import { attemptRecord, jobRecord, type StoredJob } from "../decoded.ts";
 import type {
@@ -13,7 +13,7 @@ import type {
   Page,
 } from "../store.ts";
 import { candidateSource, correlatedId } from "./candidates.ts";
-import type { JobNowRow } from "./rows.ts";
+import type { JobNowRow, ShownJobRow } from "./rows.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
 
@@ -38,7 +38,7 @@ export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
 
 export function list(session: Session, filter: ListFilter, page: Page): Listing {
   const limit = bounded(page.limit, PAGE_MAX);
-  const rows: JobNowRow[] = [];
+  const rows: ShownJobRow[] = [];
   let chunks = 0;
   for (const { keys, conditions } of candidates(session, filter, page.after)) {
     rows.push(...session.sql.all("match_jobs", { keys: JSON.stringify(keys), ...conditions }));
@@ -128,12 +128,13 @@ export function feedEnd({ sql }: Session): number {
 export function feed({ sql }: Session, position: number, limit: number): FeedEntry[] {
   const rows = sql
     .all("feed_after", { position, limit: bounded(limit, FEED_ROWS_MAX) })
-    .map(({ keys, ids, ...row }) => {
-      const named: { keys: JobKey[]; ids: JobId[] } = {
+    .map(({ keys, ids, details, ...row }) => {
+      const told: { keys: JobKey[]; ids: JobId[]; details: JsonText[] | null } = {
         keys: JSON.parse(keys ?? "[]"),
         ids: JSON.parse(ids ?? "[]"),
+        details: JSON.parse(details ?? "null"),
       };
-      return { ...row, ...named };
+      return { ...row, ...told };
     });
   let size = 0;
   const page = rows.filter(({ keys, ids }, index) => {
@@ -148,6 +149,7 @@ export function feed({ sql }: Session, position: number, limit: number): FeedEnt
     kind: eventCodec.word(row.kind),
     at: row.at,
     jobs: [...row.ids, ...row.keys.flatMap((key) => idOf.get(key) ?? [])],
+    details: row.details?.filter((_, index) => idOf.has(row.keys[index] ?? 0)) ?? null,
   }));
 }
 
@@ -165,11 +167,13 @@ export function withIds(row: JobNowRow): WithIds {
 }
 
 /** A job as the port shows it. */
-function recordOf(session: Session, row: JobNowRow): JobRecord {
+function recordOf(session: Session, row: ShownJobRow): JobRecord {
   const state = stateCodec.word(row.state);
   const isOver = row.state >= stateCodec.code.completed;
   return jobRecord(session.names, {
     ...withIds(row),
+    phase: row.phase,
+    overall: row.overall,
     started_at: state === "running" ? startOfRun(session, row.key) : row.last_started_at,
     finished_at: isOver ? row.last_finished_at : null,
     error: row.last_error,

@@ -1,5 +1,5 @@
 /** Parts of a verb that may be undone by themselves. */
-import { isConstraint } from "./errors.ts";
+import { isRefused } from "./errors.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -15,7 +15,7 @@ export function unlessRefused<Answer>(session: Session, work: () => Answer): Ans
     sql.run("keep_part", {});
     return answer;
   } catch (error) {
-    if (!isConstraint(error)) throw error;
+    if (!isRefused(error)) throw error;
     sql.run("undo_part", {});
     sql.run("keep_part", {});
     tidings.dropSince(mark);

@@ -9,6 +9,8 @@ import type { Session } from "./session.ts";
 
 /** Jobs removed in one transaction: more would let the log grow and hold up the loop. */
 const PRUNE_MAX = 500;
+/** Units removed in one transaction, for the same reason. Their jobs go when they are gone. */
+const UNITS_PRUNED_MAX = 10_000;
 /** Further than any instant reaches. */
 const NEVER = 9_000_000_000_000;
 
@@ -16,7 +18,9 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   const { sql, clock } = session;
   const limit = bounded(wanted, PRUNE_MAX);
   const now = clock.now();
-  const jobs = findOutlived(session, retention, limit, now);
+  const outlived = findOutlived(session, retention, limit, now);
+  const isCrowded = deleteUnits(session, outlived);
+  const jobs = isCrowded ? [] : outlived;
   deleteJobs(session, jobs, retention);
   const idempotencyKeys = sql.run("delete_expired_idempotency", { now, limit }).changes;
   const deadLetters = sql.run("delete_dead_letters", {
@@ -24,7 +28,7 @@ export function prune(session: Session, retention: Retention, wanted: number): P
     limit,
   }).changes;
   const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
-  const more = [jobs.length, idempotencyKeys, deadLetters, events].includes(limit);
+  const more = isCrowded || [jobs.length, idempotencyKeys, deadLetters, events].includes(limit);
   return { jobs: jobs.length, deadLetters, idempotencyKeys, events, more };
 }
 
@@ -46,6 +50,13 @@ function findOutlived(
     .slice(0, limit);
 }
 
+/** Answers whether there may be more of them. */
+function deleteUnits({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
+  if (jobs.length === 0) return false;
+  const keys = JSON.stringify(jobs.map(({ key }) => key));
+  return sql.run("delete_units", { keys, limit: UNITS_PRUNED_MAX }).changes === UNITS_PRUNED_MAX;
+}
+
 function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
   if (jobs.length === 0) return;
   const { sql, tidings } = session;
@@ -60,6 +71,8 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
     });
   }
   const keys = JSON.stringify(jobs.map(({ key }) => key));
+  sql.run("delete_runs", { keys });
+  sql.run("delete_phases", { keys });
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
   tidings.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });

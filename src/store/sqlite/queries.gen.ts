@@ -2,6 +2,7 @@
 
 export const migrations: readonly { version: number; name: string; sql: string }[] = [
   {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in src/store/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a job's\n-- state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are\n-- the keys whose run has no ledger row. `starts` says how long after the claim each run began, null\n-- while it only lies in the worker's buffer; `ranks` are lengths after the first of them. A lease\n-- ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a wait that somebody ended by hand.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- What never started may be cancelled, or failed by an operator, who says why.\n    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\n-- `types`, `lanes`, `slots` and `tenant` say what it takes: for people, no claim looks at them.\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),\n    lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),\n    slots      INTEGER NOT NULL CHECK (slots >= 0),\n    tenant     TEXT,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\n-- It names jobs by their keys; those that retention has removed can only be named by their ids.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error       TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts    INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at     INTEGER NOT NULL,\n    reviewed_by TEXT,\n    reviewed_at INTEGER,\n    notes       TEXT,\n    successor   BLOB    CHECK (length(successor) = 16),\n    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),\n    -- Somebody has looked at it exactly when it is no longer pending.\n    CHECK ((status = 1) = (reviewed_by IS NULL)),\n    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),\n    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),\n    CHECK ((status = 3) = (successor IS NOT NULL))\n) STRICT, WITHOUT ROWID;\n\n-- What a filter looks at stands in the index, so that a page reads only the letters it shows.\nCREATE INDEX millrace_dead_letter_died\n    ON millrace_dead_letter (died_at, id, status, type, tenant);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
+  {"version":2,"name":"0002_pipelines","sql":"-- What a run writes about itself while it goes on: how far it has come, the phases that it has\n-- completed, and its units. The state of a phase is not stored: it follows from these and from the\n-- state of the job.\n\n-- One row per job that has told any progress, from its last run that did.\nCREATE TABLE millrace_run (\n    key     INTEGER PRIMARY KEY,\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),\n    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),\n    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),\n    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),\n    data    TEXT    CHECK (json_valid(data)),\n    at      INTEGER NOT NULL\n) STRICT;\n\n-- One row per phase that has ended well, by the run that completed it: 0 when it was taken over\n-- from the job that this one repeats.\nCREATE TABLE millrace_phase (\n    key    INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    result TEXT    CHECK (json_valid(result)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, name)\n) STRICT, WITHOUT ROWID;\n\n-- One row per unit, by the run that moved it last, or 0. State 1 is in progress.\nCREATE TABLE millrace_unit (\n    key    INTEGER NOT NULL,\n    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),\n    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),\n    result TEXT    CHECK (json_valid(result)),\n    error  TEXT    CHECK (json_valid(error)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, phase, unit),\n    CHECK ((state = 3) = (error IS NOT NULL)),\n    CHECK (result IS NULL OR state = 2)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;\n\n-- The feed learns more kinds, and details: one for each job that it names. Positions go on where\n-- they were, also when every entry has outlived its time.\nCREATE TABLE millrace_feed (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    details  TEXT    CHECK (json_type(details) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nINSERT INTO sqlite_sequence (name, seq)\nSELECT 'millrace_feed', seq FROM sqlite_sequence WHERE name = 'millrace_event';\nINSERT INTO millrace_feed (position, kind, at, keys, ids)\nSELECT position, kind, at, keys, ids FROM millrace_event;\nDROP TABLE millrace_event;\nALTER TABLE millrace_feed RENAME TO millrace_event;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n"},
 ];
 
 /** The parameters of each named query, in the order in which they are bound. */
@@ -28,7 +29,7 @@ export interface QueryParameters {
   find_dedup: readonly ["tenant", "type", "key"];
   insert_dedup: readonly ["tenant", "type", "key", "job"];
   delete_dedup: readonly ["keys"];
-  append_event: readonly ["kind", "at", "keys", "ids"];
+  append_event: readonly ["kind", "at", "keys", "ids", "details"];
   lost_jobs: readonly ["limit"];
   ownerless_leases: readonly ["limit"];
   worker_is_known: readonly ["id"];
@@ -99,6 +100,23 @@ export interface QueryParameters {
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
+  forget_run: readonly ["key"];
+  forget_phases: readonly ["key"];
+  forget_units: readonly ["key"];
+  put_progress: readonly ["key", "n", "phase", "phases", "percent", "overall", "data", "at"];
+  move_unit: readonly ["n", "state", "result", "error", "at", "key", "phase", "unit"];
+  insert_unit: readonly ["key", "phase", "unit", "n", "state", "result", "error", "at"];
+  count_units: readonly ["key", "phase", "max"];
+  insert_phase: readonly ["key", "name", "n", "result", "at"];
+  take_over_phases: readonly ["key"];
+  take_over_units: readonly ["key"];
+  phases_of_job: readonly ["key"];
+  ended_units: readonly ["key"];
+  memory_of_job: readonly ["key"];
+  progress_of_job: readonly ["id"];
+  unit_counts: readonly ["key"];
+  units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
+  holders_of_unit: readonly ["unit", "limit"];
   save_part: readonly [];
   undo_part: readonly [];
   keep_part: readonly [];
@@ -115,6 +133,9 @@ export interface QueryParameters {
   finished_before: readonly ["state", "before", "limit"];
   delete_jobs: readonly ["keys"];
   delete_attempts: readonly ["keys"];
+  delete_runs: readonly ["keys"];
+  delete_phases: readonly ["keys"];
+  delete_units: readonly ["keys", "limit"];
   delete_tags: readonly ["key", "tags"];
   expire_idempotency: readonly ["expires_at", "tenant", "key", "job_id"];
   delete_expired_idempotency: readonly ["now", "limit"];
@@ -228,8 +249,8 @@ export const queries: {
     parameters: ["keys"],
   },
   append_event: {
-    text: "INSERT INTO millrace_event (kind, at, keys, ids)\nVALUES (?1, ?2, ?3, ?4)",
-    parameters: ["kind","at","keys","ids"],
+    text: "INSERT INTO millrace_event (kind, at, keys, ids, details)\nVALUES (?1, ?2, ?3, ?4, ?5)",
+    parameters: ["kind","at","keys","ids","details"],
   },
   lost_jobs: {
     text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n)\nSELECT job.id\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN held ON held.key = job.key AND held.n = coalesce(last.n, 0) + 1\nWHERE last.state IS NULL\n  AND NOT EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = job.key)\n  AND held.key IS NULL\nORDER BY job.key\nLIMIT ?1",
@@ -284,7 +305,7 @@ export const queries: {
     parameters: ["gate","limit"],
   },
   job_by_id: {
-    text: "SELECT *\nFROM millrace_job_now\nWHERE id = ?1",
+    text: "SELECT now.*, run.phase, run.overall\nFROM millrace_job_now AS now\nLEFT JOIN millrace_run AS run ON run.key = now.key\nWHERE now.id = ?1",
     parameters: ["id"],
   },
   job_by_key: {
@@ -292,7 +313,7 @@ export const queries: {
     parameters: ["key"],
   },
   match_jobs: {
-    text: "SELECT now.*\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
+    text: "SELECT now.*, run.phase, run.overall\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
     parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
   },
   count_matching: {
@@ -372,7 +393,7 @@ export const queries: {
     parameters: [],
   },
   feed_after: {
-    text: "SELECT position, kind, at, keys, ids\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
+    text: "SELECT position, kind, at, keys, ids, details\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
     parameters: ["position","limit"],
   },
   ids_of_keys: {
@@ -511,6 +532,74 @@ export const queries: {
     text: "SELECT kind, text\nFROM millrace_name\nWHERE id = ?1",
     parameters: ["id"],
   },
+  forget_run: {
+    text: "DELETE FROM millrace_run\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  forget_phases: {
+    text: "DELETE FROM millrace_phase\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  forget_units: {
+    text: "DELETE FROM millrace_unit\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  put_progress: {
+    text: "INSERT INTO millrace_run (key, n, phase, phases, percent, overall, data, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)\nON CONFLICT (key) DO UPDATE\nSET n = ?2, phase = ?3, phases = ?4, percent = ?5, overall = ?6, data = ?7,\n    at = ?8",
+    parameters: ["key","n","phase","phases","percent","overall","data","at"],
+  },
+  move_unit: {
+    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5\nWHERE key = ?6\n  AND phase = ?7\n  AND unit = ?8",
+    parameters: ["n","state","result","error","at","key","phase","unit"],
+  },
+  insert_unit: {
+    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    parameters: ["key","phase","unit","n","state","result","error","at"],
+  },
+  count_units: {
+    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_unit WHERE key = ?1 AND phase = ?2 LIMIT ?3)",
+    parameters: ["key","phase","max"],
+  },
+  insert_phase: {
+    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (key, name) DO NOTHING",
+    parameters: ["key","name","n","result","at"],
+  },
+  take_over_phases: {
+    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nSELECT job.key, phase.name, 0, phase.result, phase.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_phase AS phase ON phase.key = old.key\nWHERE job.key = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM (\n          SELECT DISTINCT unit.phase AS name\n          FROM millrace_unit AS unit\n          WHERE unit.key = old.key AND unit.state = 3\n      ) AS failed\n      WHERE failed.name = phase.name\n         OR EXISTS (\n             SELECT 1\n             FROM millrace_run AS run\n             JOIN json_each(run.phases) AS first ON first.value = failed.name\n             JOIN json_each(run.phases) AS later ON later.value = phase.name\n             WHERE run.key = old.key AND first.key < later.key\n         )\n  )",
+    parameters: ["key"],
+  },
+  take_over_units: {
+    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)\nSELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_unit AS unit ON unit.key = old.key\nWHERE job.key = ?1\n  AND unit.state = 2\n  AND unit.phase NOT IN (\n      SELECT later.value\n      FROM millrace_run AS run\n      JOIN json_each(run.phases) AS first\n      JOIN json_each(run.phases) AS later ON first.key < later.key\n      WHERE run.key = (SELECT source.key FROM millrace_job AS source WHERE source.id = job.retry_of)\n        AND EXISTS (\n            SELECT 1\n            FROM millrace_unit AS failed\n            WHERE failed.key = run.key AND failed.phase = first.value AND failed.state = 3\n        )\n  )",
+    parameters: ["key"],
+  },
+  phases_of_job: {
+    text: "SELECT name, result\nFROM millrace_phase\nWHERE key = ?1\nORDER BY at, n, name",
+    parameters: ["key"],
+  },
+  ended_units: {
+    text: "SELECT phase, unit, state, result, error\nFROM millrace_unit\nWHERE key = ?1\n  AND state > 1\n  AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = ?1)\nORDER BY phase, unit",
+    parameters: ["key"],
+  },
+  memory_of_job: {
+    text: "SELECT (\n           SELECT count(*)\n           FROM millrace_unit AS unit\n           JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n           WHERE unit.key = ?1 AND unit.state = 3\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (SELECT tries FROM millrace_attempt WHERE key = ?1 AND n = newest.n - 1), 0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace_phase WHERE key = ?1\n        UNION ALL\n        SELECT n FROM millrace_unit WHERE key = ?1\n    )\n) AS newest",
+    parameters: ["key"],
+  },
+  progress_of_job: {
+    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nWHERE job.id = ?1",
+    parameters: ["id"],
+  },
+  unit_counts: {
+    text: "SELECT phase,\n       count(*) FILTER (WHERE state = 1) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM millrace_unit\nWHERE key = ?1\nGROUP BY phase\nORDER BY phase",
+    parameters: ["key"],
+  },
+  units_of_job: {
+    text: "SELECT phase, unit, state, result, error, n, at\nFROM millrace_unit\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\n  AND (phase, unit) > (?2, ?3)\n  AND (?4 IS NULL OR phase = ?4)\n  AND (?5 IS NULL OR state = ?5)\nORDER BY phase, unit\nLIMIT ?6",
+    parameters: ["id","after_phase","after_unit","phase","state","limit"],
+  },
+  holders_of_unit: {
+    text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",
+    parameters: ["unit","limit"],
+  },
   save_part: {
     text: "SAVEPOINT part",
     parameters: [],
@@ -574,6 +663,18 @@ export const queries: {
   delete_attempts: {
     text: "DELETE FROM millrace_attempt\nWHERE key IN (SELECT value FROM json_each(?1))",
     parameters: ["keys"],
+  },
+  delete_runs: {
+    text: "DELETE FROM millrace_run\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_phases: {
+    text: "DELETE FROM millrace_phase\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_units: {
+    text: "DELETE FROM millrace_unit\nWHERE (key, phase, unit) IN (\n    SELECT unit.key, unit.phase, unit.unit\n    FROM json_each(?1) AS gone\n    JOIN millrace_unit AS unit ON unit.key = gone.value\n    LIMIT ?2\n)",
+    parameters: ["keys","limit"],
   },
   delete_tags: {
     text: "DELETE FROM millrace_tag\nWHERE key = ?1\n  AND (name, value) IN (SELECT tag.key, tag.value FROM json_each(?2) AS tag)",

@@ -1,5 +1,13 @@
 /** The shape of the rows that each query answers, beside `sql/sqlite/queries`. */
 import type { StoredAttempt, StoredLetter } from "../decoded.ts";
+import type {
+  StoredHolder,
+  StoredMemory,
+  StoredProgress,
+  StoredUnit,
+  UnitRow,
+} from "../note-rows.ts";
+import type { PhaseResult, UnitCount } from "../notes.ts";
 
 /** A job in one of the three places where it waits, without the place's own columns. */
 export interface WaitingRow {
@@ -64,6 +72,12 @@ export interface JobNowRow extends JobRow {
   readonly cancel_reason: string | null;
   readonly gate: number | null;
   readonly cancel_requested: 0 | 1;
+}
+
+/** The same for readers. */
+export interface ShownJobRow extends JobNowRow {
+  readonly phase: string | null;
+  readonly overall: number | null;
 }
 
 export type AttemptRow = Omit<StoredAttempt, "worker"> & { readonly worker: Uint8Array | null };
@@ -160,9 +174,9 @@ export interface QueryRows {
   open_gates: { readonly name: number };
   jobs_behind_gates: { readonly key: number; readonly gate: number };
   blocked_keys: KeyRow;
-  job_by_id: JobNowRow;
+  job_by_id: ShownJobRow;
   job_by_key: JobNowRow;
-  match_jobs: JobNowRow;
+  match_jobs: ShownJobRow;
   keys_of_all: KeyRow;
   keys_of_type: KeyRow;
   keys_of_tenant: KeyRow;
@@ -188,8 +202,17 @@ export interface QueryRows {
     readonly at: number;
     readonly keys: string | null;
     readonly ids: string | null;
+    readonly details: string | null;
   };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array };
+  count_units: { readonly count: number };
+  phases_of_job: PhaseResult;
+  ended_units: UnitRow;
+  memory_of_job: StoredMemory;
+  progress_of_job: StoredProgress & KeyRow;
+  unit_counts: UnitCount;
+  units_of_job: StoredUnit;
+  holders_of_unit: Omit<StoredHolder, "id"> & { readonly id: Uint8Array };
   finished_before: FinishedRow;
   lost_jobs: { readonly id: Uint8Array };
   ownerless_leases: {

@@ -1,19 +1,23 @@
 /** settle: the one door out of `running`. The rescuer and the operator go through it too. */
 import type { Settlement } from "../../core/outcome.ts";
 import { endOf, tidingsOf } from "../end.ts";
-import type { JobKey, Lease, SettleItem } from "../store.ts";
+import type { SettleItem } from "../store.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueWithin } from "./enqueue.ts";
-import { openRuns, type HeldRun } from "./lease.ts";
+import { findLease, findRun, type OpenLease } from "./held.ts";
 import { writeLedger, type EndedRun } from "./ledger.ts";
-import type { LeaseRow } from "./rows.ts";
+import { keepNote } from "./notes.ts";
 import { putWaiting, type Session } from "./session.ts";
 
 /** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
 export function settle(session: Session, items: readonly SettleItem[]): ("settled" | "stale")[] {
   const leases = new Map<string, OpenLease | null>();
   const runs = items.map((item) => takeRun(findLease(session, leases, item.lease), item));
+  items.forEach(({ note }, index) => {
+    const run = runs[index] ?? null;
+    if (note !== undefined && run !== null) keepNote(session, run, note);
+  });
   endRuns(
     session,
     runs.filter((run) => run !== null),
@@ -40,35 +44,13 @@ function isSuccess({ to }: Settlement): boolean {
   return to === "completed" || to === "completed_with_errors";
 }
 
-interface OpenLease {
-  readonly row: LeaseRow;
-  /** Its runs that have no ledger row yet. */
-  readonly open: Map<JobKey, HeldRun>;
-}
-
-/** The lease with this proof, looked up once per call. */
-function findLease(
-  session: Session,
-  known: Map<string, OpenLease | null>,
-  { number, secret }: Lease,
-): OpenLease | null {
-  const proof = `${number}.${secret}`;
-  const found = known.get(proof);
-  if (found !== undefined) return found;
-  const row = session.sql.get("find_lease", { number, secret });
-  const runs = row === undefined ? [] : openRuns(session, row);
-  const lease =
-    row === undefined ? null : { row, open: new Map(runs.map((run) => [run.key, run])) };
-  known.set(proof, lease);
-  return lease;
-}
-
 /** The run that is to end, if the lease still has it. Nobody can take it a second time. */
-function takeRun(lease: OpenLease | null, { key, n, settlement }: SettleItem): EndedRun | null {
-  const held = lease?.open.get(key);
-  if (lease === null || held?.n !== n || held.startedAt === null) return null;
+function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
+  const run = findRun(lease, item);
+  if (lease === null || run === null) return null;
+  const { key, n, settlement } = item;
   lease.open.delete(key);
-  return { lease: lease.row, key, n, startedAt: held.startedAt, settlement };
+  return { lease: lease.row, key, n, startedAt: run.startedAt, settlement };
 }
 
 /** Writes ledger rows for open runs and moves their jobs on. */

@@ -11,6 +11,7 @@ import { wait, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
 import type { CopySource } from "../copy.ts";
+import { isOnlyProgress } from "../note-rows.ts";
 import type * as port from "../store.ts";
 import { backup } from "./backup.ts";
 import { handBack, start } from "./buffer.ts";
@@ -18,17 +19,19 @@ import { cancel } from "./cancel.ts";
 import { claim, claimsNothing } from "./claim.ts";
 import { openDatabase, type ConnectionOptions } from "./connection.ts";
 import { enqueue, refusal } from "./enqueue.ts";
-import { isBusy, storeError } from "./errors.ts";
+import { isBusy, isRefused, storeError } from "./errors.ts";
 import { examine, type Examination } from "./examine.ts";
 import { fence } from "./fence.ts";
 import { gates, hold, nextDueMs, pause, promote, release, resume } from "./gates.ts";
 import { enqueueInside } from "./inside.ts";
 import { attempts, count, feed, feedEnd, get, list } from "./inspect.ts";
 import { Names } from "./names.ts";
+import { record } from "./notes.ts";
 import { hurry, intervene } from "./operate.ts";
 import { overdue } from "./overdue.ts";
 import { presenceCheck } from "./presence.ts";
 import { prune } from "./prune.ts";
+import { progress, recall, unitHolders, units } from "./recall.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
 import type { Session } from "./session.ts";
 import { settle } from "./settle.ts";
@@ -41,6 +44,8 @@ import { closedError, Writer } from "./writer.ts";
 
 /** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */
 const ENQUEUE_MAX = 10_000;
+/** What notes may weigh that are kept at once: they hold up the event loop, too. */
+const NOTES_WEIGHT_MAX = 1_000;
 const READ_WAIT_MS = 10;
 const READ_ROUNDS_MAX = 500;
 
@@ -135,6 +140,19 @@ export class SqliteJobStore implements port.JobStore {
     return this.#each<port.SettleItem, port.SettleAnswer>(items, settle, () => "refused");
   }
 
+  async record(notes: readonly port.RunNote[]): Promise<readonly port.NoteAnswer[]> {
+    const { session, writer } = this.#use();
+    const answers = loadsOf(notes).map((load) => {
+      const keep = (): readonly port.NoteAnswer[] => record(session, load);
+      return load.every(isOnlyProgress) ? writer.writeRelaxed(keep) : writer.write(keep);
+    });
+    return (await Promise.all(answers)).flat();
+  }
+
+  async recall(key: port.JobKey): Promise<port.JobMemory> {
+    return this.#read((session) => recall(session, key));
+  }
+
   async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
     return this.#read((session) => overdue(session, worker, slackMs));
   }
@@ -194,6 +212,22 @@ export class SqliteJobStore implements port.JobStore {
 
   async attempts(id: JobId): Promise<readonly port.AttemptRecord[]> {
     return this.#read((session) => attempts(session, id));
+  }
+
+  async progress(id: JobId): Promise<port.JobProgress | null> {
+    return this.#read((session) => progress(session, id));
+  }
+
+  async units(
+    id: JobId,
+    filter: port.UnitFilter,
+    page: Parameters<port.JobStore["units"]>[2],
+  ): Promise<readonly port.UnitRecord[]> {
+    return this.#read((session) => units(session, id, filter, page));
+  }
+
+  async unitHolders(unit: string, limit: number): Promise<readonly port.UnitHolder[]> {
+    return this.#read((session) => unitHolders(session, unit, limit));
   }
 
   async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
@@ -294,13 +328,13 @@ export class SqliteJobStore implements port.JobStore {
     try {
       return await this.#write((session) => work(session, items));
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRefused(error)) throw error;
     }
     const alone = items.map(async (item) => {
       try {
         return await this.#write((session) => work(session, [item]));
       } catch (error) {
-        if (!isRefusal(error)) throw error;
+        if (!isRefused(error)) throw error;
         return [refused(item)];
       }
     });
@@ -354,8 +388,20 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
   return { database, session: { sql, names, clock, dice, tidings }, writer, watcher };
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof MillraceError && error.code === "STORE_REFUSED";
+/** Notes in pieces that hold nobody up for long; their order stays. */
+function loadsOf(notes: readonly port.RunNote[]): readonly port.RunNote[][] {
+  const loads: port.RunNote[][] = [];
+  let weight = Infinity;
+  for (const note of notes) {
+    const { units: { length: moves = 0 } = [], children: { length: jobs = 0 } = [] } = note;
+    weight += 1 + moves + jobs;
+    const load = weight > NOTES_WEIGHT_MAX ? undefined : loads.at(-1);
+    if (load === undefined) {
+      loads.push([note]);
+      weight = 1 + moves + jobs;
+    } else load.push(note);
+  }
+  return loads;
 }
 
 function checkCount({ length }: readonly port.NewJob[]): void {

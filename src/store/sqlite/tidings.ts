@@ -53,11 +53,13 @@ export class Tidings {
   /** Writes the rows of the feed, inside the transaction. */
   write(): void {
     const at = this.#clock.now();
-    for (const { kind, jobs } of feedRows(this.#entries)) {
+    for (const { kind, jobs, details } of feedRows(this.#entries)) {
       const named = JSON.stringify(jobs);
       const names =
         kind === "job:deleted" ? { keys: null, ids: named } : { keys: named, ids: null };
-      this.#sql.run("append_event", { kind: eventCodec.code[kind], at, ...names });
+      const told = details === null ? null : JSON.stringify(details);
+      const row = { kind: eventCodec.code[kind], at, ...names, details: told };
+      this.#sql.run("append_event", row);
     }
   }
 

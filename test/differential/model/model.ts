@@ -22,8 +22,14 @@ type Beyond =
   | "watch"
   | "onNotice";
 
-/** The verbs that are compared: all that answer from what is stored. */
-export type Compared = Omit<JobStore, Beyond>;
+/**
+ * What runs say about themselves is not modelled: no command of a sequence says anything, and the
+ * conformance suites hold both stores to the same word.
+ */
+type Unmodelled = "record" | "recall" | "progress" | "units" | "unitHolders";
+
+/** The verbs that are compared: all others that answer from what is stored. */
+export type Compared = Omit<JobStore, Beyond | Unmodelled>;
 
 export interface ModelStore extends Compared {
   readonly world: World;

@@ -57,7 +57,7 @@ export function feed(world: World, position: number, limit: number): FeedEntry[]
   const later = world.events.filter((event) => event.position > position);
   return atMost(later, limit).map(({ position: place, kind, at, id, key }) => {
     const isThere = key === null || world.jobs.has(key);
-    return { position: place, kind, at, jobs: isThere ? [id] : [] };
+    return { position: place, kind, at, jobs: isThere ? [id] : [], details: null };
   });
 }
 

@@ -30,6 +30,8 @@ export function recordOf(world: World, job: ModelJob): JobRecord {
     finishedAt: isOver ? last.finishedAt : null,
     result: last?.result ?? null,
     fault: last?.fault ?? null,
+    phase: null,
+    overall: null,
     cancelReason: last?.reason ?? null,
     heldBy: job.place?.kind === "blocked" ? job.place.gate : null,
     cancelRequested: job.cancelRequest !== null,

@@ -1,0 +1,228 @@
+-- apart: one statement keeps what a whole batch of runs says, where SQLite goes unit by unit.
+
+-- name: forget_notes
+-- Runs begin anew: what those before them had told and completed.
+WITH anew AS MATERIALIZED (
+    SELECT run.key, run.n
+    FROM json_to_recordset(:runs::json) AS run (key bigint, n integer)
+),
+untold AS (
+    DELETE FROM millrace.run AS old
+    USING anew
+    WHERE old.key = anew.key AND old.n <= anew.n
+),
+undone AS (
+    DELETE FROM millrace.phase AS old
+    USING anew
+    WHERE old.key = anew.key AND old.n <= anew.n
+)
+DELETE FROM millrace.unit AS old
+USING anew
+WHERE old.key = anew.key AND old.n <= anew.n;
+
+-- name: put_progress
+-- How far runs have come. A commit that brings nothing else need not wait for the disk.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at,
+           CASE WHEN :relaxed::boolean
+                THEN set_config('synchronous_commit', 'off', true) END AS setting
+)
+INSERT INTO millrace.run AS old (key, at, n, percent, overall, phase, phases, data)
+SELECT told.key, moment.at, told.n, told.percent, told.overall, told.phase, told.phases,
+       told.data::json
+FROM moment
+CROSS JOIN json_to_recordset(:told::json) AS told (
+    key bigint, n integer, percent double precision, overall double precision, phase text,
+    phases json, data text
+)
+ORDER BY told.key
+ON CONFLICT (key) DO UPDATE
+SET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excluded.overall,
+    phase = excluded.phase, phases = excluded.phases, data = excluded.data
+WHERE old.n <= excluded.n;
+
+-- name: put_units
+-- Units begin or end. Answers the phases that have more of them now.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+moved AS (
+    INSERT INTO millrace.unit AS old (key, at, n, state, phase, unit, result, error)
+    SELECT move.key, moment.at, move.n, move.state, move.phase, move.unit, move.result::json,
+           move.error::json
+    FROM moment
+    CROSS JOIN json_to_recordset(:moves::json) AS move (
+        key bigint, n integer, state smallint, phase text, unit text, result text, error text
+    )
+    ORDER BY move.key, move.phase COLLATE "C", move.unit COLLATE "C"
+    ON CONFLICT (key, phase, unit) DO UPDATE
+    SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,
+        error = excluded.error
+    WHERE old.n <= excluded.n
+    RETURNING old.key, old.phase, old.xmax = 0 AS fresh
+)
+SELECT DISTINCT key, phase
+FROM moved
+WHERE fresh;
+
+-- name: crowded_phases
+-- Which of these phases have more units than they may.
+SELECT named.key, named.phase
+FROM json_to_recordset(:phases::json) AS named (key bigint, phase text)
+WHERE (
+    SELECT count(*)
+    FROM (
+        SELECT 1
+        FROM millrace.unit AS unit
+        WHERE unit.key = named.key AND unit.phase = named.phase
+        LIMIT :max::integer + 1
+    ) AS few
+) > :max::integer;
+
+-- name: insert_phases
+-- Phases have ended well; the first word about each stands. Answers those that are new.
+INSERT INTO millrace.phase (key, at, n, name, result)
+SELECT done.key, moment.at, done.n, done.name, done.result::json
+FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
+CROSS JOIN json_to_recordset(:phases::json) AS done (
+    key bigint, n integer, name text, result text
+)
+ORDER BY done.key, done.name COLLATE "C"
+ON CONFLICT (key, name) DO NOTHING
+RETURNING key, name;
+
+-- name: take_over
+-- New jobs begin with what those that they repeat have completed, if they ask for the same: up to
+-- the first phase with units that failed. That one runs again for their sake, its completed units
+-- go along, and whatever was built on it runs anew.
+WITH heir AS MATERIALIZED (
+    SELECT job.key, old.key AS source
+    FROM millrace.job AS job
+    JOIN millrace.job AS old ON old.id = job.retry_of
+    WHERE job.key = ANY (:keys::bigint[])
+      AND old.payload::text IS NOT DISTINCT FROM job.payload::text
+),
+failed AS MATERIALIZED (
+    SELECT DISTINCT heir.key, unit.phase AS name
+    FROM heir
+    JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 3
+),
+later AS MATERIALIZED (
+    SELECT DISTINCT heir.key, step.name
+    FROM heir
+    JOIN failed ON failed.key = heir.key
+    JOIN millrace.run AS run ON run.key = heir.source
+    CROSS JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS step (name, turn)
+    JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS first (name, turn)
+        ON first.name = failed.name AND first.turn < step.turn
+),
+phases AS (
+    INSERT INTO millrace.phase (key, at, n, name, result)
+    SELECT heir.key, phase.at, 0, phase.name, phase.result
+    FROM heir
+    JOIN millrace.phase AS phase ON phase.key = heir.source
+    WHERE (heir.key, phase.name) NOT IN (SELECT key, name FROM failed)
+      AND (heir.key, phase.name) NOT IN (SELECT key, name FROM later)
+)
+INSERT INTO millrace.unit (key, at, n, state, phase, unit, result)
+SELECT heir.key, unit.at, 0, unit.state, unit.phase, unit.unit, unit.result
+FROM heir
+JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2
+WHERE (heir.key, unit.phase) NOT IN (SELECT key, name FROM later);
+
+-- name: phases_of_job
+-- What a job has completed, in the order in which it did.
+SELECT name, result
+FROM millrace.phase
+WHERE key = :key::bigint
+ORDER BY at, n, name COLLATE "C";
+
+-- name: ended_units
+-- Units that have ended, of phases that have not.
+SELECT phase, unit, state, result, error
+FROM millrace.unit
+WHERE key = :key::bigint
+  AND state > 1
+  AND phase NOT IN (SELECT name FROM millrace.phase WHERE key = :key::bigint)
+ORDER BY phase, unit;
+
+-- name: memory_of_job
+-- Units that failed in phases that ended well all the same; and what had been charged before the
+-- newest run that left anything. What was taken over has run 0, and -1 stands for it.
+SELECT (
+           SELECT count(*)
+           FROM millrace.unit AS unit
+           JOIN millrace.phase AS phase ON phase.key = unit.key AND phase.name = unit.phase
+           WHERE unit.key = :key::bigint AND unit.state = 3
+       ) AS failed,
+       CASE
+           WHEN newest.n = 0 THEN -1
+           WHEN newest.n > 0 THEN coalesce(
+               (
+                   SELECT tries
+                   FROM millrace.attempt
+                   WHERE key = :key::bigint AND n = newest.n - 1
+               ),
+               0
+           )
+       END AS tries
+FROM (
+    SELECT max(n) AS n
+    FROM (
+        SELECT n FROM millrace.phase WHERE key = :key::bigint
+        UNION ALL
+        SELECT n FROM millrace.unit WHERE key = :key::bigint
+    ) AS left_behind
+) AS newest;
+
+-- name: progress_of_job
+-- How far a job had come when its last run told, and how its last run ended.
+SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,
+       millrace.ms_of(run.at) AS at,
+       (
+           SELECT attempt.outcome
+           FROM millrace.attempt AS attempt
+           WHERE attempt.key = job.key
+           ORDER BY attempt.n DESC
+           LIMIT 1
+       ) AS last_outcome
+FROM millrace.job AS job
+LEFT JOIN millrace.run AS run ON run.key = job.key
+WHERE job.id = :id::uuid;
+
+-- name: unit_counts
+-- How many units of each phase are in each state.
+SELECT phase,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = 2) AS completed,
+       count(*) FILTER (WHERE state = 3) AS failed
+FROM millrace.unit
+WHERE key = :key::bigint
+GROUP BY phase
+ORDER BY phase;
+
+-- name: units_of_job
+-- A page of units, in the order of phase and unit.
+SELECT phase, unit, state, result, error, n, millrace.ms_of(at) AS at
+FROM millrace.unit
+WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
+  AND (phase, unit) > (:after_phase::text, :after_unit::text)
+  AND (:phase::text IS NULL OR phase = :phase::text)
+  AND (:state::smallint IS NULL OR state = :state::smallint)
+ORDER BY phase, unit
+LIMIT :limit::integer;
+
+-- name: holders_of_unit
+-- Jobs that work on a unit of this name, longest first: their run has no ledger row.
+SELECT job.id, unit.phase, unit.unit, millrace.ms_of(unit.at) AS at
+FROM millrace.unit AS unit
+JOIN millrace.job AS job ON job.key = unit.key
+WHERE unit.unit = :unit::text
+  AND unit.state = 1
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.attempt AS ended
+      WHERE ended.key = unit.key AND ended.n = unit.n
+  )
+ORDER BY unit.at, unit.key, unit.phase
+LIMIT :limit::integer;

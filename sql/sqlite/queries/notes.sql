@@ -1,0 +1,188 @@
+-- apart: SQLite goes unit by unit, where PostgreSQL keeps whole batches in one statement.
+
+-- name: forget_run
+-- A run begins anew: how far those before it had come.
+DELETE FROM millrace_run
+WHERE key = :key;
+
+-- name: forget_phases
+-- A run begins anew: what those before it had completed.
+DELETE FROM millrace_phase
+WHERE key = :key;
+
+-- name: forget_units
+-- A run begins anew: the units of those before it.
+DELETE FROM millrace_unit
+WHERE key = :key;
+
+-- name: put_progress
+-- How far a run has come.
+INSERT INTO millrace_run (key, n, phase, phases, percent, overall, data, at)
+VALUES (:key, :n, :phase, :phases, :percent, :overall, :data, :at)
+ON CONFLICT (key) DO UPDATE
+SET n = :n, phase = :phase, phases = :phases, percent = :percent, overall = :overall, data = :data,
+    at = :at;
+
+-- name: move_unit
+-- A unit that is known begins again, or ends.
+UPDATE millrace_unit
+SET n = :n, state = :state, result = :result, error = :error, at = :at
+WHERE key = :key
+  AND phase = :phase
+  AND unit = :unit;
+
+-- name: insert_unit
+-- A unit that nobody has named before.
+INSERT INTO millrace_unit (key, phase, unit, n, state, result, error, at)
+VALUES (:key, :phase, :unit, :n, :state, :result, :error, :at);
+
+-- name: count_units
+-- How many units a phase has, up to a limit.
+SELECT count(*) AS count
+FROM (SELECT 1 FROM millrace_unit WHERE key = :key AND phase = :phase LIMIT :max);
+
+-- name: insert_phase
+-- A phase has ended well; the first word about it stands.
+INSERT INTO millrace_phase (key, name, n, result, at)
+VALUES (:key, :name, :n, :result, :at)
+ON CONFLICT (key, name) DO NOTHING;
+
+-- name: take_over_phases
+-- A new job begins with what the one that it repeats has completed, if it asks for the same: up to
+-- the first phase with units that failed. That one runs again for their sake, and so does whatever
+-- was built on it.
+INSERT INTO millrace_phase (key, name, n, result, at)
+SELECT job.key, phase.name, 0, phase.result, phase.at
+FROM millrace_job AS job
+JOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload
+JOIN millrace_phase AS phase ON phase.key = old.key
+WHERE job.key = :key
+  AND NOT EXISTS (
+      SELECT 1
+      FROM (
+          SELECT DISTINCT unit.phase AS name
+          FROM millrace_unit AS unit
+          WHERE unit.key = old.key AND unit.state = 3
+      ) AS failed
+      WHERE failed.name = phase.name
+         OR EXISTS (
+             SELECT 1
+             FROM millrace_run AS run
+             JOIN json_each(run.phases) AS first ON first.value = failed.name
+             JOIN json_each(run.phases) AS later ON later.value = phase.name
+             WHERE run.key = old.key AND first.key < later.key
+         )
+  );
+
+-- name: take_over_units
+-- The same for its units: those of the first phase with failed ones go along, and none after it.
+INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)
+SELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at
+FROM millrace_job AS job
+JOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload
+JOIN millrace_unit AS unit ON unit.key = old.key
+WHERE job.key = :key
+  AND unit.state = 2
+  AND unit.phase NOT IN (
+      SELECT later.value
+      FROM millrace_run AS run
+      JOIN json_each(run.phases) AS first
+      JOIN json_each(run.phases) AS later ON first.key < later.key
+      WHERE run.key = (SELECT source.key FROM millrace_job AS source WHERE source.id = job.retry_of)
+        AND EXISTS (
+            SELECT 1
+            FROM millrace_unit AS failed
+            WHERE failed.key = run.key AND failed.phase = first.value AND failed.state = 3
+        )
+  );
+
+-- name: phases_of_job
+-- What a job has completed, in the order in which it did.
+SELECT name, result
+FROM millrace_phase
+WHERE key = :key
+ORDER BY at, n, name;
+
+-- name: ended_units
+-- Units that have ended, of phases that have not.
+SELECT phase, unit, state, result, error
+FROM millrace_unit
+WHERE key = :key
+  AND state > 1
+  AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = :key)
+ORDER BY phase, unit;
+
+-- name: memory_of_job
+-- Units that failed in phases that ended well all the same; and what had been charged before the
+-- newest run that left anything. What was taken over has run 0, and -1 stands for it.
+SELECT (
+           SELECT count(*)
+           FROM millrace_unit AS unit
+           JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase
+           WHERE unit.key = :key AND unit.state = 3
+       ) AS failed,
+       CASE
+           WHEN newest.n = 0 THEN -1
+           WHEN newest.n > 0 THEN coalesce(
+               (SELECT tries FROM millrace_attempt WHERE key = :key AND n = newest.n - 1), 0
+           )
+       END AS tries
+FROM (
+    SELECT max(n) AS n
+    FROM (
+        SELECT n FROM millrace_phase WHERE key = :key
+        UNION ALL
+        SELECT n FROM millrace_unit WHERE key = :key
+    )
+) AS newest;
+
+-- name: progress_of_job
+-- How far a job had come when its last run told, and how its last run ended.
+SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,
+       (
+           SELECT attempt.outcome
+           FROM millrace_attempt AS attempt
+           WHERE attempt.key = job.key
+           ORDER BY attempt.n DESC
+           LIMIT 1
+       ) AS last_outcome
+FROM millrace_job AS job
+LEFT JOIN millrace_run AS run ON run.key = job.key
+WHERE job.id = :id;
+
+-- name: unit_counts
+-- How many units of each phase are in each state.
+SELECT phase,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = 2) AS completed,
+       count(*) FILTER (WHERE state = 3) AS failed
+FROM millrace_unit
+WHERE key = :key
+GROUP BY phase
+ORDER BY phase;
+
+-- name: units_of_job
+-- A page of units, in the order of phase and unit.
+SELECT phase, unit, state, result, error, n, at
+FROM millrace_unit
+WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
+  AND (phase, unit) > (:after_phase, :after_unit)
+  AND (:phase IS NULL OR phase = :phase)
+  AND (:state IS NULL OR state = :state)
+ORDER BY phase, unit
+LIMIT :limit;
+
+-- name: holders_of_unit
+-- Jobs that work on a unit of this name, longest first: their run has no ledger row.
+SELECT job.id, unit.phase, unit.unit, unit.at
+FROM millrace_unit AS unit
+JOIN millrace_job AS job ON job.key = unit.key
+WHERE unit.unit = :unit
+  AND unit.state = 1
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_attempt AS ended
+      WHERE ended.key = unit.key AND ended.n = unit.n
+  )
+ORDER BY unit.at, unit.key, unit.phase
+LIMIT :limit;

@@ -1,0 +1,143 @@
+/** How far a job has come, and what became of its units, as users see it. */
+import { MillraceError } from "../core/errors.ts";
+import type { JobId } from "../core/job.ts";
+import { phaseStates } from "../core/phases.ts";
+import { decode } from "../core/payload.ts";
+import type {
+  PhaseView,
+  ProgressView,
+  UnitCounts,
+  UnitFilter,
+  UnitHolderView,
+  UnitView,
+} from "../face/client.ts";
+import type { JobProgress, JobRecord, JobStore, UnitCount, UnitRecord } from "../store/store.ts";
+import { unitFilter } from "./filters.ts";
+import { aText, insistOn } from "./texts.ts";
+import { dateOf, notFound, overallOf } from "./views.ts";
+
+const HOLDERS_MAX = 100;
+const KEY_LENGTH_MAX = 500;
+const aUnit = aText(KEY_LENGTH_MAX);
+
+/** `names` are the phases of its definition, as far as this process knows it. */
+export async function progressOf(
+  store: JobStore,
+  job: JobRecord,
+  names: readonly string[],
+): Promise<ProgressView> {
+  const found = await store.progress(job.id);
+  if (found === null) throw notFound(job.id);
+  const { progress, at, units } = found;
+  return {
+    state: job.state,
+    percent: overallOf(job.state, progress?.overall ?? null),
+    phase: progress?.phase ?? null,
+    phasePercent: progress?.percent ?? 0,
+    data: decode(progress?.data ?? null) ?? null,
+    at: dateOf(at),
+    phases: phaseViews(job, found, names),
+    units: sumOf(units),
+  };
+}
+
+/** How many units of a job have failed. */
+export async function failedUnitsOf(store: JobStore, id: JobId): Promise<number> {
+  const found = await store.progress(id);
+  return sumOf(found?.units ?? []).failed;
+}
+
+/** Pages are cut by an opaque cursor: phase and key of their last unit. */
+export async function listUnits(
+  store: JobStore,
+  { id }: JobRecord,
+  given: UnitFilter,
+): Promise<{ units: readonly UnitView[]; next: string | null }> {
+  const { filter, after, limit } = unitFilter(given);
+  const page = after === undefined ? { limit } : { limit, after: unitAt(after) };
+  const found = await store.units(id, filter, page);
+  const last = found.length >= limit ? found.at(-1) : undefined;
+  return { units: found.map(unitView), next: last === undefined ? null : cursorOf(last) };
+}
+
+export async function holdersOf(store: JobStore, unit: string): Promise<readonly UnitHolderView[]> {
+  insistOn("jobs.holders", aUnit, unit, "the unit");
+  const holders = await store.unitHolders(unit, HOLDERS_MAX);
+  return holders.map(({ job, phase, at }) => ({
+    id: job,
+    phase: nameOf(phase),
+    at: new Date(at),
+  }));
+}
+
+function phaseViews(
+  job: JobRecord,
+  found: JobProgress,
+  names: readonly string[],
+): readonly PhaseView[] {
+  const { progress, lastOutcome, phases, units } = found;
+  const results = new Map(phases.map(({ name, result }) => [name, result]));
+  const states = phaseStates({
+    names: progress?.phases ?? names,
+    completed: new Set(results.keys()),
+    current: progress?.phase ?? null,
+    state: job.state,
+    lastOutcome,
+  });
+  return states.map(({ name, state }) => ({
+    name,
+    state,
+    result: decode(results.get(name) ?? null) ?? null,
+    units: sumOf(units.filter(({ phase }) => phase === name)),
+  }));
+}
+
+function sumOf(counts: readonly UnitCount[]): UnitCounts {
+  const sum = { total: 0, running: 0, completed: 0, failed: 0 };
+  for (const { running, completed, failed } of counts) {
+    sum.total += running + completed + failed;
+    sum.running += running;
+    sum.completed += completed;
+    sum.failed += failed;
+  }
+  return sum;
+}
+
+function unitView({ unit, phase, state, result, fault, at }: UnitRecord): UnitView {
+  return {
+    key: unit,
+    phase: nameOf(phase),
+    state,
+    result: decode(result) ?? null,
+    error: fault,
+    at: new Date(at),
+  };
+}
+
+function nameOf(phase: string): string | null {
+  return phase === "" ? null : phase;
+}
+
+function cursorOf({ phase, unit }: UnitRecord): string {
+  return Buffer.from(JSON.stringify([phase, unit])).toString("base64url");
+}
+
+/** The last unit of the page before: its place in the order is all that counts. */
+function unitAt(cursor: string): UnitRecord {
+  const place = placeIn(cursor);
+  const [phase, unit] = Array.isArray(place) ? place : [];
+  if (typeof phase === "string" && typeof unit === "string") {
+    return { phase, unit, state: "running", result: null, fault: null, n: 0, at: 0 };
+  }
+  throw new MillraceError("OPTION_INVALID", "jobs.units: after is not the next of a page before", {
+    details: { option: "after" },
+  });
+}
+
+function placeIn(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString());
+  } catch {
+    return null;
+  }
+}

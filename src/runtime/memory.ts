@@ -1,0 +1,105 @@
+/**
+ * What one run knows of its job's phases and units: what earlier runs have left, and what it has
+ * added itself.
+ */
+import { MillraceError } from "../core/errors.ts";
+import type { ErrorClass, JsonText } from "../core/job.ts";
+import { shown } from "../core/text.ts";
+import { UNITS_MAX, type JobMemory, type PhaseResult, type UnitEnd } from "../store/store.ts";
+
+export class Memory {
+  readonly #phases = new Map<string, PhaseResult>();
+  /** By phase, those of phases that have not ended. Null: under way. */
+  readonly #units = new Map<string, Map<string, UnitEnd | null>>();
+  /** In phases that have ended. */
+  #failedUnits = 0;
+
+  /** Takes over what earlier runs have left. */
+  take({ phases, units, failedUnits }: JobMemory): void {
+    for (const phase of phases) this.#phases.set(phase.name, phase);
+    for (const { phase, unit, end } of units) this.#unitsOf(phase).set(unit, brief(end));
+    this.#failedUnits = failedUnits;
+  }
+
+  /** The phase of this name, if it has ended well. */
+  phase(name: string): PhaseResult | undefined {
+    return this.#phases.get(name);
+  }
+
+  /** The stored result of a unit that has ended well. */
+  completed(phase: string, unit: string): { readonly result: JsonText | null } | undefined {
+    const end = this.#units.get(phase)?.get(unit);
+    return end?.state === "completed" ? end : undefined;
+  }
+
+  /** How a unit has ended; null: it has not. */
+  endOf(phase: string, unit: string): UnitEnd | null {
+    return this.#units.get(phase)?.get(unit) ?? null;
+  }
+
+  /** Units begin. Refuses those that are under way already, and more than a phase may have. */
+  begin(phase: string, units: readonly string[]): void {
+    const known = this.#unitsOf(phase);
+    const twice = units.find((unit) => known.get(unit) === null);
+    if (twice !== undefined) throw duplicate(twice, "is under way already");
+    const more = units.filter((unit) => !known.has(unit)).length;
+    if (known.size + more > UNITS_MAX) throw tooManyUnits();
+    for (const unit of units) known.set(unit, null);
+  }
+
+  end(phase: string, unit: string, end: UnitEnd): void {
+    this.#unitsOf(phase).set(unit, brief(end));
+  }
+
+  /** A phase has ended well. Of its units only the number of those that failed still counts. */
+  complete(phase: PhaseResult): void {
+    this.#failedUnits += failedIn(this.#unitsOf(phase.name));
+    this.#units.delete(phase.name);
+    this.#phases.set(phase.name, phase);
+  }
+
+  get failedUnits(): number {
+    let count = this.#failedUnits;
+    for (const units of this.#units.values()) count += failedIn(units);
+    return count;
+  }
+
+  #unitsOf(phase: string): Map<string, UnitEnd | null> {
+    const known = this.#units.get(phase);
+    if (known !== undefined) return known;
+    const units = new Map<string, UnitEnd | null>();
+    this.#units.set(phase, units);
+    return units;
+  }
+}
+
+/** Trying again would end the same way. */
+class UnitsRefused extends MillraceError {
+  get "~class"(): ErrorClass {
+    return "non_retryable";
+  }
+}
+
+export function duplicate(unit: string, problem: string): MillraceError {
+  return new UnitsRefused("UNIT_DUPLICATE", `the unit ${shown(unit)} ${problem}`, {
+    details: { unit },
+  });
+}
+
+export function tooManyUnits(): MillraceError {
+  const message = `a phase has at most ${UNITS_MAX} units; let children do the rest`;
+  return new UnitsRefused("UNITS_TOO_MANY", message, { details: { max: UNITS_MAX } });
+}
+
+function failedIn(units: ReadonlyMap<string, UnitEnd | null>): number {
+  let count = 0;
+  for (const end of units.values()) if (end?.state === "failed") count += 1;
+  return count;
+}
+
+/** Without its stack, which is in the store: a hundred thousand of them would not fit here. */
+function brief(end: UnitEnd): UnitEnd {
+  if (end.state === "completed") return end;
+  const { stack: _, ...fault } = end.fault;
+  return { state: "failed", fault };
+}

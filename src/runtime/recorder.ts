@@ -1,0 +1,196 @@
+/**
+ * Carries what runs say about themselves to the store: one call at a time for the whole worker.
+ *
+ * What comes while a call is on its way goes with the next one, and what one run says meanwhile
+ * becomes one note. While the store fails it is tried again, as long as the worker lives. Notes of
+ * one run are kept in the order in which they came.
+ */
+import { runOutside } from "../client/ambient.ts";
+import { within, type Clock } from "../core/clock.ts";
+import type { Logger } from "../face/context.ts";
+import { soon } from "../lib/system.ts";
+import {
+  BATCH_MAX,
+  MOVES_MAX,
+  type JobKey,
+  type JobMemory,
+  type JobStore,
+  type NoteAnswer,
+  type NoteBody,
+  type RunNote,
+} from "../store/store.ts";
+import { warnOfMissing } from "./missing-children.ts";
+
+const RETRY_MS_MIN = 200;
+const RETRY_MS_MAX = 5_000;
+
+export interface RecorderParts {
+  readonly store: Pick<JobStore, "get" | "recall" | "record">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** `closed`: the worker ended before the store had answered. */
+export type RecordAnswer = NoteAnswer | "closed";
+
+/** One note on its way, made of what its run has said so far. */
+interface Draft {
+  readonly run: string;
+  readonly note: Omit<RunNote, keyof NoteBody>;
+  readonly parts: Part[];
+  moves: number;
+  /** Nothing more may be said in it. */
+  isFull: boolean;
+}
+
+interface Part {
+  readonly body: NoteBody;
+  readonly answered: (answer: RecordAnswer) => void;
+}
+
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #closed = Promise.withResolvers<void>();
+  readonly #queue: Draft[] = [];
+  /** The newest draft of each run that has one in the queue. */
+  readonly #newest = new Map<string, Draft>();
+  /** What the call that is on its way carries. */
+  #underWay: readonly Draft[] = [];
+  #sending: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the store has answered. Never rejects. */
+  add({ lease, key, n, ...body }: RunNote): Promise<RecordAnswer> {
+    if (this.#isClosed) return Promise.resolve("closed");
+    return new Promise((answered) => {
+      this.#draftFor({ lease, key, n }, body).parts.push({ body, answered });
+      // As part of no job: the next runs' notes are carried from here as well.
+      this.#sending ??= runOutside(() => this.#send());
+    });
+  }
+
+  /** What earlier runs of a job have left, however long the store takes; null at the end. */
+  async recall(key: JobKey): Promise<JobMemory | null> {
+    return this.#untilDone("what earlier runs have left could not be read; trying again", () =>
+      this.#parts.store.recall(key),
+    );
+  }
+
+  /** Resolves when everything that was added has been answered. */
+  async drained(): Promise<void> {
+    while (this.#sending !== null) await this.#sending;
+  }
+
+  /** Waits for {@link drained}, but no longer than `ms`; from then on nothing is taken. */
+  async close(ms: number): Promise<void> {
+    await within(this.#parts.clock, ms, this.drained());
+    this.#isClosed = true;
+    this.#closed.resolve();
+    for (const { parts } of [...this.#underWay, ...this.#queue.splice(0)]) {
+      for (const { answered } of parts) answered("closed");
+    }
+  }
+
+  /** The draft in which a run may go on, or a new one. */
+  #draftFor(note: Draft["note"], body: NoteBody): Draft {
+    const run = `${note.key}.${note.n}`;
+    const moves = body.units?.length ?? 0;
+    const newest = this.#newest.get(run);
+    const hasRoom = newest !== undefined && !newest.isFull && newest.moves + moves <= MOVES_MAX;
+    if (hasRoom && body.afresh !== true) return extended(newest, body, moves);
+    const draft = extended({ run, note, parts: [], moves: 0, isFull: false }, body, moves);
+    this.#queue.push(draft);
+    this.#newest.set(run, draft);
+    return draft;
+  }
+
+  async #send(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // What else is said in this turn travels along.
+      await new Promise<void>((resolve) => soon(resolve));
+      const batch = this.#takeBatch();
+      this.#underWay = batch;
+      const answers = await this.#record(
+        batch.map(({ note, parts }) => ({ ...note, ...merged(parts) })),
+      );
+      if (answers === null) break;
+      this.#underWay = [];
+      batch.forEach((draft, index) => this.#heard(draft, answers[index] ?? "stale"));
+    }
+    this.#sending = null;
+  }
+
+  /** The first drafts, as many as one call may carry: one of each run, so that order is kept. */
+  #takeBatch(): readonly Draft[] {
+    const runs = new Set<string>();
+    let moves = 0;
+    for (const draft of this.#queue) {
+      moves += draft.moves;
+      if (runs.size === BATCH_MAX || runs.has(draft.run)) break;
+      if (runs.size > 0 && moves > MOVES_MAX) break;
+      runs.add(draft.run);
+      if (this.#newest.get(draft.run) === draft) this.#newest.delete(draft.run);
+    }
+    return this.#queue.splice(0, runs.size);
+  }
+
+  #record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[] | null> {
+    return this.#untilDone("notes of running jobs could not be recorded; trying again", () =>
+      this.#parts.store.record(notes),
+    );
+  }
+
+  /** The answer of the store, however long it takes; null when the worker ends before. */
+  async #untilDone<Answer>(trouble: string, call: () => Promise<Answer>): Promise<Answer | null> {
+    const { clock, logger } = this.#parts;
+    for (let retryMs = RETRY_MS_MIN; !this.#isClosed; retryMs *= 2) {
+      try {
+        return await call();
+      } catch (error) {
+        logger.error(trouble, { error });
+        await within(clock, Math.min(retryMs, RETRY_MS_MAX), this.#closed.promise);
+      }
+    }
+    return null;
+  }
+
+  #heard(draft: Draft, answer: RecordAnswer): void {
+    if (answer === "refused" && draft.parts.length > 1) {
+      this.#queue.unshift(...apart(draft));
+      return;
+    }
+    for (const { body, answered } of draft.parts) {
+      answered(answer);
+      if (answer === "recorded" && body.children !== undefined) {
+        void warnOfMissing(this.#parts, body.children);
+      }
+    }
+  }
+}
+
+function extended(draft: Draft, body: NoteBody, moves: number): Draft {
+  draft.moves += moves;
+  draft.isFull ||= body.completed !== undefined || body.children !== undefined;
+  return draft;
+}
+
+/** Each part by itself: only what the database does not take is refused. */
+function apart({ run, note, parts }: Draft): readonly Draft[] {
+  return parts.map((part) => {
+    const moves = part.body.units?.length ?? 0;
+    return { run, note, parts: [part], moves, isFull: true };
+  });
+}
+
+/** One body that says what the parts say: of progress the last, of units every move in order. */
+function merged(parts: readonly Part[]): NoteBody {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only.body;
+  const units = parts.flatMap(({ body }) => body.units ?? []);
+  const all: NoteBody = Object.assign({}, ...parts.map(({ body }) => body));
+  return units.length === 0 ? all : { ...all, units };
+}

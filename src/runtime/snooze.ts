@@ -1,0 +1,10 @@
+/** Thrown by `ctx.snooze` to unwind the handler; the executor knows it by this class. */
+export class Snooze extends Error {
+  readonly delayMs: number;
+
+  constructor(delayMs: number) {
+    super("the job was snoozed");
+    this.name = "Snooze";
+    this.delayMs = delayMs;
+  }
+}

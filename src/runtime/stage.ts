@@ -1,0 +1,152 @@
+/**
+ * The stretch of a run that one context belongs to: a phase, or all of a plain handler. What a
+ * handler says through its context counts for that stretch, and for none after it.
+ */
+import { MillraceError } from "../core/errors.ts";
+import type { ErrorClass, JsonText } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
+import { encodePayload, type Encoded, type Json } from "../core/payload.ts";
+import { shown } from "../core/text.ts";
+import type { Context, Logger } from "../face/context.ts";
+import type { ClaimedJob, NewJob } from "../store/store.ts";
+import { RunOver, type Journal } from "./journal.ts";
+import { each, step, type UnitParts } from "./units.ts";
+
+type Told = Context<unknown, unknown>;
+
+/** Children come into being with the end of their phase or run: all of them in one transaction. */
+const CHILDREN_MAX = 10_000;
+/** Progress is told often, and everybody who listens hears all of it. */
+const PROGRESS_BYTES_MAX = 65_536;
+
+export interface StageParts {
+  readonly job: ClaimedJob;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  /** Made when it is needed for the first time. */
+  readonly journal: Journal;
+  /** Makes the child that a run asks for. */
+  readonly newChild: (
+    parent: ClaimedJob,
+    ...request: Parameters<Told["enqueue"]>
+  ) => Promise<NewJob>;
+  /** How a thrown value counts. */
+  faultOf(error: unknown): Fault;
+}
+
+export class Stage {
+  /** Jobs that the handler asked for; they come into being if this stretch ends well. */
+  readonly children: NewJob[] = [];
+  readonly #run: StageParts;
+  readonly #phase: string | null;
+  #isOver = false;
+
+  constructor(run: StageParts, phase: string | null) {
+    this.#run = run;
+    this.#phase = phase;
+  }
+
+  /** From now on nothing is taken. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  enqueue: Told["enqueue"] = async (...request) => {
+    const { job, newChild } = this.#run;
+    const child = await newChild(job, ...request);
+    checkChildren(job.type, this.children.length);
+    this.#insistOpen("ctx.enqueue");
+    this.children.push(child);
+    return { id: child.id, type: child.type };
+  };
+
+  progress: Told["progress"] = (percent, data) => {
+    const told = this.#tell(percent, data);
+    // It need not be awaited: then its failure must not count as unhandled.
+    told.catch(() => {});
+    return told;
+  };
+
+  step: Told["step"] = async (name, fn) => {
+    this.#insistOpen("ctx.step");
+    return step(this.#unitParts, name, fn);
+  };
+
+  each: Told["each"] = async (items, key, fn, options = {}) => {
+    this.#insistOpen("ctx.each");
+    return each(this.#unitParts, { items, key, fn, options });
+  };
+
+  get #unitParts(): UnitParts {
+    const { journal, signal } = this.#run;
+    const faultOf = (error: unknown): Fault => this.#run.faultOf(error);
+    return { journal, signal, faultOf, phase: this.#phase ?? "" };
+  }
+
+  async #tell(percent: number, data: Json | undefined): Promise<void> {
+    this.#insistOpen("ctx.progress");
+    try {
+      checkPercent(percent);
+      await this.#run.journal.tell(this.#phase, percent, progressText(data));
+    } catch (error) {
+      this.#complain(error);
+      throw error;
+    }
+  }
+
+  /** A mistake that nobody waits for would otherwise never be seen. */
+  #complain(error: unknown): void {
+    if (!(error instanceof MillraceError) || error.code !== "PROGRESS_REFUSED") return;
+    const { logger, job } = this.#run;
+    logger.warn(error.message, { job_id: job.id, type: job.type });
+  }
+
+  #insistOpen(verb: string): void {
+    if (!this.#isOver) return;
+    const stretch = this.#phase === null ? "" : `in phase ${shown(this.#phase)} `;
+    throw new RunOver(this.#run.job, `${stretch}has ended: await ${verb}`);
+  }
+}
+
+function checkPercent(percent: unknown): void {
+  if (typeof percent === "number" && percent >= 0 && percent <= 100) return;
+  throw refused(`ctx.progress: the percent must be a number from 0 to 100, not ${shown(percent)}`);
+}
+
+/** What is told besides the percent, as it is stored. */
+function progressText(data: Json | undefined): JsonText | null {
+  const { text, bytes } = encodedData(data);
+  if (bytes <= PROGRESS_BYTES_MAX) return text;
+  throw refused(`ctx.progress: data has at most ${PROGRESS_BYTES_MAX} bytes as JSON, not ${bytes}`);
+}
+
+function encodedData(data: Json | undefined): Encoded {
+  try {
+    return encodePayload(data);
+  } catch (error) {
+    const { path, reason } = error instanceof MillraceError ? error.details : {};
+    throw refused(`ctx.progress: ${String(path).replace("payload", "data")} ${String(reason)}`);
+  }
+}
+
+function refused(message: string): MillraceError {
+  return new MillraceError("PROGRESS_REFUSED", message);
+}
+
+/** Trying again would end the same way. */
+class TooManyChildren extends MillraceError {
+  get "~class"(): ErrorClass {
+    return "non_retryable";
+  }
+}
+
+/** Refuses one more child for a run of `type` that has asked for `count` already. */
+function checkChildren(type: string, count: number): void {
+  if (count < CHILDREN_MAX) return;
+  throw new TooManyChildren(
+    "CHILDREN_TOO_MANY",
+    `job "${type}": a run has at most ${CHILDREN_MAX} children by ctx.enqueue, because they come ` +
+      "into being with its end, all at once; enqueue more with mill.enqueueMany, in batches",
+    { details: { type, max: CHILDREN_MAX } },
+  );
+}

@@ -1,0 +1,141 @@
+/** What notes mean for the tables, and the rows of these as the port shows them. */
+import { MillraceError } from "../core/errors.ts";
+import type { JobId, JsonText } from "../core/job.ts";
+import type { Fault } from "../core/outcome.ts";
+import { outcomeCodec, unitCodec } from "./codes.ts";
+import {
+  MOVES_MAX,
+  UNITS_MAX,
+  type JobMemory,
+  type JobProgress,
+  type NoteBody,
+  type PhaseResult,
+  type RunProgress,
+  type UnitCount,
+  type UnitEnd,
+  type UnitHolder,
+  type UnitMove,
+  type UnitName,
+  type UnitRecord,
+} from "./notes.ts";
+import type { PhaseDetail, ProgressDetail } from "./records.ts";
+
+/** A unit on its way into its table. */
+export interface UnitRow extends UnitName {
+  readonly state: number;
+  readonly result: JsonText | null;
+  readonly error: JsonText | null;
+}
+
+/** Moves as rows. Of two that speak of one unit the last counts; too many are refused. */
+export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
+  if (moves.length > MOVES_MAX) {
+    throw new MillraceError(
+      "STORE_REFUSED",
+      `a note moves at most ${MOVES_MAX} units, not ${moves.length}`,
+    );
+  }
+  const last = new Map(moves.map((move) => [JSON.stringify([move.phase, move.unit]), move]));
+  return [...last.values()].map(({ phase, unit, to }) => ({
+    phase,
+    unit,
+    state: unitCodec.code[to.state],
+    result: to.state === "completed" ? to.result : null,
+    error: to.state === "failed" ? JSON.stringify(to.fault) : null,
+  }));
+}
+
+/** The answer to a unit more than a phase may have. */
+export function crowdedError(phase: string): MillraceError {
+  const where = phase === "" ? "a job without phases" : `the phase ${phase}`;
+  return new MillraceError("STORE_REFUSED", `${where} has at most ${UNITS_MAX} units`);
+}
+
+/** True when losing it with the power would cost nothing but the last percent. */
+export function isOnlyProgress({ afresh, units, completed, children }: NoteBody): boolean {
+  const isEmpty = (list: readonly unknown[] = []): boolean => list.length === 0;
+  return afresh !== true && completed === undefined && isEmpty(units) && isEmpty(children);
+}
+
+export function progressDetail({ phase, percent, overall, data }: RunProgress): JsonText {
+  const detail: ProgressDetail = { phase, percent, overall, data };
+  return JSON.stringify(detail);
+}
+
+export function phaseDetail({ name }: PhaseResult): JsonText {
+  const detail: PhaseDetail = { phase: name };
+  return JSON.stringify(detail);
+}
+
+/** The last run of a job that told any progress; without one, nothing but the last outcome. */
+export interface StoredProgress {
+  readonly phase: string | null;
+  readonly phases: JsonText | null;
+  readonly percent: number | null;
+  readonly overall: number | null;
+  readonly data: JsonText | null;
+  readonly at: number | null;
+  readonly last_outcome: number | null;
+}
+
+export function jobProgress(
+  row: StoredProgress,
+  phases: readonly PhaseResult[],
+  units: readonly UnitCount[],
+): JobProgress {
+  const { at, last_outcome: outcome } = row;
+  const lastOutcome = outcome === null ? null : outcomeCodec.word(outcome);
+  return { progress: runProgress(row), at, lastOutcome, phases, units };
+}
+
+function runProgress({ phase, phases, percent, overall, data }: StoredProgress) {
+  if (phases === null || percent === null || overall === null) return null;
+  const names: readonly string[] = JSON.parse(phases);
+  return { phase, phases: names, percent, overall, data };
+}
+
+export interface StoredUnit extends UnitRow {
+  readonly n: number;
+  readonly at: number;
+}
+
+export function unitRecord({ phase, unit, state, result, error, n, at }: StoredUnit): UnitRecord {
+  return { phase, unit, state: unitCodec.word(state), result, fault: faultOf(error), n, at };
+}
+
+/** What there is besides the rows themselves. */
+export interface StoredMemory {
+  readonly failed: number;
+  readonly tries: number | null;
+}
+
+export function jobMemory(
+  { failed, tries }: StoredMemory,
+  phases: readonly PhaseResult[],
+  units: readonly UnitRow[],
+): JobMemory {
+  const ended = units.map(({ phase, unit, result, error }) => ({
+    phase,
+    unit,
+    end: unitEnd(result, faultOf(error)),
+  }));
+  return { phases, units: ended, failedUnits: failed, tries };
+}
+
+function unitEnd(result: JsonText | null, fault: Fault | null): UnitEnd {
+  return fault === null ? { state: "completed", result } : { state: "failed", fault };
+}
+
+export interface StoredHolder extends UnitName {
+  readonly id: JobId;
+  readonly at: number;
+}
+
+export function unitHolder({ id, phase, unit, at }: StoredHolder): UnitHolder {
+  return { job: id, phase, unit, at };
+}
+
+function faultOf(json: JsonText | null): Fault | null {
+  const fault: Fault | null = json === null ? null : JSON.parse(json);
+  return fault;
+}
