@@ -23,12 +23,12 @@ describe("an acknowledged enqueue", () => {
 describe("a disk that fails while jobs are enqueued", () => {
   test("when full, refuses with STORE_FULL and keeps what it acknowledged", async (context) => {
     if (!hasStrace) context.skip("strace is not installed");
-    await expectFailure("pwrite64:error=ENOSPC:when=120+", "STORE_FULL");
+    await expectFailure("pwrite64:error=ENOSPC:when=60+", "STORE_FULL");
   });
 
   test("when a sync fails, refuses with STORE_FAILED and keeps its word", async (context) => {
     if (!hasStrace) context.skip("strace is not installed");
-    await expectFailure("fsync:error=EIO:when=30+", "STORE_FAILED");
+    await expectFailure("fsync:error=EIO:when=20+", "STORE_FAILED");
   });
 });
 
@@ -36,6 +36,10 @@ describe("a disk that fails while jobs are enqueued", () => {
 async function expectFailure(injection: string, code: string): Promise<void> {
   using folder = temporaryFolder();
   const path = join(folder.path, "jobs.db");
+  // Made before, so that nothing but jobs is written while the disk fails.
+  const prepared = makeSqliteStore({ path });
+  await prepared.open();
+  await prepared.close();
   const calls = "trace=pwrite64,fsync,fdatasync";
   const prefix = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", calls];
   const child = startChild("producer.child.ts", [path, "200"], {
