@@ -4,7 +4,7 @@
  *
  *     npm run chaos -- --store postgres --rounds 20 --seed 7
  */
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { killChildren } from "./show/lib/children.ts";
 import { playCampaign, VOYAGE_ROUNDS } from "./chaos/campaign.ts";
 import type { CampaignOptions } from "./chaos/campaign.ts";
@@ -29,7 +29,7 @@ A round has one leading fault, and now and then another beside it. Its figures a
 leading one; only "struck" counts each for itself. It ends with 1 when a promise was broken; then
 the raw logs are kept.`;
 
-const { values } = parseArgs({
+const { values } = parsed({
   options: {
     store: { type: "string", default: "sqlite" },
     rounds: { type: "string", default: "20" },
@@ -52,15 +52,25 @@ function chosen(): Chosen | string {
   const { store } = values;
   const [rounds = 0, seed = 0] = [values.rounds, values.seed].map(Number);
   if (store !== "sqlite" && store !== "postgres") return `there is no store "${store}"`;
-  if (![rounds, seed].every((number) => Number.isSafeInteger(number) && number >= 0)) {
-    return "--rounds and --seed take whole numbers";
+  if (![rounds, seed].every((number) => Number.isSafeInteger(number) && number >= 1)) {
+    return "--rounds and --seed take whole numbers from 1 on";
   }
+  if (!["table", "json"].includes(values.output)) return "-o takes table or json";
   if (values.faults === undefined) return { store, rounds, seed };
   const faults = values.faults.split(",");
   const known = new Set(faultsOf(store).map(({ name }) => name));
   const unknown = faults.find((name) => !known.has(name));
   if (unknown === undefined) return { store, rounds, seed, faults };
   return `${store} has no fault "${unknown}"; it has ${namesOf(store)}`;
+}
+
+function parsed<const Config extends ParseArgsConfig>(config: Config) {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : String(error));
+    process.exit();
+  }
 }
 
 function refuse(why: string): void {

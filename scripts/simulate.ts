@@ -37,23 +37,56 @@ const PROGRESS_MS = 10_000;
 /** A campaign that is shorter need not see every rare path. */
 const SEEDS_FOR_RARE_PATHS = 400;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string" },
-    seeds: { type: "string" },
-    steps: { type: "string" },
-    cores: { type: "string", default: "1" },
-    trace: { type: "boolean", default: false },
-    shrink: { type: "boolean", default: false },
-    twice: { type: "boolean", default: false },
-    first: { type: "boolean", default: false },
-    plant: { type: "string" },
-    mutants: { type: "boolean", default: false },
-    only: { type: "string", default: "" },
-    tally: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+const OPTIONS = {
+  seed: { type: "string" },
+  seeds: { type: "string" },
+  steps: { type: "string" },
+  cores: { type: "string", default: "1" },
+  trace: { type: "boolean", default: false },
+  shrink: { type: "boolean", default: false },
+  twice: { type: "boolean", default: false },
+  first: { type: "boolean", default: false },
+  plant: { type: "string" },
+  mutants: { type: "boolean", default: false },
+  only: { type: "string", default: "" },
+  tally: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+} as const;
+
+const { values } = parsed();
+const mistake = mistakeIn();
+
+function parsed() {
+  try {
+    return parseArgs({ options: OPTIONS });
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** What is wrong with what was asked for; null: nothing. */
+function mistakeIn(): string | null {
+  const [from = Number.NaN, to = from] = (values.seed ?? values.seeds ?? "1..2")
+    .split("..")
+    .map((text) => (text === "" ? Number.NaN : Number(text)));
+  const isRange = Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to;
+  if (!isRange) return "seeds are written as --seed 7 or --seeds 1..500";
+  const steps = Number(values.steps ?? 1);
+  const cores = Number(values.cores);
+  if (!Number.isSafeInteger(steps) || steps < 1) return "--steps takes a whole number from 1 on";
+  if (!Number.isSafeInteger(cores) || cores < 1) return "--cores takes a whole number from 1 on";
+  const isKnown = (name: string): boolean => mutants.some((mutant) => mutant.name === name);
+  if (values.plant !== undefined && !isKnown(values.plant)) {
+    return `there is no planted bug "${values.plant}"`;
+  }
+  const isEmpty = values.mutants && !mutants.some(({ name }) => name.includes(values.only));
+  return isEmpty ? `no planted bug is called "${values.only}"` : null;
+}
+
+function refuse(why: string): never {
+  console.error(`${why}\nnpm run simulate -- --help tells more`);
+  process.exit(2);
+}
 
 /** What a campaign has come to; of several, the sum. */
 interface Tally {
@@ -71,6 +104,7 @@ interface Tally {
 const TALLY = "tally: ";
 
 if (values.help) console.log(HELP);
+else if (mistake !== null) refuse(mistake);
 else if (values.mutants) process.exitCode = (await plantAll()) ? 0 : 1;
 else if (values.plant !== undefined) process.exitCode = await again(values.plant);
 else process.exitCode = (await campaign()) ? 0 : 1;
@@ -78,8 +112,7 @@ else process.exitCode = (await campaign()) ? 0 : 1;
 function range(otherwise: string): readonly [from: number, to: number] {
   const text = values.seed ?? values.seeds ?? otherwise;
   const [from, to = from] = text.split("..").map(Number);
-  if (Number.isSafeInteger(from) && Number.isSafeInteger(to)) return [from!, to!];
-  throw new Error(`seeds are written as 1..500, not ${text}`);
+  return [from!, to!];
 }
 
 async function campaign(): Promise<boolean> {
@@ -217,7 +250,9 @@ function lastLine(output: string): string {
 /** The same once more, with a planted bug. */
 async function again(mutant: string): Promise<number> {
   const { code } = await run(
-    process.argv.slice(1).filter((word) => word !== "--plant" && word !== mutant),
+    process.argv
+      .slice(1)
+      .filter((word) => word !== "--plant" && word !== mutant && !word.startsWith("--plant=")),
     { mutant, isHeard: true },
   );
   return code;

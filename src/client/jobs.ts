@@ -63,11 +63,20 @@ export function makeJobs(parts: JobsParts): Jobs {
     },
     async release(text) {
       const id = idOf(text);
-      const { state } = await recordOf(store, id);
-      if (state !== "running" && !isFinal(state)) throw notRunning(id, state);
+      const insistRunning = async (): Promise<void> => {
+        const { state } = await recordOf(store, id);
+        if (state !== "running" && !isFinal(state)) throw notRunning(id, state);
+      };
+      await insistRunning();
       const decide = (facts: CrashFacts): Settlement =>
         settle(facts, { type: "interrupted" }, contextOf(facts.type));
-      await intervene(store, id, decide);
+      try {
+        await intervene(store, id, decide);
+      } catch (error) {
+        // Its run may have ended meanwhile: what waits cannot be interrupted.
+        await insistRunning();
+        throw error;
+      }
       return view(id);
     },
   };

@@ -153,6 +153,7 @@ export class Execution implements ContextParts, StageParts {
   #succeed(ended: unknown): void {
     if (this.#isOver) return;
     try {
+      if (this.#journal?.isCutShort === true) this.#checkpoint();
       const pipeline = this.#pipeline;
       const result = pipeline === null ? encodeResult(ended).text : pipeline.result;
       if (pipeline?.completed) this.#note = { completed: pipeline.completed };

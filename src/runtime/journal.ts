@@ -41,6 +41,11 @@ export interface JournalParts {
 
 export class Journal {
   readonly memory: Memory = new Memory();
+  /**
+   * Units were left undone because the run was asked to end. Whatever the handler makes of that, it
+   * has not ended well: nobody would ever do the rest.
+   */
+  isCutShort = false;
   readonly #parts: JournalParts;
   readonly #teller: ProgressTeller;
   #recalled: Promise<void> | null = null;

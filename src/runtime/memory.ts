@@ -11,6 +11,8 @@ export class Memory {
   readonly #phases = new Map<string, PhaseResult>();
   /** By phase, those of phases that have not ended. Null: under way. */
   readonly #units = new Map<string, Map<string, UnitEnd | null>>();
+  /** By phase, the names that this run has used: each stands for one piece of its work. */
+  readonly #used = new Map<string, Set<string>>();
   /** In phases that have ended. */
   #failedUnits = 0;
 
@@ -37,11 +39,21 @@ export class Memory {
     return this.#units.get(phase)?.get(unit) ?? null;
   }
 
-  /** Units begin. Refuses those that are under way already, and more than a phase may have. */
+  /**
+   * Names are taken for units of this run. One that it has taken before is refused: it would be
+   * given the other's result.
+   */
+  use(phase: string, units: readonly string[]): void {
+    const used = this.#used.get(phase) ?? new Set();
+    const twice = units.find((unit) => used.has(unit));
+    if (twice !== undefined) throw duplicate(twice, "has been used before in this phase or run");
+    for (const unit of units) used.add(unit);
+    this.#used.set(phase, used);
+  }
+
+  /** Units begin. Refuses more than a phase may have. */
   begin(phase: string, units: readonly string[]): void {
     const known = this.#unitsOf(phase);
-    const twice = units.find((unit) => known.get(unit) === null);
-    if (twice !== undefined) throw duplicate(twice, "is under way already");
     const more = units.filter((unit) => !known.has(unit)).length;
     if (known.size + more > UNITS_MAX) throw tooManyUnits();
     for (const unit of units) known.set(unit, null);
@@ -55,6 +67,7 @@ export class Memory {
   complete(phase: PhaseResult): void {
     this.#failedUnits += failedIn(this.#unitsOf(phase.name));
     this.#units.delete(phase.name);
+    this.#used.delete(phase.name);
     this.#phases.set(phase.name, phase);
   }
 

@@ -57,7 +57,9 @@ async function carryOut(
   checkpoint();
   journal.begin(name);
   const stage = enter(name);
-  const { text } = encodeResult(await call(handler, stage, results));
+  const result = await call(handler, stage, results);
+  if (journal.isCutShort) checkpoint();
+  const { text } = encodeResult(result);
   const ended = { name, result: text };
   if (!isStoredHere) return ended;
   stage.end();

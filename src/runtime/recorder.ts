@@ -21,6 +21,10 @@ import {
 } from "../store/store.ts";
 import { warnOfMissing } from "./missing-children.ts";
 
+/** Text in one note, beyond which it goes without company. */
+const DRAFT_CHARS_MAX = 4_000_000;
+/** Text that no database takes in one go: it would be tried again for ever. */
+const NOTE_CHARS_MAX = 64_000_000;
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
 
@@ -39,6 +43,7 @@ interface Draft {
   readonly note: Omit<RunNote, keyof NoteBody>;
   readonly parts: Part[];
   moves: number;
+  chars: number;
   /** Nothing more may be said in it. */
   isFull: boolean;
 }
@@ -66,6 +71,7 @@ export class Recorder {
   /** Resolves when the store has answered. Never rejects. */
   add({ lease, key, n, ...body }: RunNote): Promise<RecordAnswer> {
     if (this.#isClosed) return Promise.resolve("closed");
+    if (charsIn(body) > NOTE_CHARS_MAX) return Promise.resolve("refused");
     return new Promise((answered) => {
       this.#draftFor({ lease, key, n }, body).parts.push({ body, answered });
       // As part of no job: the next runs' notes are carried from here as well.
@@ -100,9 +106,17 @@ export class Recorder {
     const run = `${note.key}.${note.n}`;
     const moves = body.units?.length ?? 0;
     const newest = this.#newest.get(run);
-    const hasRoom = newest !== undefined && !newest.isFull && newest.moves + moves <= MOVES_MAX;
+    const hasRoom =
+      newest !== undefined &&
+      !newest.isFull &&
+      newest.moves + moves <= MOVES_MAX &&
+      newest.chars + charsIn(body) <= DRAFT_CHARS_MAX;
     if (hasRoom && body.afresh !== true) return extended(newest, body, moves);
-    const draft = extended({ run, note, parts: [], moves: 0, isFull: false }, body, moves);
+    const draft = extended(
+      { run, note, parts: [], moves: 0, chars: 0, isFull: false },
+      body,
+      moves,
+    );
     this.#queue.push(draft);
     this.#newest.set(run, draft);
     return draft;
@@ -127,11 +141,12 @@ export class Recorder {
   /** The first drafts, as many as one call may carry: one of each run, so that order is kept. */
   #takeBatch(): readonly Draft[] {
     const runs = new Set<string>();
-    let moves = 0;
+    let [moves, chars] = [0, 0];
     for (const draft of this.#queue) {
       moves += draft.moves;
+      chars += draft.chars;
       if (runs.size === BATCH_MAX || runs.has(draft.run)) break;
-      if (runs.size > 0 && moves > MOVES_MAX) break;
+      if (runs.size > 0 && (moves > MOVES_MAX || chars > DRAFT_CHARS_MAX)) break;
       runs.add(draft.run);
       if (this.#newest.get(draft.run) === draft) this.#newest.delete(draft.run);
     }
@@ -174,6 +189,7 @@ export class Recorder {
 
 function extended(draft: Draft, body: NoteBody, moves: number): Draft {
   draft.moves += moves;
+  draft.chars += charsIn(body);
   draft.isFull ||= body.completed !== undefined || body.children !== undefined;
   return draft;
 }
@@ -182,8 +198,16 @@ function extended(draft: Draft, body: NoteBody, moves: number): Draft {
 function apart({ run, note, parts }: Draft): readonly Draft[] {
   return parts.map((part) => {
     const moves = part.body.units?.length ?? 0;
-    return { run, note, parts: [part], moves, isFull: true };
+    return { run, note, parts: [part], moves, chars: charsIn(part.body), isFull: true };
   });
+}
+
+/** How much text a note carries, as good as it is cheap to say. */
+function charsIn({ progress, units = [], completed, children = [] }: NoteBody): number {
+  let chars = (progress?.data?.length ?? 0) + (completed?.result?.length ?? 0);
+  for (const { to } of units) if (to.state === "completed") chars += to.result?.length ?? 0;
+  for (const { payload } of children) chars += payload?.length ?? 0;
+  return chars;
 }
 
 /** One body that says what the parts say: of progress the last, of units every move in order. */

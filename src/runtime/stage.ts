@@ -83,14 +83,15 @@ export class Stage {
     return { journal, signal, faultOf, phase: this.#phase ?? "" };
   }
 
-  async #tell(percent: number, data: Json | undefined): Promise<void> {
-    this.#insistOpen("ctx.progress");
+  /** Not async: whoever does not wait must not keep what it told until the store has answered. */
+  #tell(percent: number, data: Json | undefined): Promise<void> {
     try {
+      this.#insistOpen("ctx.progress");
       checkPercent(percent);
-      await this.#run.journal.tell(this.#phase, percent, progressText(data));
+      return this.#run.journal.tell(this.#phase, percent, progressText(data));
     } catch (error) {
       this.#complain(error);
-      throw error;
+      return Promise.reject(error);
     }
   }
 

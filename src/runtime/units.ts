@@ -62,6 +62,7 @@ export async function step(
   insistOn("ctx.step", aKey, name, "the name");
   insistOn("ctx.step", aFunction, fn, "what it does");
   const { journal, phase, signal } = parts;
+  journal.memory.use(phase, [name]);
   await journal.recall();
   const known = journal.memory.completed(phase, name);
   if (known !== undefined) return decode(known.result);
@@ -82,6 +83,7 @@ export async function each(parts: UnitParts, asked: Many): Promise<Units<any>> {
   }
   const items = itemsByKey(asked);
   const { journal, phase } = parts;
+  journal.memory.use(phase, [...items.keys()]);
   await journal.recall();
   const todo = [...items.keys()].filter(
     (unit) => journal.memory.completed(phase, unit) === undefined,
@@ -137,7 +139,10 @@ async function sideBySide(
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, todo.length) }, slot));
   const wasCutShort = unwound !== null || next < todo.length;
-  if (wasCutShort) throw signal.aborted ? signal.reason : errorIn(unwound);
+  if (!wasCutShort) return;
+  if (!signal.aborted) throw errorIn(unwound);
+  parts.journal.isCutShort = true;
+  throw signal.reason;
 }
 
 /**

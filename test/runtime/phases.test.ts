@@ -1,6 +1,13 @@
 /** Pipelines: phases in order, results that are kept, and where a later run goes on. */
 import assert from "node:assert/strict";
-import { defineJob, NonRetryableError, TransientError, typed, type Millrace } from "millrace";
+import {
+  defineJob,
+  NonRetryableError,
+  TransientError,
+  typed,
+  type Context,
+  type Millrace,
+} from "millrace";
 import { describe, expect, test } from "vitest";
 import { countCalls, latch, openTest, untilAborted } from "./support.ts";
 
@@ -248,6 +255,49 @@ describe("a later run of a pipeline", () => {
     expect(ran).toEqual(["one", "a", "b", "b"]);
     expect(await kit.mill.result(again)).toEqual(["a", "b"]);
     expect((await kit.mill.wait(again)).state).toBe("completed");
+  });
+});
+
+describe("a phase whose units were cut short by a deploy", () => {
+  test.each([true, false])("runs again, though its handler caught that: %s", async (isPhased) => {
+    await using kit = await openTest();
+    const ran: string[] = [];
+    const begun = latch();
+    let isDeployed = false;
+    const handler = async (_: undefined, ctx: Context<{}, {}>): Promise<string> => {
+      try {
+        await ctx.each(
+          ["a", "b", "c"],
+          String,
+          async (key, { signal }) => {
+            begun.open();
+            if (!isDeployed) await untilAborted(signal);
+            ran.push(key);
+          },
+          { concurrency: 1 },
+        );
+        return "all";
+      } catch {
+        return "swallowed";
+      }
+    };
+    const contract = defineJob({ type: "job" });
+    const job = isPhased
+      ? contract.phase("one", handler).phase("two", (_, ctx) => ctx.results.one)
+      : contract.run(handler);
+    const enqueued = await kit.mill.enqueue(job);
+    const worker = kit.mill.work({ jobs: [job] });
+    await begun.passed;
+
+    const stopped = worker.stop({ grace: "1s" });
+    await kit.advance("2s");
+    await stopped;
+    isDeployed = true;
+    await kit.drain([job]);
+
+    expect(await kit.outcomes(enqueued)).toEqual(["interrupted", "succeeded"]);
+    expect(ran).toEqual(["a", "b", "c"]);
+    expect(await kit.mill.result(enqueued)).toBe("all");
   });
 });
 

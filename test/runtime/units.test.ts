@@ -32,9 +32,9 @@ describe("ctx.step", () => {
     await using kit = await openTest();
     let calls = 0;
     const job = defineJob({ type: "job", onRetry: "restart" }).run(async (_, ctx) => {
-      await ctx.step("step", () => (calls += 1));
+      const call = await ctx.step("step", () => (calls += 1));
       if (ctx.attempt === 1) throw new TransientError("no");
-      return ctx.step("step", () => (calls += 1));
+      return call;
     });
     const enqueued = await kit.mill.enqueue(job);
 
@@ -96,6 +96,24 @@ describe("ctx.step", () => {
       state: "failed",
       error: { class: "non_retryable", message: expect.stringContaining("result is an instance") },
     });
+  });
+
+  test("of a name that this run has used is refused: it would get the other's result", async () => {
+    await using kit = await openTest();
+    const refused = { code: "UNIT_DUPLICATE" };
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      await ctx.step("index", () => 1);
+      await expect(ctx.step("index", () => 2)).rejects.toMatchObject(refused);
+      await expect(ctx.each(["index"], String, () => 3)).rejects.toMatchObject(refused);
+      await ctx.each(["a", "b"], String, () => 4);
+      await expect(ctx.each(["b", "c"], String, () => 5)).rejects.toMatchObject(refused);
+      return "done";
+    });
+    const enqueued = await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(await kit.mill.result(enqueued)).toBe("done");
   });
 
   test("of a name that is under way is refused", async () => {

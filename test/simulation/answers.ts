@@ -252,7 +252,11 @@ export class Answers {
   /** A verb has failed. */
   refused(verb: string, args: readonly any[], error: unknown): void {
     const { watch, report } = this.#parts;
-    if (textOf(error).includes("constraint failed")) report("I6", `${verb}: ${textOf(error)}`);
+    // A run may end between the look of an operator and his word: what waits cannot be interrupted.
+    const isLate = verb === "intervene" && textOf(error).includes("started_at IS NOT NULL");
+    if (textOf(error).includes("constraint failed") && !isLate) {
+      report("I6", `${verb}: ${textOf(error)}`);
+    }
     const isPlanted = textOf(error).includes("planted:");
     const isDone = textOf(error).includes("all is written");
     if (verb !== "enqueue" || !isPlanted || isDone) return;
