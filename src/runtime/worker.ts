@@ -328,7 +328,9 @@ export class JobWorker implements Worker {
     const stuck = [...this.#running.values()];
     for (const { execution } of stuck) this.#settle(execution, { type: "interrupted" });
     const untold = await this.#settler.close(SECOND_DRAIN_MS);
-    await Promise.all(this.#duties.map((duty) => duty.stop()));
+    // What removes old things may wait for an answer for a minute; nobody else has to.
+    const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
+    await within(clock, SECOND_DRAIN_MS, duties);
     await attempt(logger, () => this.#membership.end());
     this.#unhear();
     this.#unlisten();

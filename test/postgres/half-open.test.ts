@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openProxy } from "../../scripts/show/lib/proxy.ts";
 import { makePostgresStore } from "../../src/store/postgres/make.ts";
 import { Pool, send } from "../../src/store/postgres/pool.ts";
-import { completed, newJob } from "../support/factories.ts";
+import { completed, newJob, retention } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { add, claimRequest, joinWorker, settleItem, take } from "../support/steps.ts";
 
@@ -43,6 +43,21 @@ describe("a store all of whose connections are half open", () => {
       expect(settled).toEqual(["settled"]);
       expect(added).toMatchObject({ status: "created" });
       expect(claimed.jobs.map(({ id }) => id)).toEqual([waiting]);
+    },
+    BOUND_MS,
+  );
+
+  test(
+    "is closed though retention, which has more patience, waits for an answer",
+    async () => {
+      await using line = await openLine("retention");
+      line.freezeAfter("dead_letter");
+      const pruning = line.store.prune(retention(), 100);
+      pruning.catch(() => {});
+
+      await line.store.close();
+
+      await expect(line.store.enqueue([newJob()])).rejects.toThrow("not open");
     },
     BOUND_MS,
   );

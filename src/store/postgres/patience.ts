@@ -2,6 +2,7 @@
  * How long the answer to a statement is waited for. Silence is most often a broken line, so what
  * the engine lives on is asked again soon, on another connection.
  */
+import { INVARIANTS } from "../invariants.ts";
 
 /** Most statements take milliseconds; this is a server under heavy load. */
 export const ANSWER_MS = 8_000;
@@ -14,7 +15,9 @@ const DOCTOR_MS = 600_000;
 const BYTES_PER_MS = 1_000;
 
 const READERS = /^(match|count|keys_of|list|longest|prune)_/;
-const DOCTOR = new Set([
+const DOCTOR: ReadonlySet<string> = new Set([
+  ...INVARIANTS.map(({ query }) => query),
+  "recount",
   "table_health",
   "schema_objects",
   "lost_jobs",

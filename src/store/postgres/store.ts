@@ -4,9 +4,10 @@
  * Each verb has its own file beside this one and is one statement where it can be, else one
  * transaction. `docs/decisions` says why the tables are as they are.
  */
-import type { Clock, Dice } from "../../core/clock.ts";
+import { within, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
+import { systemClock } from "../../lib/system.ts";
 import type { Migration } from "../migrations.ts";
 import type * as port from "../store.ts";
 import { handBack, start } from "./buffer.ts";
@@ -24,6 +25,7 @@ import { record } from "./notes.ts";
 import { hurry, intervene } from "./operate.ts";
 import { overdue } from "./overdue.ts";
 import { Notices } from "./notices.ts";
+import { ANSWER_MS } from "./patience.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
 import { prune } from "./prune.ts";
 import { progress, recall, unitHolders, units } from "./recall.ts";
@@ -54,6 +56,9 @@ export interface StoreOptions {
   readonly migrations: readonly Migration[];
   readonly thread: port.ThreadEntry | null;
 }
+
+/** How long calls under way hold up the close: twice what most answers may take. */
+const CLOSE_MS_MAX = 2 * ANSWER_MS;
 
 export class PostgresJobStore implements port.JobStore {
   readonly "~store" = true;
@@ -304,8 +309,9 @@ export class PostgresJobStore implements port.JobStore {
     if (this.#opened === null) return;
     const { session } = this.#opened;
     session.watcher.close();
-    await Promise.allSettled(this.#running);
-    await session.watcher.silent();
+    // What has no answer by then waits on a line that is dead.
+    await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
+    await within(systemClock, CLOSE_MS_MAX, session.watcher.silent());
     await session.pool.end();
   }
 }
