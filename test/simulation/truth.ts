@@ -73,7 +73,8 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     if (isLeft || now.workers.has(id)) report("I21", `the rescue of ${id} has left something`);
   },
   reprocess({ now, args, answer, report }) {
-    if (answer.status !== "reprocessed") return;
+    // One that has a living successor already, by a retry, keeps that and stays open.
+    if (answer.status !== "reprocessed" || answer.answer.status !== "created") return;
     const letter = now.letters.get(hexOf(args[0]));
     const isKept = letter?.status === REPROCESSED && now.keys.has(letter.successor ?? "");
     if (!isKept) report("I1", `letter ${args[0]} was reprocessed without a successor`);
