@@ -26,12 +26,6 @@ export type {
   Millrace,
   OpenOptions,
   PauseTarget,
-  PhaseView,
-  ProgressView,
-  UnitCounts,
-  UnitFilter,
-  UnitHolderView,
-  UnitView,
   WaitOptions,
   Workers,
   WorkerView,
@@ -46,6 +40,14 @@ export type {
   Transaction,
 } from "./face/enqueue.ts";
 export type { Events } from "./face/events.ts";
+export type {
+  PhaseView,
+  ProgressView,
+  UnitCounts,
+  UnitFilter,
+  UnitHolderView,
+  UnitView,
+} from "./face/progress.ts";
 export type { AnyJob, Worker, WorkOptions } from "./face/worker.ts";
 export type { Store } from "./store/store.ts";
 

@@ -1,6 +1,7 @@
 /** What to list, checked: a filter with a slip of the pen would show jobs that nobody asked for. */
 import { STATES, type State } from "../core/job.ts";
-import type { DeadLetterFilter, JobFilter, UnitFilter } from "../face/client.ts";
+import type { DeadLetterFilter, JobFilter } from "../face/client.ts";
+import type { UnitFilter } from "../face/progress.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../face/rules.ts";
 import type * as store from "../store/store.ts";
 import { aTagSet } from "./options.ts";

@@ -10,8 +10,15 @@ import type {
   UnitFilter,
   UnitHolderView,
   UnitView,
-} from "../face/client.ts";
-import type { JobProgress, JobRecord, JobStore, UnitCount, UnitRecord } from "../store/store.ts";
+} from "../face/progress.ts";
+import type {
+  JobProgress,
+  JobRecord,
+  JobStore,
+  UnitCount,
+  UnitName,
+  UnitRecord,
+} from "../store/store.ts";
 import { unitFilter } from "./filters.ts";
 import { aText, insistOn } from "./texts.ts";
 import { dateOf, notFound, overallOf } from "./views.ts";
@@ -118,17 +125,15 @@ function nameOf(phase: string): string | null {
   return phase === "" ? null : phase;
 }
 
-function cursorOf({ phase, unit }: UnitRecord): string {
+function cursorOf({ phase, unit }: UnitName): string {
   return Buffer.from(JSON.stringify([phase, unit])).toString("base64url");
 }
 
-/** The last unit of the page before: its place in the order is all that counts. */
-function unitAt(cursor: string): UnitRecord {
+/** The last unit of the page before. */
+function unitAt(cursor: string): UnitName {
   const place = placeIn(cursor);
   const [phase, unit] = Array.isArray(place) ? place : [];
-  if (typeof phase === "string" && typeof unit === "string") {
-    return { phase, unit, state: "running", result: null, fault: null, n: 0, at: 0 };
-  }
+  if (typeof phase === "string" && typeof unit === "string") return { phase, unit };
   throw new MillraceError("OPTION_INVALID", "jobs.units: after is not the next of a page before", {
     details: { option: "after" },
   });

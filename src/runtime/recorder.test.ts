@@ -12,6 +12,10 @@ const told = (percent: number): NoteBody => ({
 const moved = (...units: string[]): NoteBody => ({
   units: units.map((unit) => ({ phase: "", unit, to: { state: "running" } })),
 });
+/** A unit whose result has so many characters. Nobody may print it. */
+const weighing = (chars: number): NoteBody => ({
+  units: [{ phase: "", unit: "u", to: { state: "completed", result: "x".repeat(chars) } }],
+});
 const completed = (name: string): NoteBody => ({ completed: { name, result: null } });
 
 function makeRecorder(answer: (notes: readonly RunNote[]) => Promise<readonly NoteAnswer[]>) {
@@ -125,6 +129,59 @@ describe("a recorder", () => {
       note(1, completed("one")),
       note(1, moved("b")),
     ]);
+  });
+
+  test("sends a heavy note without company, and what its run says in order", async () => {
+    const { recorder, calls } = makeRecorder(keep);
+
+    await Promise.all([
+      recorder.add(note(1, told(1))),
+      recorder.add(note(2, told(10))),
+      recorder.add(note(2, weighing(4_000_001))),
+      recorder.add(note(3, told(1))),
+      recorder.add(note(2, told(20))),
+    ]);
+
+    expect(keys(calls)).toEqual([[1, 2], [2], [3, 2]]);
+    const ofTwo = calls.flat().filter(({ key }) => key === 2);
+    expect(ofTwo.map(({ progress }) => progress?.percent ?? "heavy")).toEqual([10, "heavy", 20]);
+  });
+
+  test("puts light notes together only as long as they are not heavy as one", async () => {
+    const { recorder, calls } = makeRecorder(keep);
+
+    await Promise.all([
+      recorder.add(note(1, weighing(2_000_000))),
+      recorder.add(note(1, weighing(2_000_000))),
+      recorder.add(note(1, weighing(1))),
+      recorder.add(note(2, weighing(3_999_999))),
+      recorder.add(note(3, weighing(1))),
+    ]);
+
+    expect(keys(calls)).toEqual([[1], [1, 2], [3]]);
+    expect(calls[0]?.[0]?.units).toHaveLength(2);
+  });
+
+  test("refuses at once what no database takes in one go, and never sends it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { recorder, calls } = makeRecorder((notes) => gate.promise.then(() => keep(notes)));
+    const tooHeavy = { ...weighing(64_000_000), completed: { name: "one", result: "1" } };
+
+    const light = recorder.add(note(1, told(1)));
+    const answer = await Promise.race([recorder.add(note(1, tooHeavy)), setImmediate("none")]);
+    expect(answer).toBe("refused");
+    gate.resolve();
+
+    expect(await light).toBe("recorded");
+    expect(calls).toEqual([[note(1, told(1))]]);
+  });
+
+  test("sends the heaviest note that a database takes", async () => {
+    const { recorder, calls } = makeRecorder(keep);
+
+    expect(await recorder.add(note(1, weighing(64_000_000)))).toBe("recorded");
+
+    expect(keys(calls)).toEqual([[1]]);
   });
 
   test("passes on that a run is no longer ours", async () => {

@@ -71,9 +71,10 @@ export class Recorder {
   /** Resolves when the store has answered. Never rejects. */
   add({ lease, key, n, ...body }: RunNote): Promise<RecordAnswer> {
     if (this.#isClosed) return Promise.resolve("closed");
-    if (charsIn(body) > NOTE_CHARS_MAX) return Promise.resolve("refused");
+    const chars = charsIn(body);
+    if (chars > NOTE_CHARS_MAX) return Promise.resolve("refused");
     return new Promise((answered) => {
-      this.#draftFor({ lease, key, n }, body).parts.push({ body, answered });
+      this.#draftFor({ lease, key, n }, body, chars).parts.push({ body, answered });
       // As part of no job: the next runs' notes are carried from here as well.
       this.#sending ??= runOutside(() => this.#send());
     });
@@ -102,7 +103,7 @@ export class Recorder {
   }
 
   /** The draft in which a run may go on, or a new one. */
-  #draftFor(note: Draft["note"], body: NoteBody): Draft {
+  #draftFor(note: Draft["note"], body: NoteBody, chars: number): Draft {
     const run = `${note.key}.${note.n}`;
     const moves = body.units?.length ?? 0;
     const newest = this.#newest.get(run);
@@ -110,13 +111,12 @@ export class Recorder {
       newest !== undefined &&
       !newest.isFull &&
       newest.moves + moves <= MOVES_MAX &&
-      newest.chars + charsIn(body) <= DRAFT_CHARS_MAX;
-    if (hasRoom && body.afresh !== true) return extended(newest, body, moves);
-    const draft = extended(
-      { run, note, parts: [], moves: 0, chars: 0, isFull: false },
-      body,
+      newest.chars + chars <= DRAFT_CHARS_MAX;
+    if (hasRoom && body.afresh !== true) return extended(newest, body, { moves, chars });
+    const draft = extended({ run, note, parts: [], moves: 0, chars: 0, isFull: false }, body, {
       moves,
-    );
+      chars,
+    });
     this.#queue.push(draft);
     this.#newest.set(run, draft);
     return draft;
@@ -187,9 +187,13 @@ export class Recorder {
   }
 }
 
-function extended(draft: Draft, body: NoteBody, moves: number): Draft {
+function extended(
+  draft: Draft,
+  body: NoteBody,
+  { moves, chars }: Pick<Draft, "moves" | "chars">,
+): Draft {
   draft.moves += moves;
-  draft.chars += charsIn(body);
+  draft.chars += chars;
   draft.isFull ||= body.completed !== undefined || body.children !== undefined;
   return draft;
 }

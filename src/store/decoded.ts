@@ -203,7 +203,7 @@ export function tagsOf(json: string | null): Readonly<Record<string, string>> {
   return tags;
 }
 
-function faultOf(json: string | null): Fault | null {
+export function faultOf(json: string | null): Fault | null {
   const fault: Fault | null = json === null ? null : JSON.parse(json);
   return fault;
 }

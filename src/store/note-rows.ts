@@ -3,6 +3,7 @@ import { MillraceError } from "../core/errors.ts";
 import type { JobId, JsonText } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
 import { outcomeCodec, unitCodec } from "./codes.ts";
+import { faultOf } from "./decoded.ts";
 import {
   MOVES_MAX,
   UNITS_MAX,
@@ -133,9 +134,4 @@ export interface StoredHolder extends UnitName {
 
 export function unitHolder({ id, phase, unit, at }: StoredHolder): UnitHolder {
   return { job: id, phase, unit, at };
-}
-
-function faultOf(json: JsonText | null): Fault | null {
-  const fault: Fault | null = json === null ? null : JSON.parse(json);
-  return fault;
 }

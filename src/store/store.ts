@@ -41,6 +41,7 @@ import type {
   RunNote,
   UnitFilter,
   UnitHolder,
+  UnitName,
   UnitRecord,
 } from "./notes.ts";
 import type {
@@ -79,6 +80,7 @@ export type {
   UnitFilter,
   UnitHolder,
   UnitMove,
+  UnitName,
   UnitRecord,
 } from "./notes.ts";
 export { MOVES_MAX, UNITS_MAX } from "./notes.ts";
@@ -243,7 +245,7 @@ export interface JobStore extends Store {
   units(
     id: JobId,
     filter: UnitFilter,
-    page: { readonly after?: UnitRecord; readonly limit: number },
+    page: { readonly after?: UnitName; readonly limit: number },
   ): Promise<readonly UnitRecord[]>;
   /** Running jobs that work on a unit of this name just now (000-32). */
   unitHolders(unit: string, limit: number): Promise<readonly UnitHolder[]>;

@@ -29,12 +29,14 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     insert_phases: [["a phase is told of twice", "DO NOTHING", "DO UPDATE SET n = excluded.n"]],
     append_events: [["details are lost", "CASE WHEN told.details IS NOT NULL", "CASE WHEN false"]],
     number_events: [["details are lost on the way", "keys, ids, details\n", "keys, ids, NULL\n"]],
-    "notes.ts": [
+    "batches.ts": [
       [
         "a bad note takes its neighbours with it",
-        "if (notes.length === 1) return",
-        'return notes.map(() => "refused"); return',
+        "if (items.length === 1) return items",
+        "return items",
       ],
+    ],
+    "notes.ts": [
       [
         "a later note overtakes",
         "const free = notes.filter((note) => !stragglers.isBehind(note));",

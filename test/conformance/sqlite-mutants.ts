@@ -282,7 +282,7 @@ export const SQLITE_FAULTS: Faults = {
     "lease.ts": [["settled jobs are open", "?? 0) < n", "?? 0) <= n"]],
     "workers.ts": [
       ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
-      ["the limit is counted per lease", "- returned - settled.length", ""],
+      ["the limit is counted per lease", "RESCUE_MAX) - moved", "RESCUE_MAX)"],
       ["a buffer is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
       ["the rest of a lease is lost", "open.filter(({ key }) => !taken.has(key))", "[]"],
       [

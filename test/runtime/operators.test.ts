@@ -1,12 +1,14 @@
+import { setImmediate } from "node:timers/promises";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import { latch, openTest, untilAborted } from "./support.ts";
+import { latch, openTest, untilAborted, type RuntimeTest } from "./support.ts";
 
-const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text, ctx) => {
+const say = (text: string, { attempt }: { readonly attempt: number }): string => {
   if (text === "fail") throw new NonRetryableError("as asked");
-  if (text === "flaky" && ctx.attempt === 1) throw new Error("once");
+  if (text === "flaky" && attempt === 1) throw new Error("once");
   return text;
-});
+};
+const echo = defineJob({ type: "echo", payload: typed<string>() }).run(say);
 const listening = defineJob({ type: "listening" }).run((_, ctx) => untilAborted(ctx.signal));
 
 describe("jobs.retry", () => {
@@ -168,6 +170,61 @@ describe("jobs.release", () => {
     end.open();
     await kit.settled();
   });
+
+  test.each([
+    ["well", "hello", "JOB_OVER", "completed", ["succeeded"]],
+    ["in a failure for good", "fail", "JOB_OVER", "failed", ["failed"]],
+    ["in a failure to try again", "flaky", "JOB_NOT_RUNNING", "scheduled", ["failed"]],
+  ])("of a run that ends %s meanwhile is refused", async (_, text, code, state, outcomes) => {
+    await using kit = await openTest();
+    const end = latch();
+    const ending = defineJob({ type: "ending", payload: typed<string>() }).run((how, ctx) =>
+      end.passed.then(() => say(how, ctx)),
+    );
+    const job = await kit.mill.enqueue(ending, text);
+    kit.mill.work({ jobs: [ending] });
+    await kit.settled();
+    onceSeenRunning(kit, async () => {
+      end.open();
+      while ((await kit.mill.jobs.get(job.id)).state === "running") await setImmediate();
+    });
+
+    await expect(kit.mill.jobs.release(job.id)).rejects.toMatchObject({ code, details: { state } });
+    await kit.settled();
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state, attempts: 1 });
+    expect(await kit.outcomes(job)).toEqual(outcomes);
+  });
+
+  test("twice at once takes it away once", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(listening);
+    const worker = kit.mill.work({ jobs: [listening] });
+    await kit.settled();
+    await worker.quiet();
+
+    const both = [kit.mill.jobs.release(job.id), kit.mill.jobs.release(job.id)];
+    const [first, second] = await Promise.allSettled(both);
+
+    expect(first).toMatchObject({ status: "fulfilled", value: { state: "queued" } });
+    expect(second).toMatchObject({ status: "rejected", reason: { code: "JOB_NOT_RUNNING" } });
+    expect(await kit.outcomes(job)).toEqual(["interrupted"]);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "queued", attempts: 0 });
+  });
+
+  test.each([
+    ["waits", "JOB_NOT_RUNNING", "queued", []],
+    ["is over", "JOB_OVER", "completed", ["succeeded"]],
+  ])("of a job that %s is refused", async (_, code, state, outcomes) => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(echo, "hello");
+    if (state === "completed") await kit.drain([echo]);
+
+    await expect(kit.mill.jobs.release(job.id)).rejects.toMatchObject({ code, details: { state } });
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state });
+    expect(await kit.outcomes(job)).toEqual(outcomes);
+  });
 });
 
 describe("jobs.stats", () => {
@@ -234,3 +291,12 @@ describe("jobs.list", () => {
     expect(seen).toEqual(all.map(({ id }) => id).toReversed());
   });
 });
+
+/** Something happens after an operator has seen the job running, and before they move it. */
+function onceSeenRunning({ store }: RuntimeTest, happens: () => Promise<void>): void {
+  const intervene = store.intervene.bind(store);
+  Reflect.set(store, "intervene", async (...args: Parameters<typeof intervene>) => {
+    await happens();
+    return intervene(...args);
+  });
+}

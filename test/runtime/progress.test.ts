@@ -140,6 +140,50 @@ describe("ctx.progress", () => {
   });
 
   test.each([
+    ["in the same call of the store", 2],
+    ["while it waits for its turn", 60],
+  ])("that is replaced %s leaves none of its data behind", async (_, last) => {
+    await using kit = await openTest();
+    const heard = listen(kit);
+    const job = defineJob({ type: "job" }).run((__, ctx) => {
+      for (let i = 0; i < last; i += 1) void ctx.progress(i, { message: `object ${i}` });
+      void ctx.progress(last);
+      throw new Error("no");
+    });
+    const { id } = await kit.mill.enqueue(job, undefined, { maxAttempts: 1 });
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    const now = await kit.mill.jobs.progress(id);
+    expect(now).toMatchObject({ state: "failed", percent: last, data: null });
+    expect(heard.at(-1)).toEqual({ id, phase: null, percent: last, overall: last });
+  });
+
+  test("without data replaces data that is stored", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      const look = async (): Promise<void> => {
+        const { percent, data } = await kit.mill.jobs.progress(ctx.job.id);
+        seen.push([percent, data]);
+      };
+      await ctx.progress(10, { message: "object 10" });
+      await look();
+      await ctx.progress(20);
+      await look();
+    });
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(seen).toEqual([
+      [10, { message: "object 10" }],
+      [20, null],
+    ]);
+  });
+
+  test.each([
     ["a percent below 0", [-1], "from 0 to 100, not -1"],
     ["a percent above 100", [100.5], "not 100.5"],
     ["a percent that is no number", [Number.NaN], "not NaN"],

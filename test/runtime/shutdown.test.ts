@@ -1,5 +1,6 @@
-import { defineJob } from "millrace";
-import { describe, expect, test } from "vitest";
+import { defineJob, openMillrace, type Millrace, type Worker } from "millrace";
+import { describe, expect, test, vi } from "vitest";
+import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
 import { latch, openTest, untilAborted, withBuffer } from "./support.ts";
 
 describe("stopping a worker", () => {
@@ -188,6 +189,36 @@ describe("stopping a worker", () => {
 
     expect(kit.clock.pending).toBe(0);
     expect(kit.logged.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
+
+describe("retention that never gets an answer", () => {
+  const ends: [string, (mill: Millrace, worker: Worker) => Promise<void>][] = [
+    ["stop of its worker", (_, worker) => worker.stop()],
+    ["close of its mill", (mill) => mill.close()],
+  ];
+  test.each(ends)("does not hold up the %s for ever", async (_, end) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const store = makeSqliteStore({ path: ":memory:" });
+      const asked = latch();
+      store.prune = () => (asked.open(), new Promise(() => {}));
+      const mill = await openMillrace(store);
+      const worker = mill.work({ jobs: [defineJob({ type: "job" }).run(() => {})] });
+      await asked.passed;
+
+      const outcomes: unknown[] = [];
+      void outcomeOf(end(mill, worker)).then((word) => outcomes.push(word));
+      for (let second = 0; outcomes.length === 0 && second < 60; second += 1) {
+        await vi.advanceTimersByTimeAsync(1_000);
+      }
+
+      expect(outcomes).toEqual(["stopped"]);
+      expect(vi.getTimerCount()).toBe(0);
+      await mill.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -3,7 +3,8 @@
  * anything can be asked later: what bears the secret is its answer.
  */
 import { systemClock } from "../../lib/system.ts";
-import type { ClaimRequest, JobKey, WorkerId } from "../store.ts";
+import { isForSameSlots, newDoubt, type Doubt } from "../doubt.ts";
+import type { ClaimRequest, WorkerId } from "../store.ts";
 import { keptBy } from "./kept.ts";
 import type { Session } from "./session.ts";
 
@@ -11,14 +12,6 @@ import type { Session } from "./session.ts";
 const DOUBT_MS = 180_000;
 /** The rest after a question that found nothing; twice as long after each further one. */
 const REST_MS_MIN = 50;
-
-/** A claim that may have taken something. */
-export interface Doubt {
-  readonly request: ClaimRequest;
-  readonly secret: string;
-  /** What it took and somebody has been told of. */
-  readonly told: Set<JobKey>;
-}
 
 interface Times {
   readonly begunAt: number;
@@ -36,8 +29,7 @@ export class Doubts {
 
   add(request: ClaimRequest, secret: string): void {
     const now = this.#monotonic();
-    const doubt = { request, secret, told: new Set<JobKey>() };
-    this.#times.set(doubt, { begunAt: now, askAt: now, restMs: REST_MS_MIN });
+    this.#times.set(newDoubt(request, secret), { begunAt: now, askAt: now, restMs: REST_MS_MIN });
   }
 
   /**
@@ -50,7 +42,7 @@ export class Doubts {
     const isDue = (doubt: Doubt, { askAt }: Times): boolean =>
       askAt <= now &&
       doubt.request.worker === request.worker &&
-      (doubt.request.buffer || slotsOf(doubt.request) === slotsOf(request));
+      (doubt.request.buffer || isForSameSlots(doubt, request));
     return [...this.#times].filter((entry) => isDue(...entry)).map(([doubt]) => doubt);
   }
 
@@ -74,11 +66,6 @@ export class Doubts {
       if (doubt.request.worker === worker) this.#times.delete(doubt);
     }
   }
-}
-
-/** Whatever wants the same is for the same slots. */
-function slotsOf({ lanes, types, tenants, buffer }: ClaimRequest): string {
-  return JSON.stringify([lanes, types, tenants, buffer]);
 }
 
 /** The doubts of an open store. */

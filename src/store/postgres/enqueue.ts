@@ -3,11 +3,10 @@
  * apart from the others, so that nobody waits for a key that is not his; its jobs stay together, so
  * that they come to be in the order in which they were asked for.
  */
-import { wait } from "../../core/clock.ts";
-import { systemClock } from "../../lib/system.ts";
 import type { JobId } from "../../core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
 import { answersOf, missingOf, owned, refusal, withRepeats } from "./answers.ts";
+import { inParts, loadsOf, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";
 import { Turns } from "./turns.ts";
 import { failureOf } from "./errors.ts";
@@ -26,13 +25,9 @@ const BATCH_BYTES_MAX = 4_000_000;
 /** Fewer with keys: each of them holds a lock until the commit. */
 const BATCH_KEYED_MAX = 200;
 /** What one call may bring in a single statement; a heavier call becomes several. */
-const CALL_BYTES_MAX = 32_000_000;
-/** How long a transaction waits for a key that another one holds, and a job by itself in all. */
-const LOCK_MS = 250;
-const ALONE_MS_MAX = 15_000;
-/** Connections for jobs that go by themselves, and the pause between two tries of one. */
+export const CALL_BYTES_MAX = 32_000_000;
+/** Connections for jobs that go by themselves. */
 const ALONE_AT_ONCE = 3;
-const ALONE_PAUSE_MS = 50;
 /** What a job weighs besides its payload. */
 const JOB_BYTES = 300;
 
@@ -84,7 +79,7 @@ async function withNames(
 
 async function sendBy(way: Way, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
   const answers: EnqueueAnswer[] = [];
-  for (const load of loadsOf(jobs, bytesOf)) answers.push(...(await way.add(load)));
+  for (const load of loadsOf(jobs, bytesOf, CALL_BYTES_MAX)) answers.push(...(await way.add(load)));
   return answers;
 }
 
@@ -172,18 +167,9 @@ async function flushKeyed(
   });
 }
 
-/** Tries again and again, never holding a connection for long, until the key is free. */
 async function sendAlone(session: Session, job: Filed, turns: Turns): Promise<EnqueueAnswer> {
-  const endsAt = systemClock.monotonic() + ALONE_MS_MAX;
-  for (;;) {
-    try {
-      const [answer] = await turns.take(() => sendKeyed(session, [job]));
-      return answer ?? refusal(job.job);
-    } catch (error) {
-      if (failureOf(error) !== "locked" || systemClock.monotonic() > endsAt) throw error;
-    }
-    await wait(systemClock, ALONE_PAUSE_MS * (1 + session.dice.random()));
-  }
+  const [answer] = await untilFree(session, () => turns.take(() => sendKeyed(session, [job])));
+  return answer ?? refusal(job.job);
 }
 
 function sendKeyed(session: Session, jobs: readonly Filed[]): Promise<readonly EnqueueAnswer[]> {
@@ -199,21 +185,13 @@ function sendKeyed(session: Session, jobs: readonly Filed[]): Promise<readonly E
   });
 }
 
-/** Halves what is refused until the bad jobs stand alone. */
-async function insertParts(
+function insertParts(
   transaction: Transaction,
   jobs: readonly Filed[],
 ): Promise<readonly EnqueueAnswer[]> {
-  if (jobs.length === 0) return [];
-  const answers = await transaction.part(() => insertWhole(transaction, jobs));
-  if (answers !== null) return answers;
-  const [first] = jobs;
-  if (first !== undefined && jobs.length === 1) return [refusal(first.job)];
-  const middle = Math.ceil(jobs.length / 2);
-  return [
-    ...(await insertParts(transaction, jobs.slice(0, middle))),
-    ...(await insertParts(transaction, jobs.slice(middle))),
-  ];
+  const insert = (part: readonly Filed[]): Promise<readonly EnqueueAnswer[]> =>
+    insertWhole(transaction, part);
+  return inParts(transaction, jobs, insert, ({ job }) => refusal(job));
 }
 
 function insertWhole(
@@ -242,24 +220,4 @@ async function insertPlain(
 
 export function bytesOf({ payload }: NewJob): number {
   return JOB_BYTES + (payload?.length ?? 0);
-}
-
-/** A call in pieces that one statement can carry; almost always one. */
-export function loadsOf<Item>(
-  items: readonly Item[],
-  weigh: (item: Item) => number,
-): (readonly Item[])[] {
-  const loads: Item[][] = [];
-  let weight = Infinity;
-  for (const item of items) {
-    weight += weigh(item);
-    const load = weight > CALL_BYTES_MAX ? undefined : loads.at(-1);
-    if (load !== undefined) {
-      load.push(item);
-      continue;
-    }
-    loads.push([item]);
-    weight = weigh(item);
-  }
-  return loads;
 }

@@ -10,7 +10,8 @@
 import { MillraceError } from "../../core/errors.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
 import { answersOf } from "./answers.ts";
-import { bytesOf, loadsOf } from "./enqueue.ts";
+import { loadsOf } from "./batches.ts";
+import { bytesOf, CALL_BYTES_MAX } from "./enqueue.ts";
 import { Outdated } from "./errors.ts";
 import { batchOf, fileJobs, hasKeys, type Filed } from "./filing.ts";
 import { foreignSql } from "./foreign.ts";
@@ -35,7 +36,7 @@ export async function enqueueInside(
   const { schema, clock } = session;
   const now = clock === null ? null : new Date(clock.now()).toISOString();
   const place: Place = { session, sql: foreignSql(run, { schema, now }), home };
-  const loads = loadsOf(await named(session, jobs), ({ job }) => bytesOf(job));
+  const loads = loadsOf(await named(session, jobs), ({ job }) => bytesOf(job), CALL_BYTES_MAX);
   try {
     return await (jobs.some(hasKeys) ? insertKeyed(place, loads) : insertPlain(place, loads));
   } catch (error) {

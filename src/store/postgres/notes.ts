@@ -2,10 +2,9 @@
  * record: what runs say about themselves, kept under the same fence as their ends. Overlapping
  * calls share a transaction, and notes about one run stay in their order.
  */
-import { wait } from "../../core/clock.ts";
-import { systemClock } from "../../lib/system.ts";
 import { isOnlyProgress } from "../note-rows.ts";
 import type { JobKey, NewJob, NoteAnswer, RunNote } from "../store.ts";
+import { inParts, loadsOf, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import { failureOf } from "./errors.ts";
@@ -20,10 +19,6 @@ import { Turns } from "./turns.ts";
 /** What fills a batch, and what one call brings in a single one. */
 const BATCH_NOTES_MAX = 1_000;
 const BATCH_BYTES_MAX = 4_000_000;
-/** How long a transaction waits for each lock, and a note by itself in all. */
-const LOCK_MS = 250;
-const ALONE_MS_MAX = 15_000;
-const ALONE_PAUSE_MS = 50;
 /** Connections for notes that go by themselves. */
 const ALONE_AT_ONCE = 2;
 
@@ -33,25 +28,9 @@ export async function record(
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[]> {
   const recorder = recorderOf(session);
+  const loads = loadsOf(notes, notesBytes, BATCH_BYTES_MAX);
   // All at once, or a later call would come between them.
-  return (await Promise.all(loadsOf(notes).map((load) => recorder.add(load)))).flat();
-}
-
-/** A call in pieces that one transaction can carry; almost always one. */
-function loadsOf(notes: readonly RunNote[]): (readonly RunNote[])[] {
-  const loads: RunNote[][] = [];
-  let weight = Infinity;
-  for (const note of notes) {
-    weight += notesBytes(note);
-    const load = weight > BATCH_BYTES_MAX ? undefined : loads.at(-1);
-    if (load !== undefined) {
-      load.push(note);
-      continue;
-    }
-    loads.push([note]);
-    weight = notesBytes(note);
-  }
-  return loads;
+  return (await Promise.all(loads.map((load) => recorder.add(load)))).flat();
 }
 
 const recorderOf = keptBy((session) => {
@@ -126,18 +105,10 @@ class Stragglers {
     return answer;
   }
 
-  /** Tries again and again, never holding a connection for long. */
   async #send(note: RunNote): Promise<NoteAnswer> {
-    const endsAt = systemClock.monotonic() + ALONE_MS_MAX;
-    for (;;) {
-      try {
-        const [answer] = await this.#turns.take(() => recordTogether(this.#session, [note]));
-        return answer ?? "stale";
-      } catch (error) {
-        if (failureOf(error) !== "locked" || systemClock.monotonic() > endsAt) throw error;
-      }
-      await wait(systemClock, ALONE_PAUSE_MS * (1 + this.#session.dice.random()));
-    }
+    const send = () => this.#turns.take(() => recordTogether(this.#session, [note]));
+    const [answer] = await untilFree(this.#session, send);
+    return answer ?? "stale";
   }
 }
 
@@ -168,7 +139,9 @@ async function recordTogether(
       async (transaction) => {
         // All at once and before anything else: whoever locks leases does so in their order.
         await lockLeases(transaction, notes);
-        return recordParts(transaction, filed, relaxed);
+        const recordPart = (part: readonly FiledNote[]): Promise<readonly NoteAnswer[]> =>
+          recordEach(transaction, part, relaxed);
+        return inParts(transaction, filed, recordPart, () => "refused");
       },
       { lockMs: LOCK_MS },
     );
@@ -178,22 +151,6 @@ async function recordTogether(
 async function withFiled({ names }: Session, note: RunNote): Promise<FiledNote> {
   const { children = [] } = note;
   return { note, children, filed: children.length === 0 ? [] : await fileJobs(names, children) };
-}
-
-/** Halves what is refused until the bad ones stand alone. */
-async function recordParts(
-  transaction: Transaction,
-  notes: readonly FiledNote[],
-  relaxed: boolean,
-): Promise<readonly NoteAnswer[]> {
-  const answers = await transaction.part(() => recordEach(transaction, notes, relaxed));
-  if (answers !== null) return answers;
-  if (notes.length === 1) return ["refused"];
-  const middle = Math.ceil(notes.length / 2);
-  return [
-    ...(await recordParts(transaction, notes.slice(0, middle), relaxed)),
-    ...(await recordParts(transaction, notes.slice(middle), relaxed)),
-  ];
 }
 
 async function recordEach(

@@ -9,6 +9,7 @@ import type {
   JobProgress,
   UnitFilter,
   UnitHolder,
+  UnitName,
   UnitRecord,
 } from "../store.ts";
 import { orNothing } from "./inspect.ts";
@@ -41,7 +42,7 @@ export async function units(
   { read }: Session,
   id: JobId,
   filter: UnitFilter,
-  page: { readonly after?: UnitRecord; readonly limit: number },
+  page: { readonly after?: UnitName; readonly limit: number },
 ): Promise<readonly UnitRecord[]> {
   const search = read.all("units_of_job", {
     id: uuidOf(id),

@@ -1,5 +1,6 @@
 /** The rows of queries about places, gates, dead letters, readers and the feed. */
 import type { JobId } from "../../core/job.ts";
+import type { Breaker, Counts, InvariantQuery } from "../invariants.ts";
 import type { StoredAttempt, StoredJob, StoredLetter } from "../decoded.ts";
 import type {
   StoredHolder,
@@ -55,7 +56,8 @@ interface CountRow {
   readonly count: number;
 }
 
-export interface RecordRows {
+export interface RecordRows extends Record<InvariantQuery, Breaker> {
+  recount: Counts;
   job_by_id: StoredJob;
   match_jobs: StoredJob;
   count_matching: CountRow;

@@ -2,11 +2,10 @@
  * settle: the one door out of `running`. Overlapping calls share a batch. Plain successes, which
  * are most, take one statement; whatever else becomes of a run takes a transaction.
  */
-import { wait } from "../../core/clock.ts";
 import type { Settlement } from "../../core/outcome.ts";
-import { systemClock } from "../../lib/system.ts";
 import { outcomeCodec, stateCodec } from "../codes.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../store.ts";
+import { inParts, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";
 import { endRuns } from "./ends.ts";
 import { enqueueWithin } from "./enqueue.ts";
@@ -25,10 +24,6 @@ const BATCH_ITEMS_MAX = 1_000;
 const BATCH_BYTES_MAX = 4_000_000;
 /** What an item weighs besides its result. */
 const ITEM_BYTES = 100;
-/** How long a transaction waits for each lock, and an item by itself in all. */
-const LOCK_MS = 250;
-const ALONE_MS_MAX = 15_000;
-const ALONE_PAUSE_MS = 50;
 
 /** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
 export async function settle(
@@ -85,16 +80,8 @@ async function flush(
 }
 
 async function settleAlone(session: Session, item: SettleItem): Promise<SettleAnswer> {
-  const endsAt = systemClock.monotonic() + ALONE_MS_MAX;
-  for (;;) {
-    try {
-      const [answer] = await settleTogether(session, [item]);
-      return answer ?? "stale";
-    } catch (error) {
-      if (failureOf(error) !== "locked" || systemClock.monotonic() > endsAt) throw error;
-    }
-    await wait(systemClock, ALONE_PAUSE_MS * (1 + session.dice.random()));
-  }
+  const [answer] = await untilFree(session, () => settleTogether(session, [item]));
+  return answer ?? "stale";
 }
 
 async function settleTogether(
@@ -245,19 +232,13 @@ async function withOwn(
   });
 }
 
-/** Halves what is refused until the bad ones stand alone. */
-async function settleParts(
+function settleParts(
   transaction: Transaction,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const answers = await transaction.part(() => settleEach(transaction, items));
-  if (answers !== null) return answers;
-  if (items.length === 1) return ["refused"];
-  const middle = Math.ceil(items.length / 2);
-  return [
-    ...(await settleParts(transaction, items.slice(0, middle))),
-    ...(await settleParts(transaction, items.slice(middle))),
-  ];
+  const settlePart = (part: readonly FiledItem[]): Promise<readonly SettleAnswer[]> =>
+    settleEach(transaction, part);
+  return inParts(transaction, items, settlePart, () => "refused");
 }
 
 /** Each by its own lease and run; of two that speak of one run the first counts. */

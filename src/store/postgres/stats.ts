@@ -1,8 +1,10 @@
 /** stats: a glance at the whole. */
 import { stateCodec } from "../codes.ts";
+import type { Counts } from "../invariants.ts";
 import type { Stats } from "../store.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
+import type { Sql } from "./statements.ts";
 
 /** Lanes times priorities that the search for the oldest job visits. */
 const HOPS_MAX = 10_000;
@@ -10,16 +12,20 @@ const HOPS_MAX = 10_000;
 export async function stats(session: Session, wanted: number): Promise<Stats> {
   const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
   return session.snapshot(async (sql) => {
-    const places = await sql.get("count_places", { max });
-    const failed = await sql.get("count_ended", { state: stateCodec.code.failed, max });
     const longest = await sql.get("longest_due", { hops: HOPS_MAX });
-    return {
-      scheduled: places?.scheduled ?? 0,
-      queued: places?.ready ?? 0,
-      held: places?.blocked ?? 0,
-      running: places?.running ?? 0,
-      failed: failed?.count ?? 0,
-      oldestQueuedMs: longest?.ms ?? null,
-    };
+    return { ...(await countsOf(sql, max)), oldestQueuedMs: longest?.ms ?? null };
   });
+}
+
+/** All figures but the age of the oldest. */
+export async function countsOf(sql: Sql, max: number): Promise<Counts> {
+  const places = await sql.get("count_places", { max });
+  const failed = await sql.get("count_ended", { state: stateCodec.code.failed, max });
+  return {
+    scheduled: places?.scheduled ?? 0,
+    queued: places?.ready ?? 0,
+    held: places?.blocked ?? 0,
+    running: places?.running ?? 0,
+    failed: failed?.count ?? 0,
+  };
 }

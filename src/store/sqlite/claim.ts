@@ -10,6 +10,7 @@ import {
   type JobKey,
 } from "../store.ts";
 import { tagsOf } from "../decoded.ts";
+import { isForSameSlots, newDoubt, type Doubt } from "../doubt.ts";
 import { handBack } from "./buffer.ts";
 import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
 import type { QueryTuples } from "./rows.ts";
@@ -31,14 +32,6 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
 }
 
-/** A claim that was answered with an error, though it may have taken something. */
-interface Doubt {
-  readonly request: ClaimRequest;
-  readonly secret: string;
-  /** What it took and somebody has been told of. */
-  readonly told: Set<JobKey>;
-}
-
 const doubts = new WeakMap<Session, Set<Doubt>>();
 
 function doubtsOf(session: Session, { worker }: ClaimRequest): readonly Doubt[] {
@@ -57,16 +50,22 @@ export async function claim(
   write: (work: () => Claim) => Promise<Claim>,
 ): Promise<Claim> {
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
+  let isTried = false;
+  const work = (): Claim => {
+    const forgotten = findForgotten(session, request);
+    if (forgotten !== null) return forgotten;
+    isTried = true;
+    return takeBatch(session, request, secret);
+  };
   try {
-    const answer = await write(
-      () => findForgotten(session, request) ?? takeBatch(session, request, secret),
-    );
+    const answer = await write(work);
     const doubt = doubtsOf(session, request).find((each) => each.secret === answer.lease?.secret);
     for (const { key } of answer.jobs) doubt?.told.add(key);
     return answer;
   } catch (error) {
+    // A store that lets nobody in leaves nothing to doubt, however often it is asked.
     const known = doubts.get(session) ?? new Set<Doubt>();
-    doubts.set(session, known.add({ request, secret, told: new Set() }));
+    if (isTried) doubts.set(session, known.add(newDoubt(request, secret)));
     throw error;
   }
 }
@@ -99,16 +98,11 @@ function findForgotten(session: Session, request: ClaimRequest): Claim | null {
       );
       continue;
     }
-    if (slotsOf(doubt.request) !== slotsOf(request)) continue;
+    if (!isForSameSlots(doubt, request)) continue;
     const next = withFacts(session, untold.slice(0, bounded(request.limit, BATCH_MAX)));
     return { lease: proof, jobs: readClaimed(session, next), lost: false };
   }
   return null;
-}
-
-/** Whatever wants the same is for the same slots. */
-function slotsOf({ lanes, types, tenants, buffer }: ClaimRequest): string {
-  return JSON.stringify([lanes, types, tenants, buffer]);
 }
 
 function takeBatch(session: Session, request: ClaimRequest, secret: string): Claim {

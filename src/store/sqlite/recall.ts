@@ -11,6 +11,7 @@ import type {
   PhaseResult,
   UnitFilter,
   UnitHolder,
+  UnitName,
   UnitRecord,
 } from "../store.ts";
 import type { Session } from "./session.ts";
@@ -41,7 +42,7 @@ export function units(
   { sql }: Session,
   id: JobId,
   filter: UnitFilter,
-  page: { readonly after?: UnitRecord; readonly limit: number },
+  page: { readonly after?: UnitName; readonly limit: number },
 ): readonly UnitRecord[] {
   const rows = sql.all("units_of_job", {
     id: idBytes(id),
