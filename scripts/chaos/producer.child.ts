@@ -15,6 +15,9 @@ import { seededDice } from "../../test/support/seeded-dice.ts";
 import { makeWishes } from "./wishes.ts";
 import type { ProducerSettings, Wish } from "./wishes.ts";
 
+/** Waiting jobs beyond which a producer rests. */
+const CROWD = 60;
+
 const settings: ProducerSettings = JSON.parse(process.argv[2] ?? "{}");
 endWithParent();
 const over = new AbortController();
@@ -33,6 +36,10 @@ const answered: Wish[] = [];
 console.log("ready");
 
 while (!over.signal.aborted) {
+  if (await isCrowded()) {
+    await sleep(settings.restMs);
+    continue;
+  }
   const again = answered.filter(() => dice.random() < 0.05).slice(0, 1);
   const call = [...owed.slice(0, 5), ...again, ...wishes.next()];
   owed = [...owed.slice(5), ...(await ask(call))];
@@ -40,6 +47,12 @@ while (!over.signal.aborted) {
 }
 for (let round = 0; owed.length > 0 && round < 3; round += 1) owed = await ask(owed);
 await mill.close();
+
+/** A backlog that grows would hide how soon the fleet works again. */
+async function isCrowded(): Promise<boolean> {
+  const stats = await mill.jobs.stats().catch(() => null);
+  return stats !== null && stats.queued > CROWD;
+}
 
 /** Answers the wishes that must be asked for again. */
 async function ask(call: readonly Wish[]): Promise<readonly Wish[]> {

@@ -1,11 +1,13 @@
 /** What each action of a plan does. */
 import { DatabaseSync } from "node:sqlite";
 import type { Client } from "../../src/client/client.ts";
+import type { PauseTarget } from "../../src/face/client.ts";
 import type { EnqueueOptions } from "../../src/face/enqueue.ts";
-import type { NewJob } from "../../src/store/store.ts";
+import type { GateName, NewJob } from "../../src/store/store.ts";
 import { textOf } from "./answers.ts";
 import type { House, Member } from "./house.ts";
 import { contracts, PRESET, type Payload } from "./jobs.ts";
+import type { Pauses } from "./pauses.ts";
 import type { Action, Behaviour, Plan } from "./plan.ts";
 import { finalState, hexOf, takeSnapshot } from "./snapshot.ts";
 import type { Watch } from "./watch.ts";
@@ -14,15 +16,16 @@ import type { World } from "./world.ts";
 const KEYS = 4;
 /** Many: each is a name that the store has not met before. */
 const TENANTS = 12;
+const PAUSE_MS_MAX = 8_000;
 
 /** The last is closed before any job bears its name. */
-export const GATES = [
-  { type: "alpha" },
-  { lane: "fast" },
-  { tenant: "default" },
-  { tenant: "n1" },
-  { type: "gamma" },
-] as const;
+const GATES: readonly GateName[] = [
+  { kind: "type", name: "alpha" },
+  { kind: "lane", name: "fast" },
+  { kind: "tenant", name: "default" },
+  { kind: "tenant", name: "n1" },
+  { kind: "type", name: "gamma" },
+];
 
 export interface Stage {
   readonly world: World;
@@ -167,8 +170,8 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   fail: (stage, { client }, draw) =>
     client.jobs.fail(someJob(stage, draw), "planned", { retry: draw.upTo(2) === 0 }),
   release: (stage, { client }, draw) => client.jobs.release(someJob(stage, draw)),
-  pause: (_, { client }, draw) => client.pause(gateOf(draw), "planned"),
-  resume: (_, { client }, draw) => client.resume(gateOf(draw)),
+  pause: (stage, { client }, draw) => pause(stage, client, draw),
+  resume: (stage, { client }, draw) => client.resume(targetOf(someGate(stage, draw))),
   prune: (_, { client }, draw) => client.parts.store.prune(PRESET.retention, 1 + draw.upTo(20)),
   async reprocess(_, { client }, draw) {
     const letter = draw.one(await client.deadLetters.list());
@@ -187,6 +190,7 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   stopWorker: (stage, member, draw) => stopWorker(stage, member, draw),
   stats: (_, { client }) => client.jobs.stats(),
   look: (stage, { client }, draw) => client.jobs.get(someJob(stage, draw)),
+  explain: (stage, member, draw) => explain(stage, member, draw),
 };
 
 /** A deploy: the worker stops, its process lives on for a while and ends. */
@@ -295,6 +299,50 @@ async function enqueueTwice(plan: Plan, client: Client, draw: Draw): Promise<voi
   await store.enqueue([job]);
 }
 
+/** With an end or without, whoever says so: of the pauses of a gate the newest counts. */
+function pause(stage: Stage, client: Client, draw: Draw): Promise<void> {
+  const gate = someGate(stage, draw);
+  const reason = `planned ${draw.upTo(1_000)}`;
+  const by = draw.one([null, "ann", "bob"]) ?? null;
+  if (by === null && draw.upTo(2) === 0) return client.pause(targetOf(gate), reason);
+  if (draw.upTo(2) === 0) return client.parts.store.pause(gate, { reason, by });
+  const forMs = 1 + draw.upTo(draw.upTo(2) === 0 ? 1_000 : PAUSE_MS_MAX);
+  return client.parts.store.pause(gate, { reason, by, forMs });
+}
+
+/** Somebody opens what would stay closed for ever; what has an end of its own is left to it. */
+export async function openGates({ client }: Member, pauses: Pauses): Promise<void> {
+  const endless = GATES.filter(({ name }) => pauses.isEndless(name));
+  await Promise.allSettled(endless.map((gate) => client.resume(targetOf(gate))));
+}
+
+/** Half of the time one that is paused, or was until a moment ago. */
+function someGate({ watch: { committed } }: Stage, draw: Draw): GateName {
+  const names = [...committed.gates.keys()].map((id) => committed.names.get(id));
+  const known = GATES.filter(({ name }) => names.includes(name));
+  const isKnown = draw.upTo(2) === 0 && known.length > 0;
+  return draw.one(isKnown ? known : GATES) ?? GATES[0]!;
+}
+
+function targetOf({ kind, name }: GateName): PauseTarget {
+  if (kind === "lane") return { lane: name };
+  return kind === "type" ? { type: name } : { tenant: name };
+}
+
+/** Why a job waits is told as it is, above all when it is paused. */
+async function explain(
+  { watch, house }: Stage,
+  { client, process }: Member,
+  draw: Draw,
+): Promise<void> {
+  const { pauses } = house.answers;
+  const job = watch.committed.jobs.get(draw.one([...watch.committed.places.keys()]) ?? 0);
+  if (job === undefined) throw new Error("no job waits");
+  const before = pauses.ask(job, process.clock.now());
+  const explanation = await client.jobs.explain(uuid(job.id));
+  pauses.checkExplained(before, pauses.ask(job, process.clock.now()), explanation);
+}
+
 /** A job that is still there, mostly one that somebody holds. */
 function someJob({ watch: { committed }, house }: Stage, draw: Draw): string {
   const held = [...committed.held.keys()].flatMap((key) => committed.jobs.get(key)?.id ?? []);
@@ -322,8 +370,4 @@ function uuid(hex: string): string {
     .slice(1)
     .map((end, index) => letters.slice(cuts[index], end))
     .join("-");
-}
-
-function gateOf(draw: Draw) {
-  return draw.one(GATES) ?? GATES[0];
 }

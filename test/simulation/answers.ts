@@ -5,6 +5,7 @@
 import type { SettleItem } from "../../src/store/store.ts";
 import type { Report } from "./invariants.ts";
 import type { Payload } from "./jobs.ts";
+import { Pauses } from "./pauses.ts";
 import type { Behaviour } from "./plan.ts";
 import { finalState, hexOf, type AttemptRow, type JobRow, type Snapshot } from "./snapshot.ts";
 import { checkTruth } from "./truth.ts";
@@ -42,6 +43,7 @@ export class Answers {
   readonly starts = new Map<string, number[]>();
   /** Processes that were asked to take no new work, which stays so until they end. */
   readonly quieted = new Set<Process>();
+  readonly pauses: Pauses;
   readonly #parts: AnswersParts;
   /** Ends that were acknowledged: the id of the job by job and run. */
   readonly #settled = new Map<string, string>();
@@ -53,16 +55,19 @@ export class Answers {
 
   constructor(parts: AnswersParts) {
     this.#parts = parts;
+    this.pauses = new Pauses(parts);
   }
 
   /** A verb was answered. */
   heard(process: Process, verb: string, args: readonly any[], answer: any): void {
     const { watch, report, count } = this.#parts;
+    const nowMs = process.clock.now();
+    this.pauses.heard(nowMs, verb, args);
     // Only a start may be forgotten by the disk.
     if (verb !== "start" && !watch.isDurable)
       report("I18", `${verb} was told before it was synced`);
     if (verb === "settle") this.#heardSettle(args[0], answer);
-    if (verb === "claim") this.#heardClaim(args[0], answer);
+    if (verb === "claim") this.#heardClaim(nowMs, args[0], answer);
     if (verb === "start") this.#heardStart(args[0], answer);
     if (verb === "renew" && answer.status === "lost") count("heartbeat of a lost worker");
     if (verb === "renew" && answer.quiet) this.quieted.add(process);
@@ -73,16 +78,20 @@ export class Answers {
     if (verb === "enqueue") this.#heardEnqueue(args[0], answer);
     if (verb === "stats") this.#checkStats(answer);
     if (verb === "get" && answer !== null) this.#checkRecord(answer);
+    if (verb === "gates") this.pauses.checkListed(nowMs, answer);
     if (!watch.isAlone) return;
-    checkTruth({ now: watch.committed, nowMs: process.clock.now(), args, answer, report }, verb);
+    checkTruth({ now: watch.committed, nowMs, args, answer, report }, verb);
   }
 
-  #heardClaim(request: { buffer: boolean }, claim: any): void {
+  #heardClaim(nowMs: number, request: { buffer: boolean }, claim: any): void {
     const { watch, count } = this.#parts;
     if (claim.lost) count("claim of a worker without a lease");
-    if (claim.lease !== null && !watch.isFresh(claim.lease.number)) count("unheard claim answered");
+    const isFresh = claim.lease !== null && watch.isFresh(claim.lease.number);
+    if (claim.lease !== null && !isFresh) count("unheard claim answered");
     for (const { id, key } of claim.jobs) {
       const { number } = claim.lease;
+      const job = watch.committed.jobs.get(key);
+      if (isFresh && job !== undefined) this.pauses.checkClaimed(nowMs, job);
       if (request.buffer) this.#buffered.set(`${number}.${key}`, id);
       else this.#allowed.add(`${hexOf(id)}.${number}`);
     }
@@ -250,7 +259,7 @@ export class Answers {
   }
 
   /** A verb has failed. */
-  refused(verb: string, args: readonly any[], error: unknown): void {
+  refused(process: Process, verb: string, args: readonly any[], error: unknown): void {
     const { watch, report } = this.#parts;
     // A run may end between the look of an operator and his word: what waits cannot be interrupted.
     const isLate = verb === "intervene" && textOf(error).includes("started_at IS NOT NULL");
@@ -259,6 +268,7 @@ export class Answers {
     }
     const isPlanted = textOf(error).includes("planted:");
     const isDone = textOf(error).includes("all is written");
+    if (isDone) this.pauses.heard(process.clock.now(), verb, args);
     if (verb !== "enqueue" || !isPlanted || isDone) return;
     for (const { id } of args[0]) {
       const hex = hexOf(id);

@@ -157,7 +157,7 @@ export class House {
             await process.sleep(this.#delay(), `${verb} answers`);
             return answer;
           } catch (error) {
-            this.answers.refused(verb, args, error);
+            this.answers.refused(process, verb, args, error);
             await process.sleep(this.#delay(), `${verb} fails`);
             throw error;
           }

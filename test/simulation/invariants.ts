@@ -3,7 +3,7 @@
  * The numbers are those of the list of invariants in RELIABILITY.md.
  */
 import { idFromBytes } from "../../src/core/ids.ts";
-import { isClosed } from "./order.ts";
+import { isBehindGate, isClosed } from "./order.ts";
 import {
   finalState,
   type AttemptRow,
@@ -166,6 +166,7 @@ export interface Step {
 export function checkStep(step: Step, rules: Rules, report: Report): readonly Told[] {
   checkKept(step, rules, report);
   checkRequests(step, report);
+  checkGates(step, report);
   checkMoves(step, report);
   return [
     ...newJobs(step, report),
@@ -264,6 +265,17 @@ function checkRequests({ before, after, changed }: Step, report: Report): void {
     if (after.jobs.has(key) && finalState(after, key) === null) {
       report("I8", `the request to cancel job ${key} was forgotten`);
     }
+  }
+}
+
+/** A gate is forgotten when it is open and nothing waits behind it any more. */
+function checkGates({ before, after, nowMs }: Step, report: Report): void {
+  if (before.gates === after.gates) return;
+  for (const gate of before.gates.values()) {
+    if (after.gates.has(gate.name)) continue;
+    if (isClosed(gate, nowMs)) report("I8", `the pause of gate ${gate.name} was forgotten`);
+    const left = [...after.places.values()].flat().filter((place) => place.gate === gate.name);
+    if (left.length > 0) report("I21", `gate ${gate.name} has left ${left.length} job(s) behind`);
   }
 }
 
@@ -393,7 +405,7 @@ function checkClaim(
     return;
   }
   for (const name of [job.lane, job.type, job.tenant]) {
-    if (isClosed(before, name, nowMs)) report("I8", `job ${key} was claimed behind a gate`);
+    if (isBehindGate(before, name, nowMs)) report("I8", `job ${key} was claimed behind a gate`);
   }
   if (before.workers.get(run.worker)?.quiet === 1) {
     report("I8", `job ${key} was claimed by a worker that was asked to be quiet`);
@@ -437,7 +449,7 @@ function checkMoves({ before, after, changed, nowMs }: Step, report: Report): vo
     if (old?.place === "blocked" && place.place === "ready" && !isKept && place.rank / 1000 > nowMs)
       report("I11", `job ${key} came back from its gate to another place`);
     if (place.place === "blocked" && old?.place === "ready") {
-      if (place.gate === null || !isClosed(before, place.gate, nowMs)) {
+      if (place.gate === null || !isBehindGate(before, place.gate, nowMs)) {
         report("I8", `job ${key} is held by an open gate`);
       }
       if (!isKept) report("I11", `job ${key} has lost its place behind a gate`);

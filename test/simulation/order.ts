@@ -2,9 +2,13 @@
 import type { Report, Step } from "./invariants.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-export function isClosed({ gates }: Snapshot, name: number, nowMs: number): boolean {
-  const until = gates.get(name);
-  return until === null || (until !== undefined && until > nowMs);
+export function isBehindGate({ gates }: Snapshot, name: number, nowMs: number): boolean {
+  const gate = gates.get(name);
+  return gate !== undefined && isClosed(gate, nowMs);
+}
+
+export function isClosed({ until }: { readonly until: number | null }, nowMs: number): boolean {
+  return until === null || until > nowMs;
 }
 
 /** What is claimed together comes before what stays, lane by lane. */
@@ -24,7 +28,7 @@ export function checkOrder({ before, after, changed, nowMs }: Step, report: Repo
   }
   for (const left of waiting) {
     const names = [left.lane, left.type, left.tenant];
-    if (taken.has(left.key) || names.some((name) => isClosed(before, name, nowMs))) continue;
+    if (taken.has(left.key) || names.some((name) => isBehindGate(before, name, nowMs))) continue;
     if (isBuffer && left.crashes > 0) continue;
     // Not every worker takes these.
     if (before.names.get(left.type)?.startsWith(ONE_WORKER)) continue;

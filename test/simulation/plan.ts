@@ -30,6 +30,7 @@ const OPERATIONS = [
   "stopWorker",
   "stats",
   "look",
+  "explain",
 ] as const;
 
 const FAULTS = [

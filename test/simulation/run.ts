@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
-import { act, GATES, type Stage } from "./actions.ts";
+import { act, openGates, type Stage } from "./actions.ts";
 import { textOf } from "./answers.ts";
 import { House } from "./house.ts";
 import { contractFor, contracts, PRESET } from "./jobs.ts";
@@ -154,7 +154,7 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
   }
 }
 
-/** No more faults: whoever is dead comes again, whoever sleeps wakes, and every gate opens. */
+/** No more faults: whoever is dead comes again, whoever sleeps wakes, and no gate stays closed. */
 async function heal(life: Life, roles: readonly string[], isBroken: () => boolean): Promise<void> {
   const { world, watch, house } = life;
   world.note("heals");
@@ -174,9 +174,7 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   await world.run(world.elapsedMs + 1_000, isBroken);
   house.healedAtMs = world.elapsedMs;
   const asker = house.members.get("asker1");
-  asker?.process.later(0, "opens all gates", () => {
-    for (const gate of GATES) asker.client.resume(gate).catch(() => {});
-  });
+  asker?.process.later(0, "opens gates", () => void openGates(asker, house.answers.pauses));
 }
 
 /** New work comes in, and every job must be over in time. */
@@ -213,13 +211,17 @@ function punctuality({ world, watch, house, report }: Life): () => void {
   const asked = new Map<number, number>();
   return () => {
     const { committed } = watch;
+    const { pauses } = house.answers;
     const asker = house.members.get("asker1");
     const healthyMs = world.elapsedMs - house.healedAtMs;
     if (asker === undefined || healthyMs < LATE_MS_MAX) return;
     const now = asker.process.clock.now();
-    for (const { place, key, rank } of [...committed.places.values()].flat()) {
+    for (const { place, key, rank, gate } of [...committed.places.values()].flat()) {
       const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
       if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
+      const gateName = committed.names.get(gate ?? 0) ?? "";
+      const isFree = gate !== null && !pauses.closedAt(gateName, now - LATE_MS_MAX);
+      if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);
     }
     for (const { role, worker, process } of house.members.values()) {
       const row = worker && committed.workers.get(hexOf(worker.id));

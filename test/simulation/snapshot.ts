@@ -94,6 +94,13 @@ export interface WorkerRow {
   readonly joined_at: number;
 }
 
+export interface GateRow {
+  readonly name: number;
+  readonly until: number | null;
+  readonly reason: string;
+  readonly by: string | null;
+}
+
 export interface LetterRow {
   readonly status: number;
   readonly died_at: number;
@@ -110,7 +117,7 @@ export interface Snapshot {
   readonly workers: ReadonlyMap<string, WorkerRow>;
   readonly dedup: ReadonlyMap<string, number>;
   readonly idempotency: ReadonlyMap<string, { job_id: string; expires_at: number | null }>;
-  readonly gates: ReadonlyMap<number, number | null>;
+  readonly gates: ReadonlyMap<number, GateRow>;
   readonly asked: ReadonlySet<number>;
   readonly letters: ReadonlyMap<string, LetterRow>;
   readonly names: ReadonlyMap<number, string>;
@@ -181,7 +188,7 @@ const TABLES = {
     columns: "tenant || '.' || key AS name, hex(job_id) AS job_id, expires_at",
     name: "@tenant || '.' || @key",
   },
-  gates: { from: "millrace_gate", columns: "name, until", name: "@name" },
+  gates: { from: "millrace_gate", columns: "name, until, reason, by", name: "@name" },
   asked: { from: "millrace_cancel_request", columns: "key", name: "@key" },
   letters: {
     from: "millrace_dead_letter",
@@ -273,7 +280,7 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
     workers: new Map(all("workers").map((row) => [row.id, row])),
     dedup: new Map(all("dedup").map((row) => [row.name, row.job])),
     idempotency: new Map(all("idempotency").map((row) => [row.name, row])),
-    gates: new Map(all("gates").map((row) => [row.name, row.until])),
+    gates: new Map(all("gates").map((row) => [row.name, row])),
     asked: new Set(all("asked").map((row) => row.key)),
     letters: new Map(all("letters").map((row) => [row.id, row])),
     names: new Map(all("names").map((row) => [row.id, row.text])),
@@ -332,7 +339,7 @@ export function nextSnapshot(
     places,
     held,
     workers: renewed(before.workers, "workers", (row) => row),
-    gates: renewed(before.gates, "gates", (row) => row.until),
+    gates: renewed(before.gates, "gates", (row) => row),
     asked: askedOf(before, touched.get("asked"), (key) => read("asked", key).length > 0),
     letters: renewed(before.letters, "letters", (row) => row),
     names: renewed(before.names, "names", (row) => row.text),

@@ -1,6 +1,5 @@
 /** What the store has just answered is so, as far as one look at its rows can tell. */
 import type { Report } from "./invariants.ts";
-import { isClosed } from "./order.ts";
 import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 
 /** An answer, and the moment at which it was given. */
@@ -25,16 +24,6 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const isOver = answer.status === "cancelled" && finalState(now, key) !== CANCELLED;
     const isAsked = answer.status === "requested" && !now.asked.has(key);
     if (isOver || isAsked) report("I8", `the cancellation of job ${key} has no effect`);
-  },
-  pause({ now, nowMs, args, report }) {
-    if (!isGateClosed(now, args[0].name, nowMs)) {
-      report("I8", `the gate ${args[0].name} was closed, and stands open`);
-    }
-  },
-  resume({ now, nowMs, args, report }) {
-    if (isGateClosed(now, args[0].name, nowMs)) {
-      report("I21", `the gate ${args[0].name} was opened, and stays closed`);
-    }
   },
   quiet({ now, args, answer, report }) {
     const isQuiet = now.workers.get(hexOf(args[0]))?.quiet === 1;
@@ -87,8 +76,3 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     if (!isGapless) report("I13", `the feed after ${args[0]} is read as ${String(positions)}`);
   },
 };
-
-function isGateClosed(now: Snapshot, name: string, nowMs: number): boolean {
-  const ids = [...now.names].filter(([, known]) => known === name);
-  return ids.some(([id]) => isClosed(now, id, nowMs));
-}

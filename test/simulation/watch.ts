@@ -274,7 +274,7 @@ export class Watch implements Taps {
   }
 
   #checkWorkers(owner: Process, { before, after, nowMs }: Step): void {
-    const { world, rules, report } = this.#parts;
+    const { rules, report } = this.#parts;
     checkBeats(before.workers, after.workers, nowMs + rules.leaseMs, report);
     for (const [id, { until }] of before.workers) {
       // Only a worker itself may leave while its lease stands.
@@ -282,19 +282,22 @@ export class Watch implements Taps {
       if (after.workers.has(id) || isOwn || until <= nowMs) continue;
       report("I5", `worker ${id} was given up while its lease stood`);
     }
-    for (const [id, { beats, until }] of after.workers) {
+    for (const [id, { until }] of after.workers) {
       const isLeaving = until === nowMs && before.workers.get(id)?.until !== until;
       if (isLeaving) this.#parts.count("left while it held something");
-      if (before.workers.get(id)?.beats !== beats) this.#beats.set(id, world.elapsedMs);
     }
   }
 
   /** What was committed is what counts from now on, and the feed has told it. */
   #adopt(database: DatabaseSync, working: Snapshot): void {
-    const { report } = this.#parts;
+    const { world, report } = this.#parts;
     const rows = eventsAfter(database, this.committed.lastEvent);
     checkEvents(this.#told, rows, this.committed.lastEvent, report);
     this.#checkFences(this.committed, working);
+    for (const [id, { beats }] of working.workers) {
+      const isBeat = this.committed.workers.get(id)?.beats !== beats;
+      if (isBeat) this.#beats.set(id, world.elapsedMs);
+    }
     for (const [kind, job] of this.#told) if (kind === 7) this.pruned.add(String(job));
     this.committed = { ...working, lastEvent: rows.at(-1)?.position ?? working.lastEvent };
     this.#working = null;
@@ -333,6 +336,9 @@ export class Watch implements Taps {
       }
       const [was, is] = [before.places.get(key)?.[0]?.place, after.places.get(key)?.[0]?.place];
       if (is === "blocked" && was === "ready") count("held behind a gate");
+    }
+    for (const { name, until } of before.gates.values()) {
+      if (until !== 0 && !after.gates.has(name)) count("pause ended by itself");
     }
     if (after.jobs.size < before.jobs.size) count("pruned");
   }
