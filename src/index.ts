@@ -48,12 +48,14 @@ export type {
   UnitHolderView,
   UnitView,
 } from "./face/progress.ts";
+export type { LogPage, LogView } from "./face/logs.ts";
+export type { RetentionOptions, RetentionPeriods } from "./face/retention.ts";
 export type { AnyJob, Worker, WorkOptions } from "./face/worker.ts";
 export type { Store } from "./store/store.ts";
 
 // Values
 export type { Duration, Instant } from "./core/duration.ts";
-export type { ErrorClass, State } from "./core/job.ts";
+export type { ErrorClass, FinalState, State } from "./core/job.ts";
 export type { PhaseState } from "./core/phases.ts";
 export type { Fault as JobFault } from "./core/outcome.ts";
 export type { Json } from "./core/payload.ts";

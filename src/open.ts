@@ -117,6 +117,7 @@ class OpenedMillrace extends Client implements Millrace {
   work<const J extends readonly AnyJob[]>(options: WorkOptions<J>): Worker {
     const settings = settingsOf({ preset: this.parts.preset, ...options });
     this.learn(settings.definitions.values(), settings.preset.retry);
+    this.learnRetention(settings.retention.keptMs);
     const worker = new JobWorker({ client: this, settings, version: packageVersion() });
     this.#workers.add(worker);
     return worker;

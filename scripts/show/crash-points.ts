@@ -1,5 +1,5 @@
 /**
- * Strikes the embedded store at every write and every sync of two scripts of some 40 steps, which
+ * Strikes the embedded store at every write and every sync of three scripts of some 40 steps, which
  * have every verb that writes between them, and judges what each strike leaves behind: it opens, it
  * is whole, and nothing acknowledged is missing.
  *
@@ -13,7 +13,7 @@
 import { readHistory } from "../../test/crash-points/history.ts";
 import type { History } from "../../test/crash-points/history.ts";
 import { obstacle, record } from "../../test/crash-points/recording.ts";
-import { WRITING_VERBS } from "../../test/crash-points/script.ts";
+import { SCRIPTS, WRITING_VERBS } from "../../test/crash-points/script.ts";
 import type { Temper } from "../../test/crash-points/script.ts";
 import { callPoints, pointsFor, strikeAll } from "../../test/crash-points/strikes.ts";
 import type { CallPoint, Fault, Strike } from "../../test/crash-points/strikes.ts";
@@ -30,7 +30,7 @@ if (reason === null) await show();
 else console.log(`not shown: ${reason}`);
 
 async function show(): Promise<void> {
-  const histories = [await readHistory("work"), await readHistory("keys")];
+  const histories = await Promise.all(SCRIPTS.map((script) => readHistory(script)));
   const used = new Set(histories.flatMap(({ verbs }) => [...verbs]));
   const missing = WRITING_VERBS.filter((verb) => !used.has(verb));
   console.log(`verbs that write: ${WRITING_VERBS.join(", ")}`);

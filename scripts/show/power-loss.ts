@@ -5,9 +5,9 @@
  *
  *     node scripts/show/power-loss.ts [--images 2000] [--seed 1]
  *
- * Each of the two scripts is recorded three times, with the log folded into the database seldom and
- * often, and `--images` are judged of each recording. A store that does not wait for the disk must
- * be found out.
+ * Each of the three scripts is recorded three times, with the log folded into the database seldom
+ * and often, and `--images` are judged of each recording. A store that does not wait for the disk
+ * must be found out.
  */
 import { momentsOf } from "../../test/crash-points/disk.ts";
 import { readHistory } from "../../test/crash-points/history.ts";
@@ -16,6 +16,7 @@ import { imagesOf, judgeImages } from "../../test/crash-points/images.ts";
 import type { ImageCount } from "../../test/crash-points/images.ts";
 import { obstacle, operationsOf, record } from "../../test/crash-points/recording.ts";
 import type { Play } from "../../test/crash-points/recording.ts";
+import { SCRIPTS } from "../../test/crash-points/script.ts";
 import { numbersFrom } from "./lib/options.ts";
 import { progress } from "./lib/progress.ts";
 
@@ -31,7 +32,7 @@ else console.log(`not shown: ${reason}`);
 
 async function show(): Promise<void> {
   let sound = true;
-  for (const script of ["work", "keys"] as const) {
+  for (const script of SCRIPTS) {
     const history = await readHistory(script);
     const relaxed = history.steps.filter(({ promise }) => promise === "relaxed");
     const names = relaxed.map(({ name }) => name).join(", ") || "nothing";

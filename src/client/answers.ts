@@ -41,6 +41,12 @@ function rowOf(answer: EnqueueAnswer, index: number): object {
 }
 
 function refusalOf({ code, holder }: Refused, type: string): string {
+  if (code === "AFTER_UNKNOWN") {
+    return (
+      `a job of type "${type}" is to run after ${holder}, and there is no such job; ` +
+      "a child of ctx.enqueue exists only after its phase"
+    );
+  }
   if (code === "STORE_REFUSED") return `the database does not take this job of type "${type}"`;
   return `a job of type "${type}" with this key or id, and other content, is ${holder}`;
 }

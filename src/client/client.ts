@@ -40,7 +40,7 @@ import { policyOf } from "./retry-policy.ts";
 import { checkRemark, insistOn } from "./texts.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
-import { idOf, workerView } from "./views.ts";
+import { idOf, notFound, workerView, type NotFound } from "./views.ts";
 
 const WORKERS_MAX = 1_000;
 
@@ -65,6 +65,11 @@ export class Client implements Omit<Millrace, "work"> {
   readonly #policies = new Map<string, RetryPolicy>();
   /** The phases of a type, where this process has its definition. */
   readonly #phases = new Map<string, readonly string[]>();
+  /** Types whose new attempts and successors keep nothing, likewise. */
+  readonly #restarting = new Set<string>();
+  readonly #notFound: NotFound = (id) => notFound(id, this.#keptMs);
+  /** For how long finished jobs stay, as far as this process knows. */
+  #keptMs: readonly number[];
   readonly #closing = new AbortController();
   readonly #waits = new Set<Promise<JobRecord>>();
 
@@ -72,6 +77,7 @@ export class Client implements Omit<Millrace, "work"> {
     const parts = { ...given, logger: sturdyLogger(given.logger) };
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
+    this.#keptMs = Object.values(parts.preset.retention.finishedMs);
     this.newId = idSource(clock, dice);
     this.#feed = new Feed(store, clock, (error) => {
       logger.warn("the feed could not be read; it will be tried again", { error });
@@ -83,6 +89,8 @@ export class Client implements Omit<Millrace, "work"> {
       now: () => clock.now(),
       policyOf: (type) => this.#policies.get(type) ?? parts.preset.retry,
       phasesOf: (type) => this.#phases.get(type) ?? [],
+      restarts: (type) => parts.preset.onRetry === "restart" || this.#restarting.has(type),
+      notFound: this.#notFound,
     });
     this.deadLetters = makeDeadLetters(store, this.newId);
     this.workers = {
@@ -131,7 +139,7 @@ export class Client implements Omit<Millrace, "work"> {
     return result;
   }
 
-  on<E extends keyof Events>(event: E, listener: (event: Events[E]) => void): () => void {
+  on<E extends keyof Events>(event: E, listener: (event: Events[E]) => unknown): () => void {
     const { store, logger } = this.parts;
     return eventsFrom(this.#feed, store, event, listener, (error) => {
       logger.error(`a listener of ${event} threw`, { error });
@@ -166,11 +174,17 @@ export class Client implements Omit<Millrace, "work"> {
   learn(definitions: Iterable<Definition>, retry: RetryPolicy): void {
     for (const definition of definitions) {
       this.#policies.set(definition.type, policyOf(retry, definition.settings));
-      this.#learnPhases(definition);
+      this.#learnBody(definition);
     }
   }
 
-  #learnPhases({ type, body }: Definition): void {
+  /** Remembers for how long workers that were started here let finished jobs stay. */
+  learnRetention(keptMs: readonly number[]): void {
+    this.#keptMs = keptMs;
+  }
+
+  #learnBody({ type, body, settings }: Definition): void {
+    if (settings.onRetry === "restart") this.#restarting.add(type);
     if (body.kind !== "phases") return;
     this.#phases.set(
       type,
@@ -181,7 +195,8 @@ export class Client implements Omit<Millrace, "work"> {
   async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<JobRecord> {
     const { store, clock } = this.parts;
     const closing = this.#closing.signal;
-    const end = untilFinal({ store, clock, feed: this.#feed, closing }, idOf(job.id), options);
+    const parts = { store, clock, feed: this.#feed, closing, notFound: this.#notFound };
+    const end = untilFinal(parts, idOf(job.id), options);
     this.#waits.add(end);
     try {
       return await end;
@@ -220,7 +235,7 @@ export class Client implements Omit<Millrace, "work"> {
   #learnOnce(contract: AnyContract): void {
     const definition = definitionOf(contract);
     const { type, settings } = definition;
-    if (!this.#phases.has(type)) this.#learnPhases(definition);
+    if (!this.#phases.has(type)) this.#learnBody(definition);
     if (settings.backoff === undefined || this.#policies.has(type)) return;
     this.learn([definition], this.parts.preset.retry);
   }

@@ -12,30 +12,31 @@ import { runOutside } from "./ambient.ts";
  */
 export function eventsFrom<E extends keyof Events>(
   feed: Feed,
-  store: JobStore,
+  store: Pick<JobStore, "get">,
   event: E,
-  listener: (event: Events[E]) => void,
+  listener: (event: Events[E]) => unknown,
   failed: (error: unknown) => void,
 ): () => void {
-  // One after the other, so that events of one job keep their order.
-  let turn: Promise<void> = Promise.resolve();
-  return feed.listen((entry) => {
-    if (entry.kind !== event) return;
-    turn = turn.then(async () => {
-      for (const [index, id] of entry.jobs.entries()) {
-        try {
-          const detail: any = await detailOf(store, entry, index, id);
-          // The wake-up may come from a job that runs here; what a listener does is not its work.
-          const answer: unknown = runOutside(() => listener(detail));
-          // The next event does not wait for it.
-          Promise.resolve(answer).catch(failed);
-        } catch (error) {
-          failed(error);
-        }
+  let isOver = false;
+  const tell = async (entry: FeedEntry): Promise<void> => {
+    for (const [index, id] of entry.jobs.entries()) {
+      const detail: any = await detailOf(store, entry, index, id);
+      if (isOver) return;
+      try {
+        // The wake-up may come from a job that runs here; what a listener does is not its work.
+        const answer = runOutside(() => listener(detail));
+        // The next event does not wait for it.
+        Promise.resolve(answer).catch(failed);
+      } catch (error) {
+        failed(error);
       }
-      return undefined;
-    });
-  });
+    }
+  };
+  const end = feed.listen((entry) => (entry.kind === event ? tell(entry) : undefined));
+  return () => {
+    isOver = true;
+    end();
+  };
 }
 
 /** Events that say more than the feed has kept. */
@@ -48,7 +49,7 @@ const LOOKED_UP: ReadonlySet<string> = new Set([
 
 /** What an event says besides the id. A job may have gone on, or be gone, since it happened. */
 async function detailOf(
-  store: JobStore,
+  store: Pick<JobStore, "get">,
   { kind, details }: { readonly kind: string; readonly details: FeedEntry["details"] },
   index: number,
   id: JobId,

@@ -7,6 +7,8 @@ import type { Gate, GateName, JobRecord, JobStore, WorkerRecord } from "../store
 const WORKERS_MAX = 1_000;
 /** Names in one sentence. */
 const NAMES_MAX = 10;
+/** Ids are long. */
+const AWAITED_MAX = 3;
 
 export async function explain(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
   switch (job.state) {
@@ -69,10 +71,49 @@ function explainScheduled(job: JobRecord): Explanation {
 }
 
 async function explainDue(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
+  if (job.heldBy?.kind === "after") return explainAfter(store, job);
   const gate = (await store.gates()).find((each) => isBehind(job, each));
   if (gate !== undefined) return explainGate(gate);
   const workers = (await store.workers(WORKERS_MAX)).filter(({ until }) => until > now);
-  return explainMissing(job, workers) ?? explainSlots(job, workers.filter(takerOf(job)));
+  return (
+    explainMissing(job, workers) ??
+    (await explainKey(store, job)) ??
+    explainSlots(job, workers.filter(takerOf(job)))
+  );
+}
+
+/** It waits for jobs that are not final. */
+async function explainAfter(store: JobStore, { id }: JobRecord): Promise<Explanation> {
+  const awaited = await store.awaited(id, AWAITED_MAX + 1);
+  const [first] = awaited;
+  if (first === undefined) {
+    return {
+      sentence: "The jobs that it runs after have ended, and it goes on in a moment.",
+      reason: "after",
+      hint: "If it does not, start a worker: millrace worker --jobs FILE",
+    };
+  }
+  const more = awaited.length > AWAITED_MAX ? " and more" : "";
+  const names = `${awaited.slice(0, AWAITED_MAX).join(", ")}${more}`;
+  const [jobs, have] = awaited.length === 1 ? ["job", "has"] : ["jobs", "have"];
+  return {
+    sentence: `It runs after the ${jobs} ${names}, which ${have} not ended yet.`,
+    reason: "after",
+    hint: `Ask why that is: millrace jobs explain ${first}`,
+  };
+}
+
+/** Another job, or a unit of one, has its concurrency key. */
+async function explainKey(store: JobStore, job: JobRecord): Promise<Explanation | null> {
+  const { concurrencyKey: key, tenant, id } = job;
+  if (key === null) return null;
+  const holder = await store.occupant(tenant, key);
+  if (holder === null || holder === id) return null;
+  return {
+    sentence: `It is due, but its concurrency key ${key} is taken by job ${holder}.`,
+    reason: "key",
+    hint: `It starts when that one gives it up. To stop that one: millrace jobs cancel ${holder}`,
+  };
 }
 
 function explainGate({ kind, name, by, reason, until }: Gate): Explanation {

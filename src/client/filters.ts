@@ -1,6 +1,7 @@
 /** What to list, checked: a filter with a slip of the pen would show jobs that nobody asked for. */
 import { STATES, type State } from "../core/job.ts";
 import type { DeadLetterFilter, JobFilter } from "../face/client.ts";
+import type { LogPage } from "../face/logs.ts";
 import type { UnitFilter } from "../face/progress.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../face/rules.ts";
 import type * as store from "../store/store.ts";
@@ -58,12 +59,17 @@ const UNIT_FILTER: Rule = anObject(
     required: {},
     optional: {
       phase: someText,
-      state: oneOf("running", "completed", "failed"),
+      state: oneOf("running", "pending", "completed", "failed"),
       after: aText(CURSOR_LENGTH_MAX),
       limit: aLimit,
     },
   },
   'an object such as { state: "failed" }',
+);
+
+const LOG_PAGE: Rule = anObject(
+  { required: {}, optional: { after: aWholeNumber({ min: 0 }), limit: aLimit } },
+  "an object such as { limit: 100 }",
 );
 
 /** A filter without the page it asks for. */
@@ -90,10 +96,16 @@ export function deadLetterFilter(given: DeadLetterFilter): Asked<store.DeadLette
   return { filter, after, limit: pageOf(limit) };
 }
 
-export function unitFilter(given: UnitFilter): Asked<store.UnitFilter> {
+export function unitFilter(given: UnitFilter): Asked<Pick<UnitFilter, "phase" | "state">> {
   insistOn("jobs.units", UNIT_FILTER, given, "");
   const { after, limit, ...filter } = present(given);
   return { filter, after, limit: pageOf(limit) };
+}
+
+export function logPage(given: LogPage): { readonly after?: number; readonly limit: number } {
+  insistOn("jobs.logs", LOG_PAGE, given, "");
+  const { after, limit } = given;
+  return { limit: pageOf(limit), ...(after === undefined ? {} : { after }) };
 }
 
 /** Without what is named but `undefined`: that is how callers leave a filter out. */

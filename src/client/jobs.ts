@@ -6,15 +6,25 @@ import { settle, type SettleContext } from "../core/settle.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { JobFilter, Jobs, JobView } from "../face/client.ts";
 import type { Enqueued } from "../face/enqueue.ts";
+import { anObject, must, type Rule } from "../face/rules.ts";
 import type { CrashFacts, JobRecord, JobStore } from "../store/store.ts";
 import { explain } from "./explain.ts";
 import { jobFilter } from "./filters.ts";
+import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
 import { successorAnswer, successorOf } from "./successor.ts";
-import { checkAnyRemark, checkRemark } from "./texts.ts";
-import { attemptView, idOf, jobView, notFound } from "./views.ts";
+import { checkAnyRemark, checkRemark, insistOn } from "./texts.ts";
+import { attemptView, idOf, jobView, type NotFound } from "./views.ts";
 
 const COUNT_MAX = 10_000;
+
+const RETRY: Rule = anObject(
+  {
+    required: {},
+    optional: { restart: must((value) => typeof value === "boolean", "true or false") },
+  },
+  "an object such as { restart: true }",
+);
 
 export interface JobsParts {
   readonly store: JobStore;
@@ -25,25 +35,32 @@ export interface JobsParts {
   readonly policyOf: (type: string) => RetryPolicy;
   /** Likewise its phases. */
   readonly phasesOf: (type: string) => readonly string[];
+  /** Whether a successor of that type keeps nothing. */
+  readonly restarts: (type: string) => boolean;
+  readonly notFound: NotFound;
 }
 
 export function makeJobs(parts: JobsParts): Jobs {
-  const { store, newId, random, now, policyOf, phasesOf } = parts;
+  const { store, random, now, policyOf, phasesOf, notFound } = parts;
   const contextOf = (type: string): SettleContext => ({ policy: policyOf(type), random: random() });
-  const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(store, id));
+  const view = async (id: JobId): Promise<JobView> => jobView(await recordOf(parts, id));
   return {
     get: async (id) => view(idOf(id)),
     list: async (filter = {}) => listJobs(store, filter),
     stats: () => store.stats(COUNT_MAX),
     async progress(id) {
-      const job = await recordOf(store, idOf(id));
+      const job = await recordOf(parts, idOf(id));
       return progressOf(store, job, phasesOf(job.type));
     },
-    units: async (id, filter = {}) => listUnits(store, await recordOf(store, idOf(id)), filter),
+    units: async (id, filter = {}) => listUnits(store, await recordOf(parts, idOf(id)), filter),
     holders: async (unit) => holdersOf(store, unit),
-    explain: async (id) => explain(store, await recordOf(store, idOf(id)), now()),
+    async logs(id, page = {}) {
+      const job = await recordOf(parts, idOf(id));
+      return listLogs(store, job.id, page);
+    },
+    explain: async (id) => explain(store, await recordOf(parts, idOf(id)), now()),
     async attempts(id) {
-      const job = await recordOf(store, idOf(id));
+      const job = await recordOf(parts, idOf(id));
       return (await store.attempts(job.id)).map(attemptView);
     },
     async cancel(text, reason) {
@@ -54,24 +71,27 @@ export function makeJobs(parts: JobsParts): Jobs {
       if (answer.status === "final") throw isOver(id, answer.state);
       return view(id);
     },
-    retry: (id) => retry(store, idOf(id), newId),
+    async retry(id, options = {}) {
+      insistOn("jobs.retry", RETRY, options, "");
+      return retry(parts, idOf(id), options.restart ?? false);
+    },
     async fail(text, message, { retry: again = false } = {}) {
       checkRemark("jobs.fail", "message", message);
       const id = idOf(text);
-      await intervene(store, id, (facts) => failBy(facts, message, again, contextOf(facts.type)));
+      await intervene(parts, id, (facts) => failBy(facts, message, again, contextOf(facts.type)));
       return view(id);
     },
     async release(text) {
       const id = idOf(text);
       const insistRunning = async (): Promise<void> => {
-        const { state } = await recordOf(store, id);
+        const { state } = await recordOf(parts, id);
         if (state !== "running" && !isFinal(state)) throw notRunning(id, state);
       };
       await insistRunning();
       const decide = (facts: CrashFacts): Settlement =>
         settle(facts, { type: "interrupted" }, contextOf(facts.type));
       try {
-        await intervene(store, id, decide);
+        await intervene(parts, id, decide);
       } catch (error) {
         // Its run may have ended meanwhile: what waits cannot be interrupted.
         await insistRunning();
@@ -82,7 +102,7 @@ export function makeJobs(parts: JobsParts): Jobs {
   };
 }
 
-async function recordOf(store: JobStore, id: JobId): Promise<JobRecord> {
+async function recordOf({ store, notFound }: JobsParts, id: JobId): Promise<JobRecord> {
   const job = await store.get(id);
   if (job === null) throw notFound(id);
   return job;
@@ -116,21 +136,42 @@ async function cursorKey(store: JobStore, after: string): Promise<number> {
   );
 }
 
-async function retry(store: JobStore, id: JobId, newId: () => JobId): Promise<Enqueued<unknown>> {
-  const job = await recordOf(store, id);
+async function retry(parts: JobsParts, id: JobId, restart: boolean): Promise<Enqueued<unknown>> {
+  const { store, newId, notFound } = parts;
+  const job = await recordOf(parts, id);
   if (isFinal(job.state)) {
-    const [answer] = await store.enqueue([successorOf(job, newId())]);
+    if (!restart) await insistOnSomethingToDo(parts, job);
+    const [answer] = await store.enqueue([successorOf(job, newId(), { restart })]);
     if (answer === undefined) throw new Error("the store gave no answer");
     return successorAnswer(job, answer);
   }
+  if (restart) throw notFinal(job);
   const answer = await store.hurry(id);
   if (answer.status === "unknown") throw notFound(id);
   const state = answer.status === "running" ? "running" : answer.state;
   return { id, type: job.type, state, created: false };
 }
 
+/** A successor keeps the phases that have ended well: of a completed pipeline, all of them. */
+async function insistOnSomethingToDo(
+  { store, phasesOf, restarts }: JobsParts,
+  { id, type, state }: JobRecord,
+): Promise<void> {
+  if (state !== "completed" || restarts(type)) return;
+  const found = await store.progress(id);
+  const known = phasesOf(type);
+  const phases = known.length > 0 ? known : (found?.progress?.phases ?? []);
+  const completed = new Set(found?.phases.map(({ name }) => name));
+  if (phases.length === 0 || !phases.every((phase) => completed.has(phase))) return;
+  throw new MillraceError(
+    "NOTHING_TO_RETRY",
+    `job ${id} is completed, and a successor would keep all of its phases: nothing would run`,
+    { details: { id } },
+  );
+}
+
 async function intervene(
-  store: JobStore,
+  { store, notFound }: JobsParts,
   id: JobId,
   decide: (job: CrashFacts) => Settlement,
 ): Promise<void> {
@@ -152,6 +193,11 @@ function failBy(
     message,
   } as const;
   return settle({ ...facts, retryOwner: "queue" }, { type: "failed", fault }, context);
+}
+
+function notFinal({ id, state }: JobRecord): MillraceError {
+  const message = `jobs.retry: restart is for jobs that are over, and job ${id} is ${state}`;
+  return new MillraceError("OPTION_INVALID", message, { details: { option: "restart" } });
 }
 
 function isOver(id: JobId, state: State): MillraceError {

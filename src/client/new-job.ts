@@ -12,7 +12,7 @@ import { definitionOf, type Definition, type RequestParts } from "../face/defini
 import type { JobSettings } from "../face/settings.ts";
 import type { NewJob } from "../store/store.ts";
 import type { RunningHere } from "./ambient.ts";
-import { checkOptions } from "./options.ts";
+import { afterOf, checkOptions } from "./options.ts";
 
 /** What the caller did not have to say. */
 export interface Surroundings {
@@ -84,6 +84,8 @@ function assemble(
     parentId: running?.id ?? null,
     retryOf: null,
     concurrencyKey: options.concurrencyKey ?? null,
+    after: afterOf(options),
+    onFailed: options.onFailed ?? "cancel",
     idempotency: keyed(options.idempotencyKey, preset.onIdempotencyConflict),
     dedup: keyed(options.dedupKey, "skip"),
     webhookUrl: options.webhookUrl ?? null,

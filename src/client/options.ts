@@ -1,19 +1,37 @@
 /** The options of one enqueue, checked before anything is written. */
 import { durationMs, instantMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
+import { parseId } from "../core/ids.ts";
+import type { JobId } from "../core/job.ts";
 import type { EnqueueOptions } from "../face/enqueue.ts";
-import { aName, anObject, aWholeNumber, isObject, must, oneOf, type Rule } from "../face/rules.ts";
+import {
+  aName,
+  anObject,
+  aWholeNumber,
+  isObject,
+  listOf,
+  must,
+  oneOf,
+  type Rule,
+} from "../face/rules.ts";
 import { SETTING_RULES } from "../face/settings.ts";
+import { AFTER_MAX } from "../store/store.ts";
 import { aText, isText } from "./texts.ts";
+import { idOf } from "./views.ts";
 
 const KEY_LENGTH_MAX = 500;
 const TAGS_MAX = 50;
 const URL_LENGTH_MAX = 2_000;
+const NONE: readonly JobId[] = [];
 
 const aKey: Rule = aText(KEY_LENGTH_MAX);
 
-/** Named by the types, and refused until they do what they say: ignoring them would be a lie. */
-const NOT_YET: readonly (keyof EnqueueOptions)[] = ["concurrencyKey", "after"];
+/** A job that another one runs after, told by its id alone. */
+const aJob: Rule = must(
+  (value) => isObject(value) && typeof value["id"] === "string" && parseId(value["id"]) !== null,
+  "a job, such as the answer of enqueue",
+);
+const someJobs: Rule = (value, place) => listOf(aJob)(value, place) ?? notTooMany(value, place);
 
 /** A key alone, or a key with what happens when it is taken. */
 function keyOr(...policies: readonly string[]): Rule {
@@ -43,6 +61,9 @@ const RULE = anObject(
       tags: aTagSet,
       webhookUrl: must(isWebUrl, "a URL that begins with http:// or https://"),
       createdBy: aName,
+      concurrencyKey: aKey,
+      after: someJobs,
+      onFailed: oneOf("cancel", "run"),
     },
   },
   "an object",
@@ -50,14 +71,6 @@ const RULE = anObject(
 
 /** Throws OPTION_INVALID that names the job, the option and the cure. */
 export function checkOptions(type: string, options: EnqueueOptions): void {
-  const early = isObject(options) ? NOT_YET.find((name) => options[name] !== undefined) : undefined;
-  if (early !== undefined) {
-    throw new MillraceError(
-      "NOT_YET",
-      `enqueue of "${type}": ${early} is not part of this release, and is refused until it is`,
-      { details: { option: early } },
-    );
-  }
   if (isObject(options) && options["tx"] !== undefined) throw misplacedTx(type);
   const mismatch = RULE(options, "");
   if (mismatch !== null) {
@@ -72,6 +85,26 @@ export function checkOptions(type: string, options: EnqueueOptions): void {
       `enqueue of "${type}": give runAt or delay, not both`,
     );
   }
+  if (options.onFailed !== undefined && options.after === undefined) {
+    throw new MillraceError(
+      "OPTION_INVALID",
+      `enqueue of "${type}": onFailed says what becomes of it when a job of after fails: give both`,
+      { details: { option: "onFailed" } },
+    );
+  }
+}
+
+/** The ids of the jobs that it runs after, each once. */
+export function afterOf({ after = [] }: EnqueueOptions): readonly JobId[] {
+  return after.length === 0 ? NONE : [...new Set(after.map(({ id }) => idOf(id)))];
+}
+
+function notTooMany(value: unknown, place: string): ReturnType<Rule> {
+  const jobs: readonly { id: string }[] = Array.isArray(value) ? value : [];
+  if (jobs.length <= AFTER_MAX) return null;
+  const count = new Set(jobs.map(({ id }) => parseId(id))).size;
+  if (count <= AFTER_MAX) return null;
+  return { place, problem: `names ${count} jobs, and ${AFTER_MAX} at most` };
 }
 
 /** The client takes it out of the options; whoever else comes here cannot use it. */

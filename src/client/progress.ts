@@ -21,7 +21,7 @@ import type {
 } from "../store/store.ts";
 import { unitFilter } from "./filters.ts";
 import { aText, insistOn } from "./texts.ts";
-import { dateOf, notFound, overallOf } from "./views.ts";
+import { dateOf, overallOf } from "./views.ts";
 
 const HOLDERS_MAX = 100;
 const KEY_LENGTH_MAX = 500;
@@ -33,8 +33,7 @@ export async function progressOf(
   job: JobRecord,
   names: readonly string[],
 ): Promise<ProgressView> {
-  const found = await store.progress(job.id);
-  if (found === null) throw notFound(job.id);
+  const found = (await store.progress(job.id)) ?? NOTHING;
   const { progress, at, units } = found;
   return {
     state: job.state,
@@ -44,27 +43,54 @@ export async function progressOf(
     data: decode(progress?.data ?? null) ?? null,
     at: dateOf(at),
     phases: phaseViews(job, found, names),
-    units: sumOf(units),
+    units: sumOf(units, job),
   };
 }
 
+/** Of a job that was removed since it was looked up. */
+const NOTHING: JobProgress = {
+  progress: null,
+  at: null,
+  lastOutcome: null,
+  phases: [],
+  units: [],
+};
+
 /** How many units of a job have failed. */
 export async function failedUnitsOf(store: JobStore, id: JobId): Promise<number> {
-  const found = await store.progress(id);
-  return sumOf(found?.units ?? []).failed;
+  const { units } = (await store.progress(id)) ?? NOTHING;
+  return units.reduce((total, { failed }) => total + failed, 0);
 }
 
 /** Pages are cut by an opaque cursor: phase and key of their last unit. */
 export async function listUnits(
   store: JobStore,
-  { id }: JobRecord,
+  job: JobRecord,
   given: UnitFilter,
 ): Promise<{ units: readonly UnitView[]; next: string | null }> {
   const { filter, after, limit } = unitFilter(given);
   const page = after === undefined ? { limit } : { limit, after: unitAt(after) };
-  const found = await store.units(id, filter, page);
+  const { state, ...rest } = filter;
+  if (state === absentState(job)) return { units: [], next: null };
+  const stored = state === undefined ? rest : { ...rest, state: storedState(state) };
+  const found = await store.units(job.id, stored, page);
   const last = found.length >= limit ? found.at(-1) : undefined;
-  return { units: found.map(unitView), next: last === undefined ? null : cursorOf(last) };
+  const units = found.map((unit) => unitView(unit, job));
+  return { units, next: last === undefined ? null : cursorOf(last) };
+}
+
+/** A unit that began and has not ended runs only as long as its job does. */
+function openState({ state }: JobRecord): "running" | "pending" {
+  return state === "running" ? "running" : "pending";
+}
+
+/** The state that no unit of the job has. */
+function absentState({ state }: JobRecord): "running" | "pending" {
+  return state === "running" ? "pending" : "running";
+}
+
+function storedState(state: UnitView["state"]): UnitRecord["state"] {
+  return state === "pending" ? "running" : state;
 }
 
 export async function holdersOf(store: JobStore, unit: string): Promise<readonly UnitHolderView[]> {
@@ -95,26 +121,29 @@ function phaseViews(
     name,
     state,
     result: decode(results.get(name) ?? null) ?? null,
-    units: sumOf(units.filter(({ phase }) => phase === name)),
+    units: sumOf(
+      units.filter(({ phase }) => phase === name),
+      job,
+    ),
   }));
 }
 
-function sumOf(counts: readonly UnitCount[]): UnitCounts {
-  const sum = { total: 0, running: 0, completed: 0, failed: 0 };
-  for (const { running, completed, failed } of counts) {
-    sum.total += running + completed + failed;
-    sum.running += running;
+function sumOf(counts: readonly UnitCount[], job: JobRecord): UnitCounts {
+  const sum = { total: 0, running: 0, pending: 0, completed: 0, failed: 0 };
+  for (const { running: open, completed, failed } of counts) {
+    sum.total += open + completed + failed;
+    sum[openState(job)] += open;
     sum.completed += completed;
     sum.failed += failed;
   }
   return sum;
 }
 
-function unitView({ unit, phase, state, result, fault, at }: UnitRecord): UnitView {
+function unitView({ unit, phase, state, result, fault, at }: UnitRecord, job: JobRecord): UnitView {
   return {
     key: unit,
     phase: nameOf(phase),
-    state,
+    state: state === "running" ? openState(job) : state,
     result: decode(result) ?? null,
     error: fault,
     at: new Date(at),

@@ -31,7 +31,12 @@ export type Repeatable = Pick<
 export function successorOf(
   job: Repeatable,
   id: JobId,
-  change: { readonly payload?: JsonText | null; readonly createdBy?: string } = {},
+  change: {
+    readonly payload?: JsonText | null;
+    readonly createdBy?: string;
+    /** It does again also what the job has completed. */
+    readonly restart?: boolean;
+  } = {},
 ): NewJob {
   return {
     id,
@@ -48,7 +53,11 @@ export function successorOf(
     correlationId: job.correlationId,
     parentId: job.parentId,
     retryOf: job.id,
+    afresh: change.restart === true,
     concurrencyKey: job.concurrencyKey,
+    // A repeat waits for nobody.
+    after: [],
+    onFailed: "cancel",
     // The key belongs to the first of them; the link says that this one repeats it.
     idempotency: null,
     dedup: job.dedupKey === null ? null : { key: job.dedupKey, onConflict: "skip" },

@@ -1,6 +1,7 @@
 /** What the store keeps, as users see it: words, Dates and parsed JSON. */
 import { MillraceError } from "../core/errors.ts";
-import { parseId } from "../core/ids.ts";
+import { formatDuration } from "../core/duration.ts";
+import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId, State } from "../core/job.ts";
 import { decode, type Json } from "../core/payload.ts";
 import type { AttemptView, DeadLetter, JobView, WorkerView } from "../face/client.ts";
@@ -27,6 +28,7 @@ export function jobView(job: store.JobRecord): JobView {
     retryOf: job.retryOf,
     idempotencyKey: job.idempotencyKey,
     dedupKey: job.dedupKey,
+    concurrencyKey: job.concurrencyKey,
     tags: job.tags,
     createdBy: job.createdBy,
     createdAt: new Date(job.createdAt),
@@ -34,6 +36,7 @@ export function jobView(job: store.JobRecord): JobView {
     startedAt: dateOf(job.startedAt),
     finishedAt: dateOf(job.finishedAt),
     cancelReason: job.cancelReason,
+    stale: job.isStale,
   };
 }
 
@@ -101,8 +104,25 @@ export function idOf(text: string): JobId {
   throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a job`);
 }
 
-export function notFound(id: JobId): MillraceError {
-  return new MillraceError("JOB_NOT_FOUND", `there is no job ${id}`, { details: { id } });
+/** Makes the error that says what may have become of a job. */
+export type NotFound = (id: JobId) => MillraceError;
+
+/** `keptMs` are the lengths for which finished jobs stay. */
+export function notFound(id: JobId, keptMs: readonly number[]): MillraceError {
+  const [least, most] = [Math.min(...keptMs), Math.max(...keptMs)].map(formatDuration);
+  const period = least === most ? least : `${least} to ${most}`;
+  const made = isTimed(id) ? `its id was made at ${iso(idTime(id))}, and ` : "";
+  const message = `there is no job ${id}; ${made}finished jobs are removed after ${period}`;
+  return new MillraceError("JOB_NOT_FOUND", message, { details: { id } });
+}
+
+/** A UUIDv7 tells its time; an id of another kind was never given to a job. */
+function isTimed(id: JobId): boolean {
+  return idUuid(id)[14] === "7";
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 export function dateOf(ms: number | null): Date | null {

@@ -9,7 +9,7 @@ import type { WaitOptions } from "../face/client.ts";
 import type { Finished } from "../face/enqueue.ts";
 import type { Feed } from "../events/feed.ts";
 import type { JobRecord, JobStore } from "../store/store.ts";
-import { notFound } from "./views.ts";
+import type { NotFound } from "./views.ts";
 
 /** How often to look although nothing was heard: the feed is complete, but its reader may fail. */
 const LOOK_MS = 5_000;
@@ -20,11 +20,12 @@ export interface WaitParts {
   readonly clock: Clock;
   /** Aborts before the store closes: after one last look there is nothing left to wait for. */
   readonly closing: AbortSignal;
+  readonly notFound: NotFound;
 }
 
 /** Resolves with the final record of a job. */
 export async function untilFinal(
-  { store, feed, clock, closing }: WaitParts,
+  { store, feed, clock, closing, notFound }: WaitParts,
   id: JobId,
   options: WaitOptions = {},
 ): Promise<JobRecord> {

@@ -20,6 +20,10 @@ export const CATALOGUE = {
   IDEMPOTENCY_CONFLICT: { status: 422, hint: "Use a new key for a different job." },
   IDEMPOTENCY_KEY_USED: { status: 409, hint: "Look up the job that holds the key." },
   DEDUP_KEY_HELD: { status: 409, hint: "Wait for the job that holds the key, or cancel it first." },
+  AFTER_UNKNOWN: {
+    status: 422,
+    hint: "Enqueue that job first; what runs after a child is to be made with ctx.enqueue, too.",
+  },
   TX_INVALID: {
     status: 400,
     hint: "Hand in an open transaction on the database that holds the jobs.",
@@ -43,6 +47,10 @@ export const CATALOGUE = {
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; it may have left." },
   JOB_FAILED: { status: 409, hint: "Read the job's dead letter for the cause." },
   JOB_NOT_RUNNING: { status: 409, hint: "Retry it to run it now, or cancel it." },
+  NOTHING_TO_RETRY: {
+    status: 409,
+    hint: "To run all of it once more, retry it with { restart: true }.",
+  },
   JOB_OVER: { status: 409, hint: "Retry it to get a linked successor; what is over stays." },
   WAIT_TIMED_OUT: { status: 504, hint: "Wait longer, or ask why with jobs.explain." },
   CLOSE_FROM_WITHIN: {

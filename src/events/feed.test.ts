@@ -50,7 +50,7 @@ describe("the feed", () => {
     const { store, clock, errors, feed } = makeFeed();
     const heard: string[] = [];
     store.failures = 2;
-    feed.listen(({ jobs }) => heard.push(...jobs));
+    feed.listen(({ jobs }) => void heard.push(...jobs));
     await turn();
 
     store.append("missed");
@@ -75,13 +75,54 @@ describe("the feed", () => {
     await turn();
     end();
 
-    feed.listen(({ jobs }) => heard.push(...jobs));
+    feed.listen(({ jobs }) => void heard.push(...jobs));
     await turn();
     store.append("after");
     resolve();
     await turn();
 
     expect(heard).toEqual(["after"]);
+  });
+
+  test("tells an entry when everybody has heard the one before", async () => {
+    const { store, feed } = makeFeed();
+    const heard: string[] = [];
+    feed.listen(async ({ jobs }) => {
+      await turn();
+      heard.push(`slow ${jobs.join()}`);
+    });
+    feed.listen(({ jobs }) => void heard.push(`quick ${jobs.join()}`));
+    await turn();
+
+    store.append("a");
+    store.append("b");
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+
+    expect(heard).toEqual(["slow a", "quick a", "slow b", "quick b"]);
+  });
+
+  test("tells again what could not be heard, and passes over what never can be", async () => {
+    const { store, clock, errors, feed } = makeFeed();
+    const heard: string[] = [];
+    let failures = 2;
+    feed.listen(async ({ jobs }) => {
+      if (jobs[0] === "hopeless") throw new Error("unreadable");
+      if (failures === 0) return void heard.push(...jobs);
+      failures -= 1;
+      throw new Error("busy");
+    });
+    await turn();
+
+    store.append("a");
+    store.append("hopeless");
+    store.append("b");
+    for (let seconds = 0; seconds < 8; seconds += 1) await clock.move(1_000, turn);
+
+    expect(heard).toEqual(["a", "b"]);
+    expect(errors.map(String)).toEqual([
+      ...Array<string>(2).fill("Error: busy"),
+      ...Array<string>(5).fill("Error: unreadable"),
+    ]);
   });
 });
 

@@ -3,15 +3,19 @@
  *
  * It sleeps while nobody listens. Then it reads on every wake-up of the store and, because wake-ups
  * are only hints, every {@link POLL_MS} as well. Listeners hear of jobs that other processes ran,
- * in the order of commits, at least once.
+ * in the order of commits, at least once. An entry is told when everybody has heard the one before:
+ * what happened to a job is in order also for somebody who listens to several events.
  */
 import type { Clock } from "../core/clock.ts";
 import type { FeedEntry, JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
 const ENTRIES_PER_READ = 200;
+/** An entry that cannot be told so often is passed over: it must not silence all others. */
+const TELL_TRIES_MAX = 5;
 
-export type FeedListener = (entry: FeedEntry) => void;
+/** Its promise is waited for. When it is rejected, everybody is told the same entry again. */
+export type FeedListener = (entry: FeedEntry) => unknown;
 
 export class Feed {
   readonly #store: Pick<JobStore, "feed" | "feedEnd" | "watch">;
@@ -21,6 +25,8 @@ export class Feed {
   #session: Session | null = null;
   #reading = false;
   #again = false;
+  /** How often the entry after the last one that was told could not be. */
+  #failures = 0;
 
   constructor(
     store: Pick<JobStore, "feed" | "feedEnd" | "watch">,
@@ -102,13 +108,29 @@ export class Feed {
     const session = this.#session;
     if (session === null) return;
     const entries = await this.#store.feed(await this.#positionOf(session), ENTRIES_PER_READ);
-    const last = entries.at(-1);
     // Who has begun to listen meanwhile has a session of its own, and hears nothing of before.
-    if (last === undefined || this.#session !== session) return;
-    session.position = Promise.resolve(last.position);
-    this.#again = true;
+    if (entries.length === 0 || this.#session !== session) return;
+    const listeners = [...this.#listeners];
     for (const entry of entries) {
-      for (const listener of this.#listeners) listener(entry);
+      await this.#tell(entry, listeners);
+      if (this.#session !== session) return;
+      session.position = Promise.resolve(entry.position);
+    }
+    this.#again = true;
+  }
+
+  async #tell(entry: FeedEntry, listeners: readonly FeedListener[]): Promise<void> {
+    try {
+      for (const listener of listeners) {
+        const telling = this.#listeners.has(listener) ? listener(entry) : undefined;
+        if (telling instanceof Promise) await telling;
+      }
+      this.#failures = 0;
+    } catch (error) {
+      this.#failures += 1;
+      if (this.#failures < TELL_TRIES_MAX) throw error;
+      this.#failures = 0;
+      this.#failed(error);
     }
   }
 }

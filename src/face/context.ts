@@ -23,6 +23,12 @@ export interface Context<Results, Deps> {
   readonly lease: { readonly token: string; readonly fence: number };
   /** Aborts when the job is cancelled, overruns its timeout, loses its lease or must stop. */
   readonly signal: AbortSignal;
+  /**
+   * To the log of the worker, and to that of the job, which `jobs.logs` reads: its lines are stored
+   * within a fifth of a second, and the last ones with the end of the run. Never throws, and need
+   * not be spared: of each job the newest 1,000 lines are kept, and a line of more than 4,000
+   * characters is cut.
+   */
   readonly log: Logger;
   readonly deps: Deps;
   /** What earlier phases returned, as it was stored. */
@@ -45,6 +51,31 @@ export interface Context<Results, Deps> {
    * Many units side by side, ten unless told, at most 100,000 in a phase. Rejects only when all
    * failed; some failed ends the job `completed_with_errors`. A later attempt calls `fn` only for
    * those that have not completed, and answers all of them, in the order of `items`.
+   *
+   * `exclusive` names what a unit needs for itself: within a tenant at most one unit, or job with
+   * that `concurrencyKey`, has a name at a time, whoever runs it. A unit whose name is taken waits,
+   * and lets the others go first.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const purge = defineJob({ type: "purge" }).run((_, ctx) =>
+   *   ctx.each(
+   *     ["/docs/a", "/docs/b", "/blog/c"],
+   *     (path) => path,
+   *     (path) => `purged ${path}`,
+   *     { exclusive: (path) => `site${path.slice(0, 5)}` },
+   *   ),
+   * );
+   *
+   * await using test = await createTestMill();
+   * const job = await test.mill.enqueue(purge);
+   * await test.drain([purge]);
+   * assert.equal((await test.mill.result(job)).completed.length, 3);
+   * ```
    */
   each<I, R>(
     items: Iterable<I>,

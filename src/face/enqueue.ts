@@ -14,11 +14,86 @@ export interface EnqueueOptions {
   readonly correlationId?: string;
   readonly idempotencyKey?: string | { key: string; onConflict: "return-existing" | "error" };
   readonly dedupKey?: string | { key: string; onConflict: "skip" | "replace" | "extend" };
-  /** Not part of this release: refused with NOT_YET. */
+  /**
+   * At most one job of a tenant runs under a key at a time, by any worker: the others wait, and the
+   * most urgent goes next. One that waits for its next attempt holds no key. Units of `ctx.each`
+   * that are `exclusive` share these names. 1 to 500 characters.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob, typed } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const under = { now: 0, most: 0 };
+   * const deploy = defineJob({ type: "deploy", payload: typed<number>() }).run(async () => {
+   *   under.most = Math.max(under.most, (under.now += 1));
+   *   await new Promise((resolve) => setImmediate(resolve));
+   *   under.now -= 1;
+   * });
+   *
+   * await using test = await createTestMill();
+   * const key = { concurrencyKey: "site/main" };
+   * await test.mill.enqueueMany([deploy.of(1, key), deploy.of(2, key), deploy.of(3, key)]);
+   * assert.equal((await test.drain([deploy])).succeeded, 3);
+   * assert.equal(under.most, 1);
+   * ```
+   */
   readonly concurrencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** Jobs that must end well before this one may start. Not part of this release: NOT_YET. */
+  /**
+   * Jobs that must be final before this one may start, at most 1,000; `onFailed` says what becomes
+   * of it when one of them does not end well. Each must exist, else that is AFTER_UNKNOWN: what
+   * `ctx.enqueue` has made comes into being with the end of its phase, so that `ctx.enqueue` must
+   * make the dependant, too.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob, typed } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const order: string[] = [];
+   * const step = defineJob({ type: "step", payload: typed<string>() }).run(
+   *   (name) => void order.push(name),
+   * );
+   *
+   * await using test = await createTestMill();
+   * const { mill } = test;
+   * const [left, right] = await mill.enqueueMany([step.of("left"), step.of("right")]);
+   * await mill.enqueue(step, "both", { after: [left, right], priority: "critical" });
+   * await test.drain([step]);
+   * assert.deepEqual(order, ["left", "right", "both"]);
+   * ```
+   */
   readonly after?: readonly JobRef<unknown>[];
+  /**
+   * What becomes of this job when one of `after` fails or is cancelled: it is cancelled, too,
+   * unless told to `run` all the same. `completed_with_errors` is no failure.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob, NonRetryableError } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const build = defineJob({ type: "build" }).run(() => {
+   *   throw new NonRetryableError("no");
+   * });
+   * const publish = defineJob({ type: "publish" }).run(() => "published");
+   * const report = defineJob({ type: "report" }).run(() => "reported");
+   *
+   * await using test = await createTestMill();
+   * const { mill } = test;
+   * const built = await mill.enqueue(build);
+   * const published = await mill.enqueue(publish, undefined, { after: [built] });
+   * const reported = await mill.enqueue(report, undefined, { after: [built], onFailed: "run" });
+   * await test.drain([build, publish, report]);
+   * assert.equal((await mill.wait(published)).state, "cancelled");
+   * assert.equal(await mill.result(reported), "reported");
+   * ```
+   */
+  readonly onFailed?: "cancel" | "run";
   /** Begins with `http://` or `https://`. */
   readonly webhookUrl?: string;
   readonly createdBy?: string;

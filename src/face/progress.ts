@@ -36,7 +36,10 @@ export interface PhaseView {
 
 export interface UnitCounts {
   readonly total: number;
+  /** Begun by the run that goes on. */
   readonly running: number;
+  /** Begun by a run that is over, and not ended: a later run does them. */
+  readonly pending: number;
   readonly completed: number;
   readonly failed: number;
 }
@@ -46,7 +49,8 @@ export interface UnitView {
   readonly key: string;
   /** Null: the job has no phases. */
   readonly phase: string | null;
-  readonly state: "running" | "completed" | "failed";
+  /** `pending`: the run that began it is over, and a later one does it. */
+  readonly state: "running" | "pending" | "completed" | "failed";
   readonly result: Json;
   readonly error: Fault | null;
   /** When it began or ended. */

@@ -76,7 +76,8 @@ export function oneOf(...words: readonly string[]): Rule {
 export function listOf(rule: Rule): Rule {
   return (value, place) => {
     if (!Array.isArray(value)) return { place, problem: `must be a list, not ${shown(value)}` };
-    return first(value.map((item, index) => rule(item, `${place}[${index}]`)));
+    // A list may have holes, which `map` would pass over.
+    return first(Array.from(value, (item, index) => rule(item, `${place}[${index}]`)));
   };
 }
 

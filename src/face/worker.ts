@@ -2,6 +2,7 @@
 import type { Duration } from "../core/duration.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Job } from "./job.ts";
+import type { RetentionOptions } from "./retention.ts";
 import type { Schedule } from "./schedule.ts";
 
 export type WorkOptions<J extends readonly AnyJob[]> = {
@@ -13,6 +14,41 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   /** Only jobs of this tenant. */
   readonly tenant?: string;
   readonly schedules?: readonly Schedule[];
+  /**
+   * How long finished jobs stay, over the numbers of the preset. Give all workers of a database the
+   * same: each of them sweeps.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const thumbnail = defineJob({ type: "thumbnail" }).run(() => "/a.png");
+   * const archive: string[] = [];
+   * const retention = {
+   *   staleAfter: "1h",
+   *   deleteAfter: "1d",
+   *   states: { failed: { staleAfter: "30d" } },
+   *   onStale: ({ id }: { id: string }) => archive.push(id),
+   * } as const;
+   *
+   * await using test = await createTestMill();
+   * const { mill, drain, advance } = test;
+   * const job = await mill.enqueue(thumbnail);
+   * await drain([thumbnail], { retention });
+   *
+   * await advance("2h");
+   * await drain([thumbnail], { retention });
+   * assert.equal((await mill.jobs.get(job.id)).stale, true);
+   * assert.deepEqual(archive, [job.id]);
+   *
+   * await advance("1d");
+   * await drain([thumbnail], { retention });
+   * await assert.rejects(mill.jobs.get(job.id), { code: "JOB_NOT_FOUND" });
+   * ```
+   */
+  readonly retention?: RetentionOptions;
   /** Numbers of one of the presets instead of the library's own. */
   readonly preset?: Preset;
   /** How long a silent worker keeps its jobs; renewed at a third. Default 30 s. */

@@ -46,6 +46,7 @@ export const JOB: Schema = whole({
   retryOf: TEXT_OR_NULL,
   idempotencyKey: TEXT_OR_NULL,
   dedupKey: TEXT_OR_NULL,
+  concurrencyKey: TEXT_OR_NULL,
   tags: TAGS,
   createdBy: TEXT_OR_NULL,
   createdAt: MOMENT,
@@ -53,6 +54,7 @@ export const JOB: Schema = whole({
   startedAt: MOMENT_OR_NULL,
   finishedAt: MOMENT_OR_NULL,
   cancelReason: TEXT_OR_NULL,
+  stale: { description: "It ended so long ago that it will be removed.", type: "boolean" },
 });
 
 export const ENQUEUED: Schema = whole({
@@ -86,7 +88,21 @@ const ENQUEUE_OPTIONS: Schema = {
     correlationId: NAME,
     idempotencyKey: keyOr("return-existing", "error"),
     dedupKey: keyOr("skip", "replace", "extend"),
-    concurrencyKey: { ...KEY, description: "Not part of this release: refused with NOT_YET." },
+    concurrencyKey: {
+      ...KEY,
+      description: "a text of 1 to 500 characters, under which one job runs at a time",
+    },
+    after: {
+      description: "a list of up to 1000 ids of jobs that must be final first",
+      type: "array",
+      items: { description: "an id of 26 letters, or a UUID", type: "string", maxLength: 40 },
+      maxItems: 1_000,
+    },
+    onFailed: {
+      description: "what becomes of it when one of those fails: cancel or run",
+      type: "string",
+      enum: ["cancel", "run"],
+    },
     tags: { type: "object", additionalProperties: KEY },
     webhookUrl: {
       description: "a URL that begins with http:// or https://",

@@ -17,6 +17,12 @@ export function loggable(fields: object, telling: Telling): Readonly<Record<stri
   return readable(() => membersOf(fields, newWalk(telling)), { fields: UNREADABLE });
 }
 
+/** What was given as fields, with a name if it has none: letters and bytes are no fields. */
+export function asFields(given: unknown): object {
+  const isNamed = typeof given === "object" && given !== null && !ArrayBuffer.isView(given);
+  return isNamed ? given : { fields: given };
+}
+
 /** Name and message of an error and of its causes. */
 export function toldError(error: unknown, telling: Telling): string {
   const told: string[] = [];
@@ -70,6 +76,7 @@ function plainOf(value: unknown, walk: Walk): unknown {
 
 function plainObject(value: object, walk: Walk): unknown {
   if (value instanceof Error) return toldError(value, walk.telling);
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (walk.inside.has(value)) return "[circular]";
   if (walk.inside.size >= DEPTH_MAX) return "…";
   walk.inside.add(value);

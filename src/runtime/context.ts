@@ -3,8 +3,8 @@ import type { Clock } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError, TransientError } from "../core/errors.ts";
 import type { Context, Logger } from "../face/context.ts";
-import { loggable } from "../lib/loggable.ts";
-import type { ClaimedJob, Lease } from "../store/store.ts";
+import { asFields, loggable } from "../lib/loggable.ts";
+import type { ClaimedJob, Lease, LogLevel } from "../store/store.ts";
 import { Snooze } from "./snooze.ts";
 import type { Stage } from "./stage.ts";
 
@@ -18,6 +18,8 @@ export interface ContextParts {
   readonly logger: Logger;
   readonly deps: unknown;
   readonly clock: Clock;
+  /** Keeps a line in the log of the job. Never throws. */
+  keepLine(level: LogLevel, message: unknown, fields: unknown): void;
 }
 
 /**
@@ -58,8 +60,9 @@ function snooze(delay: Duration): never {
   throw new Snooze(snoozeMs(delay));
 }
 
-/** Every line names its job. */
-function loggerOf({ logger, job }: ContextParts): Logger {
+/** Every line goes to the worker's log, in which it names its job, and to that of the job. */
+function loggerOf(parts: ContextParts): Logger {
+  const { logger, job } = parts;
   const fields = {
     job_id: job.id,
     type: job.type,
@@ -67,20 +70,22 @@ function loggerOf({ logger, job }: ContextParts): Logger {
     correlation_id: job.correlationId,
   };
   const all = (more: object | undefined): object => ({ ...fields, ...copyOf(more) });
-  return {
-    debug: (message, more) => logger.debug(message, all(more)),
-    info: (message, more) => logger.info(message, all(more)),
-    warn: (message, more) => logger.warn(message, all(more)),
-    error: (message, more) => logger.error(message, all(more)),
-  };
+  const at =
+    (level: LogLevel): Logger[LogLevel] =>
+    (message, more) => {
+      logger[level](message, all(more));
+      parts.keepLine(level, message, more);
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 /** Fields whose getters throw are logged as far as they can be read. */
 function copyOf(fields: object = {}): object {
+  const given = asFields(fields);
   try {
-    return { ...fields };
+    return { ...given };
   } catch {
-    return loggable(fields, "line");
+    return loggable(given, "line");
   }
 }
 

@@ -17,10 +17,11 @@ import type { Definition, Handler, Phase } from "../face/definition.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Logger } from "../face/context.ts";
 import { isInstance } from "../lib/is-instance.ts";
-import type { ClaimedJob, Lease, NewJob, SettleItem } from "../store/store.ts";
+import type { ClaimedJob, Lease, LogLevel, NewJob, SettleItem } from "../store/store.ts";
 import { contextOf, type ContextParts } from "./context.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
 import { Journal, type Desk } from "./journal.ts";
+import { logLine } from "./log-line.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { Snooze } from "./snooze.ts";
 import { Stage, type StageParts } from "./stage.ts";
@@ -129,7 +130,13 @@ export class Execution implements ContextParts, StageParts {
 
   /** What is kept with the end of the run. */
   get note(): SettleItem["note"] {
-    return this.#note;
+    const logs = this.#journal?.lastLines ?? [];
+    return logs.length === 0 ? this.#note : { ...this.#note, logs };
+  }
+
+  /** Keeps a line in the log of the job, as long as the run goes on. */
+  keepLine(level: LogLevel, message: unknown, fields: unknown): void {
+    if (!this.#isOver) this.journal.log(logLine(this.clock.now(), level, message, fields));
   }
 
   faultOf(error: unknown): Fault {
@@ -138,14 +145,15 @@ export class Execution implements ContextParts, StageParts {
 
   #makeJournal(): Journal {
     const { settings, body } = this.#definition;
-    const { clock, desk } = this.#parts;
+    const { clock, desk, preset } = this.#parts;
     return new Journal({
       job: this.job,
       lease: this.lease,
       phases: body.kind === "phases" ? body.phases.map(({ name }) => name) : [],
-      onRetry: settings.onRetry ?? "resume",
+      onRetry: settings.onRetry ?? preset.onRetry,
       desk,
       clock,
+      signal: this.signal,
       lost: () => this.interrupt({ type: "interrupted", by: "store" }),
     });
   }
@@ -204,10 +212,22 @@ export class Execution implements ContextParts, StageParts {
       case "none":
         throw new NonRetryableError(`job "${type}" has no handler`);
       case "handler":
-        return this.#call(body.handler, payload, () => (this.#stage ??= this.#enter(null)), {});
+        return this.#startsOver
+          ? this.journal.recall().then(() => this.#callPlain(body.handler, payload))
+          : this.#callPlain(body.handler, payload);
       case "phases":
         return this.#carryOutPhases(body.phases, payload);
     }
+  }
+
+  #callPlain(handler: Handler, payload: unknown): unknown {
+    return this.#call(handler, payload, () => (this.#stage ??= this.#enter(null)), {});
+  }
+
+  /** A new attempt that forgets the one before: how far that had come, to begin with (000-29). */
+  get #startsOver(): boolean {
+    const { onRetry = this.#parts.preset.onRetry } = this.#definition.settings;
+    return onRetry === "restart" && this.job.tries > 0;
   }
 
   async #carryOutPhases(phases: readonly Phase[], payload: unknown): Promise<void> {

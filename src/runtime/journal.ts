@@ -11,13 +11,19 @@ import type {
   JobKey,
   JobMemory,
   Lease,
+  LogLine,
   NewJob,
   NoteBody,
+  Occupation,
+  OpenRun,
   PhaseResult,
   RunNote,
+  RunProgress,
   UnitMove,
 } from "../store/store.ts";
+import { LogBook } from "./log-book.ts";
 import { Memory } from "./memory.ts";
+import { ExclusiveNames } from "./names.ts";
 import { ProgressTeller } from "./progress.ts";
 import type { RecordAnswer } from "./recorder.ts";
 
@@ -25,7 +31,11 @@ import type { RecordAnswer } from "./recorder.ts";
 export interface Desk {
   add(note: RunNote): Promise<RecordAnswer>;
   recall(key: JobKey): Promise<JobMemory | null>;
+  occupy(run: OpenRun, names: readonly string[]): Promise<Occupation | null>;
 }
+
+const TAKEN_AWAY = "was ended by somebody else";
+const WORKER_GONE = "has ended with its worker";
 
 export interface JournalParts {
   readonly job: ClaimedJob;
@@ -35,6 +45,7 @@ export interface JournalParts {
   readonly onRetry: "resume" | "restart";
   readonly desk: Desk;
   readonly clock: Clock;
+  readonly signal: AbortSignal;
   /** The store says that the run is no longer ours. */
   readonly lost: () => void;
 }
@@ -48,6 +59,10 @@ export class Journal {
   isCutShort = false;
   readonly #parts: JournalParts;
   readonly #teller: ProgressTeller;
+  readonly #log: LogBook;
+  #names: ExclusiveNames | null = null;
+  /** What this run has told last. */
+  #told: RunProgress | null = null;
   #recalled: Promise<void> | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
@@ -55,6 +70,23 @@ export class Journal {
   constructor(parts: JournalParts) {
     this.#parts = parts;
     this.#teller = new ProgressTeller(parts.clock, (progress) => this.record({ progress }));
+    this.#log = new LogBook(parts.clock, (logs) => this.record({ logs }));
+  }
+
+  /** The exclusive names of its units. */
+  get names(): ExclusiveNames {
+    this.#names ??= this.#makeNames();
+    return this.#names;
+  }
+
+  /** Keeps a line in the log of the job. Nobody waits for that. */
+  log(line: LogLine): void {
+    if (!this.#isOver) this.#log.add(line);
+  }
+
+  /** The last lines, which go with the end of the run. */
+  get lastLines(): readonly LogLine[] {
+    return this.#log.untold;
   }
 
   /** Looks once at what earlier runs have left; an attempt that restarts forgets it. */
@@ -74,9 +106,9 @@ export class Journal {
         return;
       case "stale":
         lost();
-        throw new RunOver(job, "was ended by somebody else");
+        throw new RunOver(job, TAKEN_AWAY);
       case "closed":
-        throw new RunOver(job, "has ended with its worker");
+        throw new RunOver(job, WORKER_GONE);
       case "refused":
         throw notTaken(job);
     }
@@ -89,11 +121,14 @@ export class Journal {
 
   /** Resolves when this progress, or newer one, is stored. */
   tell(phase: string | null, percent: number, data: JsonText | null): Promise<void> {
-    return this.#teller.tell(this.#progress(phase, percent, data));
+    this.#told = this.#progress(phase, percent, data);
+    return this.#teller.tell(this.#told);
   }
 
-  move(units: readonly UnitMove[]): Promise<void> {
-    return this.record({ units });
+  /** Units begin or end; `name` is the exclusive one that is given up with that. */
+  move(units: readonly UnitMove[], name: string | null = null): Promise<void> {
+    const isGivenUp = name !== null && !this.names.isOwn(name);
+    return this.record(isGivenUp ? { units, vacates: [name] } : { units });
   }
 
   /** A phase has ended well, and with it its children come into being. */
@@ -106,22 +141,41 @@ export class Journal {
   /** Resolves when all that was said is stored, or cannot be. From then on nothing is said. */
   async close(): Promise<void> {
     this.#teller.hurry();
+    this.#log.close();
+    this.#names?.close();
     this.#isOver = true;
     await this.#last;
+  }
+
+  #makeNames(): ExclusiveNames {
+    const { job, clock, signal } = this.#parts;
+    const own = job.concurrencyKey;
+    return new ExclusiveNames({ clock, signal, own, occupy: (names) => this.#occupy(names) });
+  }
+
+  async #occupy(names: readonly string[]): Promise<readonly string[]> {
+    const { job, lease, desk, lost } = this.#parts;
+    const answer = await desk.occupy({ lease, key: job.key, n: job.n }, names);
+    if (answer === null) throw new RunOver(job, WORKER_GONE);
+    if (answer.status === "done") return answer.names;
+    lost();
+    throw new RunOver(job, TAKEN_AWAY);
   }
 
   async #recall(): Promise<void> {
     const { job, desk, onRetry } = this.#parts;
     const left = await desk.recall(job.key);
-    if (left === null) throw new RunOver(job, "has ended with its worker");
+    if (left === null) throw new RunOver(job, WORKER_GONE);
     if (onRetry === "restart" && isOfEarlierAttempt(left, job)) {
-      this.record({ afresh: true }).catch(nothing);
+      // What this attempt has told before it came to remember is not to be forgotten.
+      const told = this.#told === null ? {} : { progress: this.#told };
+      this.record({ afresh: true, ...told }).catch(nothing);
       return;
     }
     this.memory.take(left);
   }
 
-  #progress(phase: string | null, percent: number, data: JsonText | null) {
+  #progress(phase: string | null, percent: number, data: JsonText | null): RunProgress {
     const { phases } = this.#parts;
     const phaseIndex = phase === null ? 0 : phases.indexOf(phase);
     const overall = overallPercent({
@@ -133,9 +187,12 @@ export class Journal {
   }
 }
 
-/** A deploy or a snooze goes on with what it has; a new attempt, or a successor, begins anew. */
+/**
+ * A deploy or a snooze goes on with what it has; a new attempt, or a successor, begins anew. Where
+ * no phase and no unit tells, there may still be the progress of an earlier attempt.
+ */
 function isOfEarlierAttempt({ tries }: JobMemory, job: ClaimedJob): boolean {
-  return tries !== null && tries < job.tries;
+  return (tries ?? 0) < job.tries;
 }
 
 /** Nothing that this run says is heard any more. */

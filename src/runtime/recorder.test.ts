@@ -32,6 +32,7 @@ function makeRecorder(answer: (notes: readonly RunNote[]) => Promise<readonly No
         return answer(notes);
       },
       recall: () => Promise.reject(new Error("the disk is full")),
+      occupy: () => Promise.reject(new Error("the disk is full")),
       get: () => Promise.resolve(null),
     },
     clock,

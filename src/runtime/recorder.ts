@@ -17,6 +17,8 @@ import {
   type JobStore,
   type NoteAnswer,
   type NoteBody,
+  type Occupation,
+  type OpenRun,
   type RunNote,
 } from "../store/store.ts";
 import { warnOfMissing } from "./missing-children.ts";
@@ -29,7 +31,7 @@ const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
 
 export interface RecorderParts {
-  readonly store: Pick<JobStore, "get" | "recall" | "record">;
+  readonly store: Pick<JobStore, "get" | "occupy" | "recall" | "record">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -84,6 +86,13 @@ export class Recorder {
   async recall(key: JobKey): Promise<JobMemory | null> {
     return this.#untilDone("what earlier runs have left could not be read; trying again", () =>
       this.#parts.store.recall(key),
+    );
+  }
+
+  /** Takes exclusive names for a run, however long the store takes; null at the end. */
+  async occupy(run: OpenRun, names: readonly string[]): Promise<Occupation | null> {
+    return this.#untilDone("exclusive names could not be taken; trying again", () =>
+      this.#parts.store.occupy(run, names),
     );
   }
 
@@ -207,18 +216,25 @@ function apart({ run, note, parts }: Draft): readonly Draft[] {
 }
 
 /** How much text a note carries, as good as it is cheap to say. */
-function charsIn({ progress, units = [], completed, children = [] }: NoteBody): number {
+function charsIn({ progress, units = [], completed, logs = [], children = [] }: NoteBody): number {
   let chars = (progress?.data?.length ?? 0) + (completed?.result?.length ?? 0);
   for (const { to } of units) if (to.state === "completed") chars += to.result?.length ?? 0;
+  for (const { message, fields } of logs) chars += message.length + (fields?.length ?? 0);
   for (const { payload } of children) chars += payload?.length ?? 0;
   return chars;
 }
 
-/** One body that says what the parts say: of progress the last, of units every move in order. */
+/** One body that says what the parts say: of progress the last, of all lists every entry. */
 function merged(parts: readonly Part[]): NoteBody {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only.body;
   const units = parts.flatMap(({ body }) => body.units ?? []);
-  const all: NoteBody = Object.assign({}, ...parts.map(({ body }) => body));
-  return units.length === 0 ? all : { ...all, units };
+  const vacates = parts.flatMap(({ body }) => body.vacates ?? []);
+  const logs = parts.flatMap(({ body }) => body.logs ?? []);
+  return {
+    ...Object.assign({}, ...parts.map(({ body }) => body)),
+    ...(units.length === 0 ? {} : { units }),
+    ...(vacates.length === 0 ? {} : { vacates }),
+    ...(logs.length === 0 ? {} : { logs }),
+  };
 }

@@ -4,7 +4,9 @@ import { newJob, workerInfo } from "../../test/support/factories.ts";
 import { openSqlite } from "../../test/support/stores.ts";
 import { stateOf, takeOne } from "../../test/support/steps.ts";
 import { defaults } from "../core/presets.ts";
-import { pruner, rescuer } from "./services.ts";
+import { pruner } from "./pruner.ts";
+import { retentionOf } from "./retention.ts";
+import { rescuer } from "./services.ts";
 
 describe("a rescuer", () => {
   test("that looks twice at once takes nothing back: only time makes a silence", async () => {
@@ -84,8 +86,8 @@ describe("a pruner", () => {
       looks.push(clock.monotonic());
       return prune(...args);
     });
-    const retention = { ...defaults.retention, eventMs: keptMs };
-    const duty = pruner({ ...world.parts, preset: { ...defaults, retention } });
+    const retention = retentionOf({}, { ...defaults.retention, eventMs: keptMs });
+    const duty = pruner({ ...world.parts, retention, isStopping: () => false });
 
     duty.wake();
     for (let look = 0; look < 2; look += 1) {
@@ -116,7 +118,6 @@ async function makeWorld({ beatMs = 1_000 } = {}) {
     clock,
     random: () => 0.5,
     logger: { debug: log, info: log, warn: log, error: log },
-    preset: defaults,
     policyOf: () => defaults.retry,
     leaseMs,
     beatMs,

@@ -5,16 +5,11 @@ import type { Clock } from "../core/clock.ts";
 import type { Settlement } from "../core/outcome.ts";
 import { settle } from "../core/settle.ts";
 import type { RetryPolicy } from "../core/policy.ts";
-import type { Preset, RetentionPreset } from "../core/presets.ts";
 import type { Logger } from "../face/context.ts";
 import type { CrashFacts, JobStore, WorkerId } from "../store/store.ts";
 import { Ticker } from "./ticker.ts";
 
 const MOVE_BATCH = 1_000;
-/** Each store takes as many at once as do it good. */
-const PRUNE_BATCH = 5_000;
-const PRUNE_MS_MIN = 1_000;
-const PRUNE_MS_MAX = 60_000;
 const SILENT_MAX = 100;
 const RESCUE_BATCH = 500;
 /** Looks per lease: two of them must find the same silence before it counts. */
@@ -27,7 +22,6 @@ export interface ServiceParts {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly preset: Preset;
   /** The policy of a type; the preset's for one that this process does not know. */
   readonly policyOf: (type: string) => RetryPolicy;
   readonly leaseMs: number;
@@ -44,28 +38,18 @@ export function promoter({ store, pollMs, ...parts }: ServiceParts): Ticker {
   });
 }
 
-/** Moves jobs behind closed gates out of the way, and back when the gate opens. */
+/**
+ * Moves jobs behind closed gates and taken keys out of the way, and back when they are free; and
+ * lets jobs go on whose turn has come after others, if nobody else has.
+ */
 export function gatekeeper({ store, pollMs, ...parts }: ServiceParts): Ticker {
   return ticker(parts, pollMs, async () => {
     const released = await store.release(MOVE_BATCH);
-    const held = (await store.gates()).length > 0 ? await store.hold(MOVE_BATCH) : 0;
-    return released === MOVE_BATCH || held === MOVE_BATCH ? 0 : pollMs;
+    const proceeded = await store.proceed(MOVE_BATCH);
+    const held = await store.hold(MOVE_BATCH);
+    // Of each key one comes back at a time: if nobody takes it, the next one may be wanted.
+    return released > 0 || Math.max(proceeded, held) >= MOVE_BATCH ? 0 : pollMs;
   });
-}
-
-/** Removes what has outlived its retention. */
-export function pruner({ store, preset, ...parts }: ServiceParts): Ticker {
-  const pruneMs = pruneEveryMs(preset.retention);
-  return ticker(parts, pruneMs, async () => {
-    const { more } = await store.prune(preset.retention, PRUNE_BATCH);
-    return more ? 0 : pruneMs;
-  });
-}
-
-/** What is kept for seconds would fill the store if it stayed for a minute. */
-function pruneEveryMs({ finishedMs, deadLetterMs, idempotencyMs, eventMs }: RetentionPreset) {
-  const shortestMs = Math.min(...Object.values(finishedMs), deadLetterMs, idempotencyMs, eventMs);
-  return Math.max(PRUNE_MS_MIN, Math.min(shortestMs, PRUNE_MS_MAX));
 }
 
 /**
@@ -110,7 +94,8 @@ function rescueOne({ store, policyOf, random }: ServiceParts, worker: WorkerId, 
   return store.rescue({ worker, beats, limit: RESCUE_BATCH, decide });
 }
 
-function ticker(
+/** A duty, which is tried again after `retryMs` when it fails. */
+export function ticker(
   { clock, logger }: Pick<ServiceParts, "clock" | "logger">,
   retryMs: number,
   tick: () => Promise<number>,

@@ -1,10 +1,13 @@
 /** What `mill.work` was told, with every default filled in and every mistake refused. */
+import { insistOn } from "../client/texts.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults, type Preset } from "../core/presets.ts";
 import { definitionOf, isContract, type Definition } from "../face/definition.ts";
+import { anObject, must, type Rule } from "../face/rules.ts";
 import type { AnyJob, WorkOptions } from "../face/worker.ts";
 import { BATCH_MAX } from "../store/store.ts";
+import { RETENTION_RULE, retentionOf, type RetentionPlan } from "./retention.ts";
 
 /** No interval is shorter than this. */
 const INTERVAL_MS_MIN = 50;
@@ -18,6 +21,7 @@ export interface WorkerSettings {
   readonly tenant: string | undefined;
   readonly deps: unknown;
   readonly preset: Preset;
+  readonly retention: RetentionPlan;
   readonly leaseMs: number;
   readonly beatMs: number;
   readonly pollMs: number;
@@ -26,7 +30,29 @@ export interface WorkerSettings {
   readonly signals: boolean;
 }
 
+/** One rule per option: the mapped type makes the compiler ask for that of a new one. */
+const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[]>>]: Rule } = {
+  jobs: must(Array.isArray, "a list of jobs"),
+  lanes: anything,
+  types: anything,
+  tenant: anything,
+  schedules: anything,
+  retention: RETENTION_RULE,
+  preset: anything,
+  lease: anything,
+  poll: anything,
+  batch: anything,
+  grace: anything,
+  signals: anything,
+  deps: anything,
+};
+const OPTIONS = anObject(
+  { required: { jobs: OPTION_RULES.jobs }, optional: OPTION_RULES },
+  "an object such as { jobs: [email] }",
+);
+
 export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSettings {
+  insistOn("work", OPTIONS, options, "");
   if (options.schedules !== undefined && options.schedules.length > 0) {
     throw new MillraceError("NOT_YET", "work: schedules are not part of this release");
   }
@@ -38,6 +64,7 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     tenant: options.tenant,
     deps: options.deps ?? {},
     preset,
+    retention: retentionOf(options.retention ?? {}, preset.retention),
     leaseMs,
     beatMs: Math.min(BEAT_MS_MAX, leaseMs / 3),
     pollMs: interval(options.poll, preset.pollMs, "poll"),
@@ -45,6 +72,11 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     graceMs: options.grace === undefined ? GRACE_MS_DEFAULT : durationMs(options.grace, "grace"),
     signals: options.signals ?? false,
   };
+}
+
+/** Checked where it is read. */
+function anything(): null {
+  return null;
 }
 
 function definitionsOf({ jobs, types }: WorkOptions<readonly AnyJob[]>): Map<string, Definition> {

@@ -14,6 +14,7 @@ import { isInstance } from "../lib/is-instance.ts";
 import { MOVES_MAX, UNITS_MAX, type UnitEnd } from "../store/store.ts";
 import { RunOver, type Journal } from "./journal.ts";
 import { duplicate, tooManyUnits } from "./memory.ts";
+import { Roster } from "./roster.ts";
 import { Snooze } from "./snooze.ts";
 
 const KEY_LENGTH_MAX = 500;
@@ -68,7 +69,7 @@ export async function step(
   if (known !== undefined) return decode(known.result);
   journal.memory.begin(phase, [name]);
   journal.move([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
-  const { end, error } = await carryOut(parts, name, () => fn(signal));
+  const { end, error } = await carryOut(parts, name, () => fn(signal), null);
   if (end.state === "failed") throw error;
   return decode(end.result);
 }
@@ -78,20 +79,19 @@ export async function each(parts: UnitParts, asked: Many): Promise<Units<any>> {
   insistOn("ctx.each", aFunction, key, "the key");
   insistOn("ctx.each", aFunction, fn, "what it does");
   insistOn("ctx.each", OPTIONS, options, "");
-  if (options.exclusive !== undefined) {
-    throw new MillraceError("NOT_YET", "ctx.each: exclusive is not part of this release");
-  }
   const items = itemsByKey(asked);
-  const { journal, phase } = parts;
+  const names = namesOf(asked, items);
+  const { journal, phase, signal } = parts;
   journal.memory.use(phase, [...items.keys()]);
   await journal.recall();
   const todo = [...items.keys()].filter(
     (unit) => journal.memory.completed(phase, unit) === undefined,
   );
   await begin(parts, todo);
-  await sideBySide(parts, todo, options.concurrency ?? CONCURRENCY_DEFAULT, (unit) =>
-    fn(items.get(unit), { signal: parts.signal, key: unit }),
-  );
+  const places = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
+  const exclusive = names === null ? null : { names, taken: journal.names };
+  const roster = new Roster({ units: todo, exclusive, signal });
+  await sideBySide(parts, roster, places, (unit) => fn(items.get(unit), { signal, key: unit }));
   return answerOf(parts, items.keys());
 }
 
@@ -107,6 +107,21 @@ function itemsByKey({ items, key }: Many): ReadonlyMap<string, unknown> {
   return found;
 }
 
+/** The exclusive name of each unit; null: nobody asked for any. */
+function namesOf(
+  { options: { exclusive } }: Many,
+  items: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, string> | null {
+  if (exclusive === undefined) return null;
+  const names = new Map<string, string>();
+  for (const [unit, item] of items) {
+    const name = exclusive(item);
+    insistOn("ctx.each", aKey, name, `the exclusive name of item ${names.size}`);
+    names.set(unit, name);
+  }
+  return names;
+}
+
 /** All that will run is in progress from the start, for everybody to see. */
 async function begin({ journal, phase }: UnitParts, todo: readonly string[]): Promise<void> {
   journal.memory.begin(phase, todo);
@@ -119,48 +134,47 @@ async function begin({ journal, phase }: UnitParts, todo: readonly string[]): Pr
 /** A unit that fails stops no other. What ends the run lets those under way end, and no more. */
 async function sideBySide(
   parts: UnitParts,
-  todo: readonly string[],
-  concurrency: number,
+  roster: Roster,
+  places: number,
   fn: (unit: string) => unknown,
 ): Promise<void> {
-  const { signal } = parts;
-  let next = 0;
+  const { journal, signal } = parts;
   let unwound: { readonly error: unknown } | null = null;
-  const slot = async (): Promise<void> => {
-    while (next < todo.length && unwound === null && !signal.aborted) {
-      const unit = todo[next]!;
-      next += 1;
-      try {
-        await carryOut(parts, unit, () => fn(unit));
-      } catch (error) {
-        unwound ??= { error };
+  const place = async (): Promise<void> => {
+    try {
+      for (let unit = await roster.next(null); unit !== null; unit = await roster.next(unit)) {
+        await carryOut(parts, unit, fn, roster.nameOf(unit)).finally(() => roster.leave(unit));
       }
+    } catch (error) {
+      unwound ??= { error };
+      roster.end();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, todo.length) }, slot));
-  const wasCutShort = unwound !== null || next < todo.length;
+  await Promise.all(Array.from({ length: places }, place));
+  const wasCutShort = unwound !== null || roster.hasMore;
   if (!wasCutShort) return;
   if (!signal.aborted) throw errorIn(unwound);
-  parts.journal.isCutShort = true;
+  journal.isCutShort = true;
   throw signal.reason;
 }
 
 /**
- * One unit to its end, which is stored when this resolves. Throws what ends the whole run: a unit
- * that it interrupts has not failed.
+ * One unit to its end, which is stored when this resolves; with it, the exclusive name that it had
+ * is given up. Throws what ends the whole run: a unit that it interrupts has not failed.
  */
 async function carryOut(
   { journal, phase, signal, faultOf }: UnitParts,
   unit: string,
-  fn: () => unknown,
+  fn: (unit: string) => unknown,
+  name: string | null,
 ): Promise<{ readonly end: UnitEnd; readonly error?: unknown }> {
   const ended = async (end: UnitEnd): Promise<UnitEnd> => {
-    await journal.move([{ phase, unit, to: end }]);
+    await journal.move([{ phase, unit, to: end }], name);
     journal.memory.end(phase, unit, end);
     return end;
   };
   try {
-    const { text } = encodeResult(await fn());
+    const { text } = encodeResult(await fn(unit));
     return { end: await ended({ state: "completed", result: text }) };
   } catch (error) {
     if (signal.aborted || isUnwinding(error)) throw error;

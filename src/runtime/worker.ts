@@ -32,7 +32,8 @@ import { Lane } from "./lane.ts";
 import { Membership } from "./membership.ts";
 import { Recorder } from "./recorder.ts";
 import { listenForRejections } from "./rejections.ts";
-import { gatekeeper, promoter, pruner, rescuer } from "./services.ts";
+import { pruner } from "./pruner.ts";
+import { gatekeeper, promoter, rescuer } from "./services.ts";
 import type { WorkerSettings } from "./settings.ts";
 import { Settler } from "./settler.ts";
 import { stopOnSignals } from "./signals.ts";
@@ -83,12 +84,14 @@ export class JobWorker implements Worker {
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
     this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
-    const { preset, leaseMs, beatMs, pollMs } = settings;
+    const { leaseMs, beatMs, pollMs, retention } = settings;
     const random = (): number => dice.random();
     const policies = (type: string): RetryPolicy => this.#policyOf(type);
     const timing = { leaseMs, beatMs, pollMs };
-    const duty = { store, clock, random, logger, preset, policyOf: policies, ...timing };
-    this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), pruner(duty)];
+    const duty = { store, clock, random, logger, policyOf: policies, ...timing };
+    const isStopping = (): boolean => this.#stopping !== null;
+    const sweeping = pruner({ ...duty, retention, isStopping });
+    this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), sweeping];
     if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("the worker could not start", { error }));

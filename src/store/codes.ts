@@ -3,7 +3,7 @@
  */
 import type { ErrorClass, State } from "../core/job.ts";
 import type { OutcomeName, RunFacts } from "../core/outcome.ts";
-import type { UnitRecord } from "./notes.ts";
+import type { LogLevel, UnitRecord } from "./notes.ts";
 import type { DeadLetter, EventKind } from "./store.ts";
 
 interface Codec<Word extends string> {
@@ -48,6 +48,7 @@ export const eventCodec: Codec<EventKind> = codec({
   "job:deleted": 7,
   "job:progress": 8,
   "job:phase:completed": 9,
+  "job:stale": 10,
 });
 
 export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({
@@ -71,6 +72,12 @@ export const unitCodec: Codec<UnitRecord["state"]> = codec({
   completed: 2,
   failed: 3,
 });
+
+export const logLevelCodec: Codec<LogLevel> = codec({ debug: 1, info: 2, warn: 3, error: 4 });
+
+/** What `blocked.gate` says where it is not the name of a closed gate. */
+export const GATE_AFTER = 0;
+export const GATE_KEY = -1;
 
 /** Bits of `job.flags`. */
 const FLAG_FAIL_ORPHAN = 1;

@@ -46,6 +46,10 @@ export type TableName =
   | "run"
   | "phase"
   | "unit"
+  | "need"
+  | "ended"
+  | "log"
+  | "stale"
   | "event"
   | "dead_letter";
 
@@ -62,7 +66,10 @@ const WAITING = {
 
 const HELD_KEY = { tenant: "number", type: "number", key: "text", job: "number" } as const;
 
-/** In the order in which they are copied. Leases and workers stay behind. */
+/**
+ * In the order in which they are copied. Leases and workers stay behind, and the names that runs
+ * have: those end with the leases.
+ */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   {
     name: "job",
@@ -177,6 +184,18 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     error: "json",
     at: "moment",
   }),
+  changing("need", ["job", "needs"], { job: "number", needs: "number", tolerant: "number" }),
+  changing("ended", ["key"], { key: "number" }),
+  changing("log", ["key", "line"], {
+    key: "number",
+    line: "number",
+    n: "number",
+    at: "moment",
+    level: "number",
+    message: "text",
+    fields: "json",
+  }),
+  changing("stale", ["key"], { key: "number", at: "moment" }),
   changing("dead_letter", ["id"], {
     id: "id",
     type: "number",

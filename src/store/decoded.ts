@@ -4,12 +4,14 @@ import type { Fault } from "../core/outcome.ts";
 import {
   deadLetterCodec,
   errorClassCodec,
+  GATE_AFTER,
+  GATE_KEY,
   outcomeCodec,
   policyOfFlags,
   stateCodec,
   type NameKind,
 } from "./codes.ts";
-import type { AttemptRecord, DeadLetter, GateName, JobRecord, JobSpec } from "./records.ts";
+import type { AttemptRecord, DeadLetter, GateName, HeldBy, JobRecord, JobSpec } from "./records.ts";
 import type { WorkerId } from "./work.ts";
 
 /** Names by the ids that the tables have for them. */
@@ -56,6 +58,7 @@ export interface StoredJob extends StoredSpec<number> {
   readonly error: string | null;
   readonly cancel_reason: string | null;
   readonly gate: number | null;
+  readonly is_stale: boolean;
   readonly cancel_requested: boolean;
   readonly phase: string | null;
   readonly overall: number | null;
@@ -107,7 +110,8 @@ export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
     phase: row.phase,
     overall: row.overall,
     cancelReason: row.cancel_reason,
-    heldBy: row.gate === null ? null : gateName(names.name(row.gate)),
+    heldBy: heldBy(names, row),
+    isStale: row.is_stale,
     cancelRequested: row.cancel_requested,
   };
 }
@@ -184,6 +188,14 @@ export function attemptRecord(row: StoredAttempt): AttemptRecord {
     reason: row.reason,
     nextRunAt: row.next_run_at,
   };
+}
+
+/** What holds a job back that lies in `blocked`. */
+function heldBy(names: KnownNames, { gate, concurrency }: StoredJob): HeldBy | null {
+  if (gate === null) return null;
+  if (gate === GATE_AFTER) return { kind: "after" };
+  if (gate === GATE_KEY) return { kind: "key", name: concurrency ?? "" };
+  return gateName(names.name(gate));
 }
 
 /** The public name of a gate. */

@@ -1,5 +1,5 @@
 /** How a run ends: what the ledger keeps of a settlement, and what the feed says about it. */
-import type { FinalState, JsonText } from "../core/job.ts";
+import type { FinalState, JobId, JsonText } from "../core/job.ts";
 import type { Fault, OutcomeName, Settlement } from "../core/outcome.ts";
 import type { Tiding } from "./feed-rows.ts";
 import type { JobKey } from "./work.ts";
@@ -54,6 +54,13 @@ export function startOf(
   }: { readonly startedAt: number | null; readonly claimedAt: number | null },
 ): number | null {
   return startedAt ?? (outcome === "interrupted" ? claimedAt : null);
+}
+
+/** Why a job is cancelled that was to run after another. Null: that one is gone. */
+export function afterReason(id: JobId | null, state: "failed" | "cancelled"): string {
+  if (id === null) return "a job that it was to run after is gone";
+  const end = state === "failed" ? "failed" : "was cancelled";
+  return `job ${id}, which it was to run after, ${end}`;
 }
 
 type EndEvent = "job:completed" | "job:failed" | "job:cancelled";

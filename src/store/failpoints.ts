@@ -35,6 +35,7 @@ const VERBS: Readonly<Record<Verb, true>> = {
   handBack: true,
   settle: true,
   record: true,
+  occupy: true,
   recall: true,
   overdue: true,
   silent: true,
@@ -48,11 +49,15 @@ const VERBS: Readonly<Record<Verb, true>> = {
   gates: true,
   hold: true,
   release: true,
+  proceed: true,
   get: true,
   attempts: true,
   progress: true,
   units: true,
   unitHolders: true,
+  logs: true,
+  awaited: true,
+  occupant: true,
   list: true,
   count: true,
   deadLetter: true,
@@ -65,6 +70,9 @@ const VERBS: Readonly<Record<Verb, true>> = {
   feedEnd: true,
   feed: true,
   prune: true,
+  outlived: true,
+  markStale: true,
+  remove: true,
 };
 
 /** What only the heartbeat does. Its thread has a store of its own, which is not wrapped. */

@@ -4,29 +4,16 @@
  * true. That payloads and results are JSON the databases see to themselves.
  */
 import type { JobId } from "../core/job.ts";
+import { words } from "./cures.ts";
+import { CATALOGUE, type Description, type InvariantQuery } from "./invariant-catalogue.ts";
 import type { JobKey, Stats } from "./store.ts";
 
-/** The name of a table as a statement has to write it. */
-export type TableName = (table: string) => string;
+export type { Cure, TableName } from "./cures.ts";
+export type { InvariantQuery } from "./invariant-catalogue.ts";
 
-export type Cure =
-  /** A statement that cures all of it. */
-  | { readonly kind: "sql"; readonly of: (table: TableName) => string }
-  /** A command for each job. */
-  | { readonly kind: "command"; readonly of: (id: JobId) => string }
-  | { readonly kind: "words"; readonly text: string };
-
-export interface Invariant {
+export interface Invariant extends Description {
   /** The query that looks for breaches. */
   readonly query: InvariantQuery;
-  /** The number under which RELIABILITY.md has it. */
-  readonly number: string;
-  readonly name: string;
-  /** What it leads to. */
-  readonly means: string;
-  readonly cure: Cure;
-  /** Its query reads a whole table, which takes seconds for a million jobs. */
-  readonly isDeep: boolean;
 }
 
 /** A job of which something is not true; what has no job row any more has only a key or an id. */
@@ -44,215 +31,6 @@ export interface Breach {
 
 /** Breakers that are counted; what is found beyond that is found after these are mended. */
 export const BREAKERS_MAX = 1_000;
-
-const GONE = "NOT EXISTS (SELECT 1 FROM";
-
-/** One for each invariant. */
-export type InvariantQuery =
-  | "two_leases"
-  | "leases_against_ledger"
-  | "places_against_job"
-  | "overdue_promotions"
-  | "stale_dedup"
-  | "unheld_dedup"
-  | "shared_dedup"
-  | "stale_cancel_requests"
-  | "failed_without_letter"
-  | "letters_without_failure"
-  | "runs_after_end"
-  | "run_gaps"
-  | "wrong_charges"
-  | "ledger_without_job"
-  | "tags_without_job"
-  | "endless_idempotency"
-  | "lost_idempotency"
-  | "untold_changes";
-
-const ALL: Readonly<Record<InvariantQuery, Omit<Invariant, "query">>> = {
-  two_leases: {
-    number: "I3",
-    name: "job in two leases",
-    means: "two workers run it at the same time",
-    cure: release(),
-    isDeep: false,
-  },
-  leases_against_ledger: {
-    number: "I6",
-    name: "lease against ledger",
-    means: "a worker holds a job that is over or gone, or a run that the ledger does not expect",
-    cure: words(
-      "Stop the worker that holds it, delete its row from the table lease, and run millrace" +
-        " doctor again: it names what has to be released.",
-    ),
-    isDeep: false,
-  },
-  places_against_job: {
-    number: "I7",
-    name: "place against job",
-    means: "it waits under another lane, priority or count of attempts than it should have",
-    cure: words(
-      "Cancel it and enqueue it anew, or correct its row in the table scheduled, ready or blocked.",
-    ),
-    isDeep: false,
-  },
-  overdue_promotions: {
-    number: "I21",
-    name: "overdue promotion",
-    means: "its time came more than five minutes ago, workers live, and none of them promotes",
-    cure: words(
-      "Restart the workers, and look into their logs for what keeps them from promoting.",
-    ),
-    isDeep: false,
-  },
-  stale_dedup: {
-    number: "I9",
-    name: "stale dedup key",
-    means: "a key is held by a job that is over, gone, or has another key: it lets nobody in",
-    cure: sql(
-      (table) =>
-        `DELETE FROM ${table("dedup")} AS held WHERE job NOT IN (SELECT key FROM ` +
-        `${table("job")}) OR job IN (SELECT key FROM ${table("attempt")} WHERE state IS NOT ` +
-        `NULL) OR tenant > 0 AND ${GONE} ${table("job")} AS job WHERE job.key = held.job AND ` +
-        "job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key);",
-    ),
-    isDeep: false,
-  },
-  unheld_dedup: {
-    number: "I9",
-    name: "dedup key without holder",
-    means: "it is not over and does not hold its dedup key: a second one would be let in",
-    cure: sql(
-      (table) =>
-        `INSERT INTO ${table("dedup")} (tenant, type, key, job) SELECT tenant, type, dedup, ` +
-        `min(key) FROM ${table("job")} WHERE dedup IS NOT NULL AND key NOT IN (SELECT key FROM ` +
-        `${table("attempt")} WHERE state IS NOT NULL) GROUP BY tenant, type, dedup ` +
-        "ON CONFLICT DO NOTHING;",
-    ),
-    isDeep: false,
-  },
-  shared_dedup: {
-    number: "I9",
-    name: "dedup key of two",
-    means: "another job holds the same dedup key, and both are not over",
-    cure: command((id) => `millrace jobs cancel ${id}`),
-    isDeep: false,
-  },
-  stale_cancel_requests: {
-    number: "I8",
-    name: "stale cancel request",
-    means: "a job that does not run is asked to stop: it would be cancelled if it ever ran again",
-    cure: sql(
-      (table) =>
-        `DELETE FROM ${table("cancel_request")} WHERE ` +
-        `key NOT IN (SELECT key FROM ${table("job")}) ` +
-        ["attempt WHERE state IS NOT NULL", "scheduled", "ready", "blocked"]
-          .map((from) => `OR key IN (SELECT key FROM ${withTable(from, table)})`)
-          .join(" ") +
-        ";",
-    ),
-    isDeep: false,
-  },
-  failed_without_letter: {
-    number: "I19",
-    name: "failed without dead letter",
-    means: "it has failed and nobody is asked to review it",
-    cure: words(
-      "Repeat each that is wanted with millrace jobs retry; the finding goes with the job, when" +
-        " retention removes it.",
-    ),
-    isDeep: false,
-  },
-  letters_without_failure: {
-    number: "I19",
-    name: "dead letter without failure",
-    means: "somebody is asked to review a job that has not failed",
-    cure: sql(
-      (table) =>
-        `DELETE FROM ${table("dead_letter")} WHERE id IN (SELECT id FROM ${table("job")} ` +
-        `WHERE key NOT IN (SELECT key FROM ${table("attempt")} WHERE state = 6));`,
-    ),
-    isDeep: false,
-  },
-  runs_after_end: {
-    number: "I4",
-    name: "run after the end",
-    means: "it has run again although it was over",
-    cure: sql(
-      (table) =>
-        `DELETE FROM ${table("attempt")} AS late WHERE EXISTS (SELECT 1 FROM ` +
-        `${table("attempt")} AS done ` +
-        "WHERE done.key = late.key AND done.n < late.n AND done.state IS NOT NULL);",
-    ),
-    isDeep: true,
-  },
-  run_gaps: {
-    number: "I7",
-    name: "gap in the ledger",
-    means: "a run is missing between others",
-    cure: words("Restore the missing rows of the table attempt from a backup."),
-    isDeep: true,
-  },
-  wrong_charges: {
-    number: "I7",
-    name: "wrong charge",
-    means: "it has had more attempts than it may have, or a run was charged twice or not at all",
-    cure: words(
-      "Compare its runs (millrace jobs show) with the logs of the workers; a job that still waits" +
-        " can be cancelled and enqueued anew.",
-    ),
-    isDeep: true,
-  },
-  ledger_without_job: {
-    number: "I19",
-    name: "ledger without job",
-    means: "runs are kept of jobs that are gone, and retention never finds them",
-    cure: sql(
-      (table) =>
-        `DELETE FROM ${table("attempt")} AS run WHERE ${GONE} ${table("job")} AS job ` +
-        "WHERE job.key = run.key);",
-    ),
-    isDeep: true,
-  },
-  tags_without_job: {
-    number: "I19",
-    name: "tag without job",
-    means: "tags are kept of jobs that are gone, and retention never finds them",
-    cure: sql(
-      (table) =>
-        `DELETE FROM ${table("tag")} AS tag WHERE ${GONE} ${table("job")} AS job ` +
-        "WHERE job.key = tag.key);",
-    ),
-    isDeep: true,
-  },
-  endless_idempotency: {
-    number: "I9",
-    name: "endless idempotency key",
-    means: "its job is gone and the key never expires: it lets nobody in",
-    cure: sql(
-      (table) =>
-        `DELETE FROM ${table("idempotency")} AS held WHERE expires_at IS NULL AND ${GONE} ` +
-        `${table("job")} AS job WHERE job.id = held.job_id);`,
-    ),
-    isDeep: true,
-  },
-  lost_idempotency: {
-    number: "I9",
-    name: "lost idempotency key",
-    means: "its key is not kept for it: the same request would make a second job",
-    cure: words("Restore the missing rows of the table idempotency from a backup."),
-    isDeep: true,
-  },
-  untold_changes: {
-    number: "I13",
-    name: "change that the feed does not tell",
-    means: "readers of the feed have not heard of it, or twice",
-    cure: words(
-      "Let readers of the feed ask for these jobs again, such as with millrace jobs show; the" +
-        " entries themselves come back only from a backup.",
-    ),
-    isDeep: true,
-  },
-};
 
 /** In the order in which they are looked at. */
 export const INVARIANTS: readonly Invariant[] = invariants();
@@ -277,31 +55,10 @@ export function miscounted(stats: Counts, recount: Counts): readonly Breach[] {
 
 function invariants(): Invariant[] {
   const all: Invariant[] = [];
-  for (const query in ALL) if (isQuery(query)) all.push({ query, ...ALL[query] });
+  for (const query in CATALOGUE) if (isQuery(query)) all.push({ query, ...CATALOGUE[query] });
   return all;
 }
 
 function isQuery(name: string): name is InvariantQuery {
-  return name in ALL;
-}
-
-function release(): Cure {
-  return command((id) => `millrace jobs release ${id}`);
-}
-
-function command(of: (id: JobId) => string): Cure {
-  return { kind: "command", of };
-}
-
-function sql(of: (table: TableName) => string): Cure {
-  return { kind: "sql", of };
-}
-
-function words(text: string): Cure {
-  return { kind: "words", text };
-}
-
-/** The first word is a table. */
-function withTable(from: string, table: TableName): string {
-  return from.replace(/^\w+/, table);
+  return name in CATALOGUE;
 }

@@ -2,13 +2,16 @@
 import { MillraceError } from "../core/errors.ts";
 import type { JobId, JsonText } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
-import { outcomeCodec, unitCodec } from "./codes.ts";
+import { logLevelCodec, outcomeCodec, unitCodec } from "./codes.ts";
 import { faultOf } from "./decoded.ts";
 import {
+  LOG_LINES_MAX,
   MOVES_MAX,
   UNITS_MAX,
   type JobMemory,
   type JobProgress,
+  type LogLine,
+  type LogRecord,
   type NoteBody,
   type PhaseResult,
   type RunProgress,
@@ -52,10 +55,44 @@ export function crowdedError(phase: string): MillraceError {
   return new MillraceError("STORE_REFUSED", `${where} has at most ${UNITS_MAX} units`);
 }
 
-/** True when losing it with the power would cost nothing but the last percent. */
-export function isOnlyProgress({ afresh, units, completed, children }: NoteBody): boolean {
+/** Exclusive names of one call, each once and in the one order in which all callers take them. */
+export function exclusiveNames(names: readonly string[]): readonly string[] {
+  if (names.length > MOVES_MAX) {
+    throw new MillraceError(
+      "STORE_REFUSED",
+      `a run takes or gives up at most ${MOVES_MAX} names at once, not ${names.length}`,
+    );
+  }
+  return [...new Set(names)].toSorted();
+}
+
+/** A line on its way into the log; its number counts from the first of the note. */
+export interface LogRow {
+  readonly turn: number;
+  readonly at: number;
+  readonly level: number;
+  readonly message: string;
+  readonly fields: JsonText | null;
+}
+
+/** Lines as rows. Those that more lines of the same note would push out again are left out. */
+export function logRows(lines: readonly LogLine[]): readonly LogRow[] {
+  const first = Math.max(0, lines.length - LOG_LINES_MAX);
+  return lines.slice(first).map(({ at, level, message, fields }, index) => ({
+    turn: first + index + 1,
+    at,
+    level: logLevelCodec.code[level],
+    message,
+    fields,
+  }));
+}
+
+/** True when losing it with the power would cost nothing but the last percent and log lines. */
+export function isOnlyProgress(note: NoteBody): boolean {
+  const { afresh, units, completed, vacates, children } = note;
   const isEmpty = (list: readonly unknown[] = []): boolean => list.length === 0;
-  return afresh !== true && completed === undefined && isEmpty(units) && isEmpty(children);
+  const isSaid = afresh === true || completed !== undefined;
+  return !isSaid && isEmpty(units) && isEmpty(vacates) && isEmpty(children);
 }
 
 export function progressDetail({ phase, percent, overall, data }: RunProgress): JsonText {
@@ -125,6 +162,15 @@ export function jobMemory(
 
 function unitEnd(result: JsonText | null, fault: Fault | null): UnitEnd {
   return fault === null ? { state: "completed", result } : { state: "failed", fault };
+}
+
+export interface StoredLog extends Omit<LogRow, "turn"> {
+  readonly line: number;
+  readonly n: number;
+}
+
+export function logRecord({ line, n, at, level, message, fields }: StoredLog): LogRecord {
+  return { line, n, at, level: logLevelCodec.word(level), message, fields };
 }
 
 export interface StoredHolder extends UnitName {

@@ -9,13 +9,24 @@ import type { JobKey, Lease, NewJob } from "./work.ts";
 /** Most units of one phase, and moves of units in one note. */
 export const UNITS_MAX = 100_000;
 export const MOVES_MAX = 1_000;
+/** What is kept of the log of one job: the newest lines, within both bounds. */
+export const LOG_LINES_MAX = 1_000;
+export const LOG_CHARS_MAX = 65_536;
 
-/** One note about one run: all of it is kept, or nothing. */
-export interface RunNote extends NoteBody {
+/** A run that goes on, with the proof that allows to speak for it. */
+export interface OpenRun {
   readonly lease: Lease;
   readonly key: JobKey;
   readonly n: number;
 }
+
+/** One note about one run: all of it is kept, or nothing. */
+export interface RunNote extends NoteBody, OpenRun {}
+
+/** `stale`: the lease does not stand, or the run has ended. */
+export type Occupation =
+  | { readonly status: "done"; readonly names: readonly string[] }
+  | { readonly status: "stale" };
 
 export interface NoteBody {
   /** Forgets what earlier attempts have completed: this one begins anew. */
@@ -25,6 +36,10 @@ export interface NoteBody {
   readonly units?: readonly UnitMove[];
   /** A phase that has ended well. */
   readonly completed?: PhaseResult;
+  /** Exclusive names that the run gives up with it; see {@link JobStore.occupy}. */
+  readonly vacates?: readonly string[];
+  /** In the order in which they were said. */
+  readonly logs?: readonly LogLine[];
   /** Jobs that come into being with it. One that is refused or exists already harms nothing. */
   readonly children?: readonly NewJob[];
 }
@@ -41,6 +56,18 @@ export interface RunProgress {
   readonly overall: number;
   readonly data: JsonText | null;
 }
+
+/** What a handler has logged. */
+export interface LogLine {
+  /** By the clock of the worker. */
+  readonly at: number;
+  readonly level: LogLevel;
+  readonly message: string;
+  /** A JSON object; null: none. */
+  readonly fields: JsonText | null;
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export interface PhaseResult {
   readonly name: string;
@@ -114,6 +141,13 @@ export interface UnitRecord extends UnitName {
   /** The run that moved it last, and when. */
   readonly n: number;
   readonly at: number;
+}
+
+export interface LogRecord extends LogLine {
+  /** Grows from line to line of one job. */
+  readonly line: number;
+  /** The run that said it. */
+  readonly n: number;
 }
 
 /** Who works on a unit just now. */

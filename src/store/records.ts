@@ -24,6 +24,12 @@ export interface Gate extends GateName {
   readonly until: number | null;
 }
 
+/** A closed gate, a concurrency key that another job has, or jobs that are not final yet. */
+export type HeldBy =
+  | GateName
+  | { readonly kind: "key"; readonly name: string }
+  | { readonly kind: "after" };
+
 export type CancelAnswer =
   | { readonly status: "cancelled" }
   | { readonly status: "requested" }
@@ -77,8 +83,10 @@ export interface JobRecord extends JobSpec {
   readonly overall: number | null;
   /** Why it was cancelled, if somebody said. */
   readonly cancelReason: string | null;
-  /** The gate that holds a queued job back. */
-  readonly heldBy: GateName | null;
+  /** What holds a queued job back, as far as it was moved out of the way for it. */
+  readonly heldBy: HeldBy | null;
+  /** It has ended so long ago that it will be removed; see {@link JobStore.markStale}. */
+  readonly isStale: boolean;
   readonly cancelRequested: boolean;
 }
 
@@ -249,11 +257,18 @@ export type EventKind =
   | "job:retrying"
   | "job:failed"
   | "job:cancelled"
+  | "job:stale"
   | "job:deleted";
 
-/** How long finished things stay, as lengths before the store's now. */
-export interface Retention {
+/** How long jobs are spared after their end, as lengths before the store's now. */
+export interface Periods {
   readonly finishedMs: Readonly<Record<FinalState, number>>;
+  /** Of types that have their own. */
+  readonly types?: Readonly<Record<string, Readonly<Record<FinalState, number>>>>;
+}
+
+/** How long finished things stay. */
+export interface Retention extends Periods {
   readonly deadLetterMs: number;
   /** Counted from the end of the job. */
   readonly idempotencyMs: number;

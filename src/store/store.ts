@@ -37,7 +37,10 @@ import type {
 import type {
   JobMemory,
   JobProgress,
+  LogRecord,
   NoteAnswer,
+  Occupation,
+  OpenRun,
   RunNote,
   UnitFilter,
   UnitHolder,
@@ -57,6 +60,7 @@ import type {
   ListFilter,
   Listing,
   Page,
+  Periods,
   Promotion,
   Pruned,
   ReprocessAnswer,
@@ -70,8 +74,13 @@ import type {
 export type {
   JobMemory,
   JobProgress,
+  LogLevel,
+  LogLine,
+  LogRecord,
   NoteAnswer,
   NoteBody,
+  Occupation,
+  OpenRun,
   PhaseResult,
   RunNote,
   RunProgress,
@@ -83,7 +92,8 @@ export type {
   UnitName,
   UnitRecord,
 } from "./notes.ts";
-export { MOVES_MAX, UNITS_MAX } from "./notes.ts";
+export { LOG_CHARS_MAX, LOG_LINES_MAX, MOVES_MAX, UNITS_MAX } from "./notes.ts";
+export { AFTER_MAX } from "./work.ts";
 export type {
   Claim,
   ClaimRequest,
@@ -113,11 +123,13 @@ export type {
   FeedEntry,
   Gate,
   GateName,
+  HeldBy,
   InterveneAnswer,
   JobRecord,
   ListFilter,
   Listing,
   Page,
+  Periods,
   PhaseDetail,
   ProgressDetail,
   Promotion,
@@ -190,9 +202,16 @@ export interface JobStore extends Store {
   /**
    * Keeps what running jobs say about themselves. One answer per note, in the order asked; notes of
    * one run are kept in their order. Overlapping calls share one commit. Notes that only tell
-   * progress need not wait for the disk.
+   * progress, or log, need not wait for the disk.
    */
   record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]>;
+  /**
+   * Takes exclusive names for a run, within its tenant: those of its units. A name is had by at
+   * most one job at a time, be it this way or as the concurrency key of a job that was claimed; a
+   * run has its names until a note gives them up, or until it ends, however it ends. Answers the
+   * names that the run has now, of those asked for. Harmless when repeated.
+   */
+  occupy(run: OpenRun, names: readonly string[]): Promise<Occupation>;
   /** What earlier runs of a job have left; of a successor also those of the job it repeats. */
   recall(key: JobKey): Promise<JobMemory>;
 
@@ -232,10 +251,19 @@ export interface JobStore extends Store {
   /** Opens a gate. `release` brings back what `hold` had moved away. */
   resume(gate: GateName): Promise<void>;
   gates(): Promise<readonly Gate[]>;
-  /** Moves waiting jobs behind closed gates out of the way of the claim. Answers how many. */
+  /**
+   * Moves waiting jobs behind closed gates, and those whose concurrency key is taken, out of the
+   * way of the claim. Answers how many.
+   */
   hold(limit: number): Promise<number>;
-  /** Moves held jobs whose gate is open again back to where they are claimed. Answers how many. */
+  /** Moves held jobs whose gate or key is free again back to where they are claimed. */
   release(limit: number): Promise<number>;
+  /**
+   * Lets jobs go on that waited for others (`after`) which are all final now, and cancels those
+   * that one of them has failed. Ends do the same for the jobs that wait for them, so this finds
+   * only what was missed. Answers how many jobs have moved.
+   */
+  proceed(limit: number): Promise<number>;
 
   get(id: JobId): Promise<JobRecord | null>;
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
@@ -249,6 +277,15 @@ export interface JobStore extends Store {
   ): Promise<readonly UnitRecord[]>;
   /** Running jobs that work on a unit of this name just now (000-32). */
   unitHolders(unit: string, limit: number): Promise<readonly UnitHolder[]>;
+  /** Lines of a job's log, oldest first: those that follow the line `after`, else the newest. */
+  logs(
+    id: JobId,
+    page: { readonly after?: number; readonly limit: number },
+  ): Promise<readonly LogRecord[]>;
+  /** The jobs that a job runs after, and that are not final yet. */
+  awaited(id: JobId, limit: number): Promise<readonly JobId[]>;
+  /** Who has an exclusive name or concurrency key of a tenant just now. */
+  occupant(tenant: string, name: string): Promise<JobId | null>;
   list(filter: ListFilter, page: Page): Promise<Listing>;
   /** Counts up to `max` and stops there. */
   count(filter: ListFilter, max: number): Promise<number>;
@@ -280,10 +317,22 @@ export interface JobStore extends Store {
 
   /**
    * Removes what has outlived its retention, oldest first, at most `limit` of each kind. A job that
-   * a lease still names is passed over. What the feed is told here stays until the next call, even
-   * if no entry is to be kept.
+   * a lease still names, or that others wait for, is passed over. What the feed is told here stays
+   * until the next call, even if no entry is to be kept.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
+  /**
+   * Final jobs that have outlived their period, longest ended first. `fresh`: only those that are
+   * not marked as stale yet. Passes over the same jobs as `prune`.
+   */
+  outlived(
+    periods: Periods,
+    which: { readonly fresh: boolean; readonly limit: number },
+  ): Promise<readonly JobRecord[]>;
+  /** Marks final jobs as stale, and tells the feed of each the first time. Answers how many. */
+  markStale(keys: readonly JobKey[]): Promise<number>;
+  /** Removes jobs of {@link outlived} as `prune` does. Answers how many. */
+  remove(keys: readonly JobKey[], retention: Retention): Promise<number>;
 
   /**
    * Calls `listener` when something has happened to some job, by this process or by another. A
@@ -301,7 +350,7 @@ export const BATCH_MAX = 500;
  * The protocol that this release speaks with a store. A migration that workers of older releases
  * cannot live with raises the least one that the store accepts.
  */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /**
  * `work`: something may have come to be claimed or to fall due. `ready`: to be claimed, and nothing

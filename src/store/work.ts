@@ -32,7 +32,14 @@ export interface NewJob {
    * `existing`.
    */
   readonly retryOf: JobId | null;
+  /** It takes over nothing of what that job has completed. */
+  readonly afresh?: boolean;
+  /** At most one job of a tenant runs under it at a time; see {@link JobStore.occupy}. */
   readonly concurrencyKey: string | null;
+  /** Jobs that must be final before this one may run, each named once. */
+  readonly after: readonly JobId[];
+  /** What becomes of it when one of those has failed or was cancelled. */
+  readonly onFailed: "cancel" | "run";
   readonly idempotency: IdempotencyKey | null;
   readonly dedup: DedupKey | null;
   readonly webhookUrl: string | null;
@@ -41,6 +48,9 @@ export interface NewJob {
   readonly onOrphan: RunFacts["onOrphan"];
   readonly retryOwner: RunFacts["retryOwner"];
 }
+
+/** Most jobs that one job may run after. */
+export const AFTER_MAX = 1_000;
 
 /** Unique per tenant, kept beyond the end of the job. */
 export interface IdempotencyKey {
@@ -72,15 +82,16 @@ export type EnqueueAnswer =
   | {
       readonly status: "refused";
       /**
-       * Same id or key, other content (`…_CONFLICT`), a key that may be used only once, or a value
-       * that the database does not take.
+       * Same id or key, other content (`…_CONFLICT`), a key that may be used only once, a job to
+       * run after that there is not, or a value that the database does not take.
        */
       readonly code:
+        | "AFTER_UNKNOWN"
         | "ID_CONFLICT"
         | "IDEMPOTENCY_CONFLICT"
         | "IDEMPOTENCY_KEY_USED"
         | "STORE_REFUSED";
-      /** The job that stands in the way; the refused one itself where none does. */
+      /** The job that stands in the way, or is missing; the refused one itself where none is. */
       readonly holder: JobId;
     };
 

@@ -11,7 +11,7 @@ import type { Job } from "../face/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
 import { contextOf, type ContextParts } from "../runtime/context.ts";
 import { failureOf } from "../runtime/failures.ts";
-import { Journal } from "../runtime/journal.ts";
+import { Journal, type Desk } from "../runtime/journal.ts";
 import { carryOutPhases, type PhaseParts } from "../runtime/phases.ts";
 import { Stage, type StageParts } from "../runtime/stage.ts";
 import type { ClaimedJob, JobMemory } from "../store/store.ts";
@@ -90,11 +90,17 @@ function runOf(definition: Definition, around: Around): ContextParts & StagePart
   const phases = body.kind === "phases" ? body.phases.map(({ name }) => name) : [];
   // Nobody stores the progress: it need not wait.
   const hasty: Clock = { ...clock, after: (_, wake) => (wake(), () => {}) };
-  const desk = { add: async () => "recorded" as const, recall: async () => NOTHING };
+  const desk: Desk = {
+    add: async () => "recorded",
+    recall: async () => NOTHING,
+    occupy: async (_, names) => ({ status: "done", names }),
+  };
+  const signal = options.signal ?? new AbortController().signal;
   return {
     job: running,
     lease,
-    signal: options.signal ?? new AbortController().signal,
+    signal,
+    keepLine() {},
     logger: SILENT,
     deps: options.deps ?? {},
     clock,
@@ -105,6 +111,7 @@ function runOf(definition: Definition, around: Around): ContextParts & StagePart
       onRetry: "resume",
       desk,
       clock: hasty,
+      signal,
       lost() {},
     }),
     faultOf: (error) => failureOf(error, { definition, preset: defaults, clock }).fault,

@@ -1,5 +1,6 @@
 /** Every suite of the store port, by the verb it holds to its word. */
 import type { OpenStore } from "../support/stores.ts";
+import { afterSuite } from "./after.suite.ts";
 import { alikeSuite } from "./alike.suite.ts";
 import { cancelSuite } from "./cancel.suite.ts";
 import { childrenSuite } from "./children.suite.ts";
@@ -16,18 +17,24 @@ import { hurrySuite } from "./hurry.suite.ts";
 import { idempotencySuite } from "./idempotency.suite.ts";
 import { inspectSuite } from "./inspect.suite.ts";
 import { interveneSuite } from "./intervene.suite.ts";
+import { keyHoldSuite } from "./key-hold.suite.ts";
 import { lifecycleSuite } from "./lifecycle.suite.ts";
 import { listSuite } from "./list.suite.ts";
+import { logsSuite } from "./logs.suite.ts";
 import { memorySuite } from "./memory.suite.ts";
 import { notesSuite } from "./notes.suite.ts";
+import { occupySuite } from "./occupy.suite.ts";
 import { orderSuite } from "./order.suite.ts";
 import { overdueSuite } from "./overdue.suite.ts";
+import { proceedSuite } from "./proceed.suite.ts";
 import { progressSuite } from "./progress.suite.ts";
 import { promoteSuite } from "./promote.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
 import { rescueSuite } from "./rescue.suite.ts";
 import { reviewSuite } from "./review.suite.ts";
 import { settleSuite } from "./settle.suite.ts";
+import { slotsSuite } from "./slots.suite.ts";
+import { staleSuite } from "./stale.suite.ts";
 import { startSuite } from "./start.suite.ts";
 import { statsSuite } from "./stats.suite.ts";
 import { successorSuite } from "./successor.suite.ts";
@@ -71,4 +78,11 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   feedSuite,
   pruneSuite,
   watchSuite,
+  slotsSuite,
+  keyHoldSuite,
+  occupySuite,
+  afterSuite,
+  proceedSuite,
+  logsSuite,
+  staleSuite,
 ];

@@ -142,6 +142,7 @@ export function enqueueSuite(open: OpenStore): void {
         overall: null,
         cancelReason: null,
         heldBy: null,
+        isStale: false,
         cancelRequested: false,
       });
     });

@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { NewJob } from "../../src/store/store.ts";
-import { newJob } from "../support/factories.ts";
-import { add, ask, at, claimable, eventsOf, recordOf } from "../support/steps.ts";
+import { completed, failedWith, newJob } from "../support/factories.ts";
+import { becauseOf, freed, stays, swept } from "../support/flows.ts";
+import {
+  add,
+  ask,
+  at,
+  claimable,
+  eventsOf,
+  recordOf,
+  runOne,
+  settleAll,
+  take,
+} from "../support/steps.ts";
 import type { OpenCallers } from "./callers.ts";
 
 const KEYED = { idempotency: { key: "order 7", onConflict: "return-existing" } } as const;
@@ -144,5 +155,106 @@ export function insideSuite(open: OpenCallers): void {
 
       expect(await claimable(db.store)).toEqual(jobs.map(({ id }) => id));
     });
+
+    afterTests(open);
+  });
+}
+
+function afterTests(open: OpenCallers): void {
+  test("makes jobs that wait for others, inside and outside, once it commits", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [outside] = await add(store, { priority: 1 });
+    const inside = newJob();
+    const both = newJob({ after: [outside, inside.id] });
+    const last = newJob({ after: [both.id], ...KEYED });
+    const caller = await db.begin();
+
+    const answers = await store.enqueueInside(caller.tx, [inside, both, last]);
+    await caller.commit();
+
+    expect(answers).toEqual(
+      [inside, both, last].map(({ id }) => ({ status: "created", id, state: "queued" })),
+    );
+    await stays(store, both.id, last.id);
+    await settleAll(store, await take(store), completed());
+    await freed(store, both.id);
+    await stays(store, last.id);
+    expect(await runOne(store, completed())).toBe(both.id);
+    await freed(store, last.id);
+    expect(await claimable(store)).toEqual([last.id]);
+  });
+
+  test("leaves no job waiting when the transaction rolls back", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [parent] = await add(store, {});
+    const jobs = [newJob({ after: [parent] }), newJob({ after: [parent], ...KEYED })];
+    const caller = await db.begin();
+
+    await store.enqueueInside(caller.tx, jobs);
+    await caller.rollback();
+    await runOne(store, failedWith());
+    await store.proceed(100);
+
+    for (const { id } of jobs) {
+      expect(await store.get(id)).toBeNull();
+      expect(await store.awaited(id, 10)).toEqual([]);
+      expect(await eventsOf(store, id)).toEqual([]);
+    }
+    expect(await claimable(store)).toEqual([]);
+  });
+
+  test("lets jobs go on whose parents had ended before", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [good] = await add(store, {});
+    await runOne(store, completed());
+    const [bad] = await add(store, {});
+    await runOne(store, failedWith());
+    const [free, lost] = [newJob({ after: [good] }), newJob({ after: [good, bad] })];
+    const caller = await db.begin();
+
+    await store.enqueueInside(caller.tx, [free, lost]);
+    await caller.commit();
+
+    await swept(store, free.id, lost.id);
+    expect((await recordOf(store, lost.id)).cancelReason).toBe(becauseOf(bad, "failed"));
+    expect(await claimable(store)).toEqual([free.id]);
+  });
+
+  test.each(WAYS)("answers that there is no such job to wait for: a job %s", async (_, way) => {
+    await using db = await open();
+    const { store } = db;
+    const missing = newJob().id;
+    const [lost, neighbour, next] = [newJob({ ...way, after: [missing] }), newJob(), newJob(way)];
+    const caller = await db.begin();
+
+    const answers = await store.enqueueInside(caller.tx, [lost, neighbour]);
+    const more = await store.enqueueInside(caller.tx, [next]);
+    await caller.commit();
+
+    expect([...answers, ...more]).toEqual([
+      { status: "refused", code: "AFTER_UNKNOWN", holder: missing },
+      { status: "created", id: neighbour.id, state: "queued" },
+      { status: "created", id: next.id, state: "queued" },
+    ]);
+    expect(await store.get(lost.id)).toBeNull();
+    expect(await claimable(store)).toEqual([neighbour.id, next.id]);
+  });
+
+  test("makes jobs with a concurrency key, of which one runs at a time", async () => {
+    await using db = await open();
+    const { store } = db;
+    const jobs = [newJob({ concurrencyKey: "k" }), newJob({ concurrencyKey: "k", ...KEYED })];
+    const caller = await db.begin();
+    await store.enqueueInside(caller.tx, jobs);
+    await caller.commit();
+
+    const batch = await take(store);
+    await settleAll(store, batch, completed());
+
+    expect(batch.jobs.map(({ id }) => id)).toEqual([at(jobs, 0).id]);
+    expect(await claimable(store)).toEqual([at(jobs, 1).id]);
   });
 }

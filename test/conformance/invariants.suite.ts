@@ -76,6 +76,29 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
       SELECT key, created_at FROM millrace.job WHERE key = ${DONE}
         OR key = (SELECT min(key) FROM millrace.scheduled)`),
 
+  "name without run": ({ plant }) =>
+    plant(`INSERT INTO millrace.slot (tenant, name, job, n)
+      SELECT tenant, 'ghost', key, 1 FROM millrace.job WHERE key = ${DONE};
+      INSERT INTO millrace.slot (tenant, name, job, n)
+      SELECT tenant, 'later', key, n FROM millrace.scheduled
+      WHERE key = (SELECT min(key) FROM millrace.scheduled)`),
+
+  "run without its key": async ({ store, plant }) => {
+    await add(store, { lane: "keyed", concurrencyKey: "docs/main" });
+    await takeOne(store, { lanes: ["keyed"] });
+    await plant("DELETE FROM millrace.slot");
+  },
+
+  "wait for nothing": async ({ store, plant }) => {
+    const [id] = await add(store, {});
+    await add(store, { after: [id] });
+    await plant("DELETE FROM millrace.need");
+  },
+
+  "need without wait": ({ plant }) =>
+    plant(`INSERT INTO millrace.need (job, needs, tolerant)
+      SELECT key, 999999, 0 FROM millrace.job WHERE key = ${DONE}`),
+
   "failed without dead letter": async ({ store, clock, plant }) => {
     await clock.advance(1_000);
     await failOne(store);

@@ -242,6 +242,18 @@ function successorTests(open: OpenStore): void {
     expect((await store.recall((await takeOne(store)).job.key)).phases).toHaveLength(1);
   });
 
+  test("gives nothing to a successor that begins afresh", async () => {
+    await using db = await open();
+    const { store } = db;
+    const retryOf = await addBroken(store, null);
+
+    await add(store, { retryOf, afresh: true });
+
+    const { job } = await takeOne(store);
+    expect(await store.get(job.id)).toMatchObject({ retryOf });
+    expect(await store.recall(job.key)).toEqual(NOTHING);
+  });
+
   test("gives nothing to a successor of a job that is gone, or that left nothing", async () => {
     await using db = await open();
     const { store } = db;

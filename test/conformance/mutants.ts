@@ -3,8 +3,10 @@
  * green when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries
  * them all.
  */
+import { POSTGRES_FLOW_FAULTS } from "./postgres-flow-mutants.ts";
 import { POSTGRES_FAULTS } from "./postgres-mutants.ts";
 import { POSTGRES_NOTE_FAULTS } from "./postgres-note-mutants.ts";
+import { SQLITE_FLOW_FAULTS } from "./sqlite-flow-mutants.ts";
 import { SQLITE_FAULTS } from "./sqlite-mutants.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-note-mutants.ts";
 
@@ -26,8 +28,8 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 
 /** The mutants of each store. */
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
-  sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS }),
-  postgres: mutantsOf({ ...POSTGRES_FAULTS, ...POSTGRES_NOTE_FAULTS }),
+  sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS, ...SQLITE_FLOW_FAULTS }),
+  postgres: mutantsOf({ ...POSTGRES_FAULTS, ...POSTGRES_NOTE_FAULTS, ...POSTGRES_FLOW_FAULTS }),
 };
 
 function mutantsOf(faults: Faults): Mutant[] {

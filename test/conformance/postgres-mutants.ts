@@ -38,12 +38,8 @@ export const POSTGRES_FAULTS: Faults = {
           "        ORDER BY key DESC",
       ],
     ],
-    "0003_settle.sql": [
-      [
-        "a success frees no dedup key",
-        "DELETE FROM millrace.dedup WHERE job = ANY (ended)",
-        "DELETE FROM millrace.dedup WHERE false",
-      ],
+    "0006_flows.sql": [
+      ["a success frees no dedup key", "dedup WHERE job = ANY (accepted)", "dedup WHERE false"],
     ],
     find_bodies: [["payloads are not compared", "tenant, payload", "tenant, NULL AS payload"]],
     take_idempotency: [
@@ -104,13 +100,17 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   claim: {
-    "0002_claim.sql": [
-      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+    "0006_flows.sql": [
+      [
+        "SKIP LOCKED is dropped",
+        "LIMIT room\n                FOR UPDATE SKIP LOCKED",
+        "LIMIT room\n                FOR UPDATE",
+      ],
       ["the limit is dropped", "LIMIT room\n", "\n"],
       [
         "due time goes before priority",
-        "ORDER BY priority, rank, key\n            LIMIT room",
-        "ORDER BY rank, key\n            LIMIT room",
+        "ORDER BY priority, rank, key\n                LIMIT room",
+        "ORDER BY rank, key\n                LIMIT room",
       ],
       ["a closed type is not looked at", "AND type <> ALL (asker.closed)", ""],
       ["a closed tenant is not looked at", "AND tenant <> ALL (asker.closed)", ""],
@@ -126,7 +126,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],
       ["a stretch begins before its mark", "(priority, rank, key) >= (", "(priority, 0, 0) >= ("],
       ["a stretch has no end", "AND priority < coalesce(ends[turn], 2147483647)", ""],
-      ["lanes are not merged", "IF lane_count > 1 THEN", "IF false THEN"],
+      ["lanes are not merged", "IF lane_count > 1 OR is_keyed THEN", "IF is_keyed THEN"],
       [
         "lanes are merged by age alone",
         "ORDER BY priority, rank, key\n            LIMIT most",
@@ -135,7 +135,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["each lane gives all it may", "LIMIT most\n", "\n"],
       ["payloads weigh nothing", ") > 8000000 THEN", ") > 8000000000 THEN"],
       ["a payload too heavy is never taken", "WHERE turn = 1 OR weight", "WHERE weight"],
-      ["a rescuer is not waited for", "WHERE id = claimer FOR KEY SHARE", "WHERE id = claimer"],
+      ["a rescuer is not waited for", "WHERE id = claimer FOR KEY SHARE\n", "WHERE id = claimer\n"],
       ["jobs go though no lease has them", "AND EXISTS (SELECT FROM leased)", ""],
       ["a claimed job stays claimable", "WHERE ctid = ANY (places)", "WHERE false"],
       [
@@ -176,12 +176,12 @@ export const POSTGRES_FAULTS: Faults = {
     put_back: [["the place in the order is lost", "job.rank, job.lane", "0, job.lane"]],
   },
   settle: {
-    "0003_settle.sql": [
+    "0006_flows.sql": [
       ["the fence is dropped", "FOR KEY SHARE OF lease", ""],
       [
         "leases are locked in another order",
-        "ORDER BY lease.number\n",
-        "ORDER BY lease.number DESC\n",
+        "ORDER BY lease.number\n        FOR KEY SHARE",
+        "ORDER BY lease.number DESC\n        FOR KEY SHARE",
       ],
       ["the secret is not looked at", "AND lease.secret = proof.secret", ""],
       [
@@ -208,12 +208,12 @@ export const POSTGRES_FAULTS: Faults = {
       ],
       [
         "the feed hears nothing",
-        "VALUES (moment, 3, ended)",
-        "SELECT moment, 3, ended WHERE false",
+        "VALUES (moment, 3, accepted)",
+        "SELECT moment, 3, accepted WHERE false",
       ],
       [
         "a request to cancel outlives its run",
-        "DELETE FROM millrace.cancel_request WHERE key = ANY (ended)",
+        "DELETE FROM millrace.cancel_request WHERE key = ANY (accepted)",
         "DELETE FROM millrace.cancel_request WHERE false",
       ],
     ],
@@ -318,10 +318,10 @@ export const POSTGRES_FAULTS: Faults = {
     hurry_job: [
       [
         "it keeps its due time",
-        "millrace.clock_at(:now::timestamptz)",
-        "run_at + 0 * (:now::timestamptz - now())",
+        "SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane",
+        "SELECT key, millrace.ms_of(run_at) * 1000, lane",
       ],
-      ["every job is hurried", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["every job is hurried", "job.id = :id::uuid AND scheduled", "scheduled"],
     ],
   },
   intervene: {
@@ -347,7 +347,7 @@ export const POSTGRES_FAULTS: Faults = {
   hold: {
     hold_jobs: [
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
-      ["tenants are not looked at", "front.type, front.tenant", "front.type"],
+      ["tenants are not looked at", "front.type, front.tenant)", "front.type)"],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
       ["only the first lane is looked at", "WHERE lane.id IS NOT NULL", "WHERE false"],
     ],
@@ -466,21 +466,20 @@ export const POSTGRES_FAULTS: Faults = {
   prune: {
     prune_jobs: [
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
-      ["age does not matter", "attempt.finished_at <= moment.at -", "now() <> now() -"],
-      ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
-      ["what a lease names goes", "AND attempt.key NOT IN (SELECT leased.key FROM leased)", ""],
       [
         "the ledger stays",
         "DELETE FROM millrace.attempt\n    WHERE",
         "DELETE FROM millrace.attempt\n    WHERE false AND",
       ],
       ["other jobs lose their tags", "AND tag.key = gone.key", ""],
-      ["the limit is dropped", "finished_at\n    LIMIT :limit::integer", "finished_at"],
     ],
-    "prune.ts": [
-      ["what came late stays", "batch, new Map())", "batch, this.#reached)"],
-      ["more of what came late goes than asked", "#take(limit - count,", "#take(limit,"],
+    outlived_keys: [
+      ["age does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
+      ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
+      ["what a lease names goes", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],
     ],
+    "outlived.ts": [["what came late stays", "[...late, ...found]", "[...found]"]],
+    "prune.ts": [["more keys that came late go than asked", "limit - count))", "limit))"]],
     prune_idempotency: [
       ["more go than asked", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],

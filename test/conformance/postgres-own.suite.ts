@@ -26,6 +26,8 @@ import {
   takeOne,
 } from "../support/steps.ts";
 import type { PostgresTestStore } from "../support/stores.ts";
+import { pastPostgres } from "./past-the-store.ts";
+import { repairSuite } from "./repair.suite.ts";
 
 /** Each way to say something of a job that one does not hold. */
 const FORGERIES: readonly (readonly [string, (item: SettleItem) => SettleItem])[] = [
@@ -39,6 +41,8 @@ const FORGERIES: readonly (readonly [string, (item: SettleItem) => SettleItem])[
 export function ownWaysSuite(
   open: (connections?: "own" | "shared") => Promise<PostgresTestStore>,
 ): void {
+  repairSuite(pastPostgres(open));
+
   describe("settle on either way", () => {
     test.each(FORGERIES)("refuses %s and changes nothing (I4)", async (_, forge) => {
       await using db = await open();

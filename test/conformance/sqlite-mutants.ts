@@ -29,7 +29,7 @@ export const SQLITE_FAULTS: Faults = {
     expire_idempotency: [
       ["an idempotency key never goes", "expires_at = :expires_at", "expires_at = NULL"],
     ],
-    "settle.ts": [
+    "ends.ts": [
       [
         "a retry frees its dedup key",
         "filter(({ state }) => state !== null)",
@@ -82,10 +82,12 @@ export const SQLITE_FAULTS: Faults = {
     claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
     "claim.ts": [
       ["a buffer starts with its claim", "request.buffer ? null : now", "now"],
-      ["lanes are not merged", "found.toSorted(byUrgency)", "found"],
+      ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
+    ],
+    "claimable.ts": [
+      ["lanes are not merged", "found.flat().toSorted(byUrgency)", "found.flat()"],
       ["a lane named twice gives twice", "[...new Set(lanes)]", "[...lanes]"],
       ["a payload too heavy is never taken", "index > 0 && weight", "weight"],
-      ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
     ],
   },
   start: {
@@ -313,8 +315,8 @@ export const SQLITE_FAULTS: Faults = {
     "settle.ts": [
       ["a request outlives its run", "dropCancelRequests(session, [...asked.keys()]);", ""],
     ],
-    "cancel.ts": [
-      ["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"],
+    "cancel.ts": [["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"]],
+    "unstarted.ts": [
       ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
       ["the reason is lost", "      reason,\n", "      reason: null,\n"],
       ["the feed hears nothing", 'tidings.tell({ kind: "job:cancelled", jobs: keys });', ""],
@@ -355,7 +357,6 @@ export const SQLITE_FAULTS: Faults = {
       ["the limit is dropped", "LIMIT :limit", ""],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
-    "gates.ts": [["the limit is counted per lane", "now, limit: limit - moved", "now, limit"]],
   },
   release: {
     insert_blocked: [["runs are forgotten", ":n, :tries", "1, :tries"]],
@@ -446,11 +447,17 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   prune: {
-    finished_before: [
-      ["a job goes that a lease names", "attempt.key NOT IN", "0 NOT IN"],
-      ["age does not matter", "attempt.finished_at <= :before", "1"],
-      ["all states have one age", "attempt.state = :state", "attempt.state IS NOT NULL"],
-      ["the youngest goes first", "BY attempt.finished_at", "BY attempt.finished_at DESC"],
+    outlived_jobs: [
+      ["a job goes that a lease names", "AND job.key NOT IN (", "AND 0 NOT IN ("],
+      ["all states have one age", "ended.state = :state", "ended.state > 0 * :state"],
+    ],
+    "outlived.ts": [
+      ["age does not matter", "before: now - each.ms", "before: now"],
+      [
+        "the youngest goes first",
+        "left.finished_at - right.finished_at",
+        "right.finished_at - left.finished_at",
+      ],
     ],
     delete_jobs: [["nothing goes", "WHERE", "WHERE 0 AND"]],
     delete_attempts: [["the ledger stays", "WHERE", "WHERE 0 AND"]],

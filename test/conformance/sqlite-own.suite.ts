@@ -6,6 +6,8 @@ import type { makeSqliteStore as makeStore } from "../../src/store/sqlite/make.t
 import { completed, newJob, runAgain } from "../support/factories.ts";
 import { add, at, eventsOf, recordOf, settleItem, stateOf, take } from "../support/steps.ts";
 import { openFile } from "./callers.ts";
+import { pastSqlite } from "./past-the-store.ts";
+import { repairSuite } from "./repair.suite.ts";
 
 interface Parts {
   readonly makeSqliteStore: typeof makeStore;
@@ -16,6 +18,8 @@ const MARK = { to: "the new 'home'", copy: "copy-1" } as const;
 const MOVED = { code: "STORE_MOVED", message: expect.stringContaining(MARK.to) };
 
 export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
+  repairSuite(pastSqlite(makeSqliteStore));
+
   describe("enqueueInside that fails in its middle", () => {
     test("leaves nothing of the call, and the transaction as it was", async () => {
       await using db = await openFile(makeSqliteStore);

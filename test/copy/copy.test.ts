@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { fillStates, type Installation } from "../support/all-states.ts";
-import { completed, newJob, retention } from "../support/factories.ts";
+import { completed, newJob, newJobs, retention } from "../support/factories.ts";
+import { freed } from "../support/flows.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import {
   add,
@@ -12,9 +13,14 @@ import {
   joinWorker,
   recordOf,
   runOne,
+  settleAll,
   stateOf,
+  take,
 } from "../support/steps.ts";
 import { differences, Ends } from "./ends.ts";
+
+/** So many times as many are more than one transaction of the file deals with. */
+const WIDTH = 32;
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -25,15 +31,15 @@ afterAll(() => server[Symbol.asyncDispose]());
 describe("a copy", () => {
   test("moves every table, row by row, bytes as they are", async () => {
     await using ends = await Ends.open(server);
-    const { ids } = await fillStates(ends.old, 300);
-    const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused];
+    const { ids, flows } = await fillStates(ends.old, 300);
+    const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused, flows.patient];
     const before = await told(ends.old, spent);
 
     const comparisons = await ends.copy();
 
     expect(differences(comparisons)).toEqual([]);
     const empty = comparisons?.filter(({ source }) => source.rows === 0).map(({ table }) => table);
-    expect(empty, "all but what the fence has answered").toEqual(["cancel_request"]);
+    expect(empty, "all but what the fence has answered").toEqual(["cancel_request", "ended"]);
     expect(await told(await ends.moved(), spent)).toEqual(before);
   });
 
@@ -65,6 +71,53 @@ describe("a copy", () => {
     await ends.copy();
 
     expect(await stateOf(await ends.moved(), at(ids.running, 0))).toBe("cancelled");
+  });
+
+  test("leaves the names that runs had behind: their keys can be claimed", async () => {
+    await using ends = await Ends.open(server);
+    const { ids, flows } = await fillStates(ends.old, 300);
+    const key = (await recordOf(ends.old, flows.holder)).concurrencyKey ?? "";
+    expect(await ends.old.occupant("default", key)).toBe(flows.holder);
+    await ends.copy();
+    const store = await ends.moved();
+
+    expect(await store.occupant("default", key)).toBeNull();
+    expect(await ends.sql("SELECT * FROM millrace.slot")).toEqual([]);
+    const waiting = await Promise.all(flows.behind.map((id) => recordOf(store, id)));
+    expect(waiting.map(({ heldBy }) => heldBy?.kind)).toEqual([undefined, "key", "key"]);
+    const running = await claimable(store, { lanes: ["running"] });
+    expect(running.toSorted()).toEqual(ids.running.slice(1).toSorted());
+    expect(await store.occupant("default", key)).toBe(flows.holder);
+    expect(await claimable(store, { lanes: ["behind"] })).toEqual([]);
+  });
+
+  test("lets jobs wait on for others, and cancels those of one that was to stop", async () => {
+    await using ends = await Ends.open(server);
+    const { ids, flows } = await fillStates(ends.old, 300);
+    await ends.copy();
+    const store = await ends.moved();
+
+    expect(await stateOf(store, flows.doomed)).toBe("cancelled");
+    expect(await recordOf(store, flows.patient)).toMatchObject({ heldBy: { kind: "after" } });
+    const parents = [flows.holder, at(ids.later, 0)];
+    expect((await store.awaited(flows.patient, 10)).toSorted()).toEqual(parents.toSorted());
+    for (const id of parents) await store.cancel(id, "ada", null);
+    await freed(store, flows.patient);
+    expect(await claimable(store, { lanes: ["patient"] })).toEqual([flows.patient]);
+  });
+
+  test("takes along what has ended and was not yet told to those who wait for it", async () => {
+    await using ends = await Ends.open(server);
+    await endMany(ends.old);
+    const comparisons = await ends.copy();
+    const store = await ends.moved();
+
+    expect(differences(comparisons)).toEqual([]);
+    const ended = comparisons?.find(({ table }) => table === "ended");
+    expect(ended?.source.rows).toBeGreaterThan(0);
+    expect((await store.stats(100)).held).toBeGreaterThan(0);
+    await store.proceed(1_000);
+    expect(await claimable(store, { lanes: ["narrow"] })).toHaveLength(WIDTH);
   });
 
   test("keeps idempotency keys, dedup keys and the one living repeat of a job", async () => {
@@ -140,7 +193,7 @@ describe("a copy", () => {
     expect(waiting).toEqual(expect.arrayContaining([...ids.waiting]));
     await add(store, { lane: "again" });
     await store.resume({ kind: "lane", name: "paused" });
-    expect(await store.release(100)).toBe(ids.paused.length);
+    expect(await store.release(100), "and one of a free key").toBe(ids.paused.length + 1);
   });
 
   test("moves an installation in which nothing has happened yet", async () => {
@@ -157,9 +210,17 @@ async function told(store: JobStore, ids: readonly JobId[]): Promise<unknown[]> 
   return Promise.all(
     ids.map(async (id) => {
       const [job, attempts] = [await recordOf(store, id), await store.attempts(id)];
-      return { job, attempts, letter: await store.deadLetter(id) };
+      const logs = await store.logs(id, { limit: 100 });
+      return { job, attempts, logs, letter: await store.deadLetter(id) };
     }),
   );
+}
+
+/** Each of many jobs waits for each of as many, which end at once. Not all of them hear of it. */
+async function endMany(store: JobStore): Promise<void> {
+  const parents = await add(store, ...newJobs(WIDTH, { lane: "wide" }));
+  await add(store, ...newJobs(WIDTH, { lane: "narrow", after: parents }));
+  await settleAll(store, await take(store, { lanes: ["wide"] }), completed());
 }
 
 async function claimIn(store: JobStore, lane: string): Promise<{ key: number; fence: number }> {

@@ -206,7 +206,7 @@ describe("millrace copy", () => {
 
     expect(code).toBe(0);
     const { tables, problems, bytes } = JSON.parse(out);
-    expect(tables).toContainEqual({ name: "job", rows: 101 });
+    expect(tables).toContainEqual({ name: "job", rows: 106 });
     expect(problems).toEqual([]);
     expect(bytes).toBeGreaterThan(100_000);
     const schemas = `SELECT 1 FROM pg_namespace WHERE nspname = '${ends.schema}'`;
@@ -238,7 +238,7 @@ describe("millrace copy", () => {
     const { code, out } = await ends.type("--verify");
 
     expect(code).toBe(1);
-    expect(out).toMatch(/^job +101 +101 .*DIFFERENT$/m);
+    expect(out).toMatch(/^job +106 +106 .*DIFFERENT$/m);
     expect(out).toMatch(/^attempt .* equal$/m);
     expect(out).toMatch(/^ {2}target {2}.*forged/m);
     expect(out).toMatch(/^tag differs first here:$/m);

@@ -15,19 +15,21 @@ import {
 } from "../support/factories.ts";
 import { at, settleItem, take } from "../support/steps.ts";
 import type { Batch } from "../support/steps.ts";
-import { did, type Scene, type Step } from "./steps.ts";
+import { did, type Life, type Scene, type Step } from "./steps.ts";
 
 const PAYMENT = { key: "payment-1", onConflict: "return-existing" } as const;
 const HELD = { kind: "type", name: "held" } as const;
 const GONE = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
 
-export async function* before(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, Batch> {
+export const keys: Life = { before, after };
+
+async function* before(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, Batch> {
   yield* enqueueAll(store, scene);
   yield* closeGates(store, scene);
   return yield* work(store, scene);
 }
 
-export async function* after(
+async function* after(
   store: SqliteJobStore,
   scene: Scene,
   held: Batch,

@@ -13,15 +13,17 @@ import {
 import { broken, done, halfway, runNote, running } from "../support/notes.ts";
 import { at, claimRequest, settleItem, take } from "../support/steps.ts";
 import type { Batch } from "../support/steps.ts";
-import { did, type Scene, type Step } from "./steps.ts";
+import { did, type Life, type Scene, type Step } from "./steps.ts";
 
-export async function* before(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, Batch> {
+export const work: Life = { before, after };
+
+async function* before(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, Batch> {
   yield* enqueueAll(store, scene);
-  yield* work(store, scene);
+  yield* runSome(store, scene);
   return yield* operate(store, scene);
 }
 
-export async function* after(
+async function* after(
   store: SqliteJobStore,
   { clock, job, worker }: Scene,
   held: Batch,
@@ -81,7 +83,7 @@ async function* enqueueAll(store: SqliteJobStore, { job }: Scene): AsyncGenerato
   yield did("enqueue in two calls that share a commit");
 }
 
-async function* work(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, void> {
+async function* runSome(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, void> {
   const { job, worker } = scene;
   await store.join(workerInfo({ id: worker }));
   yield did("join");

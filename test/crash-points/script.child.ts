@@ -6,7 +6,7 @@
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { play } from "./script.ts";
+import { play, SCRIPTS } from "./script.ts";
 
 const [folder = "", acks = "", checkpointPages = "", ...manner] = process.argv.slice(2);
 const [temper, weakness, script] = manner;
@@ -52,7 +52,7 @@ async function playAndTell(): Promise<void> {
   if (weakness === "early-ack") tell();
   const options = {
     temper: temper === "stubborn" ? temper : undefined,
-    script: script === "keys" ? script : undefined,
+    script: SCRIPTS.find((name) => name === script),
   } as const;
   for await (const _ of play(folder, options)) tell();
   closeSync(log);

@@ -13,24 +13,30 @@ import { SqliteJobStore } from "../../src/store/sqlite/store.ts";
 import { newJob } from "../support/factories.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
-import * as keys from "./script-of-keys.ts";
-import * as work from "./script-of-work.ts";
+import { flows } from "./script-of-flows.ts";
+import { keys } from "./script-of-keys.ts";
+import { work } from "./script-of-work.ts";
 import { did, type Life, type Patience, type Scene, type Step } from "./steps.ts";
 
 /** The file that a script copies the database into. */
 export const BACKUP = "backup.db";
 export const DATABASE = "jobs.db";
 
-/** `work`: claims, runs and their ends. `keys`: keys, gates, reviews and what retention removes. */
-export type Script = "work" | "keys";
+const LIVES = { work, keys, flows } as const satisfies Readonly<Record<string, Life>>;
 
-const SCRIPTS: Readonly<Record<Script, Life>> = { work, keys };
+/**
+ * `work`: claims, runs and their ends. `keys`: keys, gates, reviews and what retention removes.
+ * `flows`: jobs that wait for a name or for others, logs and stale marks.
+ */
+export type Script = keyof typeof LIVES;
+export const SCRIPTS: readonly Script[] = ["work", "keys", "flows"];
 
 /** What only reads, and the fence, behind which nothing can be written any more. */
 const OTHER_VERBS = new Set(
   [
     "constructor silent overdue gates get attempts list count stats deadLetter deadLetters",
     "workers feed feedEnd watch examine fence recall progress units unitHolders",
+    "logs awaited occupant outlived",
   ].flatMap((line) => line.split(" ")),
 );
 
@@ -84,7 +90,7 @@ async function* stepsOf(
       return listening(store, patiently, heard);
     });
   const scene: Scene = { clock, path, worker: id(), job, patiently };
-  const life = SCRIPTS[script];
+  const life = LIVES[script];
 
   const store = await open();
   yield did("open");

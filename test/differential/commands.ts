@@ -10,6 +10,7 @@ import type { DedupKey, IdempotencyKey } from "../../src/store/work.ts";
 const TYPES: readonly string[] = ["email", "report"];
 const TENANTS: readonly string[] = ["default", "acme"];
 const LANES: readonly string[] = ["general", "slow"];
+const NAMES: readonly string[] = ["docs/main", "docs/next"];
 const CATEGORIES = ["billing", null] as const;
 const TAGS = [{}, {}, { customer: "c1" }, { customer: "c2", größe: "groß" }] as const;
 const PAYLOADS = [
@@ -41,6 +42,9 @@ export interface JobWish {
   readonly correlation: number | null;
   readonly parent: number | null;
   readonly retryOf: number | null;
+  readonly concurrencyKey: string | null;
+  readonly after: readonly number[] | null;
+  readonly onFailed: "cancel" | "run";
   readonly idempotency: IdempotencyKey | null;
   readonly dedup: DedupKey | null;
   readonly tags: Readonly<Record<string, string>>;
@@ -109,6 +113,10 @@ export type Command =
   | { readonly do: "settle"; readonly items: readonly SettleWish[] }
   | { readonly do: "overcharge"; readonly claim: ClaimWish }
   | { readonly do: "rescue"; readonly worker: number; readonly limit: number; late: boolean }
+  | { readonly do: "occupy"; readonly claim: ClaimWish; readonly names: readonly string[] }
+  | { readonly do: "occupant"; readonly tenant: string; readonly name: string }
+  | { readonly do: "awaited"; readonly job: number }
+  | { readonly do: "proceed" }
   | { readonly do: "promote"; readonly limit: number }
   | { readonly do: "cancel" | "hurry" | "get" | "attempts" | "deadLetter"; readonly job: number }
   | { readonly do: "intervene"; readonly job: number; readonly end: "failed" | "hopeless" }
@@ -164,6 +172,9 @@ const wish: fc.Arbitrary<JobWish> = fc.record({
   correlation: seldom(index),
   parent: seldom(index),
   retryOf: seldom(index),
+  concurrencyKey: fc.constantFrom(null, null, null, ...NAMES),
+  after: seldom(fc.array(job, { minLength: 1, maxLength: 3 })),
+  onFailed: fc.constantFrom("cancel", "cancel", "run"),
   idempotency: seldom(
     fc.record({
       key: fc.constantFrom("i1", "i2"),
@@ -189,7 +200,7 @@ const jobs: fc.Arbitrary<readonly JobWish[]> = fc.oneof(
 );
 
 function plain(asked: JobWish): JobWish {
-  return { ...asked, idempotency: null, dedup: null, retryOf: null };
+  return { ...asked, idempotency: null, dedup: null, retryOf: null, after: null };
 }
 
 /** In a caller's transaction nobody repeats what he asked for before. */
@@ -279,6 +290,16 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [4, of("hold", {})],
     [4, of("release", {})],
     [1, of("gates", {})],
+  ],
+  [
+    [4, of("occupy", { claim, names: fc.subarray([...NAMES, "own"], { minLength: 1 }) })],
+    [2, of("occupant", { tenant: fc.constantFrom(...TENANTS), name: fc.constantFrom(...NAMES) })],
+    [4, of("hold", {})],
+    [3, of("release", {})],
+    [3, of("awaited", { job })],
+    [1, of("proceed", {})],
+    [3, of("cancel", { job })],
+    [3, of("hurry", { job })],
   ],
   [
     [5, of("prune", { jobs: fc.constantFrom(0, 1, 2) })],

@@ -40,6 +40,8 @@ export interface Subject {
   readonly claims: Held[];
   /** Jobs by the numbers that this store has for them. */
   readonly ids: Map<JobKey, JobId>;
+  /** Resolves when nothing goes on in the background. */
+  readonly calm: () => Promise<void>;
   /** Where the feed ended when the sequence last marked it. */
   position: number;
 }
@@ -101,6 +103,14 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   handBack: move,
   settle,
   overcharge,
+  occupy,
+  occupant: async ({ store }, _script, { tenant, name }) => {
+    return { occupant: await store.occupant(tenant, name) };
+  },
+  awaited: async ({ store }, script, { job }) => {
+    return { awaited: (await store.awaited(idAt(script, job), ALL)).toSorted() };
+  },
+  proceed: ({ store }) => store.proceed(ALL),
   rescue,
   promote: ({ store }, _script, { limit }) => store.promote(limit),
   cancel: ({ store }, script, { job }) => store.cancel(idAt(script, job), "ada", `reason ${job}`),
@@ -262,6 +272,18 @@ async function overcharge(
   if (lease === undefined || job === undefined) return null;
   const settlement = { ...endDecision("succeeded")(job), tries: 99 };
   return subject.store.settle([{ lease, key: job.key, n: job.n, settlement }]);
+}
+
+async function occupy(
+  subject: Subject,
+  script: Script,
+  { claim: wish, names }: CommandOf<"occupy">,
+): Promise<unknown> {
+  const target = aim(script, subject, wish, true);
+  const { lease, jobs = [] } = subject.claims[target.claim] ?? {};
+  const job = oneOf(jobs, target.job);
+  if (lease === undefined || job === undefined) return null;
+  return subject.store.occupy({ lease, key: job.key, n: job.n }, names);
 }
 
 async function rescue(

@@ -91,6 +91,7 @@ async function compare(
   const answers: { readonly name: string; readonly answer: unknown }[] = [];
   for (const subject of subjects) {
     answers.push({ name: subject.name, answer: await ask(subject) });
+    await subject.calm();
   }
   const [first, ...others] = answers;
   const told = others.flatMap(({ name, answer }) =>
@@ -127,7 +128,7 @@ function scriptOf(
     const job = jobOf(model, { ids, asked }, wish);
     const made =
       command.do === "reprocess"
-        ? { ...job, retryOf: letterAt({ ids: known, letters }, command.job) }
+        ? { ...job, after: [], retryOf: letterAt({ ids: known, letters }, command.job) }
         : job;
     asked.push(made);
     if (!ids.includes(made.id)) ids.push(made.id);
@@ -159,10 +160,11 @@ function jobOf(
   { ids, asked }: { readonly ids: readonly JobId[]; readonly asked: readonly NewJob[] },
   wish: JobWish,
 ): NewJob {
-  const { dueMs, isInstant, correlation, parent, retryOf, repeats, ...same } = wish;
+  const { dueMs, isInstant, correlation, parent, retryOf, repeats, after, ...same } = wish;
   const first = repeats === null ? undefined : asked[repeats.job % asked.length];
-  // Whether a known id or a bad value is complained about first is left open.
-  const priority = first === undefined ? wish.priority : Math.abs(wish.priority);
+  // Whether a known id, an unknown one or a bad value is complained about first is left open.
+  const isBadAllowed = first === undefined && after === null;
+  const priority = isBadAllowed ? wish.priority : Math.abs(wish.priority);
   if (first !== undefined && repeats?.isSame === true) return { ...first, priority };
   return newJob({
     ...same,
@@ -174,7 +176,7 @@ function jobOf(
     priority,
     createdBy: "ada",
     payloadVersion: "2",
-    concurrencyKey: "mail",
+    after: [...new Set(after?.map((each) => idAt({ ids }, each)))],
     webhookUrl: "https://example.org/hook",
   });
 }

@@ -5,7 +5,8 @@
  * - the order in which gates are named;
  * - how the feed deals events into entries, and the order of events of different jobs;
  * - how many entries of the feed retention removes;
- * - where a page of a list ends, and in which text a dead letter's spec is written.
+ * - where a page of a list ends, and in which text a dead letter's spec is written;
+ * - which of several jobs that did not end well a job is cancelled with.
  */
 import type {
   AttemptRecord,
@@ -27,13 +28,22 @@ export function withoutKey<Row extends { readonly key: JobKey }>(row: Row): Omit
 }
 
 export function record(found: JobRecord | null): unknown {
-  return found === null ? null : withoutKey(found);
+  if (found === null) return null;
+  return { ...withoutKey(found), cancelReason: reasonOf(found.cancelReason) };
 }
 
 export function attempts({ claims }: Subject, rows: readonly AttemptRecord[]): unknown {
   return rows.map(({ fence, ...row }) => {
-    return { ...row, claim: claims.findIndex(({ lease }) => lease.number === fence) };
+    return {
+      ...row,
+      reason: reasonOf(row.reason),
+      claim: claims.findIndex(({ lease }) => lease.number === fence),
+    };
   });
+}
+
+function reasonOf(text: string | null): string | null {
+  return text?.replace(/^job .*, which it was to run after, .*$/, "after") ?? null;
 }
 
 export function gates(found: readonly Gate[]): unknown {

@@ -55,7 +55,14 @@ export async function openStage(
         enqueueInside(model.world, jobs, commits),
       ),
       subjectOf("SQLite", plant("SQLite", sqlite), insideSqlite(sqlite, handle)),
-      subjectOf("PostgreSQL", plant("PostgreSQL", unhurried), insidePostgres(unhurried, postgres)),
+      {
+        ...subjectOf(
+          "PostgreSQL",
+          plant("PostgreSQL", unhurried),
+          insidePostgres(unhurried, postgres),
+        ),
+        calm: () => proceedAll(unhurried, postgres, model),
+      },
     ],
     async advance(ms) {
       await clock.advance(ms);
@@ -72,7 +79,22 @@ export async function openStage(
 }
 
 function subjectOf(name: string, store: Compared, inside: Inside): Subject {
-  return { name, store, inside, claims: [], ids: new Map(), position: 0 };
+  const calm = async (): Promise<void> => {};
+  return { name, store, inside, claims: [], ids: new Map(), calm, position: 0 };
+}
+
+/** After its answer, the store tells those who waited for ended jobs; this waits for it. */
+async function proceedAll(
+  store: JobStore,
+  { pool, schema }: PostgresTestStore,
+  { world }: ModelStore,
+): Promise<void> {
+  if (![...world.jobs.values()].some(({ asked }) => asked.after.length > 0)) return;
+  for (;;) {
+    const moved = await store.proceed(1_000);
+    const { rows } = await pool.query(`SELECT 1 FROM "${schema}".ended LIMIT 1`);
+    if (moved === 0 && rows.length === 0) return;
+  }
 }
 
 function insideSqlite(store: JobStore, handle: DatabaseSync): Inside {

@@ -7,7 +7,7 @@ import { inspect } from "node:util";
 import type { PostgresServer } from "../support/postgres.ts";
 import { openPostgres, type PostgresTestStore } from "../support/stores.ts";
 import { violations } from "./invariants.ts";
-import type { Pair } from "./pairs.ts";
+import type { Pair } from "./pair.ts";
 import { Side, type Rewrite } from "./side.ts";
 import { Stops } from "./stops.ts";
 

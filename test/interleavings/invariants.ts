@@ -50,6 +50,42 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
      GROUP BY job.retry_of`,
   ],
   [
+    "has a name, and not one run that began and goes on",
+    `SELECT slot.job AS key, (
+       SELECT count(*) FROM millrace.lease AS lease
+       CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts) AS run (key, n, start)
+       WHERE run.key = slot.job AND run.n = slot.n AND run.start IS NOT NULL AND NOT EXISTS (
+         SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n)
+     ) AS found
+     FROM millrace.slot AS slot`,
+  ],
+  [
+    "runs, and another has its key or nobody",
+    `SELECT job.key, (
+       SELECT count(*) FROM millrace.slot AS slot
+       WHERE slot.tenant = job.tenant AND slot.name = job.concurrency
+         AND slot.job = job.key AND slot.n = run.n
+     ) AS found
+     FROM millrace.lease AS lease
+     CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+     JOIN millrace.job AS job ON job.key = run.key
+     WHERE job.concurrency IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n)`,
+  ],
+  [
+    "waits for others, and nobody knows for whom",
+    `SELECT place.key, least(1, (
+       SELECT count(*) FROM millrace.need AS need WHERE need.job = place.key)) AS found
+     FROM millrace.blocked AS place WHERE place.gate = 0`,
+  ],
+  [
+    "is said to wait for others, and does not",
+    `SELECT need.job AS key, (
+       SELECT count(*) FROM millrace.blocked AS place
+       WHERE place.key = need.job AND place.gate = 0) AS found
+     FROM millrace.need AS need`,
+  ],
+  [
     "is named by the ledger or by a place, and has gone",
     `SELECT key, 2 AS found FROM (
        SELECT key FROM millrace.attempt UNION SELECT key FROM millrace.ready

@@ -73,7 +73,7 @@ function field(answer: unknown, name: string): unknown {
   return value;
 }
 
-function listIn(answer: unknown, name: string): readonly unknown[] {
+export function listIn(answer: unknown, name: string): readonly unknown[] {
   const found = field(answer, name);
   return Array.isArray(found) ? found : [];
 }
@@ -84,6 +84,10 @@ export function statusOf(answer: unknown): unknown {
 
 export function takes(answer: unknown, id: JobId): boolean {
   return listIn(answer, "jobs").some((job) => field(job, "id") === id);
+}
+
+export function takesAny(answer: unknown): boolean {
+  return listIn(answer, "jobs").length > 0;
 }
 
 export function takesNothing(answer: unknown): boolean {
@@ -118,8 +122,15 @@ export function returnedBy(answer: unknown): unknown {
 
 /** How many jobs of a call were made. */
 export function madeBy(answer: unknown): number {
-  if (!Array.isArray(answer)) return 0;
-  return answer.filter((each) => statusOf(each) === "created").length;
+  return madeIn(answer).length;
+}
+
+/** The jobs of a call that were made. */
+export function madeIn(answer: unknown): readonly JobId[] {
+  if (!Array.isArray(answer)) return [];
+  return answer
+    .filter((each) => statusOf(each) === "created")
+    .map((each) => String(field(each, "id")));
 }
 
 /** Whether a dead letter got its successor by this. */

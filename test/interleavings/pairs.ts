@@ -1,22 +1,10 @@
-/** Pairs of verbs that may meet, what they find at the beginning, and what must come of it. */
-import type { JobStore } from "../../src/store/store.ts";
+/** All pairs of verbs that may meet; those about names and needs have a file of their own. */
 import { completed, retryIn } from "../support/factories.ts";
-import type { PostgresTestStore } from "../support/stores.ts";
 import * as judged from "./judgements.ts";
-import type { Outcome } from "./judgements.ts";
+import { FLOW_PAIRS } from "./flow-pairs.ts";
+import { pair, type Pair } from "./pair.ts";
 import * as scenes from "./scenes.ts";
-import type { Scene } from "./scenes.ts";
 import * as verbs from "./verbs.ts";
-import type { Verb } from "./verbs.ts";
-
-export interface Pair {
-  readonly name: string;
-  prepare(db: PostgresTestStore): Promise<Scene>;
-  left(store: JobStore, scene: Scene): Promise<unknown>;
-  right(store: JobStore, scene: Scene): Promise<unknown>;
-  /** What is wrong with the answers. */
-  judge(outcome: Outcome): Promise<readonly string[]>;
-}
 
 export const PAIRS: readonly Pair[] = [
   pair("claim / claim", scenes.waiting, verbs.claim, verbs.claim, ({ left, right, id }) =>
@@ -194,14 +182,5 @@ export const PAIRS: readonly Pair[] = [
   pair("hold / cancel", scenes.gated, verbs.hold, verbs.cancel, judged.endsAs("cancelled")),
   pair("release / cancel", scenes.held, verbs.release, verbs.cancel, judged.endsAs("cancelled")),
   pair("release / claim", scenes.held, verbs.release, verbs.claim, judged.takenOr("queued")),
+  ...FLOW_PAIRS,
 ];
-
-function pair(
-  name: string,
-  prepare: Pair["prepare"],
-  left: Verb,
-  right: Verb,
-  judge: (outcome: Outcome) => readonly string[] | Promise<readonly string[]>,
-): Pair {
-  return { name, prepare, left, right, judge: async (outcome) => judge(outcome) };
-}

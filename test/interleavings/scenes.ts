@@ -9,6 +9,8 @@ import type { PostgresTestStore } from "../support/stores.ts";
 export interface Scene {
   readonly id: JobId;
   readonly batch: Batch | null;
+  /** Another run, where there are two. */
+  readonly rival?: Batch;
   readonly other: WorkerId;
 }
 

@@ -6,7 +6,8 @@ import type { PoolClient } from "pg";
 import type { PostgresTestStore } from "../support/stores.ts";
 import { SIDE_SETTING } from "./side.ts";
 
-const TABLES = ["ready", "lease", "attempt", "dedup", "idempotency"];
+const PLACES = ["ready", "blocked", "lease", "attempt"];
+const TABLES = [...PLACES, "dedup", "idempotency", "slot", "need", "ended"];
 /** Rows that one verb writes at most. */
 const STOPS_MAX = 40;
 

@@ -178,7 +178,7 @@ describe("an invariant that does not hold", () => {
     expect(deep.map(({ name }) => name)).toEqual(["stale cancel request", "tag without job"]);
     expect(deep.at(-1)).toMatchObject({ invariant: "I19", count: 1, jobs: ["key 999999"] });
     expect(await patient.findings("--deep")).toEqual([]);
-    expect((await patient.doctor()).out).toContain("invariants: 10 hold; 8 more with --deep");
+    expect((await patient.doctor()).out).toContain("invariants: 14 hold; 8 more with --deep");
   });
 });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { makePostgresStore } from "../../src/store/postgres/make.ts";
 import { migrations } from "../../src/store/postgres/queries.gen.ts";
 import type { Migration } from "../../src/store/migrations.ts";
+import { PROTOCOL } from "../../src/store/store.ts";
 import { completed } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { add, claimable, joinWorker, settleAll, take } from "../support/steps.ts";
@@ -35,7 +36,9 @@ const EXPANDING = next(`
   CREATE FUNCTION millrace.region_of(wanted bigint) RETURNS text LANGUAGE sql STABLE
       RETURN (SELECT region FROM millrace.job WHERE key = wanted);
 `);
-const CONTRACTING = next("UPDATE millrace.meta SET value = '2' WHERE name = 'min_protocol';");
+const CONTRACTING = next(
+  `UPDATE millrace.meta SET value = '${PROTOCOL + 1}' WHERE name = 'min_protocol';`,
+);
 
 function next(sql: string): readonly Migration[] {
   return [...migrations, { version: NEWEST + 1, name: "of a newer release", sql }];
@@ -98,7 +101,7 @@ describe("a worker and a producer of the release before", () => {
 
     expect(await mill.result(running)).toBe("ended well");
     expect(logged).toEqual([expect.stringMatching(/newer release.*takes no new jobs/)]);
-    const worker2 = await joinWorker(newer, { protocol: 2 });
+    const worker2 = await joinWorker(newer, { protocol: PROTOCOL + 1 });
     expect(await claimable(newer, { worker: worker2 })).toEqual([waiting.id]);
     await stopped(mill, worker);
     await newer.close();

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import { latch, openTest, untilAborted, type RuntimeTest } from "./support.ts";
+import { latch, openTest, unchecked, untilAborted, type RuntimeTest } from "./support.ts";
 
 const say = (text: string, { attempt }: { readonly attempt: number }): string => {
   if (text === "fail") throw new NonRetryableError("as asked");
@@ -42,6 +42,78 @@ describe("jobs.retry", () => {
       ...options,
     });
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "failed" });
+  });
+
+  test("of a completed pipeline is refused, unless it is to run all of it again", async () => {
+    await using kit = await openTest();
+    const ran: string[] = [];
+    const job = defineJob({ type: "job", payload: typed<string>() })
+      .phase("one", (name) => void ran.push(`one ${name}`))
+      .phase("two", (name) => void ran.push(`two ${name}`));
+    const options = { correlationId: "trace", tags: { a: "b" }, tenant: "acme" };
+    const first = await kit.mill.enqueue(job, "x", options);
+    await kit.drain([job]);
+
+    await expect(kit.mill.jobs.retry(first.id)).rejects.toMatchObject({
+      code: "NOTHING_TO_RETRY",
+      status: 409,
+      hint: expect.stringContaining("{ restart: true }"),
+      details: { id: first.id },
+    });
+    const again = await kit.mill.jobs.retry(first.id, { restart: true });
+    await kit.drain([job]);
+
+    expect(again).toMatchObject({ created: true, type: "job" });
+    expect(ran).toEqual(["one x", "two x", "one x", "two x"]);
+    expect(await kit.mill.jobs.get(again.id)).toMatchObject({
+      state: "completed",
+      retryOf: first.id,
+      ...options,
+    });
+  });
+
+  test("of a completed pipeline that has got a new phase, or restarts, is taken", async () => {
+    await using kit = await openTest();
+    const ran: string[] = [];
+    const job = defineJob({ type: "job" }).phase("one", () => void ran.push("one"));
+    const restarting = defineJob({ type: "restarting", onRetry: "restart" }).phase("one", () => {
+      ran.push("restarted");
+    });
+    const [first, second] = await kit.mill.enqueueMany([job.of(), restarting.of()]);
+    await kit.drain([job, restarting]);
+
+    const longer = job.phase("two", () => void ran.push("two"));
+    await kit.drain([longer]);
+    await kit.mill.jobs.retry(first.id);
+    await kit.mill.jobs.retry(second.id);
+    await kit.drain([longer, restarting]);
+
+    expect(ran.toSorted()).toEqual(["one", "restarted", "restarted", "two"]);
+  });
+
+  test("of a completed plain job runs it again, whatever it remembers", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(echo, "once more");
+    await kit.drain([echo]);
+
+    const again = await kit.mill.jobs.retry(job.id);
+    await kit.drain([echo]);
+
+    expect(await kit.mill.result(again)).toBe("once more");
+  });
+
+  test.each([
+    ["restart of a job that is not over", { restart: true }, "restart is for jobs that are over"],
+    ["an unknown option", { restrat: true }, "did you mean restart?"],
+    ["what is neither true nor false", { restart: "yes" }, "true or false"],
+  ])("refuses %s", async (_, options, message) => {
+    await using kit = await openTest();
+    const { id } = await kit.mill.enqueue(echo, "waiting");
+
+    await expect(kit.mill.jobs.retry(id, unchecked(options))).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining(message),
+    });
   });
 
   test("of a final job keeps how it treats a crash and who owns its retries", async () => {

@@ -1,5 +1,5 @@
 /** How far a job has come: what is stored, what is told, and how often. */
-import { defineJob, type Events } from "millrace";
+import { defineJob, docverse, NonRetryableError, TransientError, type Events } from "millrace";
 import { describe, expect, test } from "vitest";
 import { countCalls, latch, openTest, unchecked, type RuntimeTest } from "./support.ts";
 
@@ -73,6 +73,65 @@ describe("ctx.progress", () => {
       },
       { id, phase: "tracking", percent: 0, overall: 50 },
     ]);
+  });
+
+  test("000-29 is reset by a new attempt of a plain handler that restarts", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const job = defineJob({ type: "job", onRetry: "restart" }).run(async (_, ctx) => {
+      await kit.settled();
+      const { percent, data } = await kit.mill.jobs.progress(ctx.job.id);
+      seen.push([ctx.attempt, percent, data]);
+      if (ctx.attempt === 1) await ctx.progress(60, { message: "object 60" });
+      throw new TransientError("no");
+    });
+    const { id } = await kit.mill.enqueue(job, undefined, { maxAttempts: 2 });
+    kit.mill.work({ jobs: [job] });
+
+    await kit.advance("1m");
+
+    expect(seen).toEqual([
+      [1, 0, null],
+      [2, 0, null],
+    ]);
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "failed", progress: 0 });
+  });
+
+  test("000-40 is reset where the preset restarts", async () => {
+    await using kit = await openTest({ preset: docverse });
+    const ran: string[] = [];
+    const job = defineJob({ type: "job" })
+      .phase("one", () => void ran.push("one"))
+      .phase("two", (_, ctx) => {
+        ran.push("two");
+        if (ctx.attempt === 1) throw new TransientError("no");
+      });
+    await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+
+    await kit.advance("1m");
+
+    expect(ran).toEqual(["one", "two", "one", "two"]);
+  });
+
+  test("that a restarting attempt tells before its first step is not forgotten", async () => {
+    await using kit = await openTest();
+    const seen: number[] = [];
+    const job = defineJob({ type: "job", onRetry: "restart" }).run(async (_, ctx) => {
+      await ctx.progress(30);
+      await ctx.step("step", () => 1);
+      await ctx.step("other", async () => {
+        seen.push((await kit.mill.jobs.progress(ctx.job.id)).percent);
+      });
+      throw new NonRetryableError("no");
+    });
+    const first = await kit.mill.enqueue(job);
+    await kit.drain([job]);
+
+    await kit.mill.jobs.retry(first.id);
+    await kit.drain([job]);
+
+    expect(seen).toEqual([30, 30]);
   });
 
   test("10,000 times in a row becomes few notes, and the newest wins", async () => {
@@ -270,7 +329,7 @@ describe("jobs.progress", () => {
       data: null,
       at: null,
       phases: [],
-      units: { total: 0, running: 0, completed: 0, failed: 0 },
+      units: { total: 0, running: 0, pending: 0, completed: 0, failed: 0 },
     });
     await expect(kit.mill.jobs.progress("01JCR5M4X2E8T9V6B3N7K0QWAZ")).rejects.toMatchObject({
       code: "JOB_NOT_FOUND",

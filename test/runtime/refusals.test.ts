@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { openTest, unchecked } from "./support.ts";
 
+const UNKNOWN = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
+
 const strict = defineJob({
   type: "strict",
   payload: z.object({ amount: z.number().min(1), currency: z.string().default("EUR") }),
@@ -203,20 +205,40 @@ describe("an option of enqueue", () => {
   );
 
   test.each([
-    ["concurrencyKey", "mailbox-1"],
-    ["after", []],
-  ])("that does nothing yet, %s, is refused instead of ignored", async (name, value) => {
+    ["an empty concurrencyKey", { concurrencyKey: "" }, "concurrencyKey"],
+    ["a concurrencyKey that is too long", { concurrencyKey: "x".repeat(501) }, "concurrencyKey"],
+    ["a concurrencyKey that is no text", { concurrencyKey: 7 }, "concurrencyKey"],
+    ["after that is no list", { after: { id: UNKNOWN } }, "after"],
+    ["after with an id alone", { after: [{ id: UNKNOWN }, UNKNOWN] }, "after[1]"],
+    ["after with what is no id", { after: [{ id: "seven" }] }, "after[0]"],
+    ["onFailed without after", { onFailed: "run" }, "onFailed"],
+    ["an unknown onFailed", { after: [], onFailed: "runs" }, "onFailed"],
+  ])("such as %s is refused", async (_, options, option) => {
     await using kit = await openTest();
     const bare = defineJob({ type: "bare" });
 
-    await expect(
-      kit.mill.enqueue(bare, undefined, unchecked({ [name]: value })),
-    ).rejects.toMatchObject({
-      code: "NOT_YET",
-      message: expect.stringContaining(name),
-      details: { option: name },
+    await expect(kit.mill.enqueue(bare, undefined, unchecked(options))).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining(option),
+      details: { option },
     });
     await kit.expectNotEnqueued(bare);
+  });
+
+  test("after names a thousand jobs at most, each counted once", async () => {
+    await using kit = await openTest();
+    const bare = defineJob({ type: "bare" });
+    const jobs = await kit.mill.enqueueMany(Array.from({ length: 1_001 }, () => bare.of()));
+
+    const thousand = jobs.slice(0, 1_000);
+    const twice = [...thousand, ...thousand];
+    const { created } = await kit.mill.enqueue(bare, undefined, { after: twice });
+
+    expect(created).toBe(true);
+    await expect(kit.mill.enqueue(bare, undefined, { after: jobs })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining("names 1001 jobs, and 1000 at most"),
+    });
   });
 
   test("tx is refused for children, which come into being with the end of their run", async () => {
@@ -234,5 +256,38 @@ describe("an option of enqueue", () => {
       error: { message: expect.stringContaining("tx belongs to mill.enqueue") },
     });
     await kit.expectNotEnqueued(child);
+  });
+});
+
+describe("an option of work", () => {
+  const bare = defineJob({ type: "bare" }).run(() => {});
+
+  test.each([
+    [{ jobs: [bare], lanez: { general: 1 } }, "work: lanez is unknown; did you mean lanes?"],
+    [{ jobs: [bare], concurrency: 8 }, "work: concurrency is unknown; known are jobs, "],
+    [{ job: [bare] }, "work: job is unknown; did you mean jobs?"],
+    [{}, "work: jobs must be a list of jobs"],
+    [{ jobs: bare }, "work: jobs must be a list of jobs"],
+  ])("that is not known is refused: %o", async (options, message) => {
+    await using kit = await openTest();
+
+    expect(() => kit.mill.work(unchecked(options))).toThrow(
+      expect.objectContaining({
+        code: "OPTION_INVALID",
+        message: expect.stringContaining(message),
+      }),
+    );
+    expect(await kit.mill.workers.list()).toEqual([]);
+  });
+
+  test("that is undefined is left out", async () => {
+    await using kit = await openTest();
+
+    const worker = kit.mill.work(
+      unchecked({ jobs: [bare], lanes: undefined, retention: undefined }),
+    );
+    await worker.ready;
+
+    expect(await kit.mill.workers.list()).toHaveLength(1);
   });
 });

@@ -53,7 +53,11 @@ function storeOf(mill: Millrace): JobStore {
 type Verb =
   | "claim"
   | "handBack"
+  | "hold"
   | "join"
+  | "markStale"
+  | "occupy"
+  | "proceed"
   | "promote"
   | "recall"
   | "record"

@@ -464,9 +464,9 @@ describe("ctx.each", () => {
 
     expect(await kit.outcomes(enqueued)).toEqual(["interrupted"]);
     expect(await unitsOf(kit.mill, enqueued)).toEqual({
-      a: "running",
+      a: "pending",
       b: "completed",
-      c: "running",
+      c: "pending",
     });
     await kit.drain([job]);
     expect(ran).toEqual(["a", "b", "a", "c"]);
@@ -511,7 +511,24 @@ describe("ctx.each", () => {
     ["a key that is too long", [["x".repeat(501)]], "OPTION_INVALID", "at most 500 characters"],
     ["no slots", [["a"], { concurrency: 0 }], "OPTION_INVALID", "from 1 to 1000, not 0"],
     ["an unknown option", [["a"], { concurency: 2 }], "OPTION_INVALID", "did you mean"],
-    ["exclusive units", [["a"], { exclusive: String }], "NOT_YET", "exclusive"],
+    [
+      "an exclusive name that is no text",
+      [["a", "b"], { exclusive: (item: string) => (item === "b" ? 7 : item) }],
+      "OPTION_INVALID",
+      "the exclusive name of item 1 must be a text",
+    ],
+    [
+      "an empty exclusive name",
+      [["a"], { exclusive: () => "" }],
+      "OPTION_INVALID",
+      "the exclusive name of item 0",
+    ],
+    [
+      "an exclusive name that is too long",
+      [["a"], { exclusive: () => "x".repeat(501) }],
+      "OPTION_INVALID",
+      "at most 500 characters",
+    ],
   ])("refuses %s before anything runs", async (_, [items, options], code, message) => {
     await using kit = await openTest();
     let calls = 0;
@@ -578,7 +595,13 @@ describe("ctx.each", () => {
       failedUnits: 10,
     });
     const { units } = await kit.mill.jobs.progress(enqueued.id);
-    expect(units).toEqual({ total: 10_000, running: 0, completed: 9_990, failed: 10 });
+    expect(units).toEqual({
+      total: 10_000,
+      running: 0,
+      pending: 0,
+      completed: 9_990,
+      failed: 10,
+    });
     expect(calls["record"]).toBeLessThan(1_000);
   });
 });
@@ -621,5 +644,40 @@ describe("jobs.units", () => {
       code: "OPTION_INVALID",
       details: { option },
     });
+  });
+});
+
+describe("units that began and have not ended", () => {
+  test("run only while their job does, and are pending otherwise (000-32)", async () => {
+    await using kit = await openTest();
+    const { mill } = kit;
+    const seen: unknown[] = [];
+    const job = defineJob({ type: "job" })
+      .phase("one", () => {})
+      .phase("two", async (_, ctx) => {
+        const units = ctx.each(["a", "b"], String, async (unit) => {
+          if (unit === "b") return;
+          const { units: running } = await mill.jobs.units(ctx.job.id, { state: "running" });
+          const { units: pending } = await mill.jobs.units(ctx.job.id, { state: "pending" });
+          const holders = await mill.jobs.holders("a");
+          seen.push(running[0]?.key, pending, holders[0]?.id === ctx.job.id);
+          ctx.snooze("1h");
+        });
+        await units;
+      });
+    const { id } = await mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(seen).toEqual(["a", [], true]);
+    expect(await mill.jobs.holders("a")).toEqual([]);
+    expect((await mill.jobs.units(id, { state: "running" })).units).toEqual([]);
+    expect((await mill.jobs.units(id, { state: "pending" })).units).toMatchObject([
+      { key: "a", phase: "two", state: "pending" },
+    ]);
+    const counts = { total: 2, running: 0, pending: 1, completed: 1, failed: 0 };
+    const { units, phases } = await mill.jobs.progress(id);
+    expect(units).toEqual(counts);
+    expect(phases.find(({ name }) => name === "two")?.units).toEqual(counts);
   });
 });

@@ -5,13 +5,16 @@ import type { PauseTarget } from "../../src/face/client.ts";
 import type { EnqueueOptions } from "../../src/face/enqueue.ts";
 import type { GateName, NewJob } from "../../src/store/store.ts";
 import { textOf } from "./answers.ts";
-import type { House, Member } from "./house.ts";
-import { contracts, PRESET, type Payload } from "./jobs.ts";
+import type { Member } from "./house.ts";
+import { Draw } from "./draw.ts";
+import { FLOW_OPERATIONS, someParents } from "./flow-actions.ts";
+import { contracts, type Payload } from "./jobs.ts";
 import type { Pauses } from "./pauses.ts";
-import type { Action, Behaviour, Plan } from "./plan.ts";
+import { isPipeline } from "./pipelines.ts";
+import type { Action, Plan } from "./plan.ts";
+import { contractOf, payloadOf, uuid } from "./requests.ts";
 import { finalState, hexOf, takeSnapshot } from "./snapshot.ts";
-import type { Watch } from "./watch.ts";
-import type { World } from "./world.ts";
+import { someJob, type Operation, type Stage } from "./stage.ts";
 
 const KEYS = 4;
 /** Many: each is a name that the store has not met before. */
@@ -26,39 +29,6 @@ const GATES: readonly GateName[] = [
   { kind: "tenant", name: "n1" },
   { kind: "type", name: "gamma" },
 ];
-
-export interface Stage {
-  readonly world: World;
-  readonly watch: Watch;
-  readonly house: House;
-  readonly plan: Plan;
-  readonly path: string;
-  readonly count: (name: string) => void;
-  /** Does something between two steps of the processes. */
-  readonly soon: (label: string, work: () => void) => void;
-  /** Dead processes come again after so long. */
-  readonly restart: (role: string, ms: number) => void;
-}
-
-/** The numbers of an action, one after the other. */
-class Draw {
-  readonly #dice: readonly number[];
-  #next = 0;
-
-  constructor(dice: readonly number[]) {
-    this.#dice = dice;
-  }
-
-  upTo(max: number): number {
-    const value = this.#dice[this.#next % this.#dice.length] ?? 0;
-    this.#next += 1;
-    return Math.floor(value * max);
-  }
-
-  one<Value>(values: readonly Value[]): Value | undefined {
-    return values[this.upTo(values.length)];
-  }
-}
 
 /** Carries an action out; operations go on in the process that they fall to. */
 export function act(stage: Stage, { kind, dice }: Action): void {
@@ -139,9 +109,8 @@ function losePower({ house, watch, restart }: Stage, restartMs: number): void {
   roles.forEach((role, index) => restart(role, restartMs + index * 100));
 }
 
-type Operation = (stage: Stage, member: Member, draw: Draw) => Promise<unknown>;
-
 const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
+  ...FLOW_OPERATIONS,
   enqueue: (stage, { client }, draw) => enqueue(stage, client, draw, {}),
   enqueueDelayed: (stage, { client }, draw) =>
     enqueue(stage, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 30_000 : 6_000) }),
@@ -165,14 +134,14 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   enqueueTwice: ({ plan }, { client }, draw) => enqueueTwice(plan, client, draw),
   cancel: (stage, { client }, draw) =>
     client.jobs.cancel(someJob(stage, draw), draw.upTo(2) === 0 ? undefined : "planned"),
-  retry: (stage, { client }, draw) =>
-    client.jobs.retry(draw.upTo(2) === 0 ? someJob(stage, draw) : someEndedJob(stage, draw)),
+  retry: (stage, { client }, draw) => retry(stage, client, draw),
   fail: (stage, { client }, draw) =>
     client.jobs.fail(someJob(stage, draw), "planned", { retry: draw.upTo(2) === 0 }),
   release: (stage, { client }, draw) => client.jobs.release(someJob(stage, draw)),
   pause: (stage, { client }, draw) => pause(stage, client, draw),
   resume: (stage, { client }, draw) => client.resume(targetOf(someGate(stage, draw))),
-  prune: (_, { client }, draw) => client.parts.store.prune(PRESET.retention, 1 + draw.upTo(20)),
+  prune: ({ retention }, { client }, draw) =>
+    client.parts.store.prune(retention.pruned, 1 + draw.upTo(20)),
   async reprocess(_, { client }, draw) {
     const letter = draw.one(await client.deadLetters.list());
     if (letter !== undefined) await client.deadLetters.reprocess(letter.id, { actor: "planned" });
@@ -214,17 +183,6 @@ async function stopWorker(stage: Stage, member: Member, draw: Draw): Promise<voi
   restart(role, draw.upTo(plan.leaseMs));
 }
 
-function contractOf(draw: Draw) {
-  return draw.one(contracts) ?? contracts[0];
-}
-
-function payloadOf({ behaviours, runMs }: Plan, draw: Draw): Payload {
-  const runs = Array.from({ length: 1 + draw.upTo(3) }, (): Behaviour => {
-    return draw.one(behaviours) ?? "ok";
-  });
-  return { token: draw.upTo(1_000), runs, ms: draw.upTo(runMs) };
-}
-
 function enqueue(stage: Stage, client: Client, draw: Draw, options: EnqueueOptions) {
   const payload = payloadOf(stage.plan, draw);
   const maxAttempts = 1 + draw.upTo(6);
@@ -246,6 +204,18 @@ async function enqueueIdempotent(stage: Stage, client: Client, draw: Draw): Prom
   }
 }
 
+/** A job that waits is hurried; one that is over is repeated, now and then by two at once. */
+async function retry(stage: Stage, client: Client, draw: Draw): Promise<void> {
+  if (draw.upTo(3) === 0) {
+    await client.jobs.retry(someJob(stage, draw));
+    return;
+  }
+  const id = someEndedJob(stage, draw);
+  const restart = draw.upTo(4) === 0;
+  const times = draw.upTo(3) === 0 ? 2 : 1;
+  await Promise.all(Array.from({ length: times }, () => client.jobs.retry(id, { restart })));
+}
+
 /** In a transaction of the caller, which ends one way or the other. */
 async function enqueueInside(stage: Stage, { client }: Member, draw: Draw): Promise<void> {
   const database = new DatabaseSync(stage.path);
@@ -253,7 +223,9 @@ async function enqueueInside(stage: Stage, { client }: Member, draw: Draw): Prom
     // Prepared, so that the watch sees them.
     database.prepare("BEGIN IMMEDIATE").run();
     const tx = { tx: database };
-    const { id } = await client.enqueue(contractOf(draw), payloadOf(stage.plan, draw), tx);
+    const after = draw.upTo(3) === 0 ? { after: someParents(stage, draw) } : {};
+    const options = { ...tx, ...after };
+    const { id } = await client.enqueue(contractOf(draw), payloadOf(stage.plan, draw), options);
     if (draw.upTo(2) === 0) {
       database.prepare("COMMIT").run();
       return;
@@ -287,6 +259,8 @@ async function enqueueTwice(plan: Plan, client: Client, draw: Draw): Promise<voi
     parentId: null,
     retryOf: null,
     concurrencyKey: null,
+    after: [],
+    onFailed: "cancel",
     idempotency: null,
     dedup: draw.upTo(2) === 0 ? null : { key: `t${draw.upTo(KEYS)}`, onConflict: "replace" },
     webhookUrl: null,
@@ -343,31 +317,13 @@ async function explain(
   pauses.checkExplained(before, pauses.ask(job, process.clock.now()), explanation);
 }
 
-/** A job that is still there, mostly one that somebody holds. */
-function someJob({ watch: { committed }, house }: Stage, draw: Draw): string {
-  const held = [...committed.held.keys()].flatMap((key) => committed.jobs.get(key)?.id ?? []);
-  const here = [...committed.keys.keys()];
-  const isHeld = draw.upTo(3) > 0 && held.length > 0;
-  const hex = draw.one(isHeld ? held : here) ?? draw.one([...house.answers.acked.keys()]);
-  if (hex === undefined) throw new Error("there is no job yet");
-  return uuid(hex);
-}
-
 function someEndedJob({ watch: { committed } }: Stage, draw: Draw): string {
-  const over = [...committed.jobs.values()].filter(
-    ({ key }) => finalState(committed, key) !== null,
-  );
+  const isWanted = draw.upTo(2) === 0 ? () => true : isPipeline;
+  const over = [...committed.jobs.values()].filter(({ key, type }) => {
+    return finalState(committed, key) !== null && isWanted(committed.names.get(type) ?? "");
+  });
   // Of the oldest, so that one is repeated more than once.
   const job = draw.one(over.slice(0, KEYS));
   if (job === undefined) throw new Error("no job is over yet");
   return uuid(job.id);
-}
-
-function uuid(hex: string): string {
-  const letters = hex.toLowerCase();
-  const cuts = [0, 8, 12, 16, 20, 32];
-  return cuts
-    .slice(1)
-    .map((end, index) => letters.slice(cuts[index], end))
-    .join("-");
 }

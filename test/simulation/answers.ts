@@ -3,11 +3,14 @@
  * must stay true.
  */
 import type { SettleItem } from "../../src/store/store.ts";
+import type { Doer } from "./deeds.ts";
+import { NoteAnswers } from "./note-answers.ts";
 import type { Report } from "./invariants.ts";
 import type { Payload } from "./jobs.ts";
 import { Pauses } from "./pauses.ts";
 import type { Behaviour } from "./plan.ts";
-import { finalState, hexOf, type AttemptRow, type JobRow, type Snapshot } from "./snapshot.ts";
+import type { AttemptRow, JobRow } from "./rows.ts";
+import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 import { checkTruth } from "./truth.ts";
 import type { Watch } from "./watch.ts";
 import type { Process } from "./world.ts";
@@ -17,6 +20,9 @@ const ENDS: Readonly<Partial<Record<Behaviour, string>>> = {
   ok: "succeeded",
   slow: "succeeded",
   child: "succeeded",
+  talk: "succeeded",
+  step: "succeeded",
+  family: "succeeded",
   throw: "failed",
   transient: "failed",
   fatal: "failed",
@@ -44,6 +50,7 @@ export class Answers {
   /** Processes that were asked to take no new work, which stays so until they end. */
   readonly quieted = new Set<Process>();
   readonly pauses: Pauses;
+  readonly notes: NoteAnswers;
   readonly #parts: AnswersParts;
   /** Ends that were acknowledged: the id of the job by job and run. */
   readonly #settled = new Map<string, string>();
@@ -56,6 +63,12 @@ export class Answers {
   constructor(parts: AnswersParts) {
     this.#parts = parts;
     this.pauses = new Pauses(parts);
+    this.notes = new NoteAnswers(parts);
+  }
+
+  /** A verb is about to be called: what it asks for is remembered, whatever is answered. */
+  asking(verb: string, args: readonly any[]): void {
+    this.notes.asking(verb, args);
   }
 
   /** A verb was answered. */
@@ -63,9 +76,10 @@ export class Answers {
     const { watch, report, count } = this.#parts;
     const nowMs = process.clock.now();
     this.pauses.heard(nowMs, verb, args);
-    // Only a start may be forgotten by the disk.
-    if (verb !== "start" && !watch.isDurable)
+    if (!watch.isDurable && !this.notes.mayBeForgotten(verb, args)) {
       report("I18", `${verb} was told before it was synced`);
+    }
+    this.notes.heard(verb, args, answer);
     if (verb === "settle") this.#heardSettle(args[0], answer);
     if (verb === "claim") this.#heardClaim(nowMs, args[0], answer);
     if (verb === "start") this.#heardStart(args[0], answer);
@@ -127,7 +141,7 @@ export class Answers {
   /** A job is shown as it is. */
   #checkRecord(record: any): void {
     const { watch, report } = this.#parts;
-    const { keys, places, attempts, asked } = watch.committed;
+    const { keys, places, attempts, asked, stale, names } = watch.committed;
     const key = keys.get(hexOf(record.id));
     if (key === undefined) {
       report("I19", `job ${record.id} is shown and does not exist`);
@@ -138,8 +152,17 @@ export class Answers {
     const waits = place === "scheduled" ? "scheduled" : "queued";
     const open = place === undefined ? "running" : waits;
     const over = Object.keys(STATE_OF).find((name) => STATE_OF[name] === last?.state);
-    const expected = [over ?? open, last?.tries ?? 0, last?.result ?? null, asked.has(key)];
-    const shown = [record.state, record.attempts, record.result, record.cancelRequested];
+    const gate = places.get(key)?.[0]?.gate ?? null;
+    const held = gate === 0 ? "after" : gate === -1 ? "key" : (names.get(gate ?? 0) ?? null);
+    const isKind = gate !== null && gate <= 0;
+    const expected = [
+      [over ?? open, last?.tries ?? 0, last?.result ?? null, asked.has(key)],
+      [stale.has(key), held],
+    ].flat();
+    const shown = [
+      [record.state, record.attempts, record.result, record.cancelRequested],
+      [record.isStale, (isKind ? record.heldBy?.kind : record.heldBy?.name) ?? null],
+    ].flat();
     if (JSON.stringify(expected) !== JSON.stringify(shown)) {
       report("I19", `job ${key} is shown as ${String(shown)}, and is ${String(expected)}`);
     }
@@ -158,7 +181,12 @@ export class Answers {
           report("I9", `job ${id} has not the dedup key that led to it`);
         }
       }
-      if (answer.status === "refused") count("key conflict refused");
+      if (answer.status === "refused") {
+        count(
+          answer.code === "AFTER_UNKNOWN" ? "job to run after unknown" : "key conflict refused",
+        );
+        if (committed.keys.has(hexOf(asked.id))) report("I2", `job ${id} was refused and is there`);
+      }
       if (answer.status !== "created") return;
       this.acked.set(id, { payload: asked.payload });
       if (row === undefined) {
@@ -183,6 +211,7 @@ export class Answers {
       row.max_attempts,
       row.timeout_ms,
       row.run_at - row.created_at,
+      row.concurrency,
     ];
     const wanted = [
       asked.payload,
@@ -194,6 +223,7 @@ export class Answers {
       asked.maxAttempts,
       asked.timeoutMs,
       asked.due.delayMs ?? row.run_at - row.created_at,
+      asked.concurrencyKey,
     ];
     if (JSON.stringify(stored) === JSON.stringify(wanted)) return;
     report("I17", `job ${id} is stored as ${String(stored)}, not ${String(wanted)}`);
@@ -223,7 +253,7 @@ export class Answers {
 
   /** The ledger says what the worker has told. */
   #checkEnd({ key, n, settlement, children = [] }: SettleItem, row: AttemptRow, job: JobRow): void {
-    const { watch, report } = this.#parts;
+    const { report } = this.#parts;
     const wanted = STATE_OF[settlement.to] ?? null;
     const isCancelled = wanted === null && row.state === STATE_OF["cancelled"];
     if (row.state !== wanted && !isCancelled) {
@@ -236,12 +266,7 @@ export class Answers {
       }
     }
     const isSuccess = settlement.to === "completed" || settlement.to === "completed_with_errors";
-    for (const { id, parentId } of children) {
-      const hex = hexOf(id);
-      const isThere = watch.committed.keys.has(hex) || watch.pruned.has(hex);
-      if (isThere !== isSuccess) report("I2", `child ${id} of job ${key}: there is ${isThere}`);
-      if (hexOf(parentId ?? id) !== job.id) report("I17", `child ${id} has another parent`);
-    }
+    this.notes.checkChildren({ key, children, parent: job.id, isSuccess });
   }
 
   /** A handler ends as it behaves, unless somebody has ended its run from outside. */
@@ -304,6 +329,12 @@ export class Answers {
     }
   }
 
+  /** A run goes otherwise than it began; null: nobody can say how it ends. */
+  turns({ id, fence }: Pick<Doer, "id" | "fence">, behaviour: Behaviour | null): void {
+    if (behaviour === null) this.#behaved.delete(`${id}.${fence}`);
+    else this.#behaved.set(`${id}.${fence}`, behaviour);
+  }
+
   /** A handler begins. */
   began(
     { id, fence, hasStopped }: { id: string; fence: number; hasStopped: boolean },
@@ -311,7 +342,7 @@ export class Answers {
     payload: Payload,
   ): void {
     this.starts.set(id, [...(this.starts.get(id) ?? []), fence]);
-    this.#behaved.set(`${id}.${fence}`, behaviour);
+    this.turns({ id, fence }, behaviour);
     const { watch, report, count } = this.#parts;
     const { committed } = watch;
     const accepted = this.acked.get(id)?.payload;

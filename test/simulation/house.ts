@@ -6,9 +6,12 @@ import { JobWorker } from "../../src/runtime/worker.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { Answers, textOf } from "./answers.ts";
+import { Deeds, type Doer } from "./deeds.ts";
 import type { Report } from "./invariants.ts";
-import { behave, contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
-import type { Plan } from "./plan.ts";
+import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
+import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
+import type { Behaviour, Plan } from "./plan.ts";
+import type { RetentionRules } from "./retention.ts";
 import { hexOf } from "./snapshot.ts";
 import type { Watch } from "./watch.ts";
 import type { Process, World } from "./world.ts";
@@ -31,14 +34,21 @@ interface HouseParts {
   readonly watch: Watch;
   readonly plan: Plan;
   readonly path: string;
+  readonly retention: RetentionRules;
   readonly report: Report;
   readonly count: (name: string) => void;
 }
 
+/** What is told to handlers of whatever kind. */
+type Ctx = Context<unknown, unknown>;
+
 export class House {
   readonly members = new Map<string, Member>();
   readonly answers: Answers;
+  readonly deeds: Deeds;
   readonly #parts: HouseParts;
+  /** How runs of pipelines go, by job and fence. */
+  readonly #courses = new Map<string, Behaviour>();
   readonly #starting = new Set<string>();
   restart: (role: string, ms: number) => void = () => {};
   slow = { untilMs: 0, share: 0 };
@@ -49,6 +59,7 @@ export class House {
   constructor(parts: HouseParts) {
     this.#parts = parts;
     this.answers = new Answers(parts);
+    this.deeds = new Deeds(parts);
   }
 
   /** Whether there is such a process, or will be in a moment. */
@@ -103,12 +114,21 @@ export class House {
 
   #work(client: Client, process: Process, role: string, plan: Plan): JobWorker {
     const { leaseMs, slots, batch, graceMs } = plan;
-    const jobs = [...contracts, contractFor(role)].map((contract) =>
+    const plain = [...contracts, contractFor(role)].map((contract) =>
       contract.run((payload, ctx) => this.#handle(process, payload, ctx)),
     );
+    const [fetch, units, publish] = PHASES;
+    const phased = pipelines.map((contract) =>
+      contract
+        .phase(fetch, (payload, ctx) => this.#handlePhase(process, payload, ctx, fetch))
+        .phase(units, (payload, ctx) => this.#handlePhase(process, payload, ctx, units))
+        .phase(publish, (payload, ctx) => this.#handlePhase(process, payload, ctx, publish)),
+    );
+    const jobs = [...plain, ...phased];
     const lanes = { fast: 1, general: slots };
     const times = { lease: leaseMs, poll: POLL_MS, grace: graceMs };
-    const options = { jobs, lanes, batch, ...times, preset: PRESET };
+    const retention = this.#parts.retention.options;
+    const options = { jobs, lanes, batch, ...times, preset: PRESET, retention };
     const settings = settingsOf(options);
     client.learn(settings.definitions.values(), settings.preset.retry);
     const worker = new JobWorker({ client, settings, version: "simulated" });
@@ -146,9 +166,13 @@ export class House {
         if (typeof member !== "function" || typeof verb !== "string") return member;
         const call = (args: readonly unknown[]): any => Reflect.apply(member, target, args);
         if (["watch", "close", "onNotice", "enqueueInside"].includes(verb)) {
-          return (...args: readonly unknown[]) => call(args);
+          return (...args: readonly unknown[]) => {
+            this.answers.asking(verb, args);
+            return call(args);
+          };
         }
         return async (...args: readonly unknown[]) => {
+          this.answers.asking(verb, args);
           process.verbs += 1;
           await process.sleep(this.#delay(), verb);
           try {
@@ -175,10 +199,44 @@ export class House {
     return chance < 0.95 ? Math.floor((chance - 0.7) * 80) : Math.floor((chance - 0.95) * 6_000);
   }
 
-  async #handle(process: Process, payload: Payload, ctx: Context<unknown, unknown>) {
+  async #handle(process: Process, payload: Payload, ctx: Ctx): Promise<string> {
+    const bench = this.#bench(process, payload, ctx, "");
+    const behaviour = this.#begin(bench);
+    await this.#underKey(bench.doer, () => carryOut(behaviour, bench));
+    return `done ${ctx.lease.fence}`;
+  }
+
+  async #handlePhase(process: Process, payload: Payload, ctx: Ctx, phase: string): Promise<string> {
+    const bench = this.#bench(process, payload, ctx, phase);
+    const run = `${bench.doer.id}.${bench.doer.fence}`;
+    const behaviour = this.#courses.get(run) ?? this.#begin(bench);
+    this.#courses.set(run, behaviour);
+    bench.turns("ok");
+    await this.#underKey(bench.doer, () => carryOutPhase(behaviour, bench));
+    return `${phase} by ${ctx.lease.fence}`;
+  }
+
+  #bench(process: Process, payload: Payload, ctx: Ctx, phase: string): Bench {
+    const { count } = this.#parts;
+    const { deeds } = this;
+    const doer: Doer = { process, id: hexOf(ctx.job.id), fence: ctx.lease.fence };
+    return {
+      doer,
+      deeds,
+      payload,
+      ctx,
+      phase,
+      count,
+      sleep: (ms) => process.sleep(ms, "handler"),
+      kill: () => this.#kill(process),
+      turns: (behaviour) => this.answers.turns(doer, behaviour),
+    };
+  }
+
+  /** A run begins. Answers how it goes. */
+  #begin({ doer, payload }: Bench): Behaviour {
     const { world, count } = this.#parts;
-    const { fence } = ctx.lease;
-    const id = hexOf(ctx.job.id);
+    const { id, fence, process } = doer;
     const earlier = this.answers.starts.get(id)?.length ?? 0;
     const planned = payload.runs[Math.min(earlier, payload.runs.length - 1)] ?? "ok";
     const isHealed = world.elapsedMs >= this.healedAtMs;
@@ -189,12 +247,17 @@ export class House {
     this.answers.began({ id, fence, hasStopped }, behaviour, payload);
     world.note(`handler ${payload.token} ${behaviour} fence ${fence}`);
     count(`handler: ${behaviour}`);
-    await behave(behaviour, {
-      sleep: (ms) => process.sleep(ms, "handler"),
-      kill: () => this.#kill(process),
-      payload,
-      ctx,
-    });
-    return `done ${fence}`;
+    return behaviour;
+  }
+
+  /** Nobody else works under the key of a job meanwhile. */
+  async #underKey(doer: Doer, work: () => Promise<void>): Promise<void> {
+    const key = this.deeds.standing(doer)?.job.concurrency ?? null;
+    const leave = key === null ? () => {} : this.deeds.enter(key, doer, "job");
+    try {
+      await work();
+    } finally {
+      leave();
+    }
   }
 }

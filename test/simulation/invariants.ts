@@ -3,19 +3,16 @@
  * The numbers are those of the list of invariants in RELIABILITY.md.
  */
 import { idFromBytes } from "../../src/core/ids.ts";
+import { checkFlows, checkRemoved, GATE_AFTER, GATE_KEY, type Wanted } from "./flows.ts";
+import { checkNotes, checkSuccess, checkTakenOver } from "./notes.ts";
 import { isBehindGate, isClosed } from "./order.ts";
-import {
-  finalState,
-  type AttemptRow,
-  type EventRow,
-  type JobRow,
-  type Snapshot,
-} from "./snapshot.ts";
+import type { RetentionRules } from "./retention.ts";
+import type { AttemptRow, EventRow, JobRow, PlaceRow } from "./rows.ts";
+import { finalState, type Snapshot } from "./snapshot.ts";
 
 export interface Rules {
   readonly crashCap: number;
-  /** By the code of the final state. */
-  readonly finishedMs: Readonly<Record<number, number>>;
+  readonly retention: RetentionRules;
   readonly deadLetterMs: number;
   readonly idempotencyMs: number;
   readonly leaseMs: number;
@@ -28,7 +25,8 @@ const CRASHED = 4;
 const FREE: ReadonlySet<number> = new Set([5, 6, 7]);
 /** Succeeded, failed, timed out. */
 const CHARGED: ReadonlySet<number> = new Set([1, 2, 3]);
-const COMPLETED = 4;
+/** Completed, with errors or without. */
+const SUCCESSES: ReadonlySet<number> = new Set([4, 5]);
 const FAILED = 6;
 
 /**
@@ -70,9 +68,10 @@ export function checkState(
 
 /** What was removed has left nothing behind. */
 function checkGone(now: Snapshot, key: number, report: Report): void {
-  const isAnywhere =
-    now.places.has(key) || now.held.has(key) || now.attempts.has(key) || now.asked.has(key);
-  if (isAnywhere) report("I19", `job ${key} does not exist and yet is somewhere`);
+  const { places, held, attempts, asked, needs, runs, phases, units, logs, stale } = now;
+  const all = [places, held, attempts, asked, needs, runs, phases, units, logs, stale];
+  if (all.some((each) => each.has(key)))
+    report("I19", `job ${key} does not exist and yet is somewhere`);
 }
 
 function checkPlace(now: Snapshot, { key, ...job }: JobRow, report: Report): void {
@@ -95,6 +94,7 @@ function checkPlace(now: Snapshot, { key, ...job }: JobRow, report: Report): voi
       place.priority === job.priority &&
       place.type === job.type &&
       place.tenant === job.tenant &&
+      place.concurrency === job.concurrency &&
       place.tries === (last?.tries ?? 0) &&
       place.crashes === (last?.crashes ?? 0);
     if (!isSame) report("I19", `the place of job ${key} tells another story than the job`);
@@ -158,6 +158,11 @@ export interface Step {
   readonly after: Snapshot;
   readonly changed: ReadonlySet<number>;
   readonly nowMs: number;
+  /** Jobs whose progress was written. */
+  readonly progressed: ReadonlySet<number>;
+  /** What jobs were asked to wait for, and how jobs have ended that are gone. */
+  readonly wanted: ReadonlyMap<string, Wanted>;
+  readonly ends: ReadonlyMap<string, number>;
   /** How long ago, by a steady clock, a worker has beaten. */
   readonly silentMs: (worker: string) => number;
 }
@@ -173,10 +178,13 @@ export function checkStep(step: Step, rules: Rules, report: Report): readonly To
     ...goneJobs(step, rules, report),
     ...newRows(step, rules, report),
     ...newStarts(step, report),
+    ...checkFlows(step, rules, report),
+    ...checkNotes(step, report),
   ];
 }
 
-function newJobs({ before, after, changed, nowMs }: Step, report: Report): Told[] {
+function newJobs(step: Step, report: Report): Told[] {
+  const { before, after, changed, nowMs } = step;
   const told: Told[] = [];
   for (const key of changed) {
     const [old, job] = [before.jobs.get(key), after.jobs.get(key)];
@@ -189,23 +197,33 @@ function newJobs({ before, after, changed, nowMs }: Step, report: Report): Told[
     }
     told.push([ENQUEUED, key]);
     const place = after.places.get(key)?.[0];
-    if (place?.rank !== job.run_at * 1_000) report("I8", `job ${key} waits for another time`);
+    // One that is to run after a job that has failed already is over at once.
+    const isOver = finalState(after, key) !== null;
+    if (!isOver && place?.rank !== job.run_at * 1_000) {
+      report("I8", `job ${key} waits for another time`);
+    }
     if (place?.place === "ready" && job.run_at > nowMs) {
       report("I8", `job ${key} is ready before its time`);
     }
     checkKin(before, after, job, report);
+    checkTakenOver(step, job, report);
   }
   return told;
 }
 
-/** A child comes with the success of its parent; a final job has one living successor. */
+/**
+ * A child comes with the success of its parent, or of a phase of it; a final job has one living
+ * successor.
+ */
 function checkKin(before: Snapshot, after: Snapshot, job: JobRow, report: Report): void {
   const parent = after.keys.get(job.parent ?? "");
   // A successor has the parent of the job that it repeats.
   if (parent !== undefined && !job.retry_of) {
     const isNew = after.attempts.get(parent)?.length !== before.attempts.get(parent)?.length;
-    const isSuccess = isNew && finalState(after, parent) === COMPLETED;
-    if (!isSuccess) report("I2", `job ${job.key} is a child of a run that did not succeed`);
+    const isSuccess = isNew && SUCCESSES.has(finalState(after, parent) ?? 0);
+    const isPhase = after.phases.get(parent) !== before.phases.get(parent);
+    if (!isSuccess && !isPhase)
+      report("I2", `job ${job.key} is a child of a run that did not succeed`);
   }
   if (!job.retry_of) return;
   const living = [...after.jobs.values()].filter(({ key, retry_of }) => {
@@ -214,16 +232,14 @@ function checkKin(before: Snapshot, after: Snapshot, job: JobRow, report: Report
   if (living.length > 1) report("I9", `job ${job.retry_of} has ${living.length} successors`);
 }
 
-function goneJobs({ before, after, changed, nowMs }: Step, rules: Rules, report: Report): Told[] {
+function goneJobs(step: Step, rules: Rules, report: Report): Told[] {
+  const { before, after, changed } = step;
   const told: Told[] = [];
   for (const key of changed) {
     const job = before.jobs.get(key);
     if (job === undefined || after.jobs.has(key)) continue;
     told.push([DELETED, job.id]);
-    const last = before.attempts.get(key)?.at(-1);
-    const keptMs = rules.finishedMs[last?.state ?? 0] ?? Infinity;
-    const isOutlived = last !== undefined && last.finished_at + keptMs <= nowMs;
-    if (!isOutlived) report("I1", `job ${key} was removed before its time`);
+    checkRemoved(step, key, rules, report);
   }
   return told;
 }
@@ -322,7 +338,7 @@ function checkNewRow(
   rules: Rules,
   report: Report,
 ): void {
-  const { key, n, fence, outcome, state, started_at, result, reason } = row;
+  const { key, n, fence, outcome, state, started_at, reason } = row;
   const held = before.held.get(key)?.find((run) => run.n === n);
   if (fence !== null && held?.fence !== fence) {
     report("I4", `run ${n} of job ${key} was ended by lease ${fence}, which does not hold it`);
@@ -336,11 +352,9 @@ function checkNewRow(
     report("I8", `job ${key} waits again although it was to be cancelled`);
   }
   if (state === null) checkWait(after, row, nowMs, report);
-  if (state === COMPLETED && result !== JSON.stringify(`done ${fence}`)) {
-    report("I17", `job ${key} has another result than its handler gave`);
-  }
   if (row.finished_at !== nowMs) report("I7", `run ${n} of job ${key} ended at another time`);
   const job = before.jobs.get(key);
+  if (job !== undefined && SUCCESSES.has(state ?? 0)) checkSuccess(after, job, row, report);
   if (job !== undefined && reason?.includes(idFromBytes(Buffer.from(job.id, "hex")))) {
     report("I1", `job ${key} has made way for itself`);
   }
@@ -448,13 +462,19 @@ function checkMoves({ before, after, changed, nowMs }: Step, report: Report): vo
     }
     if (old?.place === "blocked" && place.place === "ready" && !isKept && place.rank / 1000 > nowMs)
       report("I11", `job ${key} came back from its gate to another place`);
+    if (old?.gate === GATE_AFTER && place.gate !== GATE_AFTER && !isKept) {
+      report("I8", `job ${key} waits for another time than before those that it ran after`);
+    }
     if (place.place === "blocked" && old?.place === "ready") {
-      if (place.gate === null || !isBehindGate(before, place.gate, nowMs)) {
-        report("I8", `job ${key} is held by an open gate`);
-      }
+      if (!isHeldBack(before, place, nowMs)) report("I8", `job ${key} is held by an open gate`);
       if (!isKept) report("I11", `job ${key} has lost its place behind a gate`);
     }
   }
+}
+
+function isHeldBack(now: Snapshot, { gate, tenant, concurrency }: PlaceRow, nowMs: number) {
+  if (gate === GATE_KEY) return now.slots.has(`${tenant}.${concurrency}`);
+  return gate !== null && isBehindGate(now, gate, nowMs);
 }
 
 /** The feed tells of every change once, in the transaction that made it. */

@@ -62,17 +62,20 @@ export function contractFor(role: string) {
   return defineJob({ type: `${ONE_WORKER}${role}`, payload: typed<Payload>(), timeout: "4s" });
 }
 
+/** Behaviours of handlers that write about themselves. */
+export type Busy = "talk" | "step" | "units" | "family";
+
 /** What a handler has at hand. */
-interface Stage {
+export interface Stage {
   readonly sleep: (ms: number) => Promise<void>;
   readonly kill: () => void;
   readonly payload: Payload;
   readonly ctx: Context<unknown, unknown>;
 }
 
-/** How a handler spends its run. */
+/** How a handler spends its run; those that do more are in `pipelines.ts`. */
 export async function behave(
-  behaviour: Behaviour,
+  behaviour: Exclude<Behaviour, Busy>,
   { sleep, kill, payload, ctx }: Stage,
 ): Promise<void> {
   switch (behaviour) {

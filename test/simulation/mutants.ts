@@ -4,6 +4,8 @@
  *
  * A change of a `.sql` file is made in the queries that are generated from it.
  */
+import { flowMutants } from "./flow-mutants.ts";
+
 export interface Mutant {
   readonly name: string;
   readonly file: string;
@@ -72,9 +74,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "prune forgets the retention",
-    file: `${QUERIES}/prune.sql`,
-    now: "  AND attempt.finished_at <= :before\n",
-    planted: "  AND attempt.finished_at > :before\n",
+    file: `${STORE}/outlived.ts`,
+    now: "return { ...each, purpose, before: now - each.ms };",
+    planted: 'return { ...each, purpose, before: purpose === "prune" ? now : now - each.ms };',
     breaks: "I1",
   },
   {
@@ -100,7 +102,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a retry frees the dedup key",
-    file: `${STORE}/settle.ts`,
+    file: `${STORE}/ends.ts`,
     now: "const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);",
     planted: "const over = ends.map(({ key }) => key);",
     breaks: "I9",
@@ -108,8 +110,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "urgent jobs wait in line",
     file: `${QUERIES}/claim.sql`,
-    now: "until > :now)\nORDER BY priority, rank, key\n",
-    planted: "until > :now)\nORDER BY rank, key\n",
+    now: "      )\n  )\nORDER BY priority, rank, key\n",
+    planted: "      )\n  )\nORDER BY rank, key\n",
     breaks: "I11",
   },
   {
@@ -282,8 +284,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a claim that was not heard is forgotten",
     file: `${STORE}/claim.ts`,
-    now: "() => findForgotten(session, request) ?? takeBatch(session, request, secret),",
-    planted: "() => takeBatch(session, request, secret),",
+    now: "    if (forgotten !== null) return forgotten;\n",
+    planted: "",
     breaks: "I21, I22",
   },
   {
@@ -293,4 +295,5 @@ export const mutants: readonly Mutant[] = [
     planted: "",
     breaks: "I22",
   },
+  ...flowMutants,
 ];

@@ -1,5 +1,6 @@
 /** Who may be claimed, and in which order. */
 import type { Report, Step } from "./invariants.ts";
+import type { PlaceRow } from "./rows.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export function isBehindGate({ gates }: Snapshot, name: number, nowMs: number): boolean {
@@ -29,7 +30,8 @@ export function checkOrder({ before, after, changed, nowMs }: Step, report: Repo
   for (const left of waiting) {
     const names = [left.lane, left.type, left.tenant];
     if (taken.has(left.key) || names.some((name) => isBehindGate(before, name, nowMs))) continue;
-    if (isBuffer && left.crashes > 0) continue;
+    if (isBuffer && (left.crashes > 0 || left.concurrency !== null)) continue;
+    if (isKeyTaken(before, left, waiting, taken)) continue;
     // Not every worker takes these.
     if (before.names.get(left.type)?.startsWith(ONE_WORKER)) continue;
     const passed = last.get(left.lane);
@@ -37,6 +39,22 @@ export function checkOrder({ before, after, changed, nowMs }: Step, report: Repo
       report("I11", `job ${passed.key} was claimed before job ${left.key}, which is more urgent`);
     }
   }
+}
+
+/** Another job has its key, or one that is more urgent, or of another lane, gets it now. */
+function isKeyTaken(
+  { slots }: Snapshot,
+  left: PlaceRow,
+  waiting: readonly PlaceRow[],
+  taken: ReadonlySet<number>,
+): boolean {
+  if (left.concurrency === null) return false;
+  if (slots.has(`${left.tenant}.${left.concurrency}`)) return true;
+  return waiting.some((other) => {
+    const isSameKey = other.tenant === left.tenant && other.concurrency === left.concurrency;
+    const goesFirst = other.lane !== left.lane || comesBefore(other, left);
+    return taken.has(other.key) && isSameKey && goesFirst;
+  });
 }
 
 /** How the types begin that only one worker takes. */
@@ -48,6 +66,6 @@ interface Ordered {
   readonly key: number;
 }
 
-function comesBefore(left: Ordered, right: Ordered): boolean {
+export function comesBefore(left: Ordered, right: Ordered): boolean {
   return (left.priority - right.priority || left.rank - right.rank || left.key - right.key) < 0;
 }

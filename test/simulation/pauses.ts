@@ -5,9 +5,10 @@
  */
 import type { Explanation } from "../../src/face/client.ts";
 import type { Gate, GateName } from "../../src/store/store.ts";
+import { GATE_AFTER } from "./flows.ts";
 import type { Report } from "./invariants.ts";
 import { isClosed } from "./order.ts";
-import type { JobRow } from "./snapshot.ts";
+import type { JobRow } from "./rows.ts";
 import type { Watch } from "./watch.ts";
 
 interface PausesParts {
@@ -114,7 +115,8 @@ export class Pauses {
   /** Before an explanation is asked for. */
   ask(job: JobRow, nowMs: number): Asked {
     const place = this.#parts.watch.committed.places.get(job.key)?.[0];
-    const isDue = place !== undefined && place.place !== "scheduled";
+    // One that waits for others says so, whatever else there is.
+    const isDue = place !== undefined && place.place !== "scheduled" && place.gate !== GATE_AFTER;
     const endless = this.#pausesOf(job, nowMs).filter(({ until }) => until === null);
     return { key: job.key, n: isDue ? place.n : null, endless };
   }

@@ -6,6 +6,7 @@
  * that rare mixtures come up that an even mixture would never show.
  */
 import { seededDice } from "../support/seeded-dice.ts";
+import { RETENTIONS, type RetentionKind } from "./retention.ts";
 
 const OPERATIONS = [
   "enqueue",
@@ -16,6 +17,10 @@ const OPERATIONS = [
   "enqueueMany",
   "enqueueInside",
   "enqueueTwice",
+  "enqueuePipeline",
+  "enqueueKeyed",
+  "enqueueFlow",
+  "enqueueAfter",
   "cancel",
   "retry",
   "fail",
@@ -31,6 +36,7 @@ const OPERATIONS = [
   "stats",
   "look",
   "explain",
+  "follow",
 ] as const;
 
 const FAULTS = [
@@ -58,6 +64,10 @@ export const BEHAVIOURS = [
   "snooze",
   "kill",
   "child",
+  "talk",
+  "step",
+  "units",
+  "family",
 ] as const;
 
 export type Operation = (typeof OPERATIONS)[number];
@@ -86,6 +96,7 @@ export interface Plan {
   /** How often a process looks for changes of others; null when every such wake-up is lost. */
   readonly lookMs: number | null;
   readonly behaviours: readonly Behaviour[];
+  readonly retention: RetentionKind;
   readonly lengthMs: number;
   readonly actions: readonly Action[];
 }
@@ -108,6 +119,8 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     // Without jobs there is nothing to see, and without anybody who ends them little.
     ["enqueue", 0.5] as const,
     ["enqueueMany", 0.5] as const,
+    ["enqueuePipeline", 0.3] as const,
+    ["enqueueFlow", 0.1] as const,
     ["cancel", 0.2] as const,
     ["stopWorker", 0.1] as const,
   ];
@@ -137,6 +150,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     runMs: pick([20, 300, 9_000]),
     lookMs: pick([100, 500, null]),
     behaviours: behavioursOf(random, pick([0, 0.2, 0.5])),
+    retention: pick(RETENTIONS),
     lengthMs,
     actions: actions.toSorted((left, right) => left.atMs - right.atMs),
   };

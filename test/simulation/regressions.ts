@@ -22,6 +22,7 @@ export const regressions: readonly Regression[] = [
       runMs: 300,
       lookMs: 100,
       behaviours: ["hang", "ok", "ok"],
+      retention: "preset",
       lengthMs: 20000,
       actions: [
         {

@@ -7,13 +7,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
-import { act, openGates, type Stage } from "./actions.ts";
+import { act, openGates } from "./actions.ts";
 import { textOf } from "./answers.ts";
 import { House } from "./house.ts";
 import { contractFor, contracts, PRESET } from "./jobs.ts";
 import type { Rules } from "./invariants.ts";
 import type { Plan } from "./plan.ts";
+import { punctuality } from "./punctuality.ts";
+import { RetentionRules } from "./retention.ts";
 import { finalState, hexOf } from "./snapshot.ts";
+import type { Stage } from "./stage.ts";
 import { tap } from "./taps.ts";
 import { Watch } from "./watch.ts";
 import { takeOverTime, World } from "./world.ts";
@@ -31,10 +34,6 @@ export interface Verdict {
 const HEAL_MS = 120_000;
 /** More than the slowest step takes. */
 const LAST_OPERATIONS_MS = 20_000;
-/** A few looks of the promoter. */
-const LATE_MS_MAX = 3_500;
-/** A heartbeat, and the patience with a handler that does not listen. */
-const CANCEL_MS_MAX = 1_000 + 5_000 + 3_000;
 /** What is still asked for after everything has healed. */
 const CALM_OPERATIONS = 6;
 const CALM_MS = 4_000;
@@ -47,14 +46,8 @@ const IDLE_VERBS_PER_SECOND = 40;
 const STOP_MS = 4_000;
 const VIOLATIONS_MAX = 20;
 
-const RULES: Omit<Rules, "leaseMs"> = {
+const RULES: Omit<Rules, "leaseMs" | "retention"> = {
   crashCap: PRESET.retry.crashCap,
-  finishedMs: {
-    4: PRESET.retention.finishedMs.completed,
-    5: PRESET.retention.finishedMs.completed_with_errors,
-    6: PRESET.retention.finishedMs.failed,
-    7: PRESET.retention.finishedMs.cancelled,
-  },
   deadLetterMs: PRESET.retention.deadLetterMs,
   idempotencyMs: PRESET.retention.idempotencyMs,
 };
@@ -95,17 +88,19 @@ async function unfold(
     if (violations.length < VIOLATIONS_MAX) violations.push(`${invariant}: ${what}`);
     world.note(`VIOLATION ${invariant}: ${what}`);
   };
-  const rules = { ...RULES, leaseMs: plan.leaseMs };
+  const retention = new RetentionRules(plan.retention, world, count);
+  const rules = { ...RULES, leaseMs: plan.leaseMs, retention };
   const mayLosePower = plan.actions.some(({ kind }) => kind === "powerLoss");
   const isPowerAtRisk = (): boolean => mayLosePower && world.elapsedMs < plan.lengthMs;
   const watch = new Watch({ world, path, rules, report, count, isPowerAtRisk });
-  const house = new House({ world, watch, plan, path, report, count });
+  const house = new House({ world, watch, plan, path, retention, report, count });
   const rejected = (error: unknown): void => report("I22", `a rejection: ${String(error)}`);
   const untap = tap(watch);
   const giveBack = takeOverTime(world, (what) => report("determinism", what));
   process.on("unhandledRejection", rejected);
   try {
-    await live({ world, watch, house, plan, path, count, report }, () => violations.length > 0);
+    const life = { world, watch, house, plan, path, retention, count, report };
+    await live(life, () => violations.length > 0);
   } finally {
     giveBack();
     untap();
@@ -204,43 +199,6 @@ async function drain(life: Life, isBroken: () => boolean): Promise<void> {
   if (!isBroken() && unfinished(life) > 0) {
     report("I21", `${unfinished(life)} job(s) are not over long after everything healed`);
   }
-}
-
-/** Where healthy workers look at least once a second, nothing waits long beyond its time. */
-function punctuality({ world, watch, house, report }: Life): () => void {
-  const asked = new Map<number, number>();
-  return () => {
-    const { committed } = watch;
-    const { pauses } = house.answers;
-    const asker = house.members.get("asker1");
-    const healthyMs = world.elapsedMs - house.healedAtMs;
-    if (asker === undefined || healthyMs < LATE_MS_MAX) return;
-    const now = asker.process.clock.now();
-    for (const { place, key, rank, gate } of [...committed.places.values()].flat()) {
-      const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
-      if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
-      const gateName = committed.names.get(gate ?? 0) ?? "";
-      const isFree = gate !== null && !pauses.closedAt(gateName, now - LATE_MS_MAX);
-      if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);
-    }
-    for (const { role, worker, process } of house.members.values()) {
-      const row = worker && committed.workers.get(hexOf(worker.id));
-      const isYoung = world.elapsedMs - process.bornAtMs < LATE_MS_MAX;
-      const isHeard = row === null || (row !== undefined && row.until > process.clock.now());
-      if (!isHeard && !isYoung) report("I22", `${role} lives, and its lease has run out`);
-    }
-    for (const key of asked.keys()) if (!committed.asked.has(key)) asked.delete(key);
-    for (const key of committed.asked) {
-      const since = asked.get(key) ?? world.elapsedMs;
-      asked.set(key, since);
-      const isLate = world.elapsedMs - since > CANCEL_MS_MAX;
-      const run = committed.held.get(key)?.[0];
-      // One in a buffer has not begun, and never will.
-      const isRunning = run !== undefined && run.start !== null;
-      const isHealthy = isRunning && watch.workers.get(run.worker)?.isAlive === true;
-      if (isLate && isHealthy) report("I21", `job ${key} was to be cancelled and still runs`);
-    }
-  };
 }
 
 function unfinished({ watch: { committed } }: Life): number {

@@ -4,108 +4,27 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { idBytes } from "../../src/core/ids.ts";
+import {
+  TABLES,
+  type AttemptRow,
+  type EventRow,
+  type GateRow,
+  type HeldRow,
+  type JobRow,
+  type LeaseRow,
+  type LetterRow,
+  type LogRow,
+  type NeedRow,
+  type PhaseRow,
+  type PlaceRow,
+  type RunRow,
+  type SlotRow,
+  type Table,
+  type TableName,
+  type UnitRow,
+  type WorkerRow,
+} from "./rows.ts";
 import { plainExec, plainPrepare } from "./taps.ts";
-
-export interface JobRow {
-  readonly key: number;
-  readonly id: string;
-  readonly type: number;
-  readonly tenant: number;
-  readonly lane: number;
-  readonly category: number | null;
-  readonly priority: number;
-  readonly run_at: number;
-  readonly max_attempts: number;
-  readonly timeout_ms: number | null;
-  readonly payload: string | null;
-  readonly parent: string | null;
-  readonly retry_of: string | null;
-  readonly idempotency: string | null;
-  readonly dedup: string | null;
-  readonly created_at: number;
-}
-
-export interface AttemptRow {
-  readonly key: number;
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
-  readonly worker: string | null;
-  readonly fence: number | null;
-  readonly started_at: number | null;
-  readonly finished_at: number;
-  readonly outcome: number;
-  readonly state: number | null;
-  readonly result: string | null;
-  readonly reason: string | null;
-  readonly next_run_at: number | null;
-}
-
-export interface PlaceRow {
-  readonly place: "scheduled" | "ready" | "blocked";
-  readonly key: number;
-  /** Microseconds, in all three places. */
-  readonly rank: number;
-  readonly lane: number;
-  readonly priority: number;
-  readonly type: number;
-  readonly tenant: number;
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
-  readonly gate: number | null;
-}
-
-/** One run of a lease that is still open. */
-export interface HeldRow {
-  readonly key: number;
-  readonly n: number;
-  readonly rank: number;
-  readonly start: number | null;
-  readonly fence: number;
-  readonly worker: string;
-}
-
-export interface LeaseRow {
-  readonly number: number;
-  readonly secret: string;
-  readonly worker: string;
-  readonly keys: string;
-  readonly ns: string;
-  readonly ranks: string;
-  readonly starts: string;
-  /** Its runs, whether they are still open or not. */
-  readonly runs: readonly HeldRow[];
-}
-
-export interface EventRow {
-  readonly position: number;
-  readonly kind: number;
-  readonly at: number;
-  readonly keys: string | null;
-  readonly ids: string | null;
-}
-
-export interface WorkerRow {
-  readonly until: number;
-  readonly beats: number;
-  readonly quiet: number;
-  /** How often it has joined, or rather when. */
-  readonly joined_at: number;
-}
-
-export interface GateRow {
-  readonly name: number;
-  readonly until: number | null;
-  readonly reason: string;
-  readonly by: string | null;
-}
-
-export interface LetterRow {
-  readonly status: number;
-  readonly died_at: number;
-  readonly successor: string | null;
-}
 
 export interface Snapshot {
   readonly jobs: ReadonlyMap<number, JobRow>;
@@ -121,84 +40,23 @@ export interface Snapshot {
   readonly asked: ReadonlySet<number>;
   readonly letters: ReadonlyMap<string, LetterRow>;
   readonly names: ReadonlyMap<number, string>;
+  /** By tenant and name. */
+  readonly slots: ReadonlyMap<string, SlotRow>;
+  /** By the job that waits. */
+  readonly needs: ReadonlyMap<number, readonly NeedRow[]>;
+  readonly ended: ReadonlySet<number>;
+  readonly runs: ReadonlyMap<number, RunRow>;
+  readonly phases: ReadonlyMap<number, readonly PhaseRow[]>;
+  readonly units: ReadonlyMap<number, readonly UnitRow[]>;
+  readonly logs: ReadonlyMap<number, LogRow>;
+  /** When jobs were marked. */
+  readonly stale: ReadonlyMap<number, number>;
   /** Which job has an id. */
   readonly keys: ReadonlyMap<string, number>;
   readonly lastEvent: number;
 }
 
 type Key = number | string;
-
-/** One table: what is read of a row, and how the row is named. */
-interface Table {
-  readonly from: string;
-  readonly columns: string;
-  /** The column, or what is made of several, that names a row; `new.` or `old.` stand for `@`. */
-  readonly name: string;
-}
-
-const TABLES = {
-  jobs: {
-    from: "millrace_job",
-    columns: `key, hex(id) AS id, type, tenant, lane, category, priority, run_at, max_attempts,
-      timeout_ms, payload, hex(parent) AS parent, hex(retry_of) AS retry_of, idempotency, dedup,
-      created_at`,
-    name: "@key",
-  },
-  attempts: {
-    from: "millrace_attempt",
-    columns: `key, n, tries, crashes, hex(worker) AS worker, fence, started_at, finished_at,
-      outcome, state, result, reason, next_run_at`,
-    name: "@key",
-  },
-  scheduled: {
-    from: "millrace_scheduled",
-    columns: `'scheduled' AS place, key, run_at * 1000 AS rank, lane, priority, type, tenant, n,
-      tries, crashes, NULL AS gate`,
-    name: "@key",
-  },
-  ready: {
-    from: "millrace_ready",
-    columns: `'ready' AS place, key, rank, lane, priority, type, tenant, n, tries, crashes,
-      NULL AS gate`,
-    name: "@key",
-  },
-  blocked: {
-    from: "millrace_blocked",
-    columns: `'blocked' AS place, key, rank, lane, priority, type, tenant, n, tries, crashes,
-      gate`,
-    name: "@key",
-  },
-  leases: {
-    from: "millrace_lease",
-    columns: "number, secret, hex(worker) AS worker, keys, ns, ranks, starts",
-    name: "@number",
-  },
-  workers: {
-    from: "millrace_worker",
-    columns: "hex(id) AS id, until, beats, quiet, joined_at",
-    name: "hex(@id)",
-  },
-  dedup: {
-    from: "millrace_dedup",
-    columns: "tenant || '.' || type || '.' || key AS name, job",
-    name: "@tenant || '.' || @type || '.' || @key",
-  },
-  idempotency: {
-    from: "millrace_idempotency",
-    columns: "tenant || '.' || key AS name, hex(job_id) AS job_id, expires_at",
-    name: "@tenant || '.' || @key",
-  },
-  gates: { from: "millrace_gate", columns: "name, until, reason, by", name: "@name" },
-  asked: { from: "millrace_cancel_request", columns: "key", name: "@key" },
-  letters: {
-    from: "millrace_dead_letter",
-    columns: "hex(id) AS id, status, died_at, hex(successor) AS successor",
-    name: "hex(@id)",
-  },
-  names: { from: "millrace_name", columns: "id, text", name: "@id" },
-} as const satisfies Record<string, Table>;
-
-type TableName = keyof typeof TABLES;
 
 /** Which rows a piece of work has touched, table by table. */
 export type Touched = Map<TableName, Set<Key>>;
@@ -244,10 +102,16 @@ function rows(database: DatabaseSync, sql: string, ...values: Key[]): any[] {
   return statement.all(...values);
 }
 
-const WHOLE = textOf(({ columns, from }) => `SELECT ${columns} FROM ${from}`);
-const BY_NAME = textOf(({ columns, from, name }) => {
-  return `SELECT ${columns} FROM ${from} WHERE ${rowTest(from, name)}`;
+const WHOLE = textOf(({ columns, from, group }) => {
+  return `SELECT ${columns} FROM ${from} ${grouping(group)}`;
 });
+const BY_NAME = textOf(({ columns, from, name, group }) => {
+  return `SELECT ${columns} FROM ${from} WHERE ${rowTest(from, name)} ${grouping(group)}`;
+});
+
+function grouping(group: string | undefined): string {
+  return group === undefined ? "" : `GROUP BY ${group}`;
+}
 
 function textOf(text: (table: Table) => string): Readonly<Record<TableName, string>> {
   const made = Object.entries(TABLES).map(([name, table]) => [name, text(table)]);
@@ -284,6 +148,14 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
     asked: new Set(all("asked").map((row) => row.key)),
     letters: new Map(all("letters").map((row) => [row.id, row])),
     names: new Map(all("names").map((row) => [row.id, row.text])),
+    slots: new Map(all("slots").map((row) => [row.name, row])),
+    needs: grouped<NeedRow>(all("needs")),
+    ended: new Set(all("ended").map((row) => row.key)),
+    runs: new Map(all("runs").map((row) => [row.key, row])),
+    phases: grouped<PhaseRow>(all("phases")),
+    units: grouped<UnitRow>(all("units")),
+    logs: new Map(all("logs").map((row) => [row.key, row])),
+    stale: new Map(all("stale").map((row) => [row.key, row.at])),
     keys: new Map([...jobs.values()].map(({ id, key }) => [id, key])),
     lastEvent: rows(database, LAST_EVENT)[0]?.position ?? 0,
   };
@@ -294,7 +166,12 @@ export function nextSnapshot(
   database: DatabaseSync,
   before: Snapshot,
   touched: Touched,
-): { readonly after: Snapshot; readonly changed: ReadonlySet<number> } {
+): {
+  readonly after: Snapshot;
+  readonly changed: ReadonlySet<number>;
+  /** Jobs whose progress was written. */
+  readonly progressed: ReadonlySet<number>;
+} {
   const read = (table: TableName, name: Key): any[] => rows(database, BY_NAME[table], name);
   const renewed = <Name extends Key, Value>(
     known: ReadonlyMap<Name, Value>,
@@ -315,8 +192,9 @@ export function nextSnapshot(
   const leases = renewed(before.leases, "leases", leaseOf);
   const dedup = renewed(before.dedup, "dedup", (row) => row.job);
   const idempotency = renewed(before.idempotency, "idempotency", (row) => row);
+  const slots = renewed(before.slots, "slots", (row) => row);
   const keys = keysOf(before, jobs, touched.get("jobs"));
-  const changed = changedJobs(before, { leases, dedup, idempotency, keys }, touched);
+  const changed = changedJobs(before, { leases, dedup, idempotency, keys, slots }, touched);
   const attempts = regrouped(before.attempts, touched.get("attempts"), (key) =>
     read("attempts", key).toSorted((left, right) => left.n - right.n),
   );
@@ -340,25 +218,35 @@ export function nextSnapshot(
     held,
     workers: renewed(before.workers, "workers", (row) => row),
     gates: renewed(before.gates, "gates", (row) => row),
-    asked: askedOf(before, touched.get("asked"), (key) => read("asked", key).length > 0),
+    asked: keysIn(before.asked, touched.get("asked"), (key) => read("asked", key).length > 0),
     letters: renewed(before.letters, "letters", (row) => row),
     names: renewed(before.names, "names", (row) => row.text),
+    slots,
+    needs: regrouped(before.needs, touched.get("needs"), (key) => read("needs", key)),
+    ended: keysIn(before.ended, touched.get("ended"), (key) => read("ended", key).length > 0),
+    runs: renewed(before.runs, "runs", (row) => row),
+    phases: regrouped(before.phases, touched.get("phases"), (key) => read("phases", key)),
+    units: regrouped(before.units, touched.get("units"), (key) => read("units", key)),
+    logs: renewed(before.logs, "logs", (row) => row),
+    stale: renewed(before.stale, "stale", (row) => row.at),
   };
-  return { after, changed };
+  return { after, changed, progressed: new Set([...(touched.get("runs") ?? [])].map(Number)) };
 }
 
-function askedOf(
-  { asked }: Snapshot,
-  names: ReadonlySet<Key> | undefined,
-  isAsked: (key: number) => boolean,
+/** A set of keys, with those that were touched looked up anew. */
+function keysIn(
+  known: ReadonlySet<number>,
+  touched: ReadonlySet<Key> | undefined,
+  isThere: (key: number) => boolean,
 ): ReadonlySet<number> {
-  if (names === undefined) return asked;
-  const keys = [...names].map(Number);
-  return new Set([...asked, ...keys].filter((key) => !keys.includes(key) || isAsked(key)));
+  if (touched === undefined) return known;
+  const keys = [...touched].map(Number);
+  return new Set([...known, ...keys].filter((key) => !keys.includes(key) || isThere(key)));
 }
 
 const PLACES = ["scheduled", "ready", "blocked"] as const;
-const BY_JOB = ["jobs", "attempts", "asked", ...PLACES] as const;
+const NOTES = ["runs", "phases", "units", "logs"] as const;
+const BY_JOB = ["jobs", "attempts", "asked", "needs", "stale", ...NOTES, ...PLACES] as const;
 
 function keysOf(
   before: Snapshot,
@@ -379,7 +267,7 @@ function keysOf(
 /** Every job of which something was touched: a row, its lease, or a key that it holds. */
 function changedJobs(
   before: Snapshot,
-  now: Pick<Snapshot, "leases" | "dedup" | "idempotency" | "keys">,
+  now: Pick<Snapshot, "leases" | "dedup" | "idempotency" | "keys" | "slots">,
   touched: Touched,
 ): ReadonlySet<number> {
   const changed = new Set<number>();
@@ -392,6 +280,9 @@ function changedJobs(
   }
   for (const name of touched.get("dedup") ?? []) {
     for (const { dedup } of [before, now]) add(dedup.get(String(name)));
+  }
+  for (const name of touched.get("slots") ?? []) {
+    for (const { slots } of [before, now]) add(slots.get(String(name))?.job);
   }
   for (const name of touched.get("idempotency") ?? []) {
     for (const { idempotency, keys } of [before, now]) {

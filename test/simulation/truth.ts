@@ -17,6 +17,8 @@ export function checkTruth(answered: Answered, verb: string): void {
 
 const CANCELLED = 7;
 const REPROCESSED = 3;
+const RUNNING_UNIT = 1;
+const FAILED_UNIT = 3;
 
 const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
   cancel({ now, args, answer, report }) {
@@ -67,6 +69,49 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const letter = now.letters.get(hexOf(args[0]));
     const isKept = letter?.status === REPROCESSED && now.keys.has(letter.successor ?? "");
     if (!isKept) report("I1", `letter ${args[0]} was reprocessed without a successor`);
+  },
+  recall({ now, args, answer, report }) {
+    const [key] = args;
+    const phases = now.phases.get(key) ?? [];
+    const isEnded = (phase: string): boolean => phases.some(({ name }) => name === phase);
+    const units = (now.units.get(key) ?? []).filter(({ state }) => state > RUNNING_UNIT);
+    const wanted = [
+      ...phases.map(({ name, result }) => `${name}=${result}`),
+      ...units
+        .filter(({ phase }) => !isEnded(phase))
+        .map(({ unit, result }) => `${unit}=${result}`),
+      units.filter(({ phase, state }) => isEnded(phase) && state === FAILED_UNIT).length,
+    ];
+    const told = [
+      ...answer.phases.map((phase: any) => `${phase.name}=${phase.result}`),
+      ...answer.units.map(({ unit, end }: any) => `${unit}=${end.result ?? null}`),
+      answer.failedUnits,
+    ];
+    const [left, right] = [told.map(String).toSorted(), wanted.map(String).toSorted()];
+    if (left.join(" ") !== right.join(" ")) {
+      report("I25", `job ${key} has left [${right.join(" ")}], and [${left.join(" ")}] is told`);
+    }
+  },
+  awaited({ now, args, answer, report }) {
+    const needs = now.needs.get(now.keys.get(hexOf(args[0])) ?? 0) ?? [];
+    const open = needs.filter((need) => finalState(now, need.needs) === null);
+    const isSame = answer.length === Math.min(open.length, args[1]);
+    if (!isSame) report("I8", `job ${args[0]} waits for ${open.length} job(s): ${answer.length}`);
+  },
+  occupant({ now, args, answer, report }) {
+    const tenant = [...now.names].find(([, text]) => text === args[0])?.[0];
+    const slot = now.slots.get(`${tenant}.${args[1]}`);
+    const holder = slot === undefined ? undefined : now.jobs.get(slot.job)?.id;
+    const told = answer === null ? undefined : hexOf(answer);
+    if (holder !== told) report("I14", `name ${args[1]} is had by ${holder}, and ${told} is told`);
+  },
+  logs({ now, args, answer, report }) {
+    const log = now.logs.get(now.keys.get(hexOf(args[0])) ?? 0);
+    const lines: readonly number[] = answer.map(({ line }: any) => line);
+    const isGapless = lines.every((line, index) => index === 0 || line === lines[index - 1]! + 1);
+    const isNewest = args[1].after !== undefined || lines.at(-1) === log?.last;
+    if (!isGapless || !isNewest)
+      report("I26", `the log of job ${args[0]} is read as ${String(lines)}`);
   },
   feed({ args, answer, report }) {
     const positions: readonly number[] = answer.map((entry: any) => entry.position);

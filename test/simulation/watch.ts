@@ -22,9 +22,12 @@ import {
   type Step,
   type Told,
 } from "./invariants.ts";
+import { countFlowPaths } from "./flow-paths.ts";
+import type { Wanted } from "./flows.ts";
 import { checkOrder } from "./order.ts";
 import {
   eventsAfter,
+  finalState,
   nextSnapshot,
   noteTouched,
   snapshotText,
@@ -80,6 +83,10 @@ export class Watch implements Taps {
   readonly workers = new Map<string, Process>();
   /** Ids of jobs that retention has removed. */
   readonly pruned = new Set<string>();
+  /** What jobs were asked to wait for, by the hex of their ids. */
+  readonly wanted = new Map<string, Wanted>();
+  /** How jobs had ended that are gone. */
+  readonly #ends = new Map<string, number>();
   /** Called once, when a commit is made that is not synced. */
   onRelaxed: (() => void) | null = null;
   readonly #parts: WatchParts;
@@ -211,12 +218,15 @@ export class Watch implements Taps {
     const before = this.#working;
     if (before === null || connection === undefined || connection.touched.size === 0) return;
     const { owner, touched } = connection;
-    const { after, changed } = nextSnapshot(database, before, touched);
+    const { after, changed, progressed } = nextSnapshot(database, before, touched);
     touched.clear();
     this.#step(owner, {
       before,
       after,
       changed,
+      progressed,
+      wanted: this.wanted,
+      ends: this.#ends,
       nowMs: owner.clock.now(),
       silentMs: (worker) => this.#parts.world.elapsedMs - (this.#beats.get(worker) ?? -Infinity),
     });
@@ -298,10 +308,16 @@ export class Watch implements Taps {
       const isBeat = this.committed.workers.get(id)?.beats !== beats;
       if (isBeat) this.#beats.set(id, world.elapsedMs);
     }
-    for (const [kind, job] of this.#told) if (kind === 7) this.pruned.add(String(job));
+    for (const [kind, job] of this.#told) if (kind === 7) this.#forget(String(job));
     this.committed = { ...working, lastEvent: rows.at(-1)?.position ?? working.lastEvent };
     this.#working = null;
     this.#told = [];
+  }
+
+  #forget(id: string): void {
+    const state = finalState(this.committed, this.committed.keys.get(id) ?? 0);
+    this.pruned.add(id);
+    if (state !== null) this.#ends.set(id, state);
   }
 
   #checkFences(before: Snapshot, after: Snapshot): void {
@@ -316,8 +332,10 @@ export class Watch implements Taps {
     }
   }
 
-  #countRare({ before, after, changed }: Step): void {
+  #countRare(step: Step): void {
+    const { before, after, changed } = step;
     const { rules, count } = this.#parts;
+    countFlowPaths(step, count);
     for (const key of changed) {
       const known = before.attempts.get(key)?.length ?? 0;
       for (const { outcome, state, crashes } of after.attempts.get(key)?.slice(known) ?? []) {
@@ -335,7 +353,8 @@ export class Watch implements Taps {
         count("buffered job cancelled");
       }
       const [was, is] = [before.places.get(key)?.[0]?.place, after.places.get(key)?.[0]?.place];
-      if (is === "blocked" && was === "ready") count("held behind a gate");
+      const gate = after.places.get(key)?.[0]?.gate ?? 0;
+      if (is === "blocked" && was === "ready" && gate > 0) count("held behind a gate");
     }
     for (const { name, until } of before.gates.values()) {
       if (until !== 0 && !after.gates.has(name)) count("pause ended by itself");

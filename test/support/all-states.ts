@@ -2,9 +2,18 @@
 import type { JobId, JsonText } from "../../src/core/job.ts";
 import type { Settlement } from "../../src/core/outcome.ts";
 import { BATCH_MAX, type JobStore, type NewJob } from "../../src/store/store.ts";
-import { completed, completedWithErrors, fault, failedWith, newJob, retryIn } from "./factories.ts";
+import {
+  completed,
+  completedWithErrors,
+  fault,
+  failedWith,
+  newJob,
+  newJobs,
+  retention,
+  retryIn,
+} from "./factories.ts";
 import { broken, done, halfway, running, runNote } from "./notes.ts";
-import { joinWorker, settleItem, type Batch } from "./steps.ts";
+import { add, joinWorker, settleItem, type Batch } from "./steps.ts";
 
 /** A lane for each fate, and how many of a hundred jobs have it. */
 const SHARES = {
@@ -32,6 +41,19 @@ export interface Installation {
   readonly open: readonly Batch[];
   /** Of a final job, and its living repeat. */
   readonly repeat: { readonly of: JobId; readonly id: JobId };
+  readonly flows: Flows;
+}
+
+/** Jobs that wait for a key or for others. */
+export interface Flows {
+  /** Runs under a key, and has a name besides. */
+  readonly holder: JobId;
+  /** Wait for that key, moved out of the way. */
+  readonly behind: readonly JobId[];
+  /** Waits for the holder and for a job that is due later. */
+  readonly patient: JobId;
+  /** Waits for a run that was asked to stop. */
+  readonly doomed: JobId;
 }
 
 /** Fills an empty store with about so many jobs; a hundred at least. */
@@ -72,7 +94,8 @@ export async function fillStates(store: JobStore, jobs: number): Promise<Install
   const [asked] = ids.running;
   if (asked !== undefined) await store.cancel(asked, "bob", null);
   if (keyed === null) throw new Error("too few jobs");
-  return { ids, keyed, open, repeat };
+  await markStale(store);
+  return { ids, keyed, open, repeat, flows: await addFlows(store, ids, open) };
 }
 
 function idsOf(ids: Record<Fate, JobId[]>, lane: string): JobId[] {
@@ -96,6 +119,7 @@ function jobNumber(number: number): NewJob {
     tags: number % 10 === 0 ? { customer: `c${number % 97}`, größe: "groß" } : {},
     createdBy: number % 6 === 0 ? "ada" : null,
     timeoutMs: number % 9 === 0 ? 30_000 : null,
+    concurrencyKey: lane === "running" && number % 2 === 0 ? `docs/${number}` : null,
     due: lane === "later" ? { delayMs: 3_600_000 + number } : { delayMs: 0 },
     onOrphan: number % 8 === 0 ? "fail" : "retry",
   });
@@ -136,6 +160,10 @@ async function tellAll(store: JobStore, batch: Batch): Promise<void> {
         progress: halfway({ percent: 100 / 3, data: payloadOf(index) }),
         units: [done("größe\t“1”", payloadOf(index)), broken("B"), running("a"), running("z", "")],
         completed: { name: "fetch", result: payloadOf(index) },
+        logs: [
+          { at: 1_700_000_000_000 + index, level: "warn", message: "größer\nals 😀", fields: null },
+          { at: 1_700_000_000_123, level: "error", message: "", fields: payloadOf(index) },
+        ],
       }),
     ),
   );
@@ -164,4 +192,35 @@ async function takeAll(store: JobStore, lane: Fate, buffer: boolean): Promise<Ba
     if (!buffer) await tellAll(store, batch);
     batches.push(batch);
   }
+}
+
+async function markStale(store: JobStore): Promise<void> {
+  const { finishedMs } = retention();
+  const periods = { finishedMs: { ...finishedMs, completed: -1, failed: -1 } };
+  const outlived = await store.outlived(periods, { fresh: true, limit: 20 });
+  await store.markStale(outlived.map(({ key }) => key));
+}
+
+async function addFlows(
+  store: JobStore,
+  ids: Installation["ids"],
+  open: readonly Batch[],
+): Promise<Flows> {
+  const batch = open.find(({ jobs }) => jobs.some(({ concurrencyKey }) => concurrencyKey !== null));
+  const holder = batch?.jobs.find(({ concurrencyKey }) => concurrencyKey !== null);
+  const [asked] = ids.running;
+  const [later] = ids.later;
+  if (batch === undefined || holder === undefined || asked === undefined || later === undefined) {
+    throw new Error("too few jobs");
+  }
+  await store.occupy(runNote(batch, holder, {}), ["page/größe"]);
+  const { tenant, concurrencyKey } = holder;
+  const behind = await add(store, ...newJobs(3, { lane: "behind", tenant, concurrencyKey }));
+  while ((await store.hold(BATCH_MAX)) > 0);
+  const [patient, doomed] = await add(
+    store,
+    { lane: "patient", after: [holder.id, later], onFailed: "run" },
+    { lane: "doomed", after: [asked] },
+  );
+  return { holder: holder.id, behind, patient, doomed };
 }

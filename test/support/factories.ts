@@ -4,7 +4,13 @@
 import { newId } from "../../src/core/ids.ts";
 import type { JobId, JsonText } from "../../src/core/job.ts";
 import type { Fault, Settlement } from "../../src/core/outcome.ts";
-import type { NewJob, Retention, WorkerId, WorkerInfo } from "../../src/store/store.ts";
+import {
+  PROTOCOL,
+  type NewJob,
+  type Retention,
+  type WorkerId,
+  type WorkerInfo,
+} from "../../src/store/store.ts";
 import { seededDice } from "./seeded-dice.ts";
 
 const ID_TIME = Date.UTC(2026, 0, 5, 9);
@@ -38,6 +44,8 @@ export function newJob(overrides: Partial<NewJob> = {}): NewJob {
     parentId: null,
     retryOf: null,
     concurrencyKey: null,
+    after: [],
+    onFailed: "cancel",
     idempotency: null,
     dedup: null,
     webhookUrl: null,
@@ -61,7 +69,7 @@ export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
     host: "mill",
     pid: 4_000,
     version: "0.1.0",
-    protocol: 1,
+    protocol: PROTOCOL,
     leaseMs: 30_000,
     types: ["email"],
     lanes: ["general"],

@@ -19,9 +19,14 @@ SELECT millrace.enqueue_batch(
 
 -- name: insert_jobs
 -- The same with more care, inside a transaction: jobs whose ids are taken are left out, those with
--- keys bring the number that was drawn for them, and the feed is told by the transaction.
+-- keys bring the number that was drawn for them, and the feed is told by the transaction. Those
+-- that have needs wait for others, behind gate 0.
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+asked_need AS MATERIALIZED (
+    SELECT need.job, need.needs, need.tolerant
+    FROM json_to_recordset(:needs::json) AS need (job bigint, needs bigint, tolerant smallint)
 ),
 made AS (
     INSERT INTO millrace.job (
@@ -50,21 +55,38 @@ made AS (
     RETURNING key, id, type, tenant, lane, priority, concurrency, run_at, tags,
               run_at > created_at AS waits
 ),
+placed AS MATERIALIZED (
+    SELECT made.*, made.key IN (SELECT job FROM asked_need) AS awaits FROM made
+),
 waiting AS (
     INSERT INTO millrace.scheduled (
         key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
     )
     SELECT key, run_at, lane, priority, type, tenant, 1, 0, 0, concurrency
-    FROM made
-    WHERE waits
+    FROM placed
+    WHERE waits AND NOT awaits
 ),
 due AS (
     INSERT INTO millrace.ready (
         key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
     )
     SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, 1, 0, 0, concurrency
-    FROM made
-    WHERE NOT waits
+    FROM placed
+    WHERE NOT waits AND NOT awaits
+),
+held AS (
+    INSERT INTO millrace.blocked (
+        key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, millrace.ms_of(run_at) * 1000, 0, lane, priority, type, tenant, 1, 0, 0, concurrency
+    FROM placed
+    WHERE awaits
+),
+needing AS (
+    INSERT INTO millrace.need (job, needs, tolerant)
+    SELECT asked_need.job, asked_need.needs, asked_need.tolerant
+    FROM placed
+    JOIN asked_need ON asked_need.job = placed.key
 ),
 tagged AS (
     INSERT INTO millrace.tag (name, value, key)
@@ -74,10 +96,10 @@ tagged AS (
     WHERE made.tags IS NOT NULL
 )
 SELECT count(*) AS made,
-       array_agg(id) FILTER (WHERE waits) AS scheduled,
+       array_agg(id) FILTER (WHERE waits AND NOT awaits) AS scheduled,
        CASE WHEN count(*) < :asked::integer THEN coalesce(array_agg(id), '{}') END AS ids,
        array_agg(key ORDER BY key) AS keys
-FROM made;
+FROM placed;
 
 -- name: find_bodies
 -- What these ids already stand for.

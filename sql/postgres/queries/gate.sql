@@ -62,9 +62,20 @@ FROM millrace.gate
 WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 ORDER BY name;
 
+-- name: barriers_in_use
+-- Whether there are gates and taken names, and whether jobs were moved away for the sake of either:
+-- most often there is nothing, and what would be done about it need not even be planned.
+SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
+       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0) AS held,
+       EXISTS (SELECT 1 FROM millrace.slot) AS names,
+       EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted;
+
 -- name: hold_jobs
--- Moves due jobs behind closed gates out of the way of the claim. Only the front of each lane is
--- looked at: what lies deeper is in nobody's way. Jobs that somebody is taking are left to him.
+-- Moves due jobs behind closed gates, and those whose key is taken, out of the way of the claim.
+-- Only the front of each lane is looked at, and not as far if it is only for the keys: what lies
+-- deeper is in nobody's way. Jobs that somebody is taking are left to him. The rows of taken keys
+-- are held meanwhile: whoever ends one waits, and then finds the jobs that waited for it. One that
+-- is just ending holds nobody back. Keys as a list: a join would let the planner read whole tables.
 WITH RECURSIVE closed AS MATERIALIZED (
     SELECT name
     FROM millrace.gate
@@ -73,37 +84,61 @@ WITH RECURSIVE closed AS MATERIALIZED (
 lane (id) AS (
     SELECT min(lane)
     FROM millrace.ready
-    WHERE EXISTS (SELECT 1 FROM closed)
+    WHERE EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.slot)
     UNION ALL
     SELECT (SELECT min(ready.lane) FROM millrace.ready AS ready WHERE ready.lane > lane.id)
     FROM lane
     WHERE lane.id IS NOT NULL
 ),
-behind AS MATERIALIZED (
-    SELECT front.key, min(closed.name) AS gate
+front AS MATERIALIZED (
+    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency
     FROM lane
     CROSS JOIN LATERAL (
-        SELECT ready.key, ready.lane, ready.type, ready.tenant
+        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency
         FROM millrace.ready AS ready
         WHERE ready.lane = lane.id
         ORDER BY ready.priority, ready.rank, ready.key
-        LIMIT :depth::integer
+        LIMIT CASE
+            WHEN EXISTS (SELECT 1 FROM closed) THEN :depth::integer
+            ELSE :key_depth::integer
+        END
     ) AS front
-    JOIN closed ON closed.name IN (front.lane, front.type, front.tenant)
+),
+taken_key AS MATERIALIZED (
+    SELECT taken.tenant, taken.name
+    FROM (
+        SELECT DISTINCT front.tenant, front.concurrency
+        FROM front
+        WHERE front.concurrency IS NOT NULL
+    ) AS wanted
+    CROSS JOIN LATERAL (
+        SELECT slot.tenant, slot.name
+        FROM millrace.slot AS slot
+        WHERE slot.tenant = wanted.tenant AND slot.name = wanted.concurrency
+        FOR KEY SHARE SKIP LOCKED
+    ) AS taken
+),
+-- A closed gate has a number above 0, and comes before a taken key.
+behind AS MATERIALIZED (
+    SELECT front.key, coalesce(min(closed.name), -1) AS gate
+    FROM front
+    LEFT JOIN closed ON closed.name IN (front.lane, front.type, front.tenant)
+    LEFT JOIN taken_key
+        ON taken_key.tenant = front.tenant AND taken_key.name = front.concurrency
+    WHERE closed.name IS NOT NULL OR taken_key.name IS NOT NULL
     GROUP BY front.key
     LIMIT :limit::integer
 ),
 locked AS MATERIALIZED (
     SELECT ready.key
     FROM millrace.ready AS ready
-    WHERE ready.key IN (SELECT key FROM behind)
+    WHERE ready.key = ANY (ARRAY(SELECT key FROM behind))
     ORDER BY ready.key
     FOR UPDATE SKIP LOCKED
 ),
 taken AS (
     DELETE FROM millrace.ready AS ready
-    USING locked
-    WHERE ready.key = locked.key
+    WHERE ready.key = ANY (ARRAY(SELECT key FROM locked))
     RETURNING ready.*
 )
 INSERT INTO millrace.blocked (
@@ -117,10 +152,12 @@ JOIN behind ON behind.key = taken.key;
 -- name: release_jobs
 -- Brings back what waits behind gates that are not closed, most urgent first, exactly as it lay. It
 -- looks at what waits and not at the gates: a job that was held in the moment in which its gate
--- opened is found as well. Gates that have opened by themselves leave no row behind.
+-- opened is found as well. Gates that have opened by themselves leave no row behind. What waits for
+-- a key or for other jobs is behind no gate.
 WITH RECURSIVE gate (id) AS (
     SELECT min(gate)
     FROM millrace.blocked
+    WHERE gate > 0
     UNION ALL
     SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)
     FROM gate

@@ -2,7 +2,7 @@
 
 -- name: job_by_id
 -- One job as it stands now. The newest lease that names a running job is the valid one.
-SELECT job.*, told.phase, told.overall,
+SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
        CASE WHEN job.state = 3 THEN (
            SELECT millrace.ms_of(lease.starts[array_position(lease.keys, job.key)])
            FROM millrace.lease AS lease
@@ -13,6 +13,7 @@ SELECT job.*, told.phase, told.overall,
        ) ELSE job.last_started_at END AS started_at
 FROM millrace.job_record AS job
 LEFT JOIN millrace.run AS told ON told.key = job.key
+LEFT JOIN millrace.stale AS stale ON stale.key = job.key
 WHERE job.id = :id::uuid;
 
 -- name: match_jobs
@@ -27,7 +28,7 @@ WITH run AS MATERIALIZED (
       AND run.key = ANY (:keys::bigint[])
     ORDER BY run.key, lease.number DESC
 )
-SELECT job.*, told.phase, told.overall,
+SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
        CASE
            WHEN job.state = 3 THEN millrace.ms_of(run.start)
            ELSE job.last_started_at
@@ -36,6 +37,7 @@ FROM unnest(:keys::bigint[]) AS candidate (key)
 JOIN millrace.job_record AS job ON job.key = candidate.key
 LEFT JOIN run ON run.key = job.key
 LEFT JOIN millrace.run AS told ON told.key = job.key
+LEFT JOIN millrace.stale AS stale ON stale.key = job.key
 WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   AND (:type::integer IS NULL OR job.type = :type::integer)
   AND (:tenant::integer IS NULL OR job.tenant = :tenant::integer)

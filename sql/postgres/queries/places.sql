@@ -35,7 +35,8 @@ SELECT * FROM from_blocked;
 
 -- name: put_waiting
 -- Puts jobs where they belong by their due time, an instant or a length from now: `ready` when that
--- has come, else `scheduled`. Answers which it was.
+-- has come, else `scheduled`. One that still waits for others goes back behind gate 0, whatever its
+-- time. Answers whether they wait for their time.
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -46,7 +47,10 @@ job AS MATERIALIZED (
                millrace.at_ms(job.due_at),
                moment.at + job.delay_ms * interval '1 millisecond'
            )) AS run_at,
-           moment.at AS now
+           moment.at AS now,
+           (
+               SELECT need.job FROM millrace.need AS need WHERE need.job = job.key LIMIT 1
+           ) IS NOT NULL AS awaits
     FROM moment
     CROSS JOIN json_to_recordset(:jobs::json) AS job (
         key bigint, lane integer, priority integer, type integer, tenant integer,
@@ -59,7 +63,7 @@ waiting AS (
     )
     SELECT key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
     FROM job
-    WHERE run_at > now
+    WHERE run_at > now AND NOT awaits
 ),
 due AS (
     INSERT INTO millrace.ready (
@@ -68,9 +72,18 @@ due AS (
     SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,
            concurrency
     FROM job
-    WHERE run_at <= now
+    WHERE run_at <= now AND NOT awaits
+),
+held AS (
+    INSERT INTO millrace.blocked (
+        key, rank, gate, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, millrace.ms_of(run_at) * 1000, 0, lane, priority, type, tenant, n, tries, crashes,
+           concurrency
+    FROM job
+    WHERE awaits
 )
-SELECT key, run_at > now AS waits FROM job;
+SELECT key, run_at > now AND NOT awaits AS waits FROM job;
 
 -- name: put_back
 -- Puts jobs back into `ready` exactly as they lay there.
@@ -86,7 +99,7 @@ FROM json_to_recordset(:jobs::json) AS job (
 
 -- name: end_unstarted
 -- Writes the end of jobs that were cancelled before they began: the ledger row, and nothing is left
--- of their dedup keys and of requests to cancel them.
+-- of their dedup keys and of requests to cancel them. Answers whether others wait for them.
 WITH ended AS (
     INSERT INTO millrace.attempt (
         key, n, tries, crashes, finished_at, outcome, state, reason
@@ -108,7 +121,7 @@ met AS (
     USING ended
     WHERE request.key = ended.key
 )
-SELECT key FROM ended;
+SELECT millrace.end_jobs(array_agg(key)) AS awaited FROM ended;
 
 -- name: still_waiting
 -- Which of these jobs lie in some place. Asked anew for jobs that were in none: one that moved from
@@ -120,8 +133,17 @@ UNION ALL
 SELECT key FROM millrace.blocked WHERE key = ANY (:keys::bigint[]);
 
 -- name: hurry_job
--- Makes a job due that waits for its time.
-WITH taken AS (
+-- Makes a job due that waits for its time. One that waits for others as well stays where it is.
+WITH put_forward AS (
+    UPDATE millrace.blocked AS blocked
+    SET rank = millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000
+    FROM millrace.job AS job
+    WHERE job.id = :id::uuid
+      AND blocked.key = job.key
+      AND blocked.gate = 0
+      AND blocked.rank > millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000
+),
+taken AS (
     DELETE FROM millrace.scheduled AS scheduled
     USING millrace.job AS job
     WHERE job.id = :id::uuid AND scheduled.key = job.key

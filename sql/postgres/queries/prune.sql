@@ -1,12 +1,110 @@
 -- apart: one statement removes many jobs, where SQLite goes job by job.
 
+-- name: outlived_keys
+-- Looks through stretches in the order of ends, each of one final state, for jobs that have
+-- outlived the time of their state and type: one type alone, or all but those that have their own.
+-- One that a lease still names waits until its neighbours are done, for without its ledger it would
+-- look as if it ran; one that others wait for stays until they know how it ended. Answers what it
+-- found of each stretch, and up to where it looked: the end, or where that was too far.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+leased AS MATERIALIZED (
+    SELECT DISTINCT claimed.key
+    FROM millrace.lease AS lease
+    CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
+),
+age AS MATERIALIZED (
+    SELECT age.turn, age.state, age.type, age.others, age.from_key, age.end_key,
+           millrace.at_ms(age.from_at) AS from_at,
+           least(
+               moment.at - age.ms * interval '1 millisecond', millrace.at_ms(age.end_at)
+           ) AS end_at
+    FROM moment
+    CROSS JOIN json_to_recordset(:ages::json) AS age (
+        turn integer, state smallint, ms bigint, type integer, others integer[], from_at bigint,
+        from_key bigint, end_at bigint, end_key bigint
+    )
+),
+walked AS MATERIALIZED (
+    SELECT age.turn, age.type, age.others, passed.key, passed.finished_at, passed.place
+    FROM age
+    CROSS JOIN LATERAL (
+        SELECT attempt.key, attempt.finished_at,
+               row_number() OVER (ORDER BY attempt.finished_at, attempt.key) AS place
+        FROM millrace.attempt AS attempt
+        WHERE attempt.state = age.state
+          AND attempt.finished_at >= age.from_at
+          AND attempt.finished_at <= age.end_at
+          AND (attempt.finished_at, attempt.key) > (age.from_at, age.from_key)
+          AND (attempt.finished_at, attempt.key) <= (age.end_at, age.end_key)
+        ORDER BY attempt.finished_at, attempt.key
+        LIMIT :depth::integer
+    ) AS passed
+),
+found AS MATERIALIZED (
+    SELECT walked.turn, walked.key, walked.finished_at,
+           row_number() OVER (
+               PARTITION BY walked.turn ORDER BY walked.finished_at, walked.key
+           ) AS place
+    FROM walked
+    WHERE walked.key NOT IN (SELECT leased.key FROM leased)
+      -- Each is looked up by itself: of EXISTS the planner may make a look through the whole table.
+      AND (
+          SELECT need.job FROM millrace.need AS need WHERE need.needs = walked.key LIMIT 1
+      ) IS NULL
+      AND (
+          (walked.type IS NULL AND walked.others = '{}')
+          OR (
+              SELECT job.type
+              FROM millrace.job AS job
+              WHERE job.key = walked.key
+                AND (walked.type IS NULL OR job.type = walked.type)
+                AND job.type <> ALL (walked.others)
+          ) IS NOT NULL
+      )
+      AND (
+          NOT :fresh::boolean
+          OR (SELECT stale.key FROM millrace.stale AS stale WHERE stale.key = walked.key) IS NULL
+      )
+)
+SELECT turn, key, millrace.ms_of(finished_at) AS at, true AS is_found, false AS is_cut
+FROM found
+WHERE place <= :limit::integer
+UNION ALL
+SELECT age.turn, coalesce(cut.key, 0), millrace.ms_of(coalesce(cut.finished_at, age.end_at)),
+       false, cut.key IS NOT NULL
+FROM age
+LEFT JOIN walked AS cut ON cut.turn = age.turn AND cut.place = :depth::integer
+ORDER BY at, key;
+
+-- name: jobs_by_keys
+-- Jobs as they stand now, in the order of the keys.
+SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
+       job.last_started_at AS started_at
+FROM unnest(:keys::bigint[]) WITH ORDINALITY AS named (key, turn)
+JOIN millrace.job_record AS job ON job.key = named.key
+LEFT JOIN millrace.run AS told ON told.key = job.key
+LEFT JOIN millrace.stale AS stale ON stale.key = job.key
+WHERE job.state > 3
+ORDER BY named.turn;
+
+-- name: insert_stale
+-- Marks those of these jobs that are over and have no mark yet.
+INSERT INTO millrace.stale (key, at)
+SELECT DISTINCT over.key, millrace.clock_at(:now::timestamptz)
+FROM millrace.attempt AS over
+WHERE over.key = ANY (:keys::bigint[])
+  AND over.state IS NOT NULL
+ORDER BY over.key
+ON CONFLICT (key) DO NOTHING
+RETURNING key;
+
 -- name: prune_jobs
--- Removes jobs that have outlived the time of their state, longest finished first: what was asked
--- for, the ledger, the tags. Idempotency keys stay for a while. A job that a lease still names
--- waits until its neighbours are done, for without its ledger it would look as if it ran. Those
--- that another process is removing right now are left to it. Each state is looked through from the
--- instant that the caller knows, because dead rows before it may not be cleared yet. When some have
--- very many units, those after them wait. Answers how many went, and how far that got.
+-- Removes those of these jobs that are over: what was asked for, the ledger, the tags. Idempotency
+-- keys stay for a while. One that a lease names, or that others wait for, stays as well. Those that
+-- another process is removing right now are left to it. When some have very many units, those after
+-- them wait. Answers how many went, and how many have to wait.
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -16,25 +114,17 @@ leased AS MATERIALIZED (
     CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
 ),
 aged AS MATERIALIZED (
-    SELECT ended.key, ended.finished_at, age.state
-    FROM moment
-    CROSS JOIN json_to_recordset(:ages::json) AS age (state smallint, ms bigint, since bigint)
-    CROSS JOIN LATERAL (
-        SELECT attempt.key, attempt.finished_at
-        FROM millrace.attempt AS attempt
-        WHERE attempt.state = age.state
-          AND attempt.finished_at >= millrace.at_ms(age.since)
-          AND attempt.finished_at <= moment.at - age.ms * interval '1 millisecond'
-          AND attempt.key NOT IN (SELECT leased.key FROM leased)
-        ORDER BY attempt.finished_at
-        LIMIT :limit::integer
-        FOR UPDATE SKIP LOCKED
-    ) AS ended
-    ORDER BY ended.finished_at
-    LIMIT :limit::integer
+    SELECT attempt.key, attempt.finished_at
+    FROM millrace.attempt AS attempt
+    WHERE attempt.key = ANY (:keys::bigint[])
+      AND attempt.state IS NOT NULL
+      AND attempt.key NOT IN (SELECT leased.key FROM leased)
+      AND NOT EXISTS (SELECT 1 FROM millrace.need AS need WHERE need.needs = attempt.key)
+    ORDER BY attempt.finished_at, attempt.key
+    FOR UPDATE SKIP LOCKED
 ),
 weighed AS (
-    SELECT aged.key, aged.finished_at, aged.state,
+    SELECT aged.key, aged.finished_at,
            sum(unit.count) OVER (ORDER BY aged.finished_at, aged.key) - unit.count AS units_before
     FROM aged
     CROSS JOIN LATERAL (
@@ -45,7 +135,7 @@ weighed AS (
     ) AS unit
 ),
 outlived AS MATERIALIZED (
-    SELECT key, finished_at, state
+    SELECT key, finished_at
     FROM weighed
     WHERE units_before < :units::integer
 ),
@@ -69,6 +159,22 @@ unphased AS (
 ),
 ununited AS (
     DELETE FROM millrace.unit
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+unlogged AS (
+    DELETE FROM millrace.log
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+unmarked AS (
+    DELETE FROM millrace.stale
+    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+),
+unneeded AS (
+    DELETE FROM millrace.need
+    WHERE job = ANY (ARRAY(SELECT key FROM outlived))
+),
+unheard AS (
+    DELETE FROM millrace.ended
     WHERE key = ANY (ARRAY(SELECT key FROM outlived))
 ),
 untagged AS (
@@ -99,10 +205,8 @@ told AS (
     ) AS named
     GROUP BY moment.at, (named.turn - 1) / 1000
 )
-SELECT state, count(*) AS count, millrace.ms_of(max(finished_at)) AS last,
-       (SELECT count(*) FROM aged) - (SELECT count(*) FROM outlived) AS waiting
-FROM outlived
-GROUP BY state;
+SELECT (SELECT count(*) FROM outlived) AS count,
+       (SELECT count(*) FROM aged) - (SELECT count(*) FROM outlived) AS waiting;
 
 -- name: prune_idempotency
 -- Keys that have outlived their jobs for long enough, oldest first, from the instant that the

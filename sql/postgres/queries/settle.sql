@@ -1,12 +1,14 @@
 -- apart: one statement settles a whole batch, where SQLite goes job by job.
 
 -- name: settle_done
--- Ends runs that have succeeded. Answers the keys of those that were accepted.
-SELECT millrace.settle_batch(
+-- Ends runs that have succeeded. Answers the keys of those that were accepted, whether exclusive
+-- names have become free, and whether others wait for one of these jobs.
+SELECT accepted, freed, awaited
+FROM millrace.settle_done(
     :leases::bigint[], :secrets::text[], :places::integer[], :keys::bigint[], :ns::integer[],
     :tries::integer[], :crashes::integer[], :states::smallint[], :results::text[],
     :now::timestamptz
-) AS keys;
+);
 
 -- name: insert_attempts
 -- Writes how runs ended, and waits that somebody ended. The lease that held a run, if any did, must
@@ -28,6 +30,17 @@ CROSS JOIN json_to_recordset(:ends::json) AS ended (
 LEFT JOIN millrace.lease AS lease ON lease.number = ended.fence
 ORDER BY ended.key
 RETURNING key, millrace.ms_of(next_run_at) AS next_run_at;
+
+-- name: end_runs
+-- Runs have ended, and some of their jobs with them: nothing is left of the names that they had, of
+-- the dedup keys, and of what they waited for. Answers whether names have become free, and whether
+-- others wait for one of these jobs.
+WITH unkeyed AS (
+    DELETE FROM millrace.dedup
+    WHERE job = ANY (:over::bigint[])
+)
+SELECT millrace.end_slots(:jobs::bigint[]) AS freed,
+       millrace.end_jobs(:over::bigint[]) AS awaited;
 
 -- name: find_fences
 -- Under which lease these runs ended, and how.

@@ -8,17 +8,32 @@ WHERE id = :worker
   AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol');
 
 -- name: claim_candidates
--- The most urgent due jobs of one lane that no gate holds back. The transaction has the only write
--- lock, so the rows need none of their own.
-SELECT key, priority, rank, n, tries, crashes
+-- The most urgent due jobs of one lane that no gate and no taken key holds back. Of keys that the
+-- claim itself is about to take, only the jobs that will have them. The transaction has the only
+-- write lock, so the rows need none of their own.
+SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
 FROM millrace_ready
 WHERE lane = :lane
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
-  AND (:buffer = 0 OR crashes = 0)
+  AND (:buffer = 0 OR (crashes = 0 AND concurrency IS NULL))
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
+  AND (
+      concurrency IS NULL
+      OR (
+          NOT EXISTS (
+              SELECT 1
+              FROM millrace_slot AS slot
+              WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency
+          )
+          AND (
+              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(:names))
+              OR key IN (SELECT value FROM json_each(:first))
+          )
+      )
+  )
 ORDER BY priority, rank, key
 LIMIT :limit;
 

@@ -1,8 +1,9 @@
 -- name: job_by_id
 -- One job as it stands now.
-SELECT now.*, run.phase, run.overall
+SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM millrace_job_now AS now
 LEFT JOIN millrace_run AS run ON run.key = now.key
+LEFT JOIN millrace_stale AS stale ON stale.key = now.key
 WHERE now.id = :id;
 
 -- name: job_by_key
@@ -13,10 +14,11 @@ WHERE key = :key;
 
 -- name: match_jobs
 -- Which of these candidates pass the filter, newest first.
-SELECT now.*, run.phase, run.overall
+SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM json_each(:keys) AS candidate
 JOIN millrace_job_now AS now ON now.key = candidate.value
 LEFT JOIN millrace_run AS run ON run.key = now.key
+LEFT JOIN millrace_stale AS stale ON stale.key = now.key
 WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   AND (:type IS NULL OR now.type = :type)
   AND (:tenant IS NULL OR now.tenant = :tenant)

@@ -196,6 +196,69 @@ WHERE job.key IS NULL
 ORDER BY asked.key
 LIMIT :limit;
 
+-- name: slots_without_run
+-- Names that a job has whose run has ended, that waits, or that is gone. Jobs that are lost are
+-- found elsewhere, and what they have goes with their run.
+SELECT DISTINCT held.job AS key, job.id
+FROM millrace_slot AS held
+LEFT JOIN millrace_job AS job ON job.key = held.job
+WHERE job.key IS NULL
+   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)
+   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)
+   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)
+   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)
+ORDER BY held.job
+LIMIT :limit;
+
+-- name: runs_without_slot
+-- Jobs that run and do not have their concurrency key.
+WITH named AS MATERIALIZED (
+    SELECT lease.number, each.key AS turn, each.value AS key
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS each
+),
+numbered AS MATERIALIZED (
+    SELECT lease.number, each.key AS turn, each.value AS n
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.ns) AS each
+)
+SELECT DISTINCT job.key, job.id
+FROM named
+JOIN numbered AS run ON run.number = named.number AND run.turn = named.turn
+JOIN millrace_job AS job ON job.key = named.key
+WHERE job.concurrency IS NOT NULL
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_slot AS held
+      WHERE held.tenant = job.tenant AND held.name = job.concurrency AND held.job = job.key
+  )
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: waits_without_needs
+-- Jobs that lie behind others, none of which is named.
+SELECT place.key, job.id
+FROM millrace_blocked AS place
+LEFT JOIN millrace_job AS job ON job.key = place.key
+WHERE place.gate = 0
+  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.job = place.key)
+ORDER BY place.key
+LIMIT :limit;
+
+-- name: needs_without_wait
+-- Jobs of which it is said that they wait for others, and that do not lie there.
+SELECT DISTINCT need.job AS key, job.id
+FROM millrace_need AS need
+LEFT JOIN millrace_job AS job ON job.key = need.job
+WHERE NOT EXISTS (
+    SELECT 1 FROM millrace_blocked AS place WHERE place.key = need.job AND place.gate = 0
+)
+ORDER BY need.job
+LIMIT :limit;
+
 -- name: failed_without_letter
 -- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
 SELECT job.key, job.id

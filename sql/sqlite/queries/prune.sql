@@ -1,17 +1,64 @@
--- name: finished_before
--- Jobs in one final state that have outlived their time, longest finished first. One that a lease
--- still names waits until its neighbours are done, for without its ledger it would look as if it
--- ran.
-SELECT attempt.key, attempt.finished_at, job.id, job.tenant, job.idempotency, job.tags
-FROM millrace_attempt AS attempt
-JOIN millrace_job AS job ON job.key = attempt.key
-WHERE attempt.state = :state
-  AND attempt.finished_at <= :before
-  AND attempt.key NOT IN (
+-- apart: SQLite goes job by job, where one statement of PostgreSQL removes many.
+
+-- name: end_of_stretch
+-- The place in the order of ends that is so many jobs of one final state further on.
+SELECT finished_at, key
+FROM millrace_attempt
+WHERE state = :state
+  AND (finished_at, key) > (:at, :key)
+  AND (finished_at, key) <= (:end_at, :end_key)
+ORDER BY finished_at, key
+LIMIT 1 OFFSET :depth - 1;
+
+-- name: outlived_jobs
+-- Jobs of one final state in a stretch of the order of ends, longest finished first. One that a
+-- lease still names waits until its neighbours are done, for without its ledger it would look as if
+-- it ran; one that others wait for stays until they know how it ended.
+SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
+FROM millrace_attempt AS ended
+CROSS JOIN millrace_job AS job ON job.key = ended.key
+WHERE ended.state = :state
+  AND (ended.finished_at, ended.key) > (:at, :key)
+  AND (ended.finished_at, ended.key) <= (:end_at, :end_key)
+  AND (:type IS NULL OR job.type = :type)
+  AND job.type NOT IN (SELECT value FROM json_each(:others))
+  AND (:fresh = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))
+  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)
+  AND job.key NOT IN (
       SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
   )
-ORDER BY attempt.finished_at
+ORDER BY ended.finished_at, ended.key
 LIMIT :limit;
+
+-- name: removable_jobs
+-- Which of these jobs are over and can go, as above.
+SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
+FROM json_each(:keys) AS named
+CROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL
+CROSS JOIN millrace_job AS job ON job.key = ended.key
+WHERE NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)
+  AND job.key NOT IN (
+      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
+  );
+
+-- name: jobs_by_keys
+-- Jobs as they stand now, in the order of the keys.
+SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
+FROM json_each(:keys) AS named
+CROSS JOIN millrace_job_now AS now ON now.key = named.value
+LEFT JOIN millrace_run AS run ON run.key = now.key
+LEFT JOIN millrace_stale AS stale ON stale.key = now.key
+ORDER BY named.key;
+
+-- name: insert_stale
+-- Marks those of these jobs that are over and have no mark yet.
+INSERT INTO millrace_stale (key, at)
+SELECT DISTINCT ended.key, :at
+FROM json_each(:keys) AS named
+CROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL
+WHERE true
+ON CONFLICT (key) DO NOTHING
+RETURNING key;
 
 -- name: delete_jobs
 -- Removes what was asked for.
@@ -42,6 +89,21 @@ WHERE (key, phase, unit) IN (
     JOIN millrace_unit AS unit ON unit.key = gone.value
     LIMIT :limit
 );
+
+-- name: delete_logs
+-- Removes lines of jobs that go, so many at a time.
+DELETE FROM millrace_log
+WHERE (key, line) IN (
+    SELECT log.key, log.line
+    FROM json_each(:keys) AS gone
+    JOIN millrace_log AS log ON log.key = gone.value
+    LIMIT :limit
+);
+
+-- name: delete_stale
+-- Removes the marks of jobs that go.
+DELETE FROM millrace_stale
+WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_tags
 -- Removes the tags of one job that goes.

@@ -156,16 +156,33 @@ describe("POST /api/v1/jobs", () => {
     });
   });
 
-  test("says that an option does nothing yet instead of ignoring it", async () => {
+  test("takes a concurrency key, and jobs to run after by their ids", async () => {
+    await using server = await openServer();
+    const { id: first } = await jsonOf<{ id: string }>(await post(server, { type: "a" }));
+
+    const options = { concurrencyKey: "k", after: [first], onFailed: "run" };
+    const response = await post(server, { type: "b", options });
+
+    expect(response.status).toBe(201);
+    const { id } = await jsonOf<{ id: string }>(response);
+    const shown = await (await server.ask(`/api/v1/jobs/${id}`)).json();
+    expect(shown).toMatchObject({ concurrencyKey: "k", stale: false });
+    expect(await server.mill.jobs.explain(id)).toMatchObject({
+      reason: "after",
+      sentence: expect.stringContaining(first),
+    });
+  });
+
+  test("refuses to run after what there is not, or is no id", async () => {
     await using server = await openServer();
 
-    const response = await post(server, { type: "a", options: { concurrencyKey: "k" } });
+    const unknown = await post(server, { type: "a", options: { after: [NOWHERE] } });
+    const wrong = await post(server, { type: "a", options: { after: ["seven"] } });
 
-    expect(response.status).toBe(501);
-    expect(await response.json()).toMatchObject({
-      code: "NOT_YET",
-      errors: [{ path: "options.concurrencyKey" }],
-    });
+    expect(unknown.status).toBe(422);
+    expect(await unknown.json()).toMatchObject({ code: "AFTER_UNKNOWN" });
+    expect(wrong.status).toBe(400);
+    expect(await placesOf(wrong)).toEqual(["options.after[0]"]);
     expect((await server.mill.jobs.list()).jobs).toEqual([]);
   });
 
@@ -281,7 +298,9 @@ describe("GET /api/v1/jobs/{id}", () => {
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
       code: "JOB_NOT_FOUND",
-      detail: expect.stringContaining("7 days"),
+      detail: expect.stringMatching(
+        /its id was made at .+Z, and finished jobs are removed after 7 d$/,
+      ),
     });
   });
 

@@ -2,7 +2,6 @@
 import { MillraceError } from "../../core/errors.ts";
 import { waitMs } from "../../core/duration.ts";
 import { STATES } from "../../core/job.ts";
-import { defaults } from "../../core/presets.ts";
 import type { JobFilter, Millrace } from "../../face/client.ts";
 import { defineJob, typed } from "../../face/define.ts";
 import type { AnyContract } from "../../face/definition.ts";
@@ -24,7 +23,6 @@ export interface JobRouteParts {
 
 const PATH = "/api/v1/jobs";
 const WAIT_MS_MAX = 60_000;
-const DAY_MS = 86_400_000;
 /** Below that of the library: a page of jobs with large payloads has to fit into memory. */
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
@@ -155,13 +153,9 @@ function linkTo(url: URL, next: string): { link: string } {
 
 async function getJob(parts: JobRouteParts, asked: Asked): Promise<Response> {
   const id = asked.inPath["id"] ?? "";
-  try {
-    const limitMs = waitOf(asked.inQuery["wait"]);
-    if (limitMs > 0) await untilOver(parts, id, limitMs, asked.signal);
-    return Response.json(await parts.mill.jobs.get(id));
-  } catch (error) {
-    throw isCode(error, "JOB_NOT_FOUND") ? gone(id) : error;
-  }
+  const limitMs = waitOf(asked.inQuery["wait"]);
+  if (limitMs > 0) await untilOver(parts, id, limitMs, asked.signal);
+  return Response.json(await parts.mill.jobs.get(id));
 }
 
 function waitOf(text: unknown): number {
@@ -183,12 +177,6 @@ async function untilOver(
   } catch (error) {
     if (!signal.aborted && !isCode(error, "WAIT_TIMED_OUT")) throw error;
   }
-}
-
-function gone(id: string): MillraceError {
-  const days = Math.max(...Object.values(defaults.retention.finishedMs)) / DAY_MS;
-  const message = `there is no job ${id}; a job is removed ${days} days after its end`;
-  return new MillraceError("JOB_NOT_FOUND", message, { details: { id } });
 }
 
 async function enqueueJob(parts: JobRouteParts, { body, headers }: Asked): Promise<Response> {
@@ -220,9 +208,14 @@ function keyOf(header: string | null): string | null {
   return key;
 }
 
+/** Jobs are named by their ids alone. */
+type BodyOptions = Omit<EnqueueOptions, "after"> & { readonly after?: readonly string[] };
+
 function optionsOf(options: unknown, idempotencyKey: string | null): EnqueueOptions {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The schema has checked it.
-  const given = (options ?? {}) as EnqueueOptions;
+  const { after, ...plain } = (options ?? {}) as BodyOptions;
+  const given: EnqueueOptions =
+    after === undefined ? plain : { ...plain, after: after.map((id) => ({ id, type: "" })) };
   if (idempotencyKey === null) return given;
   if (given.idempotencyKey === undefined) return { ...given, idempotencyKey };
   throw invalid({ path: KEY_HEADER, message: "is given as a header and as an option: choose one" });

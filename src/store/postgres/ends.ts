@@ -8,7 +8,7 @@ import { errorClassCodec, outcomeCodec, stateCodec } from "../codes.ts";
 import { endOf, tidingsOf, type End } from "../end.ts";
 import type { JobKey } from "../store.ts";
 import { insertDeadLetters, type Death } from "./dead-letter.ts";
-import { Outdated } from "./errors.ts";
+import { isDuplicate, Outdated } from "./errors.ts";
 import { findCancelRequests, withFacts } from "./lease.ts";
 import { putWaiting } from "./places.ts";
 import type { Transaction } from "./session.ts";
@@ -42,7 +42,7 @@ export async function endRuns(
   for (const tiding of tidingsOf(ends)) transaction.tidings.tell(tiding);
   await insertDeadLetters(transaction, ends.flatMap(deathOf));
   const over = ends.filter(({ state }) => state !== null);
-  await transaction.run("delete_dedup", { jobs: list(over.map(({ key }) => key)) });
+  await letGo(transaction, ends, over);
   if (asked.size > 0) {
     await transaction.run("delete_cancel_requests", { keys: list([...asked.keys()]) });
   }
@@ -68,10 +68,6 @@ async function writeLedger(
   }
 }
 
-function isDuplicate(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "23505";
-}
-
 function ledgerRow({ settlement, fault, state, ...end }: RunEnd): object {
   return {
     key: end.key,
@@ -93,6 +89,23 @@ function ledgerRow({ settlement, fault, state, ...end }: RunEnd): object {
 function deathOf({ key, n, state, fault, settlement }: RunEnd): Death[] {
   if (state !== "failed" || fault === null) return [];
   return [{ key, n, attempts: settlement.tries, fault }];
+}
+
+/**
+ * A run has its exclusive names until it ends, however it does; a job that is over has no dedup
+ * key, waits for nobody, and those who wait for it hear of it.
+ */
+async function letGo(
+  transaction: Transaction,
+  ends: readonly RunEnd[],
+  over: readonly RunEnd[],
+): Promise<void> {
+  const row = await transaction.get("end_runs", {
+    jobs: list(ends.map(({ key }) => key)),
+    over: list(over.map(({ key }) => key)),
+  });
+  if (row?.freed === true) transaction.tidings.wake();
+  if (row?.awaited === true) transaction.tidings.leaveAwaited();
 }
 
 /** Jobs that go on wait until the moment that their ledger row names. */

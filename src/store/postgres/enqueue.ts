@@ -11,7 +11,7 @@ import { Coalescer } from "./coalescer.ts";
 import { Turns } from "./turns.ts";
 import { failureOf } from "./errors.ts";
 import { alikeOf, batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./filing.ts";
-import { marksOf } from "./keyed-waves.ts";
+import { marksOf, parentMarks } from "./keyed-waves.ts";
 import { enqueueKeyed } from "./keyed.ts";
 import { repeating } from "./retry.ts";
 import type { Session, Transaction } from "./session.ts";
@@ -28,8 +28,9 @@ const BATCH_KEYED_MAX = 200;
 export const CALL_BYTES_MAX = 32_000_000;
 /** Connections for jobs that go by themselves. */
 const ALONE_AT_ONCE = 3;
-/** What a job weighs besides its payload. */
+/** What a job weighs besides its payload, and each that it is to run after. */
 const JOB_BYTES = 300;
+const PARENT_BYTES = 40;
 
 type Way = Coalescer<NewJob, EnqueueAnswer>;
 
@@ -159,8 +160,10 @@ async function flushKeyed(
   return jobs.map((job) => {
     if (!hasKeys(job.job)) return plainAnswers.next().value!;
     const marks = marksOf(job);
-    // Those that share a key take their turns.
-    const before = Promise.allSettled(marks.map((mark) => last.get(mark) ?? Promise.resolve()));
+    // Those that share a key take their turns, and parents come first.
+    const before = Promise.allSettled(
+      [...marks, ...parentMarks(job)].map((mark) => last.get(mark) ?? Promise.resolve()),
+    );
     const answer = before.then(() => sendAlone(session, job, turns));
     for (const mark of marks) last.set(mark, answer);
     return answer;
@@ -208,6 +211,7 @@ async function insertPlain(
 ): Promise<readonly EnqueueAnswer[]> {
   const [made] = await transaction.tuples("insert_jobs", {
     jobs: JSON.stringify(jobs.map((job) => rowOf(job))),
+    needs: "[]",
     asked: jobs.length,
   });
   transaction.tidings.tell({ kind: "job:enqueued", jobs: made?.[3] ?? [] });
@@ -218,6 +222,6 @@ async function insertPlain(
   return withRepeats(jobs, answers, known, false);
 }
 
-export function bytesOf({ payload }: NewJob): number {
-  return JOB_BYTES + (payload?.length ?? 0);
+export function bytesOf({ payload, after }: NewJob): number {
+  return JOB_BYTES + (payload?.length ?? 0) + after.length * PARENT_BYTES;
 }

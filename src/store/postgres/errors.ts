@@ -96,6 +96,11 @@ export function isUncertain(error: unknown): boolean {
   return failureOf(error) === "lost" && wasSent;
 }
 
+/** True when a row of the same key is there already. */
+export function isDuplicate(error: unknown): boolean {
+  return sqlState(error) === "23505";
+}
+
 /** True when the user lacks a right. */
 export function isDenied(error: unknown): boolean {
   return sqlState(error) === "42501";

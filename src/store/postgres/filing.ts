@@ -167,7 +167,10 @@ export function dueOf({ due }: NewJob): Due {
   return { delay_ms: Math.round(due.delayMs) };
 }
 
-/** Jobs whose uniqueness rests on a key go their own way: they may have to wait for others. */
-export function hasKeys({ idempotency, dedup, retryOf }: NewJob): boolean {
-  return idempotency !== null || dedup !== null || retryOf !== null;
+/**
+ * Jobs whose uniqueness rests on a key, or that are to run after others, go their own way: they may
+ * have to wait for somebody.
+ */
+export function hasKeys({ idempotency, dedup, retryOf, after }: NewJob): boolean {
+  return idempotency !== null || dedup !== null || retryOf !== null || after.length > 0;
 }

@@ -5,9 +5,13 @@ import { gateName } from "../decoded.ts";
 import { repeating } from "./retry.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
+import { releaseKeys } from "./slots.ts";
+import type { Barriers } from "./work-rows.ts";
 
 /** How far into a lane `hold` looks for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
+/** The same beyond those, where no gate is closed: a claim that passes over so many is quick. */
+const KEY_DEPTH = 1_000;
 /** Jobs moved in one statement. */
 const MOVE_MAX = 1_000;
 /** Longer than any pause: 285 years. */
@@ -56,17 +60,31 @@ export async function gates({ read, names }: Session): Promise<readonly Gate[]> 
   }));
 }
 
-/** Moves due jobs behind closed gates aside. */
-export async function hold({ write, dice }: Session, wanted: number): Promise<number> {
+/** Moves due jobs behind closed gates and taken keys aside. */
+export async function hold(session: Session, wanted: number): Promise<number> {
+  const { write, dice } = session;
+  const { gates: isGated, names: areTaken } = await barriers(session);
+  if (!isGated && !areTaken) return 0;
   const limit = bounded(wanted, MOVE_MAX);
-  return repeating(dice, () => write.run("hold_jobs", { limit, depth: limit * HOLD_DEPTH_FACTOR }));
+  const depths = { depth: limit * HOLD_DEPTH_FACTOR, key_depth: limit + KEY_DEPTH };
+  return repeating(dice, () => write.run("hold_jobs", { limit, ...depths }));
 }
 
-/** Brings back what waits behind gates that have opened. */
+/** Brings back what waits behind gates that have opened, and for keys that are free. */
 export async function release(session: Session, wanted: number): Promise<number> {
   const { write, dice, watcher } = session;
+  const found = await barriers(session);
   const limit = bounded(wanted, MOVE_MAX);
-  const moved = await repeating(dice, () => write.run("release_jobs", { limit }));
+  const moved =
+    found.gates || found.held
+      ? await repeating(dice, () => write.run("release_jobs", { limit }))
+      : 0;
   if (moved > 0) watcher.wake("work");
-  return moved;
+  return moved < limit ? moved + (await releaseKeys(session, found, limit - moved)) : moved;
+}
+
+const NONE: Barriers = { gates: false, held: false, names: false, wanted: false };
+
+async function barriers({ read }: Session): Promise<Barriers> {
+  return (await read.get("barriers_in_use", {})) ?? NONE;
 }

@@ -105,10 +105,11 @@ export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer
 }
 
 /** Jobs as the port shows them. */
-async function recordsOf(names: Names, rows: readonly StoredJob[]): Promise<JobRecord[]> {
+export async function recordsOf(names: Names, rows: readonly StoredJob[]): Promise<JobRecord[]> {
   await names.learn(
     rows.flatMap(({ type, tenant, lane, category, gate }) =>
-      [type, tenant, lane, category, gate].filter((id) => id !== null),
+      // What is no closed gate has no number above 0.
+      [type, tenant, lane, category, gate].filter((id) => id !== null).filter((id) => id > 0),
     ),
   );
   return rows.map((row) => jobRecord(names, row));

@@ -1,6 +1,13 @@
 /** How notes about open runs are kept, whether they come by themselves or with an end. */
-import { crowdedError, phaseDetail, progressDetail, unitRows } from "../note-rows.ts";
+import {
+  crowdedError,
+  exclusiveNames,
+  phaseDetail,
+  progressDetail,
+  unitRows,
+} from "../note-rows.ts";
 import { UNITS_MAX, type JobKey, type NoteBody } from "../store.ts";
+import { appendLogs } from "./logs.ts";
 import type { Transaction } from "./session.ts";
 
 /** What a note weighs besides its texts, and each of its moves. */
@@ -10,7 +17,8 @@ const MOVE_BYTES = 150;
 /** A note about a run that is open and whose lease is locked. */
 type OpenNote = Omit<NoteBody, "children"> & { readonly key: JobKey; readonly n: number };
 
-export function notesBytes({ progress, units = [], completed, children = [] }: NoteBody): number {
+export function notesBytes(note: NoteBody): number {
+  const { progress, units = [], completed, vacates = [], logs = [], children = [] } = note;
   const moves = units.reduce((sum, { to }) => {
     const result = to.state === "completed" ? (to.result?.length ?? 0) : 0;
     const stack = to.state === "failed" ? (to.fault.stack?.length ?? 0) : 0;
@@ -19,8 +27,11 @@ export function notesBytes({ progress, units = [], completed, children = [] }: N
   const payloads = children.reduce((sum, { payload }) => {
     return sum + NOTE_BYTES + (payload?.length ?? 0);
   }, 0);
+  const lines = logs.reduce((sum, { message, fields }) => {
+    return sum + MOVE_BYTES + message.length + (fields?.length ?? 0);
+  }, 0);
   const results = (progress?.data?.length ?? 0) + (completed?.result?.length ?? 0);
-  return NOTE_BYTES + moves + payloads + results;
+  return NOTE_BYTES + moves + payloads + lines + vacates.length * MOVE_BYTES + results;
 }
 
 /**
@@ -36,6 +47,8 @@ export async function keepNotes(
     await forget(transaction, wave);
     await putProgress(transaction, wave, relaxed);
     await moveUnits(transaction, wave);
+    await vacate(transaction, wave);
+    await appendLogs(transaction, wave, relaxed);
     const fresh = await completePhases(transaction, wave);
     for (const note of wave) tell(transaction, note, fresh);
   }
@@ -64,9 +77,10 @@ function wavesOf(notes: readonly OpenNote[]): readonly (readonly OpenNote[])[] {
 }
 
 /** What a note speaks of. */
-function subjectsOf({ progress, units = [], completed }: OpenNote): string[] {
+function subjectsOf({ progress, units = [], completed, logs = [] }: OpenNote): string[] {
   const subjects = units.map(({ phase, unit }) => `unit ${JSON.stringify([phase, unit])}`);
   if (progress !== undefined) subjects.push("progress");
+  if (logs.length > 0) subjects.push("log");
   if (completed !== undefined) subjects.push(`phase ${completed.name}`);
   return subjects;
 }
@@ -98,6 +112,16 @@ async function moveUnits(transaction: Transaction, notes: readonly OpenNote[]): 
   const phases = JSON.stringify(grown);
   const [crowded] = await transaction.all("crowded_phases", { phases, max: UNITS_MAX });
   if (crowded !== undefined) throw crowdedError(crowded.phase);
+}
+
+/** Runs give up exclusive names of their units. */
+async function vacate(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
+  const given = notes.flatMap(({ key, n, vacates = [] }) =>
+    exclusiveNames(vacates).map((name) => ({ key, n, name })),
+  );
+  if (given.length === 0) return;
+  const row = await transaction.get("vacate_slots", { names: JSON.stringify(given) });
+  if ((row?.count ?? 0) > 0) transaction.tidings.wake();
 }
 
 /** Answers the marks of those that are new. */

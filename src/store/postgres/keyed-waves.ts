@@ -28,7 +28,7 @@ export async function wavesOf(
     const disturbs = disturbsAnother(bound, held, next);
     const looks = looksAtOthers(bound, held, next);
     const turn = Math.max(
-      ...marks.map((mark) => next.get(mark) ?? 0),
+      ...[...marks, ...parentMarks(bound.filed)].map((mark) => next.get(mark) ?? 0),
       looks ? afterDisturbing : 0,
       disturbs ? afterLooking : 0,
     );
@@ -90,6 +90,11 @@ export function marksOf(filed: Filed): string[] {
   if (job.dedup !== null) marks.push(dedupMark(filed));
   if (job.retryOf !== null) marks.push(`successor ${job.retryOf}`);
   return marks;
+}
+
+/** What must be there before a job is made. */
+export function parentMarks({ job }: Filed): string[] {
+  return job.after.map(idMark);
 }
 
 function idMark(id: JobId): string {

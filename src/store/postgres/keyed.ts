@@ -1,18 +1,20 @@
 /**
- * Jobs with an idempotency key, a dedup key or a predecessor. Keys are unique rows, taken before
- * the job is made and in an order that is the same for all: first the idempotency keys, then the
- * dedup keys with the places of successors. Who finds a key taken waits for its holder's commit,
- * then looks in a statement of its own, which sees it.
+ * Jobs with an idempotency key, a dedup key or a predecessor, and those that are to run after
+ * others. Keys are unique rows, taken before the job is made and in an order that is the same for
+ * all: first the idempotency keys, then the dedup keys with the places of successors. Who finds a
+ * key taken waits for its holder's commit, then looks in a statement of its own, which sees it.
+ * Jobs to run after are only looked up, never locked.
  */
 import type { JobId } from "../../core/job.ts";
 import { bodyHash } from "../body.ts";
 import { stateCodec } from "../codes.ts";
-import type { EnqueueAnswer, JobKey } from "../store.ts";
+import type { EnqueueAnswer, JobKey, NewJob } from "../store.ts";
 import { repeated } from "./answers.ts";
 import { Outdated } from "./errors.ts";
 import { dueOf, rowOf, type Filed } from "./filing.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "./places.ts";
 import { wantedRows, wavesOf, type Bound, type WantedRow } from "./keyed-waves.ts";
+import { findParents, needsOf, parentRefusal, type Parents } from "./parents.ts";
 import type { Writing } from "./session.ts";
 import { list, uuidOf, uuids } from "./values.ts";
 
@@ -42,9 +44,11 @@ async function enqueueWave(transaction: Writing, wave: readonly Bound[]): Promis
   await findRepeats(transaction, filedOf(wave), answers);
   await takeIdempotency(transaction, filedOf(open()), answers);
   const bound = open();
-  await takeDedup(transaction, bound, answers);
+  const parents = await findParents(transaction, bound);
+  await takeDedup(transaction, bound, answers, parents);
+  refuseStray(open(), answers, parents);
   await giveBack(transaction, bound, answers);
-  await insert(transaction, open(), answers);
+  await insert(transaction, open(), answers, parents);
   return withStates(transaction, answers);
 }
 
@@ -114,6 +118,7 @@ async function takeDedup(
   transaction: Writing,
   bound: readonly Bound[],
   answers: Answers,
+  parents: Parents,
 ): Promise<void> {
   const lost = await takeRows(transaction, bound.flatMap(wantedRows));
   if (lost.length === 0) return;
@@ -135,8 +140,20 @@ async function takeDedup(
       const isRival = answer?.status === "existing" && answer.by === "dedup";
       return isRival && filed.job.dedup?.onConflict === way;
     });
-  await replace(transaction, of("replace"), answers);
+  await replace(
+    transaction,
+    await withParents(transaction, of("replace"), answers, parents),
+    answers,
+  );
   await extend(transaction, of("extend"));
+}
+
+/** Jobs that are to run after one that there is not. Nothing was written for them but keys. */
+function refuseStray(bound: readonly Bound[], answers: Answers, parents: Parents): void {
+  for (const each of bound) {
+    const refused = parentRefusal(each, parents);
+    if (refused !== null) answers.set(each.filed, refused);
+  }
 }
 
 /** Takes rows of `dedup`. Answers those that others hold. */
@@ -159,6 +176,23 @@ function markOf(type: number, job: JobKey): string {
 interface Rivalry {
   readonly seeker: Bound;
   readonly holder: JobKey;
+}
+
+/** Who would replace a holder that waits, but cannot be made, is refused and disturbs nobody. */
+async function withParents(
+  transaction: Writing,
+  replacing: readonly Rivalry[],
+  answers: Answers,
+  parents: Parents,
+): Promise<readonly Rivalry[]> {
+  const stray = replacing.filter(({ seeker }) => parentRefusal(seeker, parents) !== null);
+  if (stray.length === 0) return replacing;
+  const holders = list(stray.map(({ holder }) => holder));
+  const rows = await transaction.all("still_waiting", { keys: holders });
+  const waiting = new Set(rows.map(({ key }) => key));
+  const refused = stray.filter(({ holder }) => waiting.has(holder)).map(({ seeker }) => seeker);
+  refuseStray(refused, answers, parents);
+  return replacing.filter((each) => !stray.includes(each));
 }
 
 /** Cancels holders that wait and takes their keys. A running holder is not disturbed. */
@@ -221,16 +255,22 @@ async function insert(
   transaction: Writing,
   jobs: readonly Bound[],
   answers: Answers,
+  parents: Parents,
 ): Promise<void> {
   if (jobs.length === 0) return;
   const [made] = await transaction.tuples("insert_jobs", {
     jobs: JSON.stringify(jobs.map(({ filed, key }) => rowOf(filed, key))),
+    needs: JSON.stringify(needsOf(jobs, parents)),
     asked: jobs.length,
   });
   const [count, scheduled, , keys] = made ?? [0, null, null, null];
   if (count < jobs.length) throw new Outdated("an id was taken meanwhile");
-  const heirs = jobs.filter(({ filed }) => filed.job.retryOf !== null).map(({ key }) => key);
+  const heirs = jobs.filter(({ filed }) => isHeir(filed.job)).map(({ key }) => key);
   if (heirs.length > 0) await transaction.run("take_over", { keys: list(heirs) });
+  const dependants = jobs.filter(({ filed }) => filed.job.after.length > 0);
+  if (dependants.length > 0) {
+    transaction.tidings.leaveDependants(dependants.map(({ key }) => key));
+  }
   transaction.tidings.tell({ kind: "job:enqueued", jobs: keys ?? [] });
   transaction.tidings.wake();
   const isLater = new Set(scheduled);
@@ -254,4 +294,9 @@ async function withStates(transaction: Writing, answers: Answers): Promise<Answe
     answers.set(filed, { ...answer, state: states.get(answer.id) ?? null });
   }
   return answers;
+}
+
+/** Whether a job begins with what the one that it repeats has completed. */
+function isHeir({ retryOf, afresh }: NewJob): boolean {
+  return retryOf !== null && afresh !== true;
 }

@@ -26,7 +26,10 @@ export async function takeWaiting(
   return taken;
 }
 
-/** Puts jobs where they belong by their due time. Answers where each one lies now. */
+/**
+ * Puts jobs where they belong by their due time, or back behind those that they wait for. Answers
+ * how each one waits now.
+ */
 export async function putWaiting(
   transaction: Writing,
   jobs: readonly (Omit<Waiting, "rank"> & Due)[],
@@ -58,6 +61,7 @@ export async function endUnstarted(
   jobs: readonly Unstarted[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  await transaction.run("end_unstarted", { jobs: JSON.stringify(jobs) });
+  const row = await transaction.get("end_unstarted", { jobs: JSON.stringify(jobs) });
+  if (row?.awaited === true) transaction.tidings.leaveAwaited();
   transaction.tidings.tell({ kind: "job:cancelled", jobs: jobs.map(({ key }) => key) });
 }

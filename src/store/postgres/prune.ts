@@ -1,20 +1,16 @@
 /**
- * prune: what has outlived its retention goes, oldest first, in bounded batches.
- *
- * As long as some transaction keeps an old snapshot open, what was removed stays in the indexes as
- * dead entries, and each batch would step over all of them. So a batch begins where the one before
- * has ended. What came to lie before that, such as a late commit, is found by a look from the
- * beginning when a batch was not filled; if that takes long, it is not done often.
+ * prune, markStale and remove: what has outlived its retention goes, oldest first, in bounded
+ * batches.
  */
-import { STATES, isFinal } from "../../core/job.ts";
-import { systemClock } from "../../lib/system.ts";
-import { stateCodec } from "../codes.ts";
-import type { Pruned, Retention } from "../store.ts";
-import { numberEvents } from "./feed.ts";
-import { repeating } from "./retry.ts";
 import { bounded } from "../limits.ts";
+import type { JobKey, Pruned, Retention } from "../store.ts";
+import { numberEvents } from "./feed.ts";
 import { keptBy } from "./kept.ts";
+import { age, findOutlived } from "./outlived.ts";
+import { Rest } from "./rest.ts";
+import { repeating } from "./retry.ts";
 import type { Session } from "./session.ts";
+import { list } from "./values.ts";
 
 /** Rows of each kind that one statement removes. */
 const PRUNE_MAX = 5_000;
@@ -22,9 +18,6 @@ const PRUNE_MAX = 5_000;
 const UNITS_MAX = 50_000;
 /** A look from the beginning that takes longer may take a twentieth of the time. */
 const LOOK_MS_MAX = 250;
-const LOOK_REST = 20;
-/** Longer than anything is kept: 100 years. */
-const AGE_MS_MAX = 3_155_760_000_000;
 
 export async function prune(
   session: Session,
@@ -32,90 +25,90 @@ export async function prune(
   wanted: number,
 ): Promise<Pruned> {
   const limit = bounded(wanted, PRUNE_MAX);
-  const { write, dice, watcher } = session;
+  const { write, dice } = session;
   // Before the jobs: the word that one is gone stays at least until the next call.
   const events = await pruneEvents(session, retention, limit);
-  const { jobs, isCut } = await pruneJobs(session, retention, limit);
-  if (jobs > 0) watcher.wake("news");
+  const outlived = await findOutlived(session, "prune", retention, limit);
+  const { count: jobs, waiting } = await removeJobs(session, outlived.keys, retention);
   const idempotencyKeys = await pruneIdempotency(session, limit);
   const deadLetters = await repeating(dice, () =>
     write.run("prune_dead_letters", { age: age(retention.deadLetterMs), limit }),
   );
-  const more = isCut || [jobs, idempotencyKeys, deadLetters, events].includes(limit);
+  const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
+  const more = outlived.isCut || waiting > 0 || isFull;
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
-/** How far the batches of one kind of things have got. */
-class Progress {
-  /** By the code of a state: up to which instant everything has gone, as far as is known. */
-  readonly #reached = new Map<number, number>();
-  /** When it may look from the beginning again, by the steady clock. */
-  #lookAt = 0;
-
-  /** Removes up to `limit` things. `batch` does it from the instants that it is given. */
-  async go(limit: number, batch: Batch): Promise<number> {
-    const count = await this.#take(limit, batch, this.#reached);
-    const began = systemClock.monotonic();
-    if (count === limit || began < this.#lookAt) return count;
-    const late = await this.#take(limit - count, batch, new Map());
-    const tookMs = systemClock.monotonic() - began;
-    if (tookMs > LOOK_MS_MAX) this.#lookAt = began + tookMs * LOOK_REST;
-    return count + late;
-  }
-
-  async #take(limit: number, batch: Batch, since: ReadonlyMap<number, number>): Promise<number> {
-    const gone = await batch(limit, (state) => since.get(state) ?? 0);
-    for (const { state, last } of gone) this.#reached.set(state, last);
-    return gone.reduce((sum, { count }) => sum + count, 0);
-  }
-}
-
-type Batch = (limit: number, since: (state: number) => number) => Promise<readonly Gone[]>;
-
-/** How many went, and the latest of them. */
-interface Gone {
-  readonly state: number;
-  readonly count: number;
-  readonly last: number;
-}
-
-const keptFor = keptBy(() => ({ jobs: new Progress(), idempotency: new Progress() }));
-
-async function pruneJobs(
+/** Those of these jobs that can go do. */
+export async function remove(
   session: Session,
+  keys: readonly JobKey[],
   retention: Retention,
-  limit: number,
-): Promise<{ readonly jobs: number; readonly isCut: boolean }> {
-  const { write, dice } = session;
-  let isCut = false;
-  const jobs = await keptFor(session).jobs.go(limit, async (most, since) => {
-    const ages = STATES.filter(isFinal).map((state) => {
-      const code = stateCodec.code[state];
-      return { state: code, ms: age(retention.finishedMs[state]), since: since(code) };
-    });
-    const gone = await repeating(dice, () =>
-      write.all("prune_jobs", {
-        ages: JSON.stringify(ages),
-        idempotency_ms: age(retention.idempotencyMs),
-        limit: most,
-        units: UNITS_MAX,
-      }),
-    );
-    isCut = gone.some(({ waiting }) => waiting > 0);
-    return gone;
-  });
-  return { jobs, isCut };
+): Promise<number> {
+  let removed = 0;
+  for (let from = 0; from < keys.length; from += PRUNE_MAX) {
+    const batch = keys.slice(from, from + PRUNE_MAX);
+    for (let isDone = false; !isDone;) {
+      const { count, waiting } = await removeJobs(session, batch, retention);
+      removed += count;
+      isDone = waiting === 0;
+    }
+  }
+  return removed;
 }
 
-/** Keys have no states: all of them go by the same one. */
+export async function markStale(session: Session, keys: readonly JobKey[]): Promise<number> {
+  return repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      const marked = await transaction.all("insert_stale", { keys: list(keys) });
+      transaction.tidings.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+      return marked.length;
+    }),
+  );
+}
+
+const NOTHING = { count: 0, waiting: 0 };
+
+/** `waiting`: those that have to wait, because those before them have too many units. */
+async function removeJobs(
+  { write, dice, watcher }: Session,
+  keys: readonly JobKey[],
+  { idempotencyMs }: Retention,
+): Promise<{ readonly count: number; readonly waiting: number }> {
+  if (keys.length === 0) return NOTHING;
+  const row = await repeating(dice, () =>
+    write.get("prune_jobs", {
+      keys: list(keys),
+      idempotency_ms: age(idempotencyMs),
+      units: UNITS_MAX,
+    }),
+  );
+  if ((row?.count ?? 0) > 0) watcher.wake("news");
+  return row ?? NOTHING;
+}
+
+/** Up to which instant all keys have gone, as far as is known; and when to look before that. */
+const keptFor = keptBy(() => ({ reached: 0, rest: new Rest(LOOK_MS_MAX) }));
+
+/**
+ * As long as some transaction keeps an old snapshot open, what was removed stays in the index as
+ * dead entries, and each batch would step over all of them. So a batch begins where the one before
+ * has ended. What came to lie before that, such as a late commit, is found by a look from the
+ * beginning when a batch was not filled.
+ */
 async function pruneIdempotency(session: Session, limit: number): Promise<number> {
+  const kept = keptFor(session);
+  const count = await pruneExpired(session, kept.reached, limit);
+  if (count === limit) return count;
+  return count + ((await kept.rest.take(() => pruneExpired(session, 0, limit - count))) ?? 0);
+}
+
+async function pruneExpired(session: Session, since: number, limit: number): Promise<number> {
   const { write, dice } = session;
-  return keptFor(session).idempotency.go(limit, async (most, since) => {
-    const gone = await repeating(dice, () =>
-      write.all("prune_idempotency", { since: since(0), limit: most }),
-    );
-    return gone.map((each) => ({ ...each, state: 0 }));
-  });
+  const gone = await repeating(dice, () => write.get("prune_idempotency", { since, limit }));
+  if (gone === undefined) return 0;
+  keptFor(session).reached = gone.last;
+  return gone.count;
 }
 
 async function pruneEvents(session: Session, retention: Retention, limit: number): Promise<number> {
@@ -123,8 +116,4 @@ async function pruneEvents(session: Session, retention: Retention, limit: number
   // Where nobody reads the feed, its outbox would grow for ever.
   await numberEvents(session);
   return repeating(dice, () => write.run("prune_events", { age: age(retention.eventMs), limit }));
-}
-
-function age(ms: number): number {
-  return bounded(ms, AGE_MS_MAX);
 }

@@ -4,6 +4,7 @@ import type { Breaker, Counts, InvariantQuery } from "../invariants.ts";
 import type { StoredAttempt, StoredJob, StoredLetter } from "../decoded.ts";
 import type {
   StoredHolder,
+  StoredLog,
   StoredMemory,
   StoredProgress,
   StoredUnit,
@@ -90,10 +91,19 @@ export interface RecordRows extends Record<InvariantQuery, Breaker> {
   find_worker: { readonly id: JobId };
   find_dead_letter: StoredLetter;
   list_dead_letters: StoredLetter;
+  outlived_keys: KeyRow & {
+    /** Of the stretch in which it was looked for. */
+    readonly turn: number;
+    readonly at: number;
+    /** A job; else up to where the stretch was looked through. */
+    readonly is_found: boolean;
+    /** The stretch goes on there. */
+    readonly is_cut: boolean;
+  };
+  jobs_by_keys: StoredJob;
+  insert_stale: KeyRow;
   prune_jobs: CountRow & {
-    readonly state: number;
-    readonly last: number;
-    /** Jobs of all states that have to wait: those before them have too many units. */
+    /** Jobs that have to wait: those before them have too many units. */
     readonly waiting: number;
   };
   prune_idempotency: CountRow & { readonly last: number };
@@ -143,4 +153,8 @@ export interface RecordRows extends Record<InvariantQuery, Breaker> {
   unit_counts: UnitCount;
   units_of_job: StoredUnit;
   holders_of_unit: StoredHolder;
+  log_after: StoredLog;
+  newest_log: StoredLog;
+  awaited_jobs: { readonly id: JobId };
+  occupant_of_name: { readonly id: JobId };
 }

@@ -53,6 +53,8 @@ export interface QueryRows extends WorkRows, RecordRows {
   };
   take_waiting: WaitingRow;
   still_waiting: { readonly key: number };
+  end_unstarted: { readonly awaited: boolean };
+  find_parents: { readonly key: number; readonly id: JobId };
   home: { readonly home: string };
   put_waiting: { readonly key: number; readonly waits: boolean };
 }

@@ -1,5 +1,6 @@
 /** What every verb works with: statements, transactions, names, time and chance. */
 import type { Clock, Dice } from "../../core/clock.ts";
+import { Errands, type Errand } from "./errands.ts";
 import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
 import { Names } from "./names.ts";
 import { send, type PgClient, type Pool, type Received } from "./pool.ts";
@@ -40,6 +41,7 @@ interface SessionOptions {
   readonly watcher: Watcher;
   /** Whether a statement by itself sees what others have committed, as by default it does. */
   readonly readsCommitted: boolean;
+  readonly runErrand: (session: Session, errand: Errand) => Promise<void>;
 }
 
 export class Session {
@@ -53,9 +55,12 @@ export class Session {
   readonly schema: string;
   readonly clock: Clock | null;
   readonly watcher: Watcher;
+  /** What is done in the background after commits. */
+  readonly errands: Errands;
   readonly #statements: Statements;
 
-  constructor({ pool, schema, clock, dice, watcher, readsCommitted }: SessionOptions) {
+  constructor(options: SessionOptions) {
+    const { pool, schema, clock, dice, watcher, readsCommitted, runErrand } = options;
     const now = (): string | null => (clock === null ? null : new Date(clock.now()).toISOString());
     this.#statements = new Statements(schema, now);
     this.pool = pool;
@@ -74,19 +79,20 @@ export class Session {
       ),
     );
     this.names = new Names(dice, this.read, this.write);
+    this.errands = new Errands((errand) => runErrand(this, errand));
   }
 
   /**
-   * Runs `work` from BEGIN to COMMIT and spreads its tidings. What passes by itself, such as a
-   * deadlock, makes it run anew, so it must not change anything outside. `lockMs` bounds the wait
-   * for each lock; failing that, the error is `locked`.
+   * Runs `work` from BEGIN to COMMIT, spreads its tidings and sees to what it has left to be done.
+   * What passes by itself, such as a deadlock, makes it run anew, so it must not change anything
+   * outside. `lockMs` bounds the wait for each lock; failing that, the error is `locked`.
    */
   async transaction<Answer>(
     work: (transaction: Transaction) => Promise<Answer>,
     { lockMs = LOCK_MS }: { readonly lockMs?: number } = {},
   ): Promise<Answer> {
     const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${LET_GO}`;
-    const { answer, hint } = await retrying(this.dice, () =>
+    const { answer, tidings } = await retrying(this.dice, () =>
       this.pool.lend(async (client) => {
         const transaction = this.#transactionOn(client, lockMs);
         const done = await bracket(client, begin, async () => {
@@ -94,10 +100,11 @@ export class Session {
           await transaction.tidings.write(transaction);
           return result;
         });
-        return { answer: done, hint: transaction.tidings.hint };
+        return { answer: done, tidings: transaction.tidings };
       }),
     );
-    if (hint !== null) this.watcher.wake(hint);
+    if (tidings.hint !== null) this.watcher.wake(tidings.hint);
+    if (tidings.errand !== null) this.errands.add(tidings.errand);
     return answer;
   }
 

@@ -143,12 +143,16 @@ async function settleQuickly(
   session: Session,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const answers = items.every(isDone)
-    ? await settleDone(session.write, items)
-    : await session.transaction((transaction) => settleMixed(transaction, items), {
-        lockMs: LOCK_MS,
-      });
-  session.watcher.wake("news");
+  if (!items.every(isDone)) {
+    const mixed = await session.transaction((transaction) => settleMixed(transaction, items), {
+      lockMs: LOCK_MS,
+    });
+    session.watcher.wake("news");
+    return mixed;
+  }
+  const { answers, isFreed, isAwaited } = await settleDone(session.write, items);
+  session.watcher.wake(isFreed ? "ready" : "news");
+  if (isAwaited) session.errands.add({ dependants: [], isAwaited });
   return answers;
 }
 
@@ -169,20 +173,30 @@ async function settleMixed(
     items.map(({ item }) => item),
   );
   const [done, others] = [items.filter(isDone), items.filter((item) => !isDone(item))];
-  const doneAnswers = (await settleDone(transaction, done)).values();
+  const { answers, isFreed, isAwaited } = await settleDone(transaction, done);
+  if (isFreed) transaction.tidings.wake();
+  if (isAwaited) transaction.tidings.leaveAwaited();
+  const doneAnswers = answers.values();
   const otherAnswers = (await settleEach(transaction, others)).values();
   return items.map((item) => (isDone(item) ? doneAnswers : otherAnswers).next().value!);
 }
 
+interface Done {
+  readonly answers: readonly SettleAnswer[];
+  /** Exclusive names are free again. */
+  readonly isFreed: boolean;
+  /** Others wait for one of the jobs. */
+  readonly isAwaited: boolean;
+}
+
 /** One statement for many plain successes. That of a run which has ended before makes it fail. */
-async function settleDone(
-  sql: Pick<Sql, "tuples">,
-  items: readonly FiledItem[],
-): Promise<readonly SettleAnswer[]> {
-  if (items.length === 0) return [];
+async function settleDone(sql: Pick<Sql, "tuples">, items: readonly FiledItem[]): Promise<Done> {
+  if (items.length === 0) return { answers: [], isFreed: false, isAwaited: false };
   const [ended] = await sql.tuples("settle_done", doneLists(items.map(({ item }) => item)));
-  const keys = new Set(ended?.[0]);
-  return items.map(({ item: { key } }) => (keys.has(key) ? "settled" : "stale"));
+  const [accepted, isFreed = false, isAwaited = false] = ended ?? [];
+  const keys = new Set(accepted);
+  const answers = items.map(({ item }) => (keys.has(item.key) ? "settled" : "stale"));
+  return { answers, isFreed, isAwaited };
 }
 
 /** Lists, one element for each lease and for each item: the server reads them faster than rows. */

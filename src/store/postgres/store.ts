@@ -10,6 +10,7 @@ import type { JobId } from "../../core/job.ts";
 import { systemClock } from "../../lib/system.ts";
 import type { Migration } from "../migrations.ts";
 import type * as port from "../store.ts";
+import { awaited, proceed, runErrand } from "./after.ts";
 import { handBack, start } from "./buffer.ts";
 import { cancel } from "./cancel.ts";
 import { claim } from "./claim.ts";
@@ -20,18 +21,21 @@ import { feed, feedEnd } from "./feed.ts";
 import { gates, hold, pause, promote, release, resume } from "./gates.ts";
 import { enqueueInside } from "./inside.ts";
 import { attempts, count, get, list } from "./inspect.ts";
+import { logs } from "./logs.ts";
 import { migrate } from "./migrate.ts";
 import { record } from "./notes.ts";
 import { hurry, intervene } from "./operate.ts";
 import { overdue } from "./overdue.ts";
 import { Notices } from "./notices.ts";
+import { outlived } from "./outlived.ts";
 import { ANSWER_MS } from "./patience.ts";
 import { Pool, type PoolOptions } from "./pool.ts";
-import { prune } from "./prune.ts";
+import { markStale, prune, remove } from "./prune.ts";
 import { progress, recall, unitHolders, units } from "./recall.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
 import { doesReadCommitted, Session } from "./session.ts";
 import { settle } from "./settle.ts";
+import { occupant, occupy } from "./slots.ts";
 import { stats } from "./stats.ts";
 import { refuseUnfinished } from "./unfinished.ts";
 import { Watcher } from "./watcher.ts";
@@ -133,6 +137,10 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => record(session, notes));
   }
 
+  async occupy(run: port.OpenRun, names: readonly string[]): Promise<port.Occupation> {
+    return this.#run((session) => occupy(session, run, names));
+  }
+
   async recall(key: port.JobKey): Promise<port.JobMemory> {
     return this.#run((session) => recall(session, key));
   }
@@ -188,6 +196,10 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => release(session, limit));
   }
 
+  async proceed(limit: number): Promise<number> {
+    return this.#run((session) => proceed(session, limit));
+  }
+
   async get(id: JobId): Promise<port.JobRecord | null> {
     return this.#run((session) => get(session, id));
   }
@@ -210,6 +222,21 @@ export class PostgresJobStore implements port.JobStore {
 
   async unitHolders(unit: string, limit: number): Promise<readonly port.UnitHolder[]> {
     return this.#run((session) => unitHolders(session, unit, limit));
+  }
+
+  async logs(
+    id: JobId,
+    page: Parameters<port.JobStore["logs"]>[1],
+  ): Promise<readonly port.LogRecord[]> {
+    return this.#run((session) => logs(session, id, page));
+  }
+
+  async awaited(id: JobId, limit: number): Promise<readonly JobId[]> {
+    return this.#run((session) => awaited(session, id, limit));
+  }
+
+  async occupant(tenant: string, name: string): Promise<JobId | null> {
+    return this.#run((session) => occupant(session, tenant, name));
   }
 
   async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
@@ -268,6 +295,21 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => prune(session, retention, limit));
   }
 
+  async outlived(
+    periods: port.Periods,
+    which: Parameters<port.JobStore["outlived"]>[1],
+  ): Promise<readonly port.JobRecord[]> {
+    return this.#run((session) => outlived(session, periods, which));
+  }
+
+  async markStale(keys: readonly port.JobKey[]): Promise<number> {
+    return this.#run((session) => markStale(session, keys));
+  }
+
+  async remove(keys: readonly port.JobKey[], retention: port.Retention): Promise<number> {
+    return this.#run((session) => remove(session, keys, retention));
+  }
+
   watch(listener: (hint: port.Hint) => void): () => void {
     return this.#use().session.watcher.watch(listener);
   }
@@ -311,6 +353,7 @@ export class PostgresJobStore implements port.JobStore {
     session.watcher.close();
     // What has no answer by then waits on a line that is dead.
     await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
+    await within(systemClock, CLOSE_MS_MAX, session.errands.done());
     await within(systemClock, CLOSE_MS_MAX, session.watcher.silent());
     await session.pool.end();
   }
@@ -325,7 +368,8 @@ async function openAll(options: StoreOptions, notices: Notices): Promise<Opened>
     await refuseUnfinished(pool, schema);
     const readsCommitted = await doesReadCommitted(pool);
     const watcher = new Watcher({ pool, address, schema, dice, tell });
-    const session = new Session({ pool, schema, clock, dice, watcher, readsCommitted });
+    const parts = { pool, schema, clock, dice, watcher, readsCommitted, runErrand };
+    const session = new Session(parts);
     return { session, enqueuer: new Enqueuer(session) };
   } catch (error) {
     await pool.end();

@@ -1,5 +1,6 @@
 /**
- * What one transaction has to tell: to the feed, durably, and to whoever listens for work.
+ * What one transaction has to tell: to the feed, durably, and to whoever listens for work; and what
+ * it leaves to be done.
  * Neighbours of the same kind share one row of the outbox, and a part that is undone takes its
  * words with it. A verb that is one statement writes its row of the outbox itself.
  */
@@ -7,6 +8,7 @@ import type { JobId, JsonText } from "../../core/job.ts";
 import { eventCodec } from "../codes.ts";
 import { feedRows, type Tiding } from "../feed-rows.ts";
 import type { Hint, JobKey } from "../store.ts";
+import type { Errand } from "./errands.ts";
 import type { Sql } from "./statements.ts";
 import { uuidOf } from "./values.ts";
 
@@ -20,6 +22,7 @@ interface Batch {
 export class Tidings {
   #entries: Tiding[] = [];
   #hint: Hint | null = null;
+  #errand: Errand | null = null;
 
   /** Something happened to these jobs. Those that go leave only their ids behind. */
   tell(entry: Tiding): void {
@@ -36,6 +39,22 @@ export class Tidings {
   /** What those who listen should be told after the commit. */
   get hint(): Hint | null {
     return this.#hint;
+  }
+
+  /** Jobs have ended that others wait for. */
+  leaveAwaited(): void {
+    this.#errand = { dependants: this.#errand?.dependants ?? [], isAwaited: true };
+  }
+
+  /** New jobs wait for others. */
+  leaveDependants(jobs: readonly JobKey[]): void {
+    const { dependants = [], isAwaited = false } = this.#errand ?? {};
+    this.#errand = { dependants: [...dependants, ...jobs], isAwaited };
+  }
+
+  /** What is to be done after the commit. */
+  get errand(): Errand | null {
+    return this.#errand;
   }
 
   /** Where the words of a part begin that may have to be dropped. */

@@ -43,6 +43,15 @@ interface WorkerRow {
   readonly buffered: number;
 }
 
+export interface Barriers {
+  /** There are gates, and jobs that were moved away from some. */
+  readonly gates: boolean;
+  readonly held: boolean;
+  /** Names are taken, and jobs were moved away because their key is one of them. */
+  readonly names: boolean;
+  readonly wanted: boolean;
+}
+
 export interface WorkRows {
   lock_leases: { readonly number: number; readonly secret: string };
   own_lease: { readonly number: number };
@@ -69,6 +78,23 @@ export interface WorkRows {
     readonly fence: number | null;
     readonly outcome: number;
   };
+  end_runs: { readonly freed: boolean; readonly awaited: boolean };
+  names_of_run: { readonly name: string };
+  vacate_slots: { readonly count: number };
+  barriers_in_use: Barriers;
+  free_dead_slots: { readonly count: number };
+  needs_in_use: { readonly waiting: boolean; readonly ended: boolean };
+  sweep_needs: { readonly job: number; readonly needs: number };
+  take_ended: { readonly key: number; readonly is_over: boolean };
+  dependants_of: { readonly key: number };
+  lock_dependants: { readonly key: number };
+  /** Null: the job that it was to run after is gone. */
+  spoilt_dependants: {
+    readonly key: number;
+    readonly id: JobId | null;
+    readonly state: number | null;
+  };
+  let_go_on: { readonly count: number };
   find_cancel_requests: { readonly key: number; readonly reason: string | null };
   specs_of: StoredSpec<string> & { readonly key: number };
   renew_worker: {
@@ -125,6 +151,6 @@ export type ClaimLists = readonly [
 export interface WorkTuples {
   claim: ClaimTuple;
   claimed_by: ClaimTuple;
-  /** The keys of those that were accepted. */
-  settle_done: readonly [keys: readonly number[]];
+  /** The keys of those that were accepted; whether names are free; whether anybody waits. */
+  settle_done: readonly [keys: readonly number[], freed: boolean, awaited: boolean];
 }

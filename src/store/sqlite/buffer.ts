@@ -13,6 +13,7 @@ import {
 } from "./lease.ts";
 import type { LeaseRow } from "./rows.ts";
 import { putBack, type Session } from "./session.ts";
+import { endSlots } from "./slots.ts";
 
 export function start(
   session: Session,
@@ -83,7 +84,13 @@ function leaveUnstarted(session: Session, lease: LeaseRow, leaving: readonly Hel
 export function returnUnstarted(session: Session, runs: readonly HeldRun[]): number {
   const { asked, others } = splitByRequest(session, withFacts(session, runs));
   endUnstarted(session, asked);
+  if (others.length === 0) return 0;
   for (const job of others) putBack(session, job);
+  // A buffer is given no job with a key, but it may be older than this rule.
+  endSlots(
+    session,
+    others.map(({ key }) => key),
+  );
   return others.length;
 }
 

@@ -4,12 +4,11 @@
  */
 import { idBytes } from "../../core/ids.ts";
 import { isFinal, type JobId } from "../../core/job.ts";
-import type { Settlement } from "../../core/outcome.ts";
 import { stateCodec } from "../codes.ts";
-import { endOf } from "../end.ts";
 import type { CancelAnswer, JobKey } from "../store.ts";
-import { writeLedger } from "./ledger.ts";
+import { proceedSome } from "./after.ts";
 import { takeWaiting, type Session } from "./session.ts";
+import { cancelUnstarted, type Unstarted } from "./unstarted.ts";
 
 export function cancel(
   session: Session,
@@ -37,45 +36,7 @@ export function cancelWaiting(session: Session, key: JobKey, reason: string | nu
   return true;
 }
 
-interface Unstarted {
-  readonly key: JobKey;
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
-  readonly reason: string | null;
-}
-
 /** Writes the end of jobs that were cancelled before they began. */
 export function endUnstarted(session: Session, jobs: readonly Unstarted[]): void {
-  if (jobs.length === 0) return;
-  const { sql, clock, tidings } = session;
-  for (const { key, n, tries, crashes, reason } of jobs) {
-    const settlement: Settlement = {
-      to: "cancelled",
-      outcome: "cancelled",
-      tries,
-      crashes,
-      reason,
-    };
-    const run = { lease: null, key, n, startedAt: null, settlement };
-    writeLedger(session, run, { ...endOf(settlement, reason), nextRunAt: null }, clock.now());
-  }
-  const keys = jobs.map(({ key }) => key);
-  sql.run("delete_dedup", { keys: JSON.stringify(keys) });
-  sql.run("delete_cancel_requests", { keys: JSON.stringify(keys) });
-  tidings.tell({ kind: "job:cancelled", jobs: keys });
-}
-
-/** Which of these jobs somebody asked to cancel, and why. */
-export function findCancelRequests(
-  { sql }: Session,
-  keys: readonly JobKey[],
-): ReadonlyMap<JobKey, string | null> {
-  const rows = sql.all("find_cancel_requests", { keys: JSON.stringify(keys) });
-  return new Map(rows.map(({ key, reason }) => [key, reason]));
-}
-
-/** The requests were met, or came too late. */
-export function dropCancelRequests({ sql }: Session, keys: readonly JobKey[]): void {
-  if (keys.length > 0) sql.run("delete_cancel_requests", { keys: JSON.stringify(keys) });
+  if (cancelUnstarted(session, jobs)) proceedSome(session);
 }

@@ -1,26 +1,24 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
-import { policyOfFlags, type NameKind } from "../codes.ts";
+import { policyOfFlags } from "../codes.ts";
 import {
   BATCH_MAX,
   type Claim,
   type ClaimedJob,
   type ClaimRequest,
   type CrashFacts,
-  type JobKey,
 } from "../store.ts";
 import { tagsOf } from "../decoded.ts";
 import { isForSameSlots, newDoubt, type Doubt } from "../doubt.ts";
 import { handBack } from "./buffer.ts";
+import { findCandidates, keyList, type Candidate } from "./claimable.ts";
 import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
 import type { QueryTuples } from "./rows.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
+import { takeKeys } from "./slots.ts";
 
 const SECRET_BYTES = 8;
-/** Payloads in one claim: more would hold up the loop and the memory of the worker. */
-const CLAIM_BYTES_MAX = 8_000_000;
-
 const EMPTY: Claim = { lease: null, jobs: [], lost: false };
 const LOST: Claim = { lease: null, jobs: [], lost: true };
 
@@ -127,6 +125,7 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
     ...lists,
     claimed_at: now,
   });
+  takeKeys(session, candidates);
   const jobs = readClaimed(session, candidates);
   if (!request.buffer) {
     tidings.tell({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
@@ -140,73 +139,6 @@ function refusalOf({ sql, clock }: Session, request: ClaimRequest): Claim | null
   const row = sql.get("worker_may_claim", { worker, now: clock.now() });
   if (row === undefined) return LOST;
   return row.quiet === 1 ? EMPTY : null;
-}
-
-/** A job that is due, and where it lies. */
-interface Candidate {
-  readonly key: JobKey;
-  readonly priority: number;
-  readonly rank: number;
-  readonly n: number;
-  readonly tries: number;
-  readonly crashes: number;
-}
-
-/** The most urgent jobs that the request may have. */
-function findCandidates(session: Session, request: ClaimRequest): readonly Candidate[] {
-  const now = session.clock.now();
-  const limit = bounded(request.limit, BATCH_MAX);
-  const lanes = lanesOf(session, request);
-  const found = lanes.flatMap((lane) =>
-    session.sql
-      .tuples("claim_candidates", {
-        lane,
-        types: idList(session, "type", request.types),
-        tenants: idList(session, "tenant", request.tenants),
-        buffer: request.buffer ? 1 : 0,
-        now,
-        limit,
-      })
-      .map(([key, priority, rank, n, tries, crashes]) => {
-        return { key, priority, rank, n, tries, crashes };
-      }),
-  );
-  const first = lanes.length > 1 ? found.toSorted(byUrgency).slice(0, limit) : found;
-  return withinWeight(session, first);
-}
-
-/** As many as weigh no more than a worker can take at once, but at least one. */
-function withinWeight({ sql }: Session, candidates: readonly Candidate[]): readonly Candidate[] {
-  const sizes = sql.tuples("payload_sizes", { keys: keyList(candidates) });
-  let weight = 0;
-  const end = sizes.findIndex(([bytes], index) => {
-    weight += bytes;
-    return index > 0 && weight > CLAIM_BYTES_MAX;
-  });
-  return end === -1 ? candidates : candidates.slice(0, end);
-}
-
-function lanesOf({ sql, names }: Session, { lanes }: ClaimRequest): number[] {
-  if (lanes === "any") return sql.all("ready_lanes", {}).map((row) => row.lane);
-  return [...new Set(lanes)].flatMap((lane) => names.find("lane", lane) ?? []);
-}
-
-/** Ids as a JSON list; null when there is no such filter. A name never met has no jobs. */
-function idList(
-  { names }: Session,
-  kind: NameKind,
-  texts: readonly string[] | undefined,
-): string | null {
-  if (texts === undefined) return null;
-  return JSON.stringify(texts.flatMap((text) => names.find(kind, text) ?? []));
-}
-
-function keyList(candidates: readonly Candidate[]): string {
-  return JSON.stringify(candidates.map(({ key }) => key));
-}
-
-function byUrgency(left: Candidate, right: Candidate): number {
-  return left.priority - right.priority || left.rank - right.rank || left.key - right.key;
 }
 
 function readClaimed(session: Session, candidates: readonly Candidate[]): ClaimedJob[] {

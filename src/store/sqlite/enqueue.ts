@@ -2,14 +2,18 @@
 import { idBytes, idFromBytes } from "../../core/ids.ts";
 import { bodyHash, sameBody } from "../body.ts";
 import { flagsOf, stateCodec } from "../codes.ts";
-import type { EnqueueAnswer, JobKey, NewJob } from "../store.ts";
+import { AFTER_MAX, type EnqueueAnswer, type JobKey, type NewJob } from "../store.ts";
+import { proceedSome, putBehind, setDue, unknownParent } from "./after.ts";
 import { cancelWaiting } from "./cancel.ts";
 import { unlessRefused } from "./part.ts";
 import { putWaiting, takeWaiting, type Session, type Waiting } from "./session.ts";
 
 /** Writes a batch; the answers stand in the order of the jobs. */
 export function enqueue(session: Session, jobs: readonly NewJob[]): EnqueueAnswer[] {
-  return jobs.map((job) => enqueueOne(session, job));
+  const answers = jobs.map((job) => enqueueOne(session, job));
+  // Some may wait for jobs that are over already.
+  if (jobs.some(({ after }) => after.length > 0)) proceedSome(session);
+  return answers;
 }
 
 /** Enqueues a job inside another verb: a value that the database does not take harms it alone. */
@@ -33,7 +37,7 @@ interface Filing {
 
 function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
   const filing = fileUnder(session, job);
-  const held = holder(session, job, filing);
+  const held = holder(session, job, filing) ?? refusalOfParents(session, job);
   if (held !== null) return held;
 
   const now = session.clock.now();
@@ -42,20 +46,38 @@ function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
   if (key === null) return repeated(session, job, filing);
 
   insertKeys(session, job, filing, key);
-  if (job.retryOf !== null) takeOver(session, key);
+  if (job.retryOf !== null && job.afresh !== true) takeOver(session, key);
   for (const [name, value] of Object.entries(job.tags)) {
     session.sql.run("insert_tag", { name, value, key });
   }
-  const state = putWaiting(session, firstRun(job, filing, key), runAt, now);
+  const state = putFirst(session, job, firstRun(job, filing, key), runAt, now);
   session.tidings.tell({ kind: "job:enqueued", jobs: [key] });
   return { status: "created", id: job.id, state };
+}
+
+/** A job that waits for others is queued, whatever its time. */
+function putFirst(
+  session: Session,
+  asked: NewJob,
+  job: Waiting,
+  runAt: number,
+  now: number,
+): "scheduled" | "queued" {
+  if (asked.after.length === 0) return putWaiting(session, job, runAt, now);
+  putBehind(session, job, asked, runAt);
+  return "queued";
+}
+
+function refusalOfParents(session: Session, job: NewJob): EnqueueAnswer | null {
+  return job.after.length > AFTER_MAX ? refusal(job) : unknownParent(session, job);
 }
 
 /**
  * Who stands where the job would, if anybody does. Its own id comes first: a repeat is no rival.
  */
 function holder(session: Session, job: NewJob, filing: Filing): EnqueueAnswer | null {
-  if (job.idempotency === null && job.dedup === null && job.retryOf === null) return null;
+  const isFree = job.idempotency === null && job.dedup === null && job.retryOf === null;
+  if (isFree && job.after.length === 0) return null;
   if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {
     return repeated(session, job, filing);
   }
@@ -189,18 +211,26 @@ function dedupHolder(
   const row = sql.get("find_dedup", { tenant, type, key: job.dedup.key });
   if (row === undefined) return null;
 
-  if (job.dedup.onConflict === "replace") {
+  if (job.dedup.onConflict === "replace" && isWaiting(session, row.key)) {
+    const refused = refusalOfParents(session, job);
+    if (refused !== null) return refused;
     const reason = `replaced by ${job.id} under the dedup key ${job.dedup.key}`;
     if (cancelWaiting(session, row.key, reason)) return null;
   }
   if (job.dedup.onConflict === "extend") {
-    const waiting = takeWaiting(session, row.key);
     const now = clock.now();
-    if (waiting !== undefined) putWaiting(session, waiting, dueAt(job, now), now);
+    const runAt = dueAt(job, now);
+    const waiting = setDue(session, row.key, runAt) ? undefined : takeWaiting(session, row.key);
+    if (waiting !== undefined) putWaiting(session, waiting, runAt, now);
   }
   const now = sql.get("job_by_key", { key: row.key });
   const state = now === undefined ? null : stateCodec.word(now.state);
   return { status: "existing", id: idFromBytes(row.id), state, by: "dedup" };
+}
+
+function isWaiting({ sql }: Session, key: JobKey): boolean {
+  const row = sql.get("job_by_key", { key });
+  return row !== undefined && row.state <= stateCodec.code.queued;
 }
 
 function firstRun(job: NewJob, { lane, type, tenant }: Filing, key: JobKey): Waiting {

@@ -1,11 +1,15 @@
 /** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
+import { GATE_KEY } from "../codes.ts";
 import { gateName } from "../decoded.ts";
-import type { Gate, GateName, Promotion } from "../store.ts";
+import type { Gate, GateName, JobKey, Promotion } from "../store.ts";
 import { bounded } from "../limits.ts";
 import { putBack, type Session } from "./session.ts";
+import { hasFreeKeys, releaseKeys } from "./slots.ts";
 
 /** How far into a lane `hold` looks for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
+/** The same for taken keys: it is asked more often, and each of them holds back fewer. */
+const KEY_DEPTH_FACTOR = 5;
 /** Jobs moved in one transaction. */
 const MOVE_MAX = 1_000;
 
@@ -53,28 +57,60 @@ export function gates({ sql, names, clock }: Session): Gate[] {
   }));
 }
 
-/** Moves due jobs behind closed gates aside, lane by lane. */
-export function hold(session: Session, wanted: number): number {
-  const { sql, clock } = session;
-  const limit = bounded(wanted, MOVE_MAX);
-  const now = clock.now();
-  let moved = 0;
-  for (const { lane } of sql.all("ready_lanes", {})) {
-    const depth = limit * HOLD_DEPTH_FACTOR;
-    for (const row of sql.all("jobs_behind_gates", { lane, depth, now, limit: limit - moved })) {
-      const job = sql.get("take_ready", { key: row.key });
-      if (job === undefined) throw new Error(`job ${row.key} left ready inside a transaction`);
-      sql.run("insert_blocked", { ...job, gate: row.gate });
-      moved += 1;
-    }
-  }
-  return moved;
+/** A waiting job, and what it has to make way for: a closed gate, or -1 for a taken key. */
+interface Barred {
+  readonly key: JobKey;
+  readonly gate: number;
 }
 
-/** Brings back what waits behind gates that have opened. */
-export function release(session: Session, wanted: number): number {
+/** Moves due jobs behind closed gates and taken keys aside. */
+export function hold(session: Session, wanted: number): number {
+  const { sql } = session;
+  const barred = findBarred(session, wanted);
+  for (const { key, gate } of barred) {
+    const job = sql.get("take_ready", { key });
+    if (job === undefined) throw new Error(`job ${key} left ready inside a transaction`);
+    sql.run("insert_blocked", { ...job, gate });
+  }
+  return barred.length;
+}
+
+/** What {@link hold} has to move, lane by lane. Looked for without the write lock at first. */
+export function findBarred(session: Session, wanted: number): readonly Barred[] {
   const { sql, clock } = session;
+  const now = clock.now();
   const limit = bounded(wanted, MOVE_MAX);
+  const isClosed = sql.get("closed_gates", { now }) !== undefined;
+  const isTaken = sql.get("any_slot", {}) !== undefined;
+  if (!isClosed && !isTaken) return [];
+  const gateOf = new Map<JobKey, number>();
+  for (const { lane } of sql.all("ready_lanes", {})) {
+    const front = { lane, limit: Math.max(0, limit - gateOf.size) };
+    const [near, far] = [limit * KEY_DEPTH_FACTOR, limit * HOLD_DEPTH_FACTOR];
+    const taken = isTaken ? sql.all("jobs_of_taken_keys", { ...front, depth: near }) : [];
+    const behind = isClosed ? sql.all("jobs_behind_gates", { ...front, depth: far, now }) : [];
+    for (const { key } of taken) gateOf.set(key, GATE_KEY);
+    // A closed gate comes first.
+    for (const { key, gate } of behind) gateOf.set(key, gate);
+  }
+  return [...gateOf].map(([key, gate]) => ({ key, gate })).slice(0, limit);
+}
+
+/** Brings back what waits behind gates that have opened, and for keys that are free. */
+export function release(session: Session, wanted: number): number {
+  const limit = bounded(wanted, MOVE_MAX);
+  const moved = releaseGates(session, limit);
+  return moved + releaseKeys(session, limit - moved);
+}
+
+/** Whether {@link release} would find anything. */
+export function releasesNothing(session: Session): boolean {
+  const { sql, clock } = session;
+  return sql.get("open_gates", { now: clock.now() }) === undefined && !hasFreeKeys(session);
+}
+
+function releaseGates(session: Session, limit: number): number {
+  const { sql, clock } = session;
   let moved = 0;
   for (const { name } of sql.all("open_gates", { now: clock.now() })) {
     const rows = sql.all("blocked_keys", { gate: name, limit: limit - moved });

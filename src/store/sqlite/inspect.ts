@@ -29,6 +29,12 @@ export function get(session: Session, id: JobId): JobRecord | null {
   return row === undefined ? null : recordOf(session, row);
 }
 
+/** These jobs in the order given. One that is gone is left out. */
+export function recordsOf(session: Session, keys: readonly JobKey[]): JobRecord[] {
+  const rows = session.sql.all("jobs_by_keys", { keys: JSON.stringify(keys) });
+  return rows.map((row) => recordOf(session, row));
+}
+
 export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
   return sql.all("attempts_of_job", { id: idBytes(id) }).map((row) => {
     const worker = row.worker === null ? null : idFromBytes(row.worker);
@@ -177,6 +183,7 @@ function recordOf(session: Session, row: ShownJobRow): JobRecord {
     started_at: state === "running" ? startOfRun(session, row.key) : row.last_started_at,
     finished_at: isOver ? row.last_finished_at : null,
     error: row.last_error,
+    is_stale: row.is_stale === 1,
     cancel_requested: row.cancel_requested === 1,
   });
 }

@@ -1,6 +1,6 @@
 /** A lease from the inside: which runs it names, which have begun, which are still open. */
 import type { JobKey } from "../store.ts";
-import { findCancelRequests } from "./cancel.ts";
+import { findCancelRequests } from "./cancel-requests.ts";
 import type { LeaseRow, WaitingRow } from "./rows.ts";
 import type { Session } from "./session.ts";
 

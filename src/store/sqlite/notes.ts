@@ -12,8 +12,10 @@ import {
 } from "../store.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import { findLease, findRun, type OpenLease } from "./held.ts";
+import { appendLog } from "./logs.ts";
 import { unlessRefused } from "./part.ts";
 import type { Session } from "./session.ts";
+import { vacate } from "./slots.ts";
 
 /** Keeps notes in their order; one with a value that the database does not take harms no other. */
 export function record(session: Session, notes: readonly RunNote[]): readonly NoteAnswer[] {
@@ -42,11 +44,13 @@ interface Run {
 
 /** Writes a note about a run that is open, but for its children. */
 export function keepNote(session: Session, run: Run, note: Omit<NoteBody, "children">): void {
-  const { afresh, progress, units, completed } = note;
+  const { afresh, progress, units, completed, vacates, logs } = note;
   if (afresh === true) forget(session, run);
   if (progress !== undefined) putProgress(session, run, progress);
   if (units !== undefined) moveUnits(session, run, units);
   if (completed !== undefined) completePhase(session, run, completed);
+  if (vacates !== undefined) vacate(session, run, vacates);
+  if (logs !== undefined) appendLog(session, run, logs);
 }
 
 function forget({ sql }: Session, { key }: Run): void {

@@ -5,6 +5,7 @@ import type { Settlement } from "../../core/outcome.ts";
 import { stateCodec } from "../codes.ts";
 import { startOf } from "../end.ts";
 import type { CrashFacts, InterveneAnswer, JobKey } from "../store.ts";
+import { setDue } from "./after.ts";
 import { factsOf } from "./claim.ts";
 import { closeIfDone, openRuns, withFacts, type HeldRun } from "./lease.ts";
 import type { LeaseRow } from "./rows.ts";
@@ -22,9 +23,11 @@ export function hurry(
   if (isFinal(state)) return { status: "final", state };
   if (state === "running") return { status: "running" };
 
+  const now = clock.now();
+  if ((row.next_run_at ?? 0) > now && setDue(session, row.key, now))
+    return { status: "done", state };
   const scheduled = sql.get("take_scheduled", { key: row.key });
   if (scheduled === undefined) return { status: "done", state };
-  const now = clock.now();
   return { status: "done", state: putWaiting(session, scheduled, now, now) };
 }
 

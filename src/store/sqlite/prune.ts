@@ -1,16 +1,15 @@
-/** prune: what has outlived its retention goes, oldest first, in bounded batches. */
+/** prune, markStale and remove: what has outlived its retention goes, in bounded batches. */
 import { idFromBytes } from "../../core/ids.ts";
-import { STATES, isFinal } from "../../core/job.ts";
-import { stateCodec } from "../codes.ts";
-import type { Pruned, Retention } from "../store.ts";
+import type { JobKey, Pruned, Retention } from "../store.ts";
+import { findOutlived } from "./outlived.ts";
 import type { FinishedRow } from "./rows.ts";
 import { bounded } from "../limits.ts";
 import type { Session } from "./session.ts";
 
 /** Jobs removed in one transaction: more would let the log grow and hold up the loop. */
 const PRUNE_MAX = 500;
-/** Units removed in one transaction, for the same reason. Their jobs go when they are gone. */
-const UNITS_PRUNED_MAX = 10_000;
+/** Units and log lines, for the same reason. Their jobs go when they are gone. */
+const PARTS_PRUNED_MAX = 10_000;
 /** Further than any instant reaches. */
 const NEVER = 9_000_000_000_000;
 
@@ -18,47 +17,57 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   const { sql, clock } = session;
   const limit = bounded(wanted, PRUNE_MAX);
   const now = clock.now();
-  const outlived = findOutlived(session, retention, limit, now);
-  const isCrowded = deleteUnits(session, outlived);
-  const jobs = isCrowded ? [] : outlived;
-  deleteJobs(session, jobs, retention);
+  const outlived = findOutlived(session, "prune", retention, limit);
+  const { jobs, isCrowded } = removeJobs(session, outlived.jobs, retention);
   const idempotencyKeys = sql.run("delete_expired_idempotency", { now, limit }).changes;
   const deadLetters = sql.run("delete_dead_letters", {
     before: now - retention.deadLetterMs,
     limit,
   }).changes;
   const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
-  const more = isCrowded || [jobs.length, idempotencyKeys, deadLetters, events].includes(limit);
-  return { jobs: jobs.length, deadLetters, idempotencyKeys, events, more };
+  const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
+  const more = isCrowded || outlived.isCut || isFull;
+  return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
-function findOutlived(
-  { sql }: Session,
+/** Those of these jobs that can go do. `more`: not all of them have yet. */
+export function remove(
+  session: Session,
+  keys: readonly JobKey[],
   retention: Retention,
-  limit: number,
-  now: number,
-): FinishedRow[] {
-  return STATES.filter(isFinal)
-    .flatMap((state) =>
-      sql.all("finished_before", {
-        state: stateCodec.code[state],
-        before: now - retention.finishedMs[state],
-        limit,
-      }),
-    )
-    .toSorted((left, right) => left.finished_at - right.finished_at)
-    .slice(0, limit);
+): { readonly jobs: number; readonly more: boolean } {
+  const found = session.sql.all("removable_jobs", { keys: JSON.stringify(keys) });
+  const { jobs, isCrowded } = removeJobs(session, found.slice(0, PRUNE_MAX), retention);
+  return { jobs, more: isCrowded || found.length > PRUNE_MAX };
+}
+
+export function markStale({ sql, clock, tidings }: Session, keys: readonly JobKey[]): number {
+  const marked = sql.all("insert_stale", { keys: JSON.stringify(keys), at: clock.now() });
+  tidings.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+  return marked.length;
+}
+
+/** `isCrowded`: only parts of them have gone, and the jobs themselves follow. */
+function removeJobs(
+  session: Session,
+  jobs: readonly FinishedRow[],
+  retention: Retention,
+): { readonly jobs: number; readonly isCrowded: boolean } {
+  if (jobs.length === 0) return { jobs: 0, isCrowded: false };
+  if (deleteParts(session, jobs)) return { jobs: 0, isCrowded: true };
+  deleteJobs(session, jobs, retention);
+  return { jobs: jobs.length, isCrowded: false };
 }
 
 /** Answers whether there may be more of them. */
-function deleteUnits({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
-  if (jobs.length === 0) return false;
+function deleteParts({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
   const keys = JSON.stringify(jobs.map(({ key }) => key));
-  return sql.run("delete_units", { keys, limit: UNITS_PRUNED_MAX }).changes === UNITS_PRUNED_MAX;
+  const units = sql.run("delete_units", { keys, limit: PARTS_PRUNED_MAX }).changes;
+  const room = PARTS_PRUNED_MAX - units;
+  return room === 0 || sql.run("delete_logs", { keys, limit: room }).changes === room;
 }
 
 function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
-  if (jobs.length === 0) return;
   const { sql, tidings } = session;
   for (const job of jobs) {
     if (job.tags !== null) sql.run("delete_tags", { key: job.key, tags: job.tags });
@@ -73,6 +82,8 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
   const keys = JSON.stringify(jobs.map(({ key }) => key));
   sql.run("delete_runs", { keys });
   sql.run("delete_phases", { keys });
+  sql.run("delete_stale", { keys });
+  sql.run("delete_needs", { keys });
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
   tidings.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });

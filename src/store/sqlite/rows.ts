@@ -2,6 +2,7 @@
 import type { StoredAttempt, StoredLetter } from "../decoded.ts";
 import type {
   StoredHolder,
+  StoredLog,
   StoredMemory,
   StoredProgress,
   StoredUnit,
@@ -78,6 +79,7 @@ export interface JobNowRow extends JobRow {
 export interface ShownJobRow extends JobNowRow {
   readonly phase: string | null;
   readonly overall: number | null;
+  readonly is_stale: 0 | 1;
 }
 
 export type AttemptRow = Omit<StoredAttempt, "worker"> & { readonly worker: Uint8Array | null };
@@ -117,6 +119,12 @@ interface KeyRow {
 
 interface Yes {
   readonly yes: 1;
+}
+
+/** An exclusive name of a tenant. */
+export interface SlotRow {
+  readonly tenant: number;
+  readonly name: string;
 }
 
 interface CancelRow {
@@ -213,7 +221,34 @@ export interface QueryRows {
   unit_counts: UnitCount;
   units_of_job: StoredUnit;
   holders_of_unit: Omit<StoredHolder, "id"> & { readonly id: Uint8Array };
-  finished_before: FinishedRow;
+  last_line: { readonly line: number };
+  log_after: StoredLog;
+  newest_log: StoredLog;
+  names_of_run: { readonly name: string };
+  vacate_slots: SlotRow;
+  delete_slots: SlotRow;
+  next_of_key: KeyRow;
+  any_slot: Yes;
+  jobs_of_taken_keys: KeyRow;
+  slots_after: SlotRow & { readonly is_dead: 0 | 1 };
+  jobs_of_free_keys: KeyRow;
+  occupant_of_name: { readonly id: Uint8Array };
+  find_key: KeyRow;
+  has_needs: Yes;
+  next_ended: {
+    readonly key: number;
+    readonly id: Uint8Array | null;
+    readonly state: number | null;
+  };
+  dependants_of: { readonly job: number; readonly tolerant: 0 | 1 };
+  take_dependant: WaitingRow;
+  needs_after: { readonly job: number; readonly needs: number; readonly is_over: 0 | 1 };
+  awaited_jobs: { readonly id: Uint8Array };
+  end_of_stretch: { readonly finished_at: number; readonly key: number };
+  outlived_jobs: FinishedRow;
+  removable_jobs: FinishedRow;
+  jobs_by_keys: ShownJobRow;
+  insert_stale: KeyRow;
   lost_jobs: { readonly id: Uint8Array };
   ownerless_leases: {
     readonly number: number;
@@ -242,6 +277,8 @@ export interface QueryTuples {
     n: number,
     tries: number,
     crashes: number,
+    tenant: number,
+    concurrency: string | null,
   ];
   payload_sizes: readonly [bytes: number];
   claimed_jobs: readonly [

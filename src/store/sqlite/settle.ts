@@ -2,9 +2,11 @@
 import type { Settlement } from "../../core/outcome.ts";
 import { endOf, tidingsOf } from "../end.ts";
 import type { SettleItem } from "../store.ts";
-import { dropCancelRequests, findCancelRequests } from "./cancel.ts";
+import { proceedSome, putBackBehind } from "./after.ts";
+import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueWithin } from "./enqueue.ts";
+import { closeEnds } from "./ends.ts";
 import { findLease, findRun, type OpenLease } from "./held.ts";
 import { writeLedger, type EndedRun } from "./ledger.ts";
 import { keepNote } from "./notes.ts";
@@ -55,7 +57,7 @@ function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
 
 /** Writes ledger rows for open runs and moves their jobs on. */
 export function endRuns(session: Session, runs: readonly EndedRun[]): void {
-  const { sql, clock, tidings } = session;
+  const { clock, tidings } = session;
   const now = clock.now();
   const asked = findCancelRequests(
     session,
@@ -70,9 +72,8 @@ export function endRuns(session: Session, runs: readonly EndedRun[]): void {
     return { key: run.key, state: end.state };
   });
   for (const tiding of tidingsOf(ends)) tidings.tell(tiding);
-  const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);
-  sql.run("delete_dedup", { keys: JSON.stringify(over) });
   dropCancelRequests(session, [...asked.keys()]);
+  if (closeEnds(session, ends)) proceedSome(session);
 }
 
 function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {
@@ -80,5 +81,7 @@ function waitAgain(session: Session, run: EndedRun, runAt: number, now: number):
   const { tries, crashes } = settlement;
   const place = session.sql.get("waiting_fields", { key });
   if (place === undefined) throw new Error(`job ${key} has ended a run but has no row`);
-  putWaiting(session, { ...place, key, rank: 0, n: n + 1, tries, crashes }, runAt, now);
+  const job = { ...place, key, rank: 0, n: n + 1, tries, crashes };
+  // An operator may have ended the wait of a job that waits for others: it still does.
+  if (!putBackBehind(session, job, runAt)) putWaiting(session, job, runAt, now);
 }

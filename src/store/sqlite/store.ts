@@ -13,6 +13,7 @@ import type { JobId } from "../../core/job.ts";
 import type { CopySource } from "../copy.ts";
 import { isOnlyProgress } from "../note-rows.ts";
 import type * as port from "../store.ts";
+import { awaited, proceed, proceedsNothing } from "./after.ts";
 import { backup } from "./backup.ts";
 import { handBack, start } from "./buffer.ts";
 import { cancel } from "./cancel.ts";
@@ -22,19 +23,33 @@ import { enqueue, refusal } from "./enqueue.ts";
 import { isBusy, isRefused, storeError } from "./errors.ts";
 import { examine, type Examination } from "./examine.ts";
 import { fence } from "./fence.ts";
-import { gates, hold, nextDueMs, pause, promote, release, resume } from "./gates.ts";
+import {
+  findBarred,
+  gates,
+  hold,
+  nextDueMs,
+  pause,
+  promote,
+  release,
+  releasesNothing,
+  resume,
+} from "./gates.ts";
 import { enqueueInside } from "./inside.ts";
 import { attempts, count, feed, feedEnd, get, list } from "./inspect.ts";
+import { loadsOf } from "./loads.ts";
+import { logs } from "./logs.ts";
 import { Names } from "./names.ts";
 import { record } from "./notes.ts";
 import { hurry, intervene } from "./operate.ts";
+import { outlived } from "./outlived.ts";
 import { overdue } from "./overdue.ts";
 import { presenceCheck } from "./presence.ts";
-import { prune } from "./prune.ts";
+import { markStale, prune, remove } from "./prune.ts";
 import { progress, recall, unitHolders, units } from "./recall.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
 import type { Session } from "./session.ts";
 import { settle } from "./settle.ts";
+import { occupant, occupy } from "./slots.ts";
 import { Statements } from "./statements.ts";
 import { stats } from "./stats.ts";
 import { Tidings } from "./tidings.ts";
@@ -44,8 +59,6 @@ import { closedError, Writer } from "./writer.ts";
 
 /** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */
 const ENQUEUE_MAX = 10_000;
-/** What notes may weigh that are kept at once: they hold up the event loop, too. */
-const NOTES_WEIGHT_MAX = 1_000;
 const READ_WAIT_MS = 10;
 const READ_ROUNDS_MAX = 500;
 
@@ -149,6 +162,12 @@ export class SqliteJobStore implements port.JobStore {
     return (await Promise.all(answers)).flat();
   }
 
+  async occupy(run: port.OpenRun, names: readonly string[]): Promise<port.Occupation> {
+    const { session, writer } = this.#use();
+    // With the power goes the run as well, and whatever else might take the name meanwhile.
+    return writer.writeRelaxed(() => occupy(session, run, names));
+  }
+
   async recall(key: port.JobKey): Promise<port.JobMemory> {
     return this.#read((session) => recall(session, key));
   }
@@ -199,11 +218,22 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async hold(limit: number): Promise<number> {
-    return this.#write((session) => hold(session, limit));
+    const barred = await this.#read((session) => findBarred(session, limit));
+    return barred.length === 0 ? 0 : this.#write((session) => hold(session, limit));
   }
 
   async release(limit: number): Promise<number> {
+    if (await this.#read(releasesNothing)) return 0;
     return this.#write((session) => release(session, limit));
+  }
+
+  async proceed(limit: number): Promise<number> {
+    let moved = 0;
+    // One transaction deals with a bounded number of needs, and a job may have many.
+    while (moved < limit && !(await this.#read((session) => proceedsNothing(session, limit)))) {
+      moved += await this.#write((session) => proceed(session, limit - moved));
+    }
+    return moved;
   }
 
   async get(id: JobId): Promise<port.JobRecord | null> {
@@ -228,6 +258,21 @@ export class SqliteJobStore implements port.JobStore {
 
   async unitHolders(unit: string, limit: number): Promise<readonly port.UnitHolder[]> {
     return this.#read((session) => unitHolders(session, unit, limit));
+  }
+
+  async logs(
+    id: JobId,
+    page: Parameters<port.JobStore["logs"]>[1],
+  ): Promise<readonly port.LogRecord[]> {
+    return this.#read((session) => logs(session, id, page));
+  }
+
+  async awaited(id: JobId, limit: number): Promise<readonly JobId[]> {
+    return this.#read((session) => awaited(session, id, limit));
+  }
+
+  async occupant(tenant: string, name: string): Promise<JobId | null> {
+    return this.#read((session) => occupant(session, tenant, name));
   }
 
   async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
@@ -284,6 +329,26 @@ export class SqliteJobStore implements port.JobStore {
 
   async prune(retention: port.Retention, limit: number): Promise<port.Pruned> {
     return this.#write((session) => prune(session, retention, limit));
+  }
+
+  async outlived(
+    periods: port.Periods,
+    which: Parameters<port.JobStore["outlived"]>[1],
+  ): Promise<readonly port.JobRecord[]> {
+    return this.#read((session) => outlived(session, periods, which));
+  }
+
+  async markStale(keys: readonly port.JobKey[]): Promise<number> {
+    return this.#write((session) => markStale(session, keys));
+  }
+
+  async remove(keys: readonly port.JobKey[], retention: port.Retention): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const { jobs, more } = await this.#write((session) => remove(session, keys, retention));
+      removed += jobs;
+      if (!more) return removed;
+    }
   }
 
   watch(listener: (hint: port.Hint) => void): () => void {
@@ -386,22 +451,6 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
     undone: () => names.forget(),
   });
   return { database, session: { sql, names, clock, dice, tidings }, writer, watcher };
-}
-
-/** Notes in pieces that hold nobody up for long; their order stays. */
-function loadsOf(notes: readonly port.RunNote[]): readonly port.RunNote[][] {
-  const loads: port.RunNote[][] = [];
-  let weight = Infinity;
-  for (const note of notes) {
-    const { units: { length: moves = 0 } = [], children: { length: jobs = 0 } = [] } = note;
-    weight += 1 + moves + jobs;
-    const load = weight > NOTES_WEIGHT_MAX ? undefined : loads.at(-1);
-    if (load === undefined) {
-      loads.push([note]);
-      weight = 1 + moves + jobs;
-    } else load.push(note);
-  }
-  return loads;
 }
 
 function checkCount({ length }: readonly port.NewJob[]): void {

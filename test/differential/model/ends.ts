@@ -1,12 +1,13 @@
 /** How runs and waits end. */
 import type { FinalState } from "../../../src/core/job.ts";
 import type { Settlement } from "../../../src/core/outcome.ts";
-import type { EventKind } from "../../../src/store/store.ts";
+import type { EventKind, JobKey } from "../../../src/store/store.ts";
 import { specOf } from "./records.ts";
 import {
   nextRun,
   endOf,
   isOpen,
+  nextOfKey,
   putWaiting,
   tell,
   type LedgerRow,
@@ -56,9 +57,51 @@ export function endRun(
   job.ledger.push(row);
   job.place = null;
   job.cancelRequest = null;
+  endSlots(world, job);
+  if (state !== null) {
+    job.needs = [];
+    world.ended.add(job.key);
+  }
   if (nextRunAt !== null) putWaiting(world, job, nextRunAt);
   if (state === "failed") bury(world, job, row);
   tell(world, state === null ? "job:retrying" : EVENT_OF[state], job);
+}
+
+/** The run gives up what it had; of each name the most urgent who waits for it is next. */
+function endSlots(world: World, job: ModelJob): void {
+  const freed = world.slots.filter((slot) => slot.job === job);
+  world.slots = world.slots.filter((slot) => slot.job !== job);
+  for (const slot of freed) {
+    const next = nextOfKey(world, slot);
+    if (next !== undefined) next.place = { kind: "ready", runAt: next.place?.runAt ?? 0 };
+  }
+}
+
+/** Tells those who wait for jobs that are over, and those who wait for them, until all know. */
+export function proceed(world: World): void {
+  for (const key of world.ended) {
+    world.ended.delete(key);
+    const parent = world.jobs.get(key);
+    for (const job of world.jobs.values()) hear(world, job, { key, parent });
+  }
+}
+
+/** A job hears that one is over, for which it may have waited. */
+function hear(
+  world: World,
+  job: ModelJob,
+  { key, parent }: { readonly key: JobKey; readonly parent: ModelJob | undefined },
+): void {
+  const need = job.needs.find((each) => each.key === key);
+  if (need === undefined || job.place === null) return;
+  job.needs = job.needs.filter((each) => each !== need);
+  const state = parent === undefined ? "cancelled" : endOf(parent)?.state;
+  const isBad = state === "failed" || state === "cancelled";
+  if (isBad && !need.isTolerant) {
+    endUnstarted(world, job, `job ${parent?.asked.id}, which it was to run after, failed`);
+    return;
+  }
+  if (job.needs.length === 0) putWaiting(world, job, job.place.runAt);
 }
 
 function reasonOf(settlement: Settlement, request: ModelJob["cancelRequest"]): string | null {

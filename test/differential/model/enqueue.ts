@@ -1,7 +1,8 @@
 /** enqueue and its keys. */
+import type { JobId } from "../../../src/core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../../../src/store/store.ts";
 import { sameBody } from "../../../src/store/body.ts";
-import { endUnstarted } from "./ends.ts";
+import { endUnstarted, proceed } from "./ends.ts";
 import {
   endOf,
   jobById,
@@ -19,6 +20,8 @@ export function enqueueOne(world: World, job: NewJob): EnqueueAnswer {
   const held =
     idempotencyHolder(world, job) ?? livingSuccessor(world, job) ?? dedupHolder(world, job);
   if (held !== null) return held;
+  const missing = job.after.find((id) => jobById(world, id) === undefined);
+  if (missing !== undefined) return { status: "refused", code: "AFTER_UNKNOWN", holder: missing };
   if (job.priority < 0) return { status: "refused", code: "STORE_REFUSED", holder: job.id };
 
   const rival = dedupRival(world, job);
@@ -40,6 +43,7 @@ export function enqueueInside(
   const isTaken = answers.every(({ status, ...more }) => {
     return status !== "refused" || !("code" in more) || more.code !== "STORE_REFUSED";
   });
+  if (isTaken) proceed(world);
   if (!isTaken || !commits) Object.assign(world, before);
   return isTaken ? answers : "STORE_REFUSED";
 }
@@ -53,6 +57,7 @@ function insert(world: World, asked: NewJob): EnqueueAnswer {
     scheduledAt: dueAt(world, asked),
     ledger: [],
     place: null,
+    needs: asked.after.flatMap((id) => needOf(world, asked, id)),
     cancelRequest: null,
   };
   world.jobs.set(job.key, job);
@@ -63,6 +68,14 @@ function insert(world: World, asked: NewJob): EnqueueAnswer {
   const state = putWaiting(world, job, job.scheduledAt);
   tell(world, "job:enqueued", job);
   return { status: "created", id: asked.id, state };
+}
+
+/** Proceeding finds those that are over already. */
+function needOf(world: World, { onFailed }: NewJob, id: JobId): ModelJob["needs"] {
+  const parent = jobById(world, id);
+  if (parent === undefined) return [];
+  if ((endOf(parent)?.state ?? null) !== null) world.ended.add(parent.key);
+  return [{ key: parent.key, isTolerant: onFailed === "run" }];
 }
 
 function dueAt({ clock }: World, { due }: NewJob): number {

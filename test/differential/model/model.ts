@@ -4,12 +4,13 @@
  */
 import type { Clock } from "../../../src/core/clock.ts";
 import type { JobStore } from "../../../src/store/store.ts";
+import { proceed } from "./ends.ts";
 import { enqueueOne } from "./enqueue.ts";
 import * as reading from "./reading.ts";
 import { recordOf } from "./records.ts";
 import * as waiting from "./waiting.ts";
 import * as work from "./work.ts";
-import { emptyWorld, jobById, type World } from "./world.ts";
+import { atMost, emptyWorld, jobById, slotOf, type World } from "./world.ts";
 
 /** What only one process or only a living database has: opening, waking, transactions, threads. */
 type Beyond =
@@ -23,10 +24,19 @@ type Beyond =
   | "onNotice";
 
 /**
- * What runs say about themselves is not modelled: no command of a sequence says anything, and the
- * conformance suites hold both stores to the same word.
+ * What runs say about themselves is not modelled, nor what retention marks: no command of a
+ * sequence says or marks anything, and the conformance suites hold both stores to the same word.
  */
-type Unmodelled = "record" | "recall" | "progress" | "units" | "unitHolders";
+type Unmodelled =
+  | "record"
+  | "recall"
+  | "progress"
+  | "units"
+  | "unitHolders"
+  | "logs"
+  | "outlived"
+  | "markStale"
+  | "remove";
 
 /** The verbs that are compared: all others that answer from what is stored. */
 export type Compared = Omit<JobStore, Beyond | Unmodelled>;
@@ -37,23 +47,33 @@ export interface ModelStore extends Compared {
 
 export function modelStore(clock: Pick<Clock, "now">): ModelStore {
   const world = emptyWorld(clock);
+  /** Those who waited for jobs that have ended hear of it when the verb is done. */
+  const then = <Answer>(answer: Answer): Answer => {
+    proceed(world);
+    return answer;
+  };
   return {
     world,
-    enqueue: async (jobs) => jobs.map((job) => enqueueOne(world, job)),
+    enqueue: async (jobs) => then(jobs.map((job) => enqueueOne(world, job))),
     join: async (worker) => work.join(world, worker),
     leave: async (worker) => work.leave(world, worker),
     renew: async (worker, leaseMs) => work.renew(world, worker, leaseMs),
     claim: async (request) => work.claim(world, request),
-    start: async (lease, keys) => work.start(world, lease, keys),
-    handBack: async (lease, keys) => work.handBack(world, lease, keys),
-    settle: async (items) => work.settle(world, items),
+    start: async (lease, keys) => then(work.start(world, lease, keys)),
+    handBack: async (lease, keys) => then(work.handBack(world, lease, keys)),
+    settle: async (items) => then(work.settle(world, items)),
+    occupy: async (run, names) => work.occupy(world, run, names),
+    occupant: async (tenant, name) => slotOf(world, tenant, name)?.job.asked.id ?? null,
+    awaited: async (id, limit) => atMost(reading.awaited(world, id), limit),
+    // There is never anything left to do.
+    proceed: async () => 0,
     overdue: async (worker, slackMs) => work.overdue(world, worker, slackMs),
     silent: async (limit) => work.silent(world, limit),
-    rescue: async (request) => work.rescue(world, request),
+    rescue: async (request) => then(work.rescue(world, request)),
     promote: async (limit) => waiting.promote(world, limit),
-    cancel: async (id, _by, reason) => waiting.cancel(world, id, reason),
+    cancel: async (id, _by, reason) => then(waiting.cancel(world, id, reason)),
     hurry: async (id) => waiting.hurry(world, id),
-    intervene: async (id, decide) => waiting.intervene(world, id, decide),
+    intervene: async (id, decide) => then(waiting.intervene(world, id, decide)),
     pause: async (gate, why) => waiting.pause(world, gate, why),
     resume: async (gate) => waiting.resume(world, gate),
     gates: async () => waiting.closedGates(world),
@@ -74,7 +94,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     deadLetter: async (id) => world.letters.get(id) ?? null,
     deadLetters: async (filter, page) => reading.deadLetters(world, filter, page),
     review: async (id, verdict) => reading.review(world, id, verdict),
-    reprocess: async (id, job, by, notes) => reading.reprocess(world, id, job, { by, notes }),
+    reprocess: async (id, job, by, notes) => then(reading.reprocess(world, id, job, { by, notes })),
     workers: async (limit) => work.workers(world, limit),
     quiet: async (worker) => work.quiet(world, worker),
     stats: async (max) => reading.stats(world, max),

@@ -15,7 +15,16 @@ import type {
   Stats,
 } from "../../../src/store/store.ts";
 import { enqueueOne } from "./enqueue.ts";
-import { atMost, endOf, inOrder, stateOf, tell, type ModelJob, type World } from "./world.ts";
+import {
+  atMost,
+  endOf,
+  inOrder,
+  jobById,
+  stateOf,
+  tell,
+  type ModelJob,
+  type World,
+} from "./world.ts";
 
 /** The jobs that pass a filter, newest first. */
 export function matching(world: World, filter: ListFilter): ModelJob[] {
@@ -35,6 +44,14 @@ export function matching(world: World, filter: ListFilter): ModelJob[] {
 
 function isAsked(wanted: string | undefined, found: string | null): boolean {
   return wanted === undefined || wanted === found;
+}
+
+/** The jobs that one waits for and that are not over. */
+export function awaited(world: World, id: JobId): JobId[] {
+  return (jobById(world, id)?.needs ?? []).flatMap(({ key }) => {
+    const parent = world.jobs.get(key);
+    return parent === undefined || isFinal(stateOf(parent)) ? [] : [parent.asked.id];
+  });
 }
 
 export function stats(world: World, max: number): Stats {

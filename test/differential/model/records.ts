@@ -4,7 +4,8 @@ import { endOf, leaseOf, stateOf, type ModelJob, type World } from "./world.ts";
 
 /** What was asked for, in words. */
 export function specOf({ asked, createdAt, scheduledAt }: ModelJob) {
-  const { due: _due, idempotency, dedup, correlationId, ...same } = asked;
+  const { due: _due, after: _after, onFailed: _onFailed, ...lasting } = asked;
+  const { idempotency, dedup, correlationId, ...same } = lasting;
   return {
     ...same,
     correlationId: correlationId ?? asked.id,
@@ -34,6 +35,7 @@ export function recordOf(world: World, job: ModelJob): JobRecord {
     overall: null,
     cancelReason: last?.reason ?? null,
     heldBy: job.place?.kind === "blocked" ? job.place.gate : null,
+    isStale: false,
     cancelRequested: job.cancelRequest !== null,
   };
 }

@@ -7,6 +7,7 @@ import type {
   CrashFacts,
   Gate,
   GateName,
+  HeldBy,
   InterveneAnswer,
   JobStore,
   Promotion,
@@ -16,9 +17,11 @@ import { factsOf } from "./records.ts";
 import {
   atMost,
   inOrder,
+  isKeyTaken,
   isOpen,
   jobById,
   leaseOf,
+  nextOfKey,
   putWaiting,
   stateOf,
   type ModelJob,
@@ -59,7 +62,10 @@ export function hurry(world: World, id: JobId): InterveneAnswer | { readonly sta
   const state = stateOf(job);
   if (isFinal(state)) return { status: "final", state };
   if (state === "running") return { status: "running" };
-  if (state === "scheduled") putWaiting(world, job, world.clock.now());
+  const isEarly = (job.place?.runAt ?? 0) > world.clock.now();
+  if (state === "scheduled" || (job.needs.length > 0 && isEarly)) {
+    putWaiting(world, job, world.clock.now());
+  }
   return { status: "done", state: stateOf(job) };
 }
 
@@ -117,8 +123,8 @@ export function isHeldBack(world: World, job: ModelJob): boolean {
 
 export function hold(world: World, limit: number): number {
   const behind = [...world.jobs.values()].flatMap((job) => {
-    const [gate] = gatesBefore(world, job);
-    return job.place?.kind === "ready" && gate !== undefined ? [{ job, gate }] : [];
+    const [gate = keyOf(world, job)] = gatesBefore(world, job);
+    return job.place?.kind === "ready" && gate !== null ? [{ job, gate }] : [];
   });
   const moved = atMost(behind, limit);
   for (const { job, gate } of moved) {
@@ -127,13 +133,30 @@ export function hold(world: World, limit: number): number {
   return moved.length;
 }
 
+/** What holds a job back whose key is taken; a closed gate comes first. */
+function keyOf(world: World, job: ModelJob): HeldBy | null {
+  const { concurrencyKey: name } = job.asked;
+  return name !== null && isKeyTaken(world, job) ? { kind: "key", name } : null;
+}
+
 export function release(world: World, limit: number): number {
   const closed = closedGates(world);
-  const free = [...world.jobs.values()].filter(({ place }) => {
+  const free = [...world.jobs.values()].filter((job) => {
+    const { place } = job;
     if (place?.kind !== "blocked") return false;
-    return !closed.some(({ kind, name }) => kind === place.gate.kind && name === place.gate.name);
+    const { gate } = place;
+    if (gate.kind === "after") return false;
+    if (gate.kind === "key") return nextOfFreeKey(world, job);
+    return !closed.some(({ kind, name }) => kind === gate.kind && name === gate.name);
   });
   const moved = atMost(free, limit);
   for (const job of moved) job.place = { kind: "ready", runAt: job.place?.runAt ?? 0 };
   return moved.length;
+}
+
+/** Of each name that is free again, the most urgent who waits for it. */
+function nextOfFreeKey(world: World, job: ModelJob): boolean {
+  const { tenant, concurrencyKey: name } = job.asked;
+  if (name === null || isKeyTaken(world, job)) return false;
+  return nextOfKey(world, { tenant, name }) === job;
 }

@@ -5,6 +5,8 @@ import type {
   ClaimRequest,
   JobKey,
   Lease,
+  Occupation,
+  OpenRun,
   OverdueRun,
   Renewal,
   Rescue,
@@ -23,9 +25,11 @@ import {
   atMost,
   endOf,
   inOrder,
+  isKeyTaken,
   isOpen,
   leasesOf,
   nextRun,
+  slotOf,
   stateOf,
   tell,
   type ModelJob,
@@ -96,7 +100,7 @@ export function claim(world: World, request: ClaimRequest): Claim {
     [...world.jobs.values()].filter((job) => isWanted(world, job, request)),
     (job) => [job.asked.priority, job.place?.runAt ?? 0, job.key],
   );
-  const taken = worker.quiet ? [] : atMost(due, request.limit);
+  const taken = worker.quiet ? [] : atMost(oneOfEachKey(due), request.limit);
   if (taken.length === 0) return { lease: null, jobs: [], lost: false };
 
   world.last.lease += 1;
@@ -116,10 +120,20 @@ export function claim(world: World, request: ClaimRequest): Claim {
   world.leases.set(number, lease);
   for (const job of taken) {
     job.place = null;
+    const { tenant, concurrencyKey: name } = job.asked;
+    if (name !== null) world.slots.push({ tenant, name, job });
     if (!request.buffer) tell(world, "job:started", job);
   }
   const jobs = lease.runs.map(claimedJob);
   return { lease: { number, secret: lease.secret }, jobs, lost: false };
+}
+
+function oneOfEachKey(due: readonly ModelJob[]): ModelJob[] {
+  const isOfKey = (job: ModelJob, { asked }: ModelJob): boolean =>
+    job.asked.tenant === asked.tenant && job.asked.concurrencyKey === asked.concurrencyKey;
+  return due.filter((job) => {
+    return job.asked.concurrencyKey === null || due.find((each) => isOfKey(each, job)) === job;
+  });
 }
 
 function isWanted(world: World, job: ModelJob, request: ClaimRequest): boolean {
@@ -130,6 +144,8 @@ function isWanted(world: World, job: ModelJob, request: ClaimRequest): boolean {
     (request.types?.includes(asked.type) ?? true) &&
     (request.tenants?.includes(asked.tenant) ?? true) &&
     !(request.buffer && (endOf(job)?.crashes ?? 0) > 0) &&
+    !(request.buffer && asked.concurrencyKey !== null) &&
+    !isKeyTaken(world, job) &&
     !isHeldBack(world, job)
   );
 }
@@ -214,6 +230,22 @@ function settleOne(world: World, { lease: proof, key, n, settlement }: SettleIte
   if (settlement.tries > n) return "refused";
   endRun(world, run, lease, settlement);
   return "settled";
+}
+
+export function occupy(
+  world: World,
+  { lease: proof, key, n }: OpenRun,
+  names: readonly string[],
+): Occupation {
+  const run = heldLease(world, proof)?.runs.find(({ job }) => job.key === key);
+  if (run?.n !== n || !isOpen(run) || run.startedAt === null) return { status: "stale" };
+  const { job } = run;
+  const { tenant } = job.asked;
+  for (const name of names) {
+    if (slotOf(world, tenant, name) === undefined) world.slots.push({ tenant, name, job });
+  }
+  const had = names.filter((name) => slotOf(world, tenant, name)?.job === job);
+  return { status: "done", names: had };
 }
 
 export function overdue(world: World, worker: WorkerId, slackMs: number): OverdueRun[] {

@@ -6,7 +6,7 @@ import type {
   DeadLetter,
   EventKind,
   Gate,
-  GateName,
+  HeldBy,
   JobKey,
   NewJob,
   WorkerId,
@@ -17,7 +17,7 @@ import type {
 export type Place =
   | { readonly kind: "scheduled"; readonly runAt: number }
   | { readonly kind: "ready"; readonly runAt: number }
-  | { readonly kind: "blocked"; readonly runAt: number; readonly gate: GateName };
+  | { readonly kind: "blocked"; readonly runAt: number; readonly gate: HeldBy };
 
 export interface LedgerRow extends AttemptRecord {
   readonly state: FinalState | null;
@@ -31,6 +31,8 @@ export interface ModelJob {
   readonly scheduledAt: number;
   readonly ledger: LedgerRow[];
   place: Place | null;
+  /** Jobs that it still waits for. */
+  needs: { readonly key: JobKey; readonly isTolerant: boolean }[];
   cancelRequest: { readonly reason: string | null } | null;
 }
 
@@ -75,6 +77,13 @@ export interface IdempotencyHolder {
   expiresAt: number | null;
 }
 
+/** Who has an exclusive name. */
+export interface ModelSlot {
+  readonly tenant: string;
+  readonly name: string;
+  readonly job: ModelJob;
+}
+
 export interface World {
   readonly clock: Pick<Clock, "now">;
   /** In the order of age. */
@@ -86,6 +95,9 @@ export interface World {
   readonly names: string[];
   readonly idempotency: Map<string, IdempotencyHolder>;
   readonly letters: Map<JobId, DeadLetter>;
+  slots: ModelSlot[];
+  /** Jobs that are over, and of which those that wait for them have yet to hear. */
+  readonly ended: Set<JobKey>;
   readonly last: { key: number; lease: number; position: number };
   events: ModelEvent[];
 }
@@ -100,6 +112,8 @@ export function emptyWorld(clock: Pick<Clock, "now">): World {
     names: ["tenant default"],
     idempotency: new Map(),
     letters: new Map(),
+    slots: [],
+    ended: new Set(),
     last: { key: 0, lease: 0, position: 0 },
     events: [],
   };
@@ -125,11 +139,42 @@ export function nextRun(job: ModelJob): number {
   return (endOf(job)?.n ?? 0) + 1;
 }
 
-/** Puts a job where it belongs by its due time. */
+/** Puts a job where it belongs by its due time, but for those that wait for others. */
 export function putWaiting(world: World, job: ModelJob, runAt: number): "scheduled" | "queued" {
+  if (job.needs.length > 0) {
+    job.place = { kind: "blocked", runAt, gate: { kind: "after" } };
+    return "queued";
+  }
   const isDue = runAt <= world.clock.now();
   job.place = { kind: isDue ? "ready" : "scheduled", runAt };
   return isDue ? "queued" : "scheduled";
+}
+
+/** Who has a name of a tenant. */
+export function slotOf({ slots }: World, tenant: string, name: string): ModelSlot | undefined {
+  return slots.find((slot) => slot.tenant === tenant && slot.name === name);
+}
+
+/** Whether somebody has the concurrency key of a job. */
+export function isKeyTaken(world: World, { asked }: ModelJob): boolean {
+  const { tenant, concurrencyKey } = asked;
+  return concurrencyKey !== null && slotOf(world, tenant, concurrencyKey) !== undefined;
+}
+
+/** The most urgent of the jobs that were moved away because a name is taken. */
+export function nextOfKey(
+  { jobs }: World,
+  { tenant, name }: Pick<ModelSlot, "tenant" | "name">,
+): ModelJob | undefined {
+  const waiting = [...jobs.values()].filter(({ asked, place }) => {
+    return (
+      place?.kind === "blocked" &&
+      place.gate.kind === "key" &&
+      asked.tenant === tenant &&
+      asked.concurrencyKey === name
+    );
+  });
+  return inOrder(waiting, (job) => [job.asked.priority, job.place?.runAt ?? 0, job.key])[0];
 }
 
 export function isOpen({ job, n }: ModelRun): boolean {

@@ -1,0 +1,183 @@
+-- apart: PostgreSQL locks rows in whole batches, SQLite goes job by job under its one write lock.
+--
+-- What is asked of each row is asked by a subquery that answers a value: of EXISTS the planner may
+-- make a look through the whole table.
+
+-- name: find_parents
+-- The keys of jobs that others want to run after.
+SELECT key, id
+FROM millrace.job
+WHERE id = ANY (:ids::uuid[]);
+
+-- name: insert_ended_parents
+-- Those jobs that new ones wait for and that are over already. Asked after the commit of the new
+-- ones: who ends a job looks for those that wait for it, and one of the two sees the other. A row
+-- that somebody is about to delete is waited for, because he did not see the new ones.
+INSERT INTO millrace.ended (key)
+SELECT DISTINCT need.needs
+FROM millrace.need AS need
+JOIN millrace.attempt AS over ON over.key = need.needs AND over.state IS NOT NULL
+WHERE need.job = ANY (:jobs::bigint[])
+ORDER BY need.needs
+ON CONFLICT (key) DO UPDATE SET key = excluded.key;
+
+-- name: needs_in_use
+-- Whether any job waits for others, and whether any has yet to hear of an end.
+SELECT EXISTS (SELECT 1 FROM millrace.need) AS waiting,
+       EXISTS (SELECT 1 FROM millrace.ended) AS ended;
+
+-- name: sweep_needs
+-- Looks at the next needs in their order for jobs that are over, or gone, without a word to those
+-- that wait for them. Answers the last need that it saw, if it saw as many as it may.
+WITH seen AS MATERIALIZED (
+    SELECT need.job, need.needs
+    FROM millrace.need AS need
+    WHERE (need.job, need.needs) > (:job::bigint, :needs::bigint)
+    ORDER BY need.job, need.needs
+    LIMIT :limit::integer
+),
+found AS (
+    INSERT INTO millrace.ended (key)
+    SELECT DISTINCT seen.needs
+    FROM seen
+    WHERE (
+        SELECT over.state
+        FROM millrace.attempt AS over
+        WHERE over.key = seen.needs AND over.state IS NOT NULL
+        LIMIT 1
+    ) IS NOT NULL
+       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = seen.needs) IS NULL
+    ORDER BY seen.needs
+    ON CONFLICT (key) DO NOTHING
+)
+SELECT job, needs
+FROM seen
+ORDER BY job DESC, needs DESC
+OFFSET greatest(:limit::integer - 1, 0)
+LIMIT 1;
+
+-- name: take_ended
+-- Jobs whose end others have yet to hear of. Those that another process tells of are left to it.
+-- Each should be over or gone, or nobody would have written it down.
+SELECT ended.key,
+       (
+           SELECT over.state
+           FROM millrace.attempt AS over
+           WHERE over.key = ended.key AND over.state IS NOT NULL
+           LIMIT 1
+       ) IS NOT NULL OR (
+           SELECT job.key FROM millrace.job AS job WHERE job.key = ended.key
+       ) IS NULL AS is_over
+FROM millrace.ended AS ended
+ORDER BY ended.key
+LIMIT :limit::integer
+FOR UPDATE OF ended SKIP LOCKED;
+
+-- name: dependants_of
+-- Jobs that wait for these.
+SELECT DISTINCT job AS key
+FROM millrace.need
+WHERE needs = ANY (:keys::bigint[])
+ORDER BY job
+LIMIT :limit::integer;
+
+-- name: lock_dependants
+-- Those of these jobs that lie behind gate 0, in an order that is the same for all: what they wait
+-- for is looked at afterwards, in a younger statement.
+SELECT key
+FROM millrace.blocked
+WHERE key = ANY (:keys::bigint[])
+  AND gate = 0
+ORDER BY key
+FOR UPDATE;
+
+-- name: spoilt_dependants
+-- Those of these jobs that cannot run any more, because one of those that have ended has failed,
+-- was cancelled, or is gone. The oldest of these is named.
+SELECT DISTINCT ON (need.job) need.job AS key, parent.id, over.state
+FROM millrace.need AS need
+LEFT JOIN millrace.job AS parent ON parent.key = need.needs
+LEFT JOIN millrace.attempt AS over ON over.key = need.needs AND over.state IS NOT NULL
+WHERE need.job = ANY (:jobs::bigint[])
+  AND need.needs = ANY (:keys::bigint[])
+  AND need.tolerant = 0
+  AND (parent.key IS NULL OR over.state IN (6, 7))
+ORDER BY need.job, need.needs;
+
+-- name: drop_needs
+-- These jobs wait for those no longer. Of one that does not lie behind gate 0, which should not be,
+-- nothing is known to wait.
+DELETE FROM millrace.need AS need
+WHERE need.needs = ANY (:keys::bigint[])
+  AND (
+      need.job = ANY (:jobs::bigint[])
+      OR (
+          need.job = ANY (:others::bigint[])
+          AND (
+              SELECT blocked.key
+              FROM millrace.blocked AS blocked
+              WHERE blocked.key = need.job AND blocked.gate = 0
+          ) IS NULL
+      )
+  );
+
+-- name: let_go_on
+-- Those of these jobs that wait for nobody any more go where they belong by their due time. Answers
+-- how many.
+WITH moment AS MATERIALIZED (
+    SELECT millrace.clock_at(:now::timestamptz) AS at
+),
+taken AS (
+    DELETE FROM millrace.blocked AS blocked
+    WHERE blocked.key = ANY (:jobs::bigint[])
+      AND blocked.gate = 0
+      AND NOT EXISTS (SELECT 1 FROM millrace.need AS need WHERE need.job = blocked.key)
+    RETURNING blocked.*
+),
+waiting AS (
+    INSERT INTO millrace.scheduled (
+        key, run_at, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, millrace.at_ms(rank / 1000), lane, priority, type, tenant, n, tries, crashes,
+           concurrency
+    FROM moment
+    CROSS JOIN taken
+    WHERE rank / 1000 > millrace.ms_of(moment.at)
+),
+due AS (
+    INSERT INTO millrace.ready (
+        key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+    )
+    SELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+    FROM moment
+    CROSS JOIN taken
+    WHERE rank / 1000 <= millrace.ms_of(moment.at)
+)
+SELECT count(*) AS count
+FROM taken;
+
+-- name: delete_ended
+-- Everybody has heard of these, or there is nothing to hear.
+DELETE FROM millrace.ended AS ended
+WHERE (
+      ended.key = ANY (:keys::bigint[])
+      AND (
+          SELECT need.job FROM millrace.need AS need WHERE need.needs = ended.key LIMIT 1
+      ) IS NULL
+  )
+   OR ended.key = ANY (:strays::bigint[]);
+
+-- name: awaited_jobs
+-- Jobs that one waits for and that are not over.
+SELECT parent.id
+FROM millrace.job AS job
+JOIN millrace.need AS need ON need.job = job.key
+JOIN millrace.job AS parent ON parent.key = need.needs
+WHERE job.id = :id::uuid
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.attempt AS over
+      WHERE over.key = need.needs AND over.state IS NOT NULL
+  )
+ORDER BY need.needs
+LIMIT :limit::integer;

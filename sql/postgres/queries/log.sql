@@ -1,0 +1,63 @@
+-- apart: PostgreSQL keeps whole batches in one statement, where SQLite goes line by line.
+
+-- name: put_logs
+-- What handlers have said, numbered after the newest line of each job. A commit that brings nothing
+-- else than this and progress need not wait for the disk.
+WITH said AS MATERIALIZED (
+    SELECT line.*,
+           CASE WHEN :relaxed::boolean
+                THEN set_config('synchronous_commit', 'off', true) END AS setting
+    FROM json_to_recordset(:lines::json) AS line (
+        key bigint, n integer, turn integer, at bigint, level smallint, message text, fields text
+    )
+)
+INSERT INTO millrace.log (key, line, n, at, level, message, fields)
+SELECT said.key, last.line + said.turn, said.n, millrace.at_ms(said.at), said.level,
+       said.message, said.fields::json
+FROM said
+JOIN (
+    SELECT named.key, coalesce(max(log.line), 0) AS line
+    FROM (SELECT DISTINCT key FROM said) AS named
+    LEFT JOIN millrace.log AS log ON log.key = named.key
+    GROUP BY named.key
+) AS last ON last.key = said.key
+ORDER BY said.key, said.turn;
+
+-- name: trim_logs
+-- The oldest lines of these jobs go that are too many or too long with those after them. The newest
+-- one stays whatever it weighs, for the next one is numbered after it.
+DELETE FROM millrace.log AS log
+USING (
+    SELECT weighed.key, max(weighed.line) AS line
+    FROM (
+        SELECT kept.key, kept.line,
+               row_number() OVER newer AS lines,
+               sum(length(kept.message) + coalesce(length(kept.fields::text), 0)) OVER newer
+                   AS chars
+        FROM millrace.log AS kept
+        WHERE kept.key = ANY (:keys::bigint[])
+        WINDOW newer AS (PARTITION BY kept.key ORDER BY kept.line DESC)
+    ) AS weighed
+    WHERE weighed.lines > 1
+      AND (weighed.lines > :lines_max::integer OR weighed.chars > :chars_max::integer)
+    GROUP BY weighed.key
+) AS old
+WHERE log.key = old.key
+  AND log.line <= old.line;
+
+-- name: log_after
+-- Lines of a job after one of them, oldest first.
+SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
+FROM millrace.log
+WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
+  AND line > :after::bigint
+ORDER BY line
+LIMIT :limit::integer;
+
+-- name: newest_log
+-- The newest lines of a job, newest first.
+SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
+FROM millrace.log
+WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
+ORDER BY line DESC
+LIMIT :limit::integer;

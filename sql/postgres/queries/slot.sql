@@ -1,0 +1,125 @@
+-- apart: PostgreSQL locks rows in whole batches, SQLite goes name by name under its one write lock.
+
+-- name: occupy_slots
+-- A run takes those of these names that are free, in an order that is the same for all.
+INSERT INTO millrace.slot (job, n, tenant, name)
+SELECT job.key, :n::integer, job.tenant, wanted.name
+FROM millrace.job AS job
+CROSS JOIN unnest(:names::text[]) AS wanted (name)
+WHERE job.key = :key::bigint
+ORDER BY wanted.name COLLATE "C"
+ON CONFLICT (tenant, name) DO NOTHING;
+
+-- name: names_of_run
+-- Which of these names a run has.
+SELECT name
+FROM millrace.slot
+WHERE job = :key::bigint
+  AND n = :n::integer
+  AND name = ANY (:names::text[]);
+
+-- name: vacate_slots
+-- Runs give names up, but not the concurrency keys of their jobs. Answers how many.
+WITH own AS MATERIALIZED (
+    SELECT slot.tenant, slot.name
+    FROM json_to_recordset(:names::json) AS given (key bigint, n integer, name text)
+    JOIN millrace.job AS job ON job.key = given.key
+    JOIN millrace.slot AS slot ON slot.tenant = job.tenant AND slot.name = given.name
+    WHERE slot.job = given.key
+      AND slot.n = given.n
+      AND slot.name IS DISTINCT FROM job.concurrency
+    ORDER BY slot.tenant, slot.name
+    FOR UPDATE OF slot
+)
+SELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done
+FROM own;
+
+-- name: free_dead_slots
+-- Names that nobody has any more: the run has ended, the job waits, or it is gone. Nothing leaves
+-- such a row behind, but nobody would ever get the name. Each is looked up by itself: of EXISTS the
+-- planner may make a look through the whole table. Answers how many.
+WITH dead AS MATERIALIZED (
+    SELECT slot.tenant, slot.name
+    FROM millrace.slot AS slot
+    WHERE (
+        SELECT over.n FROM millrace.attempt AS over WHERE over.key = slot.job AND over.n = slot.n
+    ) IS NOT NULL
+       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = slot.job) IS NULL
+       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = slot.job) IS NOT NULL
+       OR (
+           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = slot.job
+       ) IS NOT NULL
+       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = slot.job) IS NOT NULL
+    ORDER BY slot.tenant, slot.name
+    LIMIT :limit::integer
+    FOR UPDATE OF slot SKIP LOCKED
+)
+SELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done
+FROM dead;
+
+-- name: release_keys
+-- Brings back the most urgent of the jobs of each key that were moved away for its sake, where it
+-- is free again. The keys are found by hopping over the index, however many jobs there are.
+WITH RECURSIVE hop (tenant, name) AS (
+    (
+        SELECT tenant, concurrency
+        FROM millrace.blocked
+        WHERE gate = -1
+        ORDER BY tenant, concurrency
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT next.tenant, next.concurrency
+    FROM hop
+    CROSS JOIN LATERAL (
+        SELECT blocked.tenant, blocked.concurrency
+        FROM millrace.blocked AS blocked
+        WHERE blocked.gate = -1
+          AND (blocked.tenant, blocked.concurrency) > (hop.tenant, hop.name)
+        ORDER BY blocked.tenant, blocked.concurrency
+        LIMIT 1
+    ) AS next
+),
+open AS MATERIALIZED (
+    SELECT hop.tenant, hop.name
+    FROM hop
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM millrace.slot AS slot
+        WHERE slot.tenant = hop.tenant AND slot.name = hop.name
+    )
+    LIMIT :limit::integer
+),
+free AS MATERIALIZED (
+    SELECT first.key
+    FROM open
+    CROSS JOIN LATERAL (
+        SELECT blocked.key
+        FROM millrace.blocked AS blocked
+        WHERE blocked.gate = -1
+          AND blocked.tenant = open.tenant
+          AND blocked.concurrency = open.name
+        ORDER BY blocked.priority, blocked.rank, blocked.key
+        LIMIT 1
+        FOR UPDATE SKIP LOCKED
+    ) AS first
+),
+taken AS (
+    DELETE FROM millrace.blocked AS blocked
+    USING free
+    WHERE blocked.key = free.key
+    RETURNING blocked.*
+)
+INSERT INTO millrace.ready (
+    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+)
+SELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
+FROM taken;
+
+-- name: occupant_of_name
+-- Who has a name.
+SELECT job.id
+FROM millrace.slot AS slot
+JOIN millrace.job AS job ON job.key = slot.job
+WHERE slot.tenant = :tenant::integer
+  AND slot.name = :name::text;

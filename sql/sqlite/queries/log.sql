@@ -1,0 +1,48 @@
+-- apart: SQLite goes line by line, where PostgreSQL keeps whole batches in one statement.
+
+-- name: last_line
+-- The number of the newest line of a job.
+SELECT coalesce(max(line), 0) AS line
+FROM millrace_log
+WHERE key = :key;
+
+-- name: insert_log
+-- A handler has said something.
+INSERT INTO millrace_log (key, line, n, at, level, message, fields)
+VALUES (:key, :line, :n, :at, :level, :message, :fields);
+
+-- name: trim_log
+-- The oldest lines of a job go that are too many or too long with those after them. The newest one
+-- stays whatever it weighs, for the next one is numbered after it.
+DELETE FROM millrace_log
+WHERE key = :key
+  AND line <= (
+      SELECT max(line)
+      FROM (
+          SELECT line,
+                 row_number() OVER newer AS lines,
+                 sum(length(message) + coalesce(length(fields), 0)) OVER newer AS chars
+          FROM millrace_log
+          WHERE key = :key
+          WINDOW newer AS (ORDER BY line DESC)
+      )
+      WHERE lines > 1
+        AND (lines > :lines_max OR chars > :chars_max)
+  );
+
+-- name: log_after
+-- Lines of a job after one of them, oldest first.
+SELECT line, n, at, level, message, fields
+FROM millrace_log
+WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
+  AND line > :after
+ORDER BY line
+LIMIT :limit;
+
+-- name: newest_log
+-- The newest lines of a job, newest first.
+SELECT line, n, at, level, message, fields
+FROM millrace_log
+WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
+ORDER BY line DESC
+LIMIT :limit;

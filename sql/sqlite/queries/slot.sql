@@ -1,0 +1,137 @@
+-- apart: SQLite goes name by name under its one write lock, PostgreSQL locks rows in whole batches.
+
+-- name: insert_slot
+-- A job that was claimed has its concurrency key. That nobody else has it was seen before.
+INSERT INTO millrace_slot (tenant, name, job, n)
+VALUES (:tenant, :name, :job, :n);
+
+-- name: occupy_slot
+-- A run takes a name, if it is free.
+INSERT INTO millrace_slot (tenant, name, job, n)
+SELECT tenant, :name, key, :n
+FROM millrace_job
+WHERE key = :key
+ON CONFLICT (tenant, name) DO NOTHING;
+
+-- name: names_of_run
+-- Which of these names a run has.
+SELECT slot.name
+FROM millrace_slot AS slot
+WHERE slot.job = :key
+  AND slot.n = :n
+  AND slot.name IN (SELECT value FROM json_each(:names));
+
+-- name: vacate_slots
+-- A run gives names up, but not the concurrency key of its job.
+DELETE FROM millrace_slot
+WHERE job = :key
+  AND n = :n
+  AND name IN (SELECT value FROM json_each(:names))
+  AND name IS NOT (SELECT job.concurrency FROM millrace_job AS job WHERE job.key = :key)
+RETURNING tenant, name;
+
+-- name: delete_slots
+-- Runs have ended, and with them everything that they had.
+DELETE FROM millrace_slot
+WHERE job IN (SELECT value FROM json_each(:keys))
+RETURNING tenant, name;
+
+-- name: next_of_key
+-- The most urgent of the jobs that were moved away because a key was taken.
+SELECT key
+FROM millrace_blocked
+WHERE gate = -1
+  AND tenant = :tenant
+  AND concurrency = :name
+ORDER BY priority, rank, key
+LIMIT 1;
+
+-- name: any_slot
+-- Whether any name is taken.
+SELECT 1 AS yes
+FROM millrace_slot
+LIMIT 1;
+
+-- name: jobs_of_taken_keys
+-- Due jobs in front of a lane whose concurrency key is taken. Only the front is looked at: what
+-- lies deeper is in nobody's way.
+SELECT front.key
+FROM (
+    SELECT key, tenant, concurrency
+    FROM millrace_ready
+    WHERE lane = :lane
+    ORDER BY priority, rank, key
+    LIMIT :depth
+) AS front
+CROSS JOIN millrace_slot AS slot ON slot.tenant = front.tenant AND slot.name = front.concurrency
+LIMIT :limit;
+
+-- name: slots_after
+-- The next names in their order, and whether nobody has them any more: the run has ended, the job
+-- waits, or it is gone. Nothing leaves such a row behind, but nobody would ever get the name.
+SELECT slot.tenant, slot.name,
+       EXISTS (
+           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = slot.job AND ended.n = slot.n
+       )
+       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = slot.job)
+       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = slot.job)
+       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = slot.job)
+       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = slot.job) AS is_dead
+FROM millrace_slot AS slot
+WHERE (slot.tenant, slot.name) > (:tenant, :name)
+ORDER BY slot.tenant, slot.name
+LIMIT :limit;
+
+-- name: delete_slot
+-- Frees one name.
+DELETE FROM millrace_slot
+WHERE tenant = :tenant
+  AND name = :name;
+
+-- name: jobs_of_free_keys
+-- Of the jobs that were moved away for the sake of a key, the most urgent, where it is free again.
+-- The keys are found by hopping over the index, however many jobs there are.
+WITH RECURSIVE hop (tenant, name, key) AS (
+    SELECT tenant, concurrency, key
+    FROM millrace_blocked
+    WHERE key = (
+        SELECT first.key
+        FROM millrace_blocked AS first INDEXED BY millrace_blocked_key
+        WHERE first.gate = -1
+        ORDER BY first.tenant, first.concurrency, first.priority, first.rank, first.key
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT place.tenant, place.concurrency, place.key
+    FROM hop
+    JOIN millrace_blocked AS place ON place.key = coalesce(
+        (
+            SELECT next.key
+            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key
+            WHERE next.gate = -1 AND next.tenant = hop.tenant AND next.concurrency > hop.name
+            ORDER BY next.concurrency, next.priority, next.rank, next.key
+            LIMIT 1
+        ),
+        (
+            SELECT next.key
+            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key
+            WHERE next.gate = -1 AND next.tenant > hop.tenant
+            ORDER BY next.tenant, next.concurrency, next.priority, next.rank, next.key
+            LIMIT 1
+        )
+    )
+)
+SELECT hop.key
+FROM hop
+WHERE NOT EXISTS (
+    SELECT 1 FROM millrace_slot AS slot WHERE slot.tenant = hop.tenant AND slot.name = hop.name
+)
+LIMIT :limit;
+
+-- name: occupant_of_name
+-- Who has a name.
+SELECT job.id
+FROM millrace_slot AS slot
+JOIN millrace_job AS job ON job.key = slot.job
+WHERE slot.tenant = :tenant
+  AND slot.name = :name;

@@ -1,0 +1,23 @@
+/** What the handlers of a job have logged, as users see it. */
+import type { JobId } from "../core/job.ts";
+import { decode } from "../core/payload.ts";
+import type { LogPage, LogView } from "../face/logs.ts";
+import type { JobStore, LogRecord } from "../store/store.ts";
+import { logPage } from "./filters.ts";
+
+/** `next` is null when no line follows the last one, so far. */
+export async function listLogs(
+  store: JobStore,
+  id: JobId,
+  given: LogPage,
+): Promise<{ lines: readonly LogView[]; next: number | null }> {
+  const page = logPage(given);
+  const lines = (await store.logs(id, page)).map(logView);
+  const last = page.after !== undefined && lines.length >= page.limit ? lines.at(-1) : undefined;
+  return { lines, next: last?.line ?? null };
+}
+
+function logView({ line, n, at, level, message, fields }: LogRecord): LogView {
+  const known: any = decode(fields);
+  return { line, attempt: n, at: new Date(at), level, message, fields: known ?? null };
+}

@@ -1,0 +1,174 @@
+/**
+ * Which jobs have outlived their period. The jobs of one state stand in the order of their ends,
+ * and so do those whose turn it is, but among others: of types that are kept longer, marked
+ * already, awaited, or named by a lease. To walk past the same ones again and again would take ever
+ * longer, so each search remembers up to where there was nothing. What has changed before that
+ * place is found by a second look, which goes round in short stretches.
+ */
+import { STATES, isFinal, type FinalState } from "../../core/job.ts";
+import { stateCodec } from "../codes.ts";
+import { bounded } from "../limits.ts";
+import type { JobKey, JobRecord, Periods } from "../store.ts";
+import { recordsOf } from "./inspect.ts";
+import type { FinishedRow } from "./rows.ts";
+import type { Session } from "./session.ts";
+
+/** Jobs that one look walks past. */
+const DEPTH = 2_000;
+/** Looks of one call that find nothing. */
+const ROUNDS_MAX = 5;
+const LIMIT_MAX = 1_000;
+
+/** What the jobs are looked for. Each purpose passes over others. */
+export type Purpose = "prune" | "show" | "mark";
+
+export function outlived(
+  session: Session,
+  periods: Periods,
+  { fresh, limit }: { readonly fresh: boolean; readonly limit: number },
+): readonly JobRecord[] {
+  const purpose = fresh ? "mark" : "show";
+  const { jobs } = findOutlived(session, purpose, periods, bounded(limit, LIMIT_MAX));
+  return recordsOf(
+    session,
+    jobs.map(({ key }) => key),
+  );
+}
+
+/** Jobs whose time is over, longest ended first. `isCut`: there may be more than it looked at. */
+export function findOutlived(
+  session: Session,
+  purpose: Purpose,
+  periods: Periods,
+  limit: number,
+): Found {
+  if (limit === 0) return { jobs: [], isCut: false };
+  const now = session.clock.now();
+  const searches = classesOf(session, periods).map((each) => {
+    return { ...each, purpose, before: now - each.ms };
+  });
+  for (let round = 1; ; round += 1) {
+    const found = searches.map((each) => search(session, each, limit));
+    const jobs = found
+      .flatMap((each) => each.jobs)
+      .toSorted((left, right) => left.finished_at - right.finished_at || left.key - right.key)
+      .slice(0, limit);
+    const isCut = found.some((each) => each.isCut);
+    if (jobs.length > 0 || !isCut || round >= ROUNDS_MAX) return { jobs, isCut };
+  }
+}
+
+interface Found {
+  readonly jobs: readonly FinishedRow[];
+  readonly isCut: boolean;
+}
+
+/** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
+interface Class {
+  readonly state: FinalState;
+  readonly type: number | null;
+  /** The types that are not among them, as a list. */
+  readonly others: string;
+  readonly ms: number;
+}
+
+function classesOf({ names }: Session, { finishedMs, types = {} }: Periods): readonly Class[] {
+  const own = Object.entries(types).flatMap(([name, periods]) => {
+    const type = names.find("type", name);
+    return type === undefined ? [] : [{ type, periods }];
+  });
+  const others = JSON.stringify(own.map(({ type }) => type));
+  return STATES.filter(isFinal).flatMap((state) => [
+    { state, type: null, others, ms: finishedMs[state] },
+    ...own.map(({ type, periods }) => ({ state, type, others: "[]", ms: periods[state] })),
+  ]);
+}
+
+interface Search extends Class {
+  readonly purpose: Purpose;
+  readonly before: number;
+}
+
+/** A place in the order of ends. */
+interface Place {
+  readonly at: number;
+  readonly key: JobKey;
+}
+
+const START: Place = { at: 0, key: 0 };
+
+/** Up to where there was nothing, and how far the second look has come before that. */
+interface Hands {
+  reached: Place;
+  again: Place;
+}
+
+const hands = new WeakMap<Session, Map<string, Hands>>();
+
+function handsOf(session: Session, { purpose, state, type }: Search): Hands {
+  const known = hands.get(session) ?? new Map<string, Hands>();
+  hands.set(session, known);
+  const name = `${purpose}.${state}.${type}`;
+  const hand = known.get(name) ?? { reached: START, again: START };
+  known.set(name, hand);
+  return hand;
+}
+
+function search(session: Session, what: Search, limit: number): Found {
+  const hand = handsOf(session, what);
+  const end = { at: what.before, key: Number.MAX_SAFE_INTEGER };
+  const ahead = look(session, what, { from: hand.reached, end, limit });
+  const behind = look(session, what, { from: hand.again, end: earlier(hand.reached, end), limit });
+  const isShort = hand.again === START && behind.far === null;
+  hand.again = isShort ? START : (beforeFirst(behind) ?? behind.far ?? START);
+  // At the last instant more may end yet.
+  hand.reached = beforeFirst(ahead) ?? ahead.far ?? { at: what.before, key: 0 };
+  const isCut = ahead.far !== null && ahead.jobs.length === 0;
+  return { jobs: [...behind.jobs, ...ahead.jobs], isCut };
+}
+
+/** What was found stays in sight until somebody has removed or marked it. */
+function beforeFirst({ jobs: [first] }: Look): Place | null {
+  return first === undefined ? null : { at: first.finished_at, key: first.key - 1 };
+}
+
+function earlier(left: Place, right: Place): Place {
+  return left.at < right.at || (left.at === right.at && left.key < right.key) ? left : right;
+}
+
+interface Look {
+  readonly jobs: readonly FinishedRow[];
+  /** Where it has stopped before the end. */
+  readonly far: Place | null;
+}
+
+function look(
+  { sql }: Session,
+  { purpose, state: word, type, others }: Search,
+  { from, end, limit }: { readonly from: Place; readonly end: Place; readonly limit: number },
+): Look {
+  if (earlier(end, from) === end) return { jobs: [], far: null };
+  const state = stateCodec.code[word];
+  const { at, key } = from;
+  const row = sql.get("end_of_stretch", {
+    state,
+    at,
+    key,
+    end_at: end.at,
+    end_key: end.key,
+    depth: DEPTH,
+  });
+  const far = row === undefined ? null : { at: row.finished_at, key: row.key };
+  const jobs = sql.all("outlived_jobs", {
+    state,
+    at,
+    key,
+    end_at: far?.at ?? end.at,
+    end_key: far?.key ?? end.key,
+    type,
+    others,
+    fresh: purpose === "mark" ? 1 : 0,
+    limit,
+  });
+  return { jobs, far };
+}

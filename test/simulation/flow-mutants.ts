@@ -1,0 +1,268 @@
+/** Planted bugs in phases, units, logs, exclusive names, `after` and two-stage retention. */
+import type { Mutant } from "./mutants.ts";
+
+const QUERIES = "sql/sqlite/queries";
+const STORE = "src/store/sqlite";
+
+export const flowMutants: readonly Mutant[] = [
+  {
+    name: "a claim takes jobs whose key is taken",
+    file: `${QUERIES}/claim.sql`,
+    now: "WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency",
+    planted:
+      "WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency || '.'",
+    breaks: "I14",
+  },
+  {
+    name: "a job that waits again keeps its key",
+    file: `${STORE}/ends.ts`,
+    now: "    session,\n    ends.map(({ key }) => key),",
+    planted: "    session,\n    ends.filter(({ state }) => state !== null).map(({ key }) => key),",
+    breaks: "I14",
+  },
+  {
+    name: "the least urgent job of a key goes next",
+    file: `${QUERIES}/slot.sql`,
+    now: "  AND concurrency = :name\nORDER BY priority, rank, key",
+    planted: "  AND concurrency = :name\nORDER BY priority DESC, rank DESC, key DESC",
+    breaks: "I11",
+  },
+  {
+    name: "a free key is passed on to nobody",
+    file: `${STORE}/slots.ts`,
+    now: "if (next !== undefined) bringBack(session, next.key);",
+    planted: "if (next !== undefined && next.key < 0) bringBack(session, next.key);",
+    breaks: "I14",
+  },
+  {
+    name: "nobody looks for jobs whose key is free",
+    file: `${STORE}/slots.ts`,
+    now: 'const rows = sql.all("jobs_of_free_keys", { limit });',
+    planted: 'const rows = sql.all("jobs_of_free_keys", { limit: 0 * limit });',
+    breaks: "I21",
+  },
+  {
+    name: "a name that was refused is not asked for again",
+    file: "src/runtime/names.ts",
+    now: "      this.#refused.clear();\n",
+    planted: "",
+    breaks: "I21",
+  },
+  {
+    name: "the run that occupies a name is not checked",
+    file: `${STORE}/slots.ts`,
+    now:
+      "if (findRun(findLease(session, new Map(), run.lease), run) === null) " +
+      'return { status: "stale" };',
+    planted: "findRun(findLease(session, new Map(), run.lease), run);",
+    breaks: "I4, I14",
+  },
+  {
+    name: "a taken name is taken away",
+    file: `${QUERIES}/slot.sql`,
+    now: "WHERE key = :key\nON CONFLICT (tenant, name) DO NOTHING;",
+    planted: "WHERE key = :key\nON CONFLICT (tenant, name) DO UPDATE SET job = :key, n = :n;",
+    breaks: "I14",
+  },
+  {
+    name: "units of one run share a name",
+    file: "src/runtime/names.ts",
+    now: "return !this.#busy.has(name) && !this.#refused.has(name);",
+    planted: "return !this.#refused.has(name);",
+    breaks: "I14",
+  },
+  {
+    name: "a buffer takes jobs with keys",
+    file: `${QUERIES}/claim.sql`,
+    now: "(crashes = 0 AND concurrency IS NULL)",
+    planted: "(crashes = 0)",
+    breaks: "I14",
+  },
+  {
+    name: "the notes of a run that has ended are kept",
+    file: `${STORE}/notes.ts`,
+    now: "const run = findRun(findLease(session, leases, note.lease), note);",
+    planted: "const run = findRun(findLease(session, leases, note.lease), note) ?? note;",
+    breaks: "I4",
+  },
+  {
+    name: "a phase runs again although its result is stored",
+    file: "src/runtime/phases.ts",
+    now: "const ended = known ?? (await carryOut(",
+    planted: "const ended = (await carryOut(",
+    breaks: "I25",
+  },
+  {
+    name: "a unit runs again although it has completed",
+    file: "src/runtime/units.ts",
+    now: "(unit) => journal.memory.completed(phase, unit) === undefined,",
+    planted: "(unit) => journal.memory.completed(phase, unit)?.result !== null,",
+    breaks: "I25",
+  },
+  {
+    name: "units that completed are not remembered",
+    file: `${QUERIES}/notes.sql`,
+    now: "  AND state > 1\n",
+    planted: "  AND state > 2\n",
+    breaks: "I25",
+  },
+  {
+    name: "a deploy forgets what an attempt has done",
+    file: "src/runtime/journal.ts",
+    now: "return (tries ?? 0) < job.tries;",
+    planted: "return (tries ?? 0) <= job.tries;",
+    breaks: "I25",
+  },
+  {
+    name: "failed units of earlier runs do not count",
+    file: "src/runtime/memory.ts",
+    now: "this.#failedUnits = failedUnits;",
+    planted: "this.#failedUnits = 0 * failedUnits;",
+    breaks: "I25",
+  },
+  {
+    name: "units that were left undone are forgotten",
+    file: "src/runtime/units.ts",
+    now: "  journal.isCutShort = true;\n",
+    planted: "",
+    breaks: "I25",
+  },
+  {
+    name: "the last phase is not kept",
+    file: "src/runtime/execution.ts",
+    now: "if (pipeline?.completed) this.#note",
+    planted: "if (pipeline?.completed && this.#pipeline === null) this.#note",
+    breaks: "I25",
+  },
+  {
+    name: "a successor takes over units that have not ended",
+    file: `${QUERIES}/notes.sql`,
+    now: "  AND unit.state = 2\n",
+    planted: "  AND unit.state <= 2\n",
+    breaks: "I25",
+  },
+  {
+    name: "a successor that begins anew takes over all the same",
+    file: `${STORE}/enqueue.ts`,
+    now: "if (job.retryOf !== null && job.afresh !== true) takeOver(session, key);",
+    planted: "if (job.retryOf !== null) takeOver(session, key);",
+    breaks: "I25",
+  },
+  {
+    name: "a phase ends without its children",
+    file: `${STORE}/notes.ts`,
+    now: "for (const child of note.children ?? []) enqueueWithin(session, child);",
+    planted:
+      "for (const child of note.logs ? note.children ?? [] : []) enqueueWithin(session, child);",
+    breaks: "I8",
+  },
+  {
+    name: "a run that failed has children",
+    file: `${STORE}/settle.ts`,
+    now: "if (!isSuccess(settlement)) continue;",
+    planted: 'if (settlement.to === "cancelled") continue;',
+    breaks: "I2, I8",
+  },
+  {
+    name: "notes are tried only once",
+    file: "src/runtime/recorder.ts",
+    now: "        await within(clock, Math.min(retryMs, RETRY_MS_MAX), this.#closed.promise);",
+    planted: "        return null;",
+    breaks: "I21",
+  },
+  {
+    name: "the first progress of a note is kept",
+    file: "src/runtime/recorder.ts",
+    now: "...Object.assign({}, ...parts.map(({ body }) => body)),",
+    planted: "...Object.assign({}, ...parts.map(({ body }) => body).reverse()),",
+    breaks: "I25",
+  },
+  {
+    name: "a dependant runs after the first of its jobs",
+    file: `${STORE}/after.ts`,
+    now: 'if (reason === null && sql.get("has_needs", { job }) !== undefined) return false;',
+    planted: "",
+    breaks: "I8",
+  },
+  {
+    name: "a dependant runs although its job has failed",
+    file: `${STORE}/after.ts`,
+    now: "const reason = isTolerant ? null : failureOf(parent);",
+    planted: "const reason = isTolerant || parent.state === 6 ? null : failureOf(parent);",
+    breaks: "I8",
+  },
+  {
+    name: "errors of units count as a failure for dependants",
+    file: `${STORE}/after.ts`,
+    now: 'if (word !== "failed" && word !== "cancelled") return null;',
+    planted:
+      'if (word === "completed_with_errors") return afterReason(null, "failed");\n' +
+      '  if (word !== "failed" && word !== "cancelled") return null;',
+    breaks: "I8",
+  },
+  {
+    name: "a dependant that is cancelled still waits for others",
+    file: `${STORE}/ends.ts`,
+    now: '  sql.run("delete_needs", { keys });\n',
+    planted: "",
+    breaks: "I8",
+  },
+  {
+    name: "a dependant that is hurried waits for nobody",
+    file: `${STORE}/enqueue.ts`,
+    now:
+      "const waiting = setDue(session, row.key, runAt) " +
+      "? undefined : takeWaiting(session, row.key);",
+    planted: "const waiting = takeWaiting(session, row.key);",
+    breaks: "I8",
+  },
+  {
+    name: "a dependant of a job that is over already is forgotten",
+    file: `${QUERIES}/after.sql`,
+    now: "JOIN millrace_attempt AS ended ON ended.key = need.needs AND ended.state IS NOT NULL",
+    planted: "JOIN millrace_attempt AS ended ON ended.key = need.needs AND ended.state = 6",
+    breaks: "I8, I21",
+  },
+  {
+    name: "a log has no bound but its lines",
+    file: `${QUERIES}/log.sql`,
+    now: "(lines > :lines_max OR chars > :chars_max)",
+    planted: "(lines > :lines_max OR chars > 9 * :chars_max)",
+    breaks: "I26",
+  },
+  {
+    name: "a log has no bound but its characters",
+    file: `${QUERIES}/log.sql`,
+    now: "(lines > :lines_max OR chars > :chars_max)",
+    planted: "(lines > 9 * :lines_max OR chars > :chars_max)",
+    breaks: "I26",
+  },
+  {
+    name: "jobs are stale as soon as they are over",
+    file: `${STORE}/outlived.ts`,
+    now: "return { ...each, purpose, before: now - each.ms };",
+    planted: 'return { ...each, purpose, before: purpose === "mark" ? now : now - each.ms };',
+    breaks: "I27",
+  },
+  {
+    name: "the feed tells of each mark",
+    file: `${QUERIES}/prune.sql`,
+    now: "WHERE true\nON CONFLICT (key) DO NOTHING\nRETURNING key;",
+    planted: "WHERE true\nON CONFLICT (key) DO UPDATE SET at = :at\nRETURNING key;",
+    breaks: "I13",
+  },
+  {
+    name: "a type that is kept longer goes with the others",
+    file: `${QUERIES}/prune.sql`,
+    now: "  AND job.type NOT IN (SELECT value FROM json_each(:others))\n",
+    planted: "  AND :others IS NOT NULL\n",
+    breaks: "I1, I27",
+  },
+  {
+    name: "jobs go before the hook has been told that they are stale",
+    file: "src/runtime/pruner.ts",
+    now: "mayGo: ({ isStale }) => isStale || onStale === undefined,",
+    planted: "mayGo: ({ isStale }) => isStale || onStale !== null,",
+    breaks: "I27",
+  },
+];
