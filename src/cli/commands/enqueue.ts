@@ -7,7 +7,7 @@ import type { Millrace } from "../../face/client.ts";
 import type { EnqueueOptions } from "../../face/enqueue.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { follow } from "../follow.ts";
+import { follow } from "../follow/follow.ts";
 import { loadJobFile, requireType } from "../job-file.ts";
 import { nearestType } from "../nearest-type.ts";
 import {
@@ -21,7 +21,7 @@ import {
 } from "../options.ts";
 import { json, type Format } from "../output.ts";
 import { given, withMill, type Shell } from "../shell.ts";
-import { followAgain } from "./jobs.ts";
+import { FOLLOW_HELP_AFTER, followAgain } from "./jobs.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface Options {
@@ -68,9 +68,7 @@ With --jobs, or jobs in millrace.config.ts, the payload is checked and lane, tim
 are those of the definition. Without, any type and payload will do, and the settings are the
 defaults, whatever the definition says.
 
-Exit codes with --follow: 0 completed, 1 failed, 3 completed with errors, 4 cancelled,
-124 still not over after --timeout, 130 detached by Ctrl-C (the job goes on).
-
+With --follow:${FOLLOW_HELP_AFTER}
 Examples:
   millrace enqueue email '{"to":"ada@example.com"}'
   millrace enqueue report '{"month":11}' --follow > report.json

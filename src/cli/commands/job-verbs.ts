@@ -23,9 +23,9 @@ export function declareJobVerbs(jobs: Command, shell: Shell): void {
   declare(jobs, shell, "cancel", cancel)
     .description("End a waiting job, or ask a running one to stop.")
     .option("--reason <text>", "why, for the record");
-  declare(jobs, shell, "retry", retry).description(
-    "Run a waiting job now; repeat a finished one as a new, linked job.",
-  );
+  declare(jobs, shell, "retry", retry)
+    .description("Run a waiting job now; repeat a finished one as a new, linked job.")
+    .option("--restart", "repeat also what it has completed");
   declare(jobs, shell, "fail", fail)
     .description("End a job as failed, with its dead letter.")
     .option("--message <text>", "why, for the record", "failed by hand")
@@ -64,9 +64,13 @@ async function cancel(
   return { facts: job, sentence: `${job.id} is ${job.state} and has been asked to stop.` };
 }
 
-async function retry(mill: Millrace, id: string): Promise<Answer> {
+async function retry(
+  mill: Millrace,
+  id: string,
+  { restart }: Options & { readonly restart?: boolean },
+): Promise<Answer> {
   const before = await mill.jobs.get(id);
-  const job = await mill.jobs.retry(id);
+  const job = await mill.jobs.retry(id, { restart: restart === true });
   if (job.id === before.id) return { facts: job, sentence: `${job.id} is ${job.state}.` };
   const verb = job.created ? "repeats" : "repeats already";
   return { facts: job, sentence: `${job.id} ${verb} ${before.id}.` };

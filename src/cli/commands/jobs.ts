@@ -1,4 +1,4 @@
-/** `millrace jobs list|show|follow|explain`: looking at jobs. */
+/** `millrace jobs list|show|follow|logs|explain`: looking at jobs. */
 import type { Command } from "commander";
 import type { State } from "../../core/job.ts";
 import type { AttemptView, JobView, Millrace } from "../../face/client.ts";
@@ -6,7 +6,8 @@ import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { follow } from "../follow.ts";
+import { follow } from "../follow/follow.ts";
+import { LogReader, shownMissed, type NewLines } from "../follow/log-lines.ts";
 import { nearestType } from "../nearest-type.ts";
 import {
   databaseOption,
@@ -20,6 +21,7 @@ import { ageOf, errorOf, json, properties, table, timeOf, type Format } from "..
 import { given, withExistingMill, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal.ts";
 import { declareJobVerbs } from "./job-verbs.ts";
+import { declareLogs, shownLines } from "./logs.ts";
 
 interface ListOptions {
   readonly db: string;
@@ -47,6 +49,7 @@ export function declareJobs(program: Command, shell: Shell): void {
   declareList(jobs, shell);
   declareShow(jobs, shell);
   declareFollow(jobs, shell);
+  declareLogs(jobs, shell, jobsAgain);
   declareExplain(jobs, shell);
   declareJobVerbs(jobs, shell);
 }
@@ -56,14 +59,20 @@ Examples:
   millrace jobs list --state failed --type email
   millrace jobs list --state pending --tag campaign=autumn -o json
   millrace jobs show 01JCR5M4X2E8T9V6B3N7K0QWAZ
+  millrace jobs follow 01JCR5M4X2E8T9V6B3N7K0QWAZ      watch it to its end
+  millrace jobs logs 01JCR5M4X2E8T9V6B3N7K0QWAZ        what has it logged?
   millrace jobs explain 01JCR5M4X2E8T9V6B3N7K0QWAZ     why does it not run?
 `;
 
 /** How to take up the watch over a job again, on the same store. */
 export function followAgain(id: string, command: Command): string {
+  return jobsAgain(`follow ${id}`, command);
+}
+
+function jobsAgain(words: string, command: Command): string {
   const isNamed = command.getOptionValueSource("db") === "cli";
   const store = isNamed ? ` --db ${shellWord(String(command.getOptionValue("db")))}` : "";
-  return `millrace jobs follow ${id}${store}`;
+  return `millrace jobs ${words}${store}`;
 }
 
 function declareList(jobs: Command, { terminal, end }: Shell): void {
@@ -134,16 +143,25 @@ function declareShow(jobs: Command, { terminal, end }: Shell): void {
   jobs
     .command("show <id>")
     .description("Show a job and all its runs.")
+    .option("--logs", "and what it has logged")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, options: LookOptions) => {
+    .action(async (id: string, options: LookOptions & { logs?: boolean }) => {
       await withExistingMill(options.db, async (mill) => {
         const job = await mill.jobs.get(id);
         const attempts = await mill.jobs.attempts(id);
-        terminal.out(options.output === "json" ? json({ job, attempts }) : shownJob(job, attempts));
+        const log = options.logs === true ? await new LogReader(mill.jobs, id).next() : null;
+        const logs = log === null ? {} : { logs: log.lines };
+        const sheet = `${shownJob(job, attempts)}${log === null ? "" : shownLog(log)}`;
+        terminal.out(options.output === "json" ? json({ job, attempts, ...logs }) : sheet);
       });
       end(EXIT.success);
     });
+}
+
+function shownLog({ missed, lines }: NewLines): string {
+  const gone = missed === 0 ? "" : `${shownMissed(missed)}\n`;
+  return `\n${gone}${lines.length === 0 ? "Nothing was logged.\n" : shownLines(lines)}`;
 }
 
 function shownJob(job: JobView, attempts: readonly AttemptView[]): string {
@@ -197,6 +215,7 @@ function declareFollow(jobs: Command, { terminal, end }: Shell): void {
     .addOption(durationOption("--timeout <time>", "how long to wait"))
     .addOption(databaseOption())
     .addOption(outputOption("ndjson"))
+    .addHelpText("after", FOLLOW_HELP_AFTER)
     .action(async (id: string, options: LookOptions & { timeout?: number }, command: Command) => {
       const { output: format, timeout: timeoutMs } = options;
       const again = followAgain(id, command);
@@ -207,6 +226,16 @@ function declareFollow(jobs: Command, { terminal, end }: Shell): void {
       );
     });
 }
+
+/** Also what `enqueue --follow` does. */
+export const FOLLOW_HELP_AFTER = `
+On a terminal, phases, units, rate, time left and the last log line are drawn and kept up to date.
+Elsewhere every change is a line. With -o json the result is the whole job, with -o ndjson every
+event is a line on stdout. NO_COLOR=1 takes the colours away.
+
+Exit codes: 0 completed, 1 failed, 3 completed with errors, 4 cancelled,
+124 still not over after --timeout, 130 detached by Ctrl-C (the job goes on).
+`;
 
 function declareExplain(jobs: Command, { terminal, end }: Shell): void {
   jobs

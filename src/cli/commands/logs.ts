@@ -1,0 +1,101 @@
+/** `millrace jobs logs`: what the handler of a job has logged. Here the lines are the result. */
+import type { Command } from "commander";
+import type { LogView } from "../../face/logs.ts";
+import type { Millrace } from "../../face/client.ts";
+import { plainLines } from "../../lib/plain-text.ts";
+import { EXIT, Failure, type ExitCode } from "../exit-codes.ts";
+import { detached, exitCodeOfJob, untilEnd } from "../follow/follow.ts";
+import { LogReader, shownLog, shownMissed } from "../follow/log-lines.ts";
+import { databaseOption, outputOption } from "../options.ts";
+import { json, jsonLine, type Format } from "../output.ts";
+import { withExistingMill, type Shell } from "../shell.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface Options {
+  readonly db: string;
+  readonly follow?: boolean;
+  readonly output: Format;
+}
+
+/** `again` answers the command that takes up the watch, from `jobs` on. */
+export function declareLogs(
+  jobs: Command,
+  { terminal, end }: Shell,
+  again: (words: string, command: Command) => string,
+): void {
+  jobs
+    .command("logs <id>")
+    .description("Print what a job has logged with ctx.log, as far as it is kept.")
+    .option("--follow", "go on until the job has ended, with its exit code")
+    .addOption(databaseOption())
+    .addOption(outputOption("ndjson"))
+    .addHelpText("after", HELP_AFTER)
+    .action(async (id: string, options: Options, command: Command) => {
+      const look = (mill: Millrace): Promise<ExitCode> =>
+        options.follow === true
+          ? followLog(
+              mill,
+              id,
+              { ...options, again: again(`logs ${id} --follow`, command) },
+              terminal,
+            )
+          : printLog(mill, id, options, terminal);
+      end(await withExistingMill(options.db, look));
+    });
+}
+
+const HELP_AFTER = `
+Of each job the newest 1,000 lines are kept, and no more than 65,536 characters.
+
+Exit codes with --follow: 0 completed, 1 failed, 3 completed with errors, 4 cancelled,
+130 detached by Ctrl-C (the job goes on).
+`;
+
+/** Lines as they are printed for people: one that has several keeps them, set in. */
+export function shownLines(lines: readonly LogView[]): string {
+  return lines
+    .map(
+      (line) => `${line.at.toISOString()} ${plainLines(shownLog(line)).replaceAll("\n", "\n  ")}\n`,
+    )
+    .join("");
+}
+
+async function printLog(
+  mill: Millrace,
+  id: string,
+  { output }: Options,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { missed, lines } = await new LogReader(mill.jobs, id).next();
+  if (missed > 0) terminal.err(`${shownMissed(missed)}.\n`);
+  if (output === "json") terminal.out(json({ lines }));
+  else printLines(lines, output, terminal);
+  return EXIT.success;
+}
+
+async function followLog(
+  mill: Millrace,
+  id: string,
+  { output, again }: Options & { readonly again: string },
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (output === "json") {
+    throw new Failure("A log that goes on is not one JSON document.", {
+      hint: "Use -o ndjson: a document for every line.",
+      exitCode: EXIT.usage,
+    });
+  }
+  const reader = new LogReader(mill.jobs, id);
+  const job = await untilEnd(mill, id, undefined, async () => {
+    const { missed, lines } = await reader.next();
+    if (missed > 0) terminal.err(`${shownMissed(missed)}.\n`);
+    printLines(lines, output, terminal);
+    return mill.jobs.get(id);
+  });
+  return job === "detached" ? detached(again, terminal) : exitCodeOfJob(job);
+}
+
+function printLines(lines: readonly LogView[], output: Format, terminal: Terminal): void {
+  if (lines.length === 0) return;
+  terminal.out(output === "ndjson" ? lines.map(jsonLine).join("") : shownLines(lines));
+}

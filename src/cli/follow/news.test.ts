@@ -1,0 +1,359 @@
+import { describe, expect, test } from "vitest";
+import type { State } from "../../core/job.ts";
+import type { AttemptView, JobView } from "../../face/client.ts";
+import type { LogView } from "../../face/logs.ts";
+import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../face/progress.ts";
+import { newsOf, NOTHING_TOLD, type News, type Sight } from "./news.ts";
+
+describe("the news of a job", () => {
+  test("begin with where it waits", () => {
+    expect(told(sight("queued"))).toEqual([
+      { event: "job:enqueued", state: "queued", runAt: null },
+    ]);
+  });
+
+  test("are told once", () => {
+    expect(told(sight("running"), sight("running"))).toEqual([
+      { event: "job:started", attempt: 1 },
+    ]);
+  });
+
+  test("do not leave out a run that began and ended between two looks", () => {
+    const later = sight("running", { attempts: [attempt({ outcome: "failed" })] });
+
+    expect(eventsOf(sight("queued"), later)).toEqual([
+      "job:enqueued",
+      "job:started",
+      "job:retrying",
+      "job:started",
+    ]);
+  });
+
+  test("call no run started that a stop took out of a buffer", () => {
+    const attempts = [attempt({ outcome: "interrupted", startedAt: null })];
+
+    expect(eventsOf(sight("queued", { attempts }))).toEqual(["job:retrying"]);
+  });
+
+  test.each([
+    ["completed", "job:completed"],
+    ["completed_with_errors", "job:completed"],
+    ["failed", "job:failed"],
+    ["cancelled", "job:cancelled"],
+  ] as const)("end with %s as %s, and not as a retry", (state, event) => {
+    const end = sight(state, { attempts: [attempt({})] });
+
+    expect(eventsOf(sight("running"), end)).toEqual(["job:started", event]);
+  });
+});
+
+describe("the news of phases", () => {
+  test("say of each when it began and how it ended", () => {
+    const first = sight("running", { progress: at("a", [phase("a", "running"), phase("b")]) });
+    const then = sight("running", {
+      progress: at("b", [phase("a", "completed"), phase("b", "running")]),
+    });
+    const end = sight("failed", {
+      attempts: [attempt({ outcome: "failed" })],
+      progress: at("b", [phase("a", "completed"), phase("b", "failed")]),
+    });
+
+    expect(phasesOf(first, then, then, end)).toEqual([
+      "job:phase:started a",
+      "job:phase:completed a",
+      "job:phase:started b",
+      "job:phase:failed b",
+    ]);
+  });
+
+  test("leave out neither the start nor the end of one that was quicker than a look", () => {
+    const end = sight("completed", {
+      attempts: [attempt({})],
+      progress: at("b", [phase("a", "completed"), phase("b", "completed")]),
+    });
+
+    expect(eventsOf(sight("queued"), end)).toEqual([
+      "job:enqueued",
+      "job:started",
+      "job:phase:started",
+      "job:phase:completed",
+      "job:phase:started",
+      "job:phase:completed",
+      "job:completed",
+    ]);
+  });
+
+  test("tell of a later run only the phases that it runs", () => {
+    const first = sight("running", {
+      progress: at("b", [phase("a", "completed"), phase("b", "running")]),
+    });
+    const second = { ...first, attempts: [attempt({ outcome: "failed" })] };
+
+    expect(phasesOf(first, second)).toEqual([
+      "job:phase:started a",
+      "job:phase:completed a",
+      "job:phase:started b",
+      "job:phase:started b",
+    ]);
+  });
+
+  test("tell all of them again when a later run begins anew", () => {
+    const first = sight("running", {
+      progress: at("b", [phase("a", "completed"), phase("b", "running")]),
+    });
+    const second = sight("running", {
+      attempts: [attempt({ outcome: "failed" })],
+      progress: at("a", [phase("a", "running"), phase("b")]),
+    });
+
+    expect(phasesOf(first, second).slice(3)).toEqual(["job:phase:started a"]);
+  });
+
+  test("name the one that a cancellation cut off, and not those that never began", () => {
+    const first = sight("running", { progress: at("a", [phase("a", "running"), phase("b")]) });
+    const end = sight("cancelled", {
+      attempts: [attempt({})],
+      progress: at("a", [phase("a", "cancelled"), phase("b", "cancelled")]),
+    });
+
+    expect(phasesOf(first, end)).toEqual(["job:phase:started a", "job:phase:cancelled a"]);
+  });
+});
+
+describe("the news of progress", () => {
+  test("come in steps of ten percent", () => {
+    const percents = [0, 4, 9, 10, 11, 19, 35, 36, 99, 100];
+    const looks = percents.map((phasePercent) =>
+      sight("running", { progress: { ...at("a", [phase("a", "running")]), phasePercent } }),
+    );
+
+    expect(percentsOf(...looks)).toEqual([10, 35, 99, 100]);
+  });
+
+  test("count anew for every phase, and for every run", () => {
+    const inA = { ...at("a", [phase("a", "running"), phase("b")]), phasePercent: 50 };
+    const inB = { ...at("b", [phase("a", "completed"), phase("b", "running")]), phasePercent: 20 };
+    const again = { attempts: [attempt({ outcome: "failed" })] };
+
+    expect(
+      percentsOf(
+        sight("running", { progress: inA }),
+        sight("running", { progress: inB }),
+        sight("running", { progress: inB, ...again }),
+      ),
+    ).toEqual([50, 20, 20]);
+  });
+
+  test("go by the units where nothing else was told, and say how many", () => {
+    const units = counts({ total: 8, completed: 2, failed: 1, running: 5 });
+    const progress = { ...at("a", [{ ...phase("a", "running"), units }, phase("b")]), units };
+
+    expect(told(sight("running", { progress })).at(-1)).toEqual({
+      event: "job:progress",
+      phase: "a",
+      percent: 37,
+      overall: 18,
+      data: null,
+      units,
+    });
+  });
+
+  test("come from a job without phases as well", () => {
+    const progress = { ...at(null, []), percent: 40, phasePercent: 40 };
+
+    expect(percentsOf(sight("running", { progress }))).toEqual([40]);
+  });
+});
+
+describe("the news of units", () => {
+  test("name each failure once, and again when a later run fails the same", () => {
+    const first = sight("running", { failed: [unit("x", 1)] });
+    const more = sight("running", { failed: [unit("w", 2), unit("x", 1)] });
+    const later = sight("running", {
+      attempts: [attempt({ outcome: "failed" })],
+      failed: [unit("w", 2), unit("x", 3)],
+    });
+
+    const failures = told(first, more, more, later).filter(isFailure);
+    expect(failures.map((news) => news.unit)).toEqual(["x", "w", "x"]);
+    expect(failures[0]).toMatchObject({ phase: "a", error: { message: "no x" } });
+  });
+
+  test("come between the start and the end of their phase", () => {
+    const end = sight("completed_with_errors", {
+      attempts: [attempt({})],
+      progress: at("b", [phase("a", "completed"), phase("b", "completed")]),
+      failed: [unit("x", 1)],
+    });
+
+    expect(eventsOf(end).slice(1, 5)).toEqual([
+      "job:phase:started",
+      "job:unit:failed",
+      "job:phase:completed",
+      "job:phase:started",
+    ]);
+  });
+
+  test("come from a job without phases as well", () => {
+    const failed = [{ ...unit("x", 1), phase: null }];
+
+    expect(eventsOf(sight("running", { failed }))).toEqual(["job:started", "job:unit:failed"]);
+  });
+});
+
+describe("the news of the log", () => {
+  test("have every line with its own time, before the end", () => {
+    const log = { missed: 0, lines: [line(1, 1), line(2, 1)] };
+    const end = sight("completed", { attempts: [attempt({})], log });
+
+    const news = told(end);
+    expect(news.map(({ event }) => event)).toEqual([
+      "job:started",
+      "job:log",
+      "job:log",
+      "job:completed",
+    ]);
+    expect(news[1]).toMatchObject({ line: 1, message: "line 1", loggedAt: MOMENT });
+  });
+
+  test("put the lines of a run before its end", () => {
+    const log = { missed: 0, lines: [line(1, 1), line(2, 2)] };
+
+    const attempts = [attempt({ outcome: "failed" })];
+    expect(eventsOf(sight("running", { attempts, log }))).toEqual([
+      "job:started",
+      "job:log",
+      "job:retrying",
+      "job:started",
+      "job:log",
+    ]);
+  });
+
+  test("say how many lines were not kept", () => {
+    const log = { missed: 7, lines: [line(8, 1)] };
+
+    expect(told(sight("running", { log }))).toContainEqual({ event: "job:log:missed", lines: 7 });
+  });
+});
+
+/** All that is told at these looks, one after the other. */
+function told(...sights: readonly Sight[]): readonly News[] {
+  let known = NOTHING_TOLD;
+  return sights.flatMap((each) => {
+    const { news, told: next } = newsOf(known, each);
+    known = next;
+    return news;
+  });
+}
+
+function eventsOf(...sights: readonly Sight[]): string[] {
+  return told(...sights).map(({ event }) => event);
+}
+
+function phasesOf(...sights: readonly Sight[]): string[] {
+  return told(...sights).flatMap((news) =>
+    news.event.startsWith("job:phase:") && "phase" in news ? [`${news.event} ${news.phase}`] : [],
+  );
+}
+
+function percentsOf(...sights: readonly Sight[]): number[] {
+  return told(...sights).flatMap((news) => (news.event === "job:progress" ? [news.percent] : []));
+}
+
+function isFailure(news: News): news is Extract<News, { event: "job:unit:failed" }> {
+  return news.event === "job:unit:failed";
+}
+
+const MOMENT = new Date(0);
+
+function sight(state: State, facts: Partial<Sight> = {}): Sight {
+  const { progress = at(null, []), ...rest } = facts;
+  return {
+    job: job(state),
+    attempts: [],
+    failed: [],
+    log: { missed: 0, lines: [] },
+    ...rest,
+    progress: { ...progress, state },
+  };
+}
+
+function at(name: string | null, phases: readonly PhaseView[]): ProgressView {
+  return {
+    state: "running",
+    percent: 0,
+    phase: name,
+    phasePercent: 0,
+    data: null,
+    at: null,
+    phases,
+    units: counts({}),
+  };
+}
+
+function phase(name: string, state: PhaseView["state"] = "pending"): PhaseView {
+  return { name, state, result: null, units: counts({}) };
+}
+
+function counts(some: Partial<UnitCounts>): UnitCounts {
+  return { total: 0, pending: 0, running: 0, completed: 0, failed: 0, ...some };
+}
+
+function unit(key: string, atMs: number): UnitView {
+  const error = { class: "retryable", name: "Error", message: `no ${key}` } as const;
+  return { key, phase: "a", state: "failed", result: null, error, at: new Date(atMs) };
+}
+
+function line(number: number, run: number): LogView {
+  const message = `line ${number}`;
+  return { line: number, attempt: run, at: MOMENT, level: "info", message, fields: null };
+}
+
+function job(state: State): JobView {
+  return {
+    id: "01JCR5M4X2E8T9V6B3N7K0QWAZ",
+    type: "email",
+    state,
+    tenant: "default",
+    lane: "general",
+    category: null,
+    priority: 100,
+    payload: null,
+    result: null,
+    error: null,
+    progress: 0,
+    phase: null,
+    attempts: 0,
+    maxAttempts: 5,
+    correlationId: "01JCR5M4X2E8T9V6B3N7K0QWAZ",
+    parentId: null,
+    retryOf: null,
+    idempotencyKey: null,
+    dedupKey: null,
+    concurrencyKey: null,
+    tags: {},
+    createdBy: null,
+    createdAt: MOMENT,
+    runAt: null,
+    startedAt: state === "running" ? MOMENT : null,
+    finishedAt: null,
+    cancelReason: null,
+    stale: false,
+  };
+}
+
+function attempt(facts: Partial<AttemptView>): AttemptView {
+  return {
+    attempts: 1,
+    crashes: 0,
+    number: 1,
+    outcome: "succeeded",
+    fence: 1,
+    worker: null,
+    startedAt: MOMENT,
+    finishedAt: MOMENT,
+    error: null,
+    nextRunAt: null,
+    ...facts,
+  };
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { NO_PACE, paceOf, withSample, type Sample } from "./pace.ts";
+
+describe("the pace of a job", () => {
+  test("is that of what was seen: units by second, and the time that the rest takes", () => {
+    const samples = seen([0, 0, 0], [5_000, 0.25, 100]);
+
+    expect(paceOf(samples)).toEqual({ unitsPerSecond: 20, leftMs: 15_000 });
+  });
+
+  test("does not count what was done before anybody watched", () => {
+    const samples = seen([0, 0.8, 800], [10_000, 0.9, 850]);
+
+    const { unitsPerSecond, leftMs } = paceOf(samples);
+    expect(unitsPerSecond).toBe(5);
+    expect(leftMs).toBeCloseTo(10_000);
+  });
+
+  test("is that of the last half minute", () => {
+    const samples = seen([0, 0, 0], [60_000, 0.5, 5], [70_000, 0.6, 105]);
+
+    const { unitsPerSecond, leftMs } = paceOf(samples);
+    expect(unitsPerSecond).toBe(10);
+    expect(leftMs).toBeCloseTo(40_000);
+  });
+
+  test("starts over when the job does", () => {
+    const samples = seen([0, 0, 0], [5_000, 0.5, 50], [6_000, 0.1, 0], [8_000, 0.2, 10]);
+
+    const { unitsPerSecond, leftMs } = paceOf(samples);
+    expect(unitsPerSecond).toBe(5);
+    expect(leftMs).toBeCloseTo(16_000);
+  });
+
+  test("leaves the time open while the job stands still", () => {
+    expect(paceOf(seen([0, 0.5, 10], [9_000, 0.5, 10]))).toEqual({
+      unitsPerSecond: 0,
+      leftMs: null,
+    });
+  });
+
+  test("is not guessed from one look, nor from a moment", () => {
+    expect(paceOf([])).toEqual(NO_PACE);
+    expect(paceOf(seen([0, 0.5, 10]))).toEqual(NO_PACE);
+    expect(paceOf(seen([0, 0, 0], [999, 0.5, 10]))).toEqual(NO_PACE);
+  });
+});
+
+function seen(...all: readonly (readonly [at: number, share: number, ended: number])[]) {
+  return all.reduce<readonly Sample[]>(
+    (samples, [at, share, ended]) => withSample(samples, { at, share, ended }),
+    [],
+  );
+}
