@@ -67,6 +67,13 @@ export const PROJECTS: readonly TestProject[] = [
     quick: false,
   },
   {
+    name: "examples",
+    include: ["examples/**/*.test.ts"],
+    budgetSeconds: 90,
+    testSeconds: 60,
+    quick: false,
+  },
+  {
     name: "house",
     include: ["test/house/*.test.ts"],
     budgetSeconds: 150,
