@@ -78,17 +78,17 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["errors in units are a failure", 'word !== "failed" &&', 'word === "completed" &&'],
       ["no failure is one", 'if (word !== "failed"', 'if (true || word !== "failed"'],
       ["all are due at once", "Math.floor(waiting.rank / 1000), clock", "0, clock"],
+      [
+        "a cancellation goes no further",
+        "if (parent === undefined) return moved;",
+        "if (parent === undefined || moved > 0) return moved;",
+      ],
     ],
     insert_ended_parents: [["old ends are not heard of", "WHERE need.job", "WHERE 0 AND need.job"]],
   },
   proceed: {
     insert_ended: [["nobody hears of an end", "WHERE true", "WHERE false"]],
     "after.ts": [
-      [
-        "a cancellation goes no further",
-        "if (parent === undefined) return moved;",
-        "if (parent === undefined || moved > 0) return moved;",
-      ],
       [
         "a job that goes round again waits no more",
         'return false;\n  sql.run("insert_blocked"',

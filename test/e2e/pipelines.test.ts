@@ -49,7 +49,7 @@ describe.each(["sqlite", "postgres"])("a pipeline on %s", (store) => {
     expect(store === "postgres" ? reversed : refused).toBe(5);
   });
 
-  test("writes a row and a few bytes for each unit", async () => {
+  test("writes one row for each unit, and ends together that come together", async () => {
     const args = ["--units", "200", "--only", "1"];
 
     const told = await show("ten-thousand-units.ts", store, ...args);

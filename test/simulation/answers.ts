@@ -2,13 +2,15 @@
  * What the store answers is compared with what it holds, and what is acknowledged is remembered: it
  * must stay true.
  */
-import type { SettleItem } from "../../src/store/store.ts";
+import type { JobRecord, SettleItem } from "../../src/store/store.ts";
 import type { Doer } from "./deeds.ts";
+import { endOf } from "./flows.ts";
 import { NoteAnswers } from "./note-answers.ts";
 import type { Report } from "./invariants.ts";
 import type { Payload } from "./jobs.ts";
 import { Pauses } from "./pauses.ts";
 import type { Behaviour } from "./plan.ts";
+import type { RetentionRules, RetentionStage } from "./retention.ts";
 import type { AttemptRow, JobRow } from "./rows.ts";
 import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 import { checkTruth } from "./truth.ts";
@@ -38,6 +40,7 @@ const STATE_OF: Readonly<Record<string, number>> = {
 
 interface AnswersParts {
   readonly watch: Watch;
+  readonly retention: RetentionRules;
   readonly report: Report;
   readonly count: (name: string) => void;
 }
@@ -92,6 +95,7 @@ export class Answers {
     if (verb === "enqueue") this.#heardEnqueue(args[0], answer);
     if (verb === "stats") this.#checkStats(answer);
     if (verb === "get" && answer !== null) this.#checkRecord(answer);
+    if (verb === "outlived") this.#heardOutlived(nowMs, args[1].fresh ? "stale" : "gone", answer);
     if (verb === "gates") this.pauses.checkListed(nowMs, answer);
     if (!watch.isAlone) return;
     checkTruth({ now: watch.committed, nowMs, args, answer, report }, verb);
@@ -165,6 +169,16 @@ export class Answers {
     ].flat();
     if (JSON.stringify(expected) !== JSON.stringify(shown)) {
       report("I19", `job ${key} is shown as ${String(shown)}, and is ${String(expected)}`);
+    }
+  }
+
+  /** Jobs whose time has come; what is done about them comes later, whatever clocks do then. */
+  #heardOutlived(nowMs: number, stage: RetentionStage, jobs: readonly JobRecord[]): void {
+    const { watch, retention, report } = this.#parts;
+    for (const { key, id } of jobs) {
+      const isDue = retention.isDue(stage, hexOf(id), endOf(watch.committed, key), nowMs);
+      if (!isDue) report("I27", `job ${key} is said to be outlived (${stage}) before its time`);
+      retention.found(stage, hexOf(id));
     }
   }
 

@@ -2,6 +2,7 @@
 import { idFromBytes } from "../../src/core/ids.ts";
 import { comesBefore } from "./order.ts";
 import type { Report, Rules, Step, Told } from "./invariants.ts";
+import type { JobEnd } from "./retention.ts";
 import type { PlaceRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";
 
@@ -142,15 +143,21 @@ function newMarks({ before, after, nowMs }: Step, rules: Rules, report: Report):
     if (before.stale.has(key)) continue;
     told.push([STALE, key]);
     const job = after.jobs.get(key);
-    const last = after.attempts.get(key)?.at(-1);
-    const type = after.names.get(job?.type ?? 0) ?? "";
-    const dueAt = (last?.finished_at ?? Infinity) + rules.retention.staleMs(type, last?.state ?? 0);
-    if (dueAt > nowMs) report("I27", `job ${key} was marked as stale before its time`);
-    if (!rules.retention.isTold("stale", job?.id ?? "")) {
+    const id = job?.id ?? "";
+    const isDue = rules.retention.isDue("stale", id, endOf(after, key), nowMs);
+    if (!isDue) report("I27", `job ${key} was marked as stale before its time`);
+    if (!rules.retention.isTold("stale", id)) {
       report("I27", `job ${key} was marked as stale, and nobody has been told`);
     }
   }
   return told;
+}
+
+/** How and when a job has ended; never, if it has not. */
+export function endOf({ jobs, attempts, names }: Snapshot, key: number): JobEnd {
+  const type = names.get(jobs.get(key)?.type ?? 0) ?? "";
+  const { state = null, finished_at: finishedAt = Infinity } = attempts.get(key)?.at(-1) ?? {};
+  return state === null ? { type, state: 0, finishedAt: Infinity } : { type, state, finishedAt };
 }
 
 /** What must be so when a job is removed. */
@@ -160,12 +167,10 @@ export function checkRemoved(
   { retention }: Rules,
   report: Report,
 ): void {
-  const job = before.jobs.get(key);
-  const last = before.attempts.get(key)?.at(-1);
-  const type = before.names.get(job?.type ?? 0) ?? "";
-  const dueAt = (last?.finished_at ?? Infinity) + retention.keptMs(type, last?.state ?? 0);
-  if (last?.state === null || dueAt > nowMs) report("I1", `job ${key} was removed before its time`);
-  if (!retention.isTold("gone", job?.id ?? "")) {
+  const id = before.jobs.get(key)?.id ?? "";
+  const isDue = retention.isDue("gone", id, endOf(before, key), nowMs);
+  if (!isDue) report("I1", `job ${key} was removed before its time`);
+  if (!retention.isTold("gone", id)) {
     report("I27", `job ${key} was removed, and nobody has been told`);
   }
   if (retention.hasHooks && !before.stale.has(key)) {

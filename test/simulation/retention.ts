@@ -26,6 +26,15 @@ const OPTIONS: RetentionOptions = {
   },
 };
 
+export type RetentionStage = "stale" | "gone";
+
+/** How and when a job has ended. */
+export interface JobEnd {
+  readonly type: string;
+  readonly state: number;
+  readonly finishedAt: number;
+}
+
 /** What retention may do, and whom it has told. */
 export class RetentionRules {
   readonly hasHooks: boolean;
@@ -33,6 +42,7 @@ export class RetentionRules {
   readonly #world: World;
   readonly #count: (name: string) => void;
   readonly #told = { stale: new Set<string>(), gone: new Set<string>() };
+  readonly #found = { stale: new Set<string>(), gone: new Set<string>() };
 
   constructor(kind: RetentionKind, world: World, count: (name: string) => void) {
     this.#kind = kind;
@@ -79,12 +89,25 @@ export class RetentionRules {
     return (state === FAILED ? 8 : 4) * SECOND_MS;
   }
 
+  /** The time of a job has come, by the clock of whoever has looked. */
+  found(stage: RetentionStage, id: string): void {
+    this.#found[stage].add(id);
+  }
+
+  /** Whether a job may be marked or removed: its time has come, or had when somebody looked. */
+  isDue(stage: RetentionStage, id: string, end: JobEnd, nowMs: number): boolean {
+    if (this.#found[stage].has(id)) return true;
+    const { type, state, finishedAt } = end;
+    const ms = stage === "stale" ? this.staleMs(type, state) : this.keptMs(type, state);
+    return finishedAt + ms <= nowMs;
+  }
+
   /** Whether whoever wanted to know of a job has been told. */
-  isTold(stage: "stale" | "gone", id: string): boolean {
+  isTold(stage: RetentionStage, id: string): boolean {
     return !this.hasHooks || this.#told[stage].has(id);
   }
 
-  #hook(stage: "stale" | "gone", { id }: JobView): void {
+  #hook(stage: RetentionStage, { id }: JobView): void {
     if (this.#world.chance.random() < HOOK_THROWS) {
       this.#count("hook of retention threw");
       throw new Error("planted");
