@@ -98,7 +98,8 @@ export class Feed {
         await this.#readOnce();
       }
     } catch (error) {
-      this.#failed(error);
+      // Of a feed that is closed nobody wants to hear.
+      if (this.#session !== null) this.#failed(error);
     } finally {
       this.#reading = false;
     }

@@ -47,6 +47,18 @@ export function holdSuite(open: OpenStore): void {
       expect(await claimable(store)).toEqual([id]);
     });
 
+    test("moves nothing behind a gate that has opened, though others are closed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      await store.pause(TYPE, { ...WHY, forMs: 10 });
+      await store.pause(TENANT, WHY);
+      await clock.advance(10);
+
+      expect(await store.hold(100)).toBe(0);
+      expect(await claimable(store)).toEqual([id]);
+    });
+
     test("moves no more than asked, and all in the end", async () => {
       await using db = await open();
       const { store } = db;

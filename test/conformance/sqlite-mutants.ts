@@ -354,7 +354,6 @@ export const SQLITE_FAULTS: Faults = {
     jobs_behind_gates: [
       ["open gates hold, too", "gate.until IS NULL OR gate.until > :now", "1"],
       ["tenants are not looked at", "front.type, front.tenant", "front.type"],
-      ["the limit is dropped", "LIMIT :limit", ""],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
   },

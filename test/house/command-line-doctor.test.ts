@@ -225,7 +225,7 @@ describe("a sound file", () => {
     await worker.stop();
 
     expect(out).toContain("ok       file: whole, and every job in its place");
-    expect(out).toContain("ok       invariants: 18 hold\n");
+    expect(out).toContain("ok       invariants: 22 hold\n");
     expect(code).toBe(0);
   });
 });
