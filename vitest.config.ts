@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { PROJECTS } from "./scripts/lib/projects.ts";
 
@@ -7,6 +8,8 @@ export default defineConfig({
   test: {
     // A folder that waits for its first test is no failure; the summary shows it as empty.
     passWithNoTests: true,
+    // Vitest would leave one core alone; most of these tests wait for processes and databases.
+    maxWorkers: Math.max(2, availableParallelism()),
     coverage: {
       provider: "v8",
       include: ["src/core/**"],

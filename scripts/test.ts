@@ -5,8 +5,6 @@
  *     npm test -- --project=house     one project; may be repeated
  *     npm test -- -t "never twice"    whatever else Vitest understands
  *     npm run test:quick              what fits into half a minute
- *
- * Campaigns run only when they are named.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

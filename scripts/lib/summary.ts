@@ -17,9 +17,12 @@ export interface Whole {
 }
 
 /** The tally of a run that reached no test. */
-export const NO_TESTS: Tally = { passed: 0, failed: 0, skipped: [] };
+export const NO_TESTS: Tally = { passed: 0, failed: [], skipped: [] };
 
-/** The table of projects, the reasons of skipped tests, and the closing line of totals. */
+/**
+ * The table of projects, the names of failed tests, the reasons of skipped ones, and the closing
+ * line of totals.
+ */
 export function summary(runs: readonly ProjectRun[], whole: Whole): { text: string; ok: boolean } {
   const rows = runs.map((run) => [
     run.name,
@@ -37,6 +40,7 @@ export function summary(runs: readonly ProjectRun[], whole: Whole): { text: stri
     "",
     ...table(["project", "tests", "seconds", "budget", "verdict"], rows),
     "",
+    ...runs.flatMap((run) => run.tally.failed).map((name) => `failed: ${name}`),
     ...skipped.map(({ name, reason }) => `skipped: ${name} (${reason ?? "no reason given"})`),
     ...runs.filter(isOverBudget).map(budgetComplaint),
     ...(isLate ? [lateComplaint(whole)] : []),
@@ -48,7 +52,8 @@ export function summary(runs: readonly ProjectRun[], whole: Whole): { text: stri
 
 /** A project that ended badly without a failed test (coverage, a stray error) failed as a whole. */
 function failuresOf(run: ProjectRun): number {
-  return run.exitCode === 0 ? run.tally.failed : Math.max(1, run.tally.failed);
+  const { length } = run.tally.failed;
+  return run.exitCode === 0 ? length : Math.max(1, length);
 }
 
 function verdictOf(run: ProjectRun): string {

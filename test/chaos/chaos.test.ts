@@ -1,5 +1,5 @@
 /** Short forms of `npm run chaos`: real processes, real faults, judged by what was promised. */
-import { describe, expect, test } from "vitest";
+import { describe, test } from "vitest";
 import { playCampaign } from "../../scripts/chaos/campaign.ts";
 import type { StoreKind } from "../../scripts/chaos/scene.ts";
 import { tally } from "../../scripts/chaos/tally.ts";
@@ -10,8 +10,8 @@ const CAMPAIGNS: readonly [store: StoreKind, faults: readonly string[]][] = [
   ["postgres", ["kill", "cut", "terminate"]],
 ];
 
-describe.each(CAMPAIGNS)("three workers and two producers on %s", (store, faults) => {
-  test(`keep every promise through ${faults.join(", ")}`, async () => {
+describe.concurrent.each(CAMPAIGNS)("three workers and two producers on %s", (store, faults) => {
+  test(`keep every promise through ${faults.join(", ")}`, async ({ expect }) => {
     const words: string[] = [];
     const voyages = await playCampaign({
       store,

@@ -19,7 +19,7 @@ afterAll(async () => {
   await Promise.all(temporary.map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
-describe.each(compilers)("under %s, the source of the face", (_, compiler) => {
+describe.concurrent.each(compilers)("under %s, the source of the face", (_, compiler) => {
   test("does the ten commonest tasks and refuses the known mistakes", async () => {
     expect(await runNode([compiler, "-p", CONFIG])).toEqual({ status: 0, output: "" });
   });

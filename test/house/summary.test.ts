@@ -18,9 +18,12 @@ describe("the summary of a test run", () => {
     expect(text.at(-1)).toBe("1 passed, 0 failed, 1 skipped");
   });
 
-  test("fails when a test failed", () => {
-    const runs = [projectRun({ passed: 1, failed: 2 }, { exitCode: 1 })];
+  test("fails when a test failed, and says which", () => {
+    const failed = ["a.test.ts > adds", "b.test.ts"];
+    const runs = [projectRun({ passed: 1, failed }, { exitCode: 1 })];
 
+    expect(lines(runs)).toContain("failed: a.test.ts > adds");
+    expect(lines(runs)).toContain("failed: b.test.ts");
     expect(lines(runs).at(-1)).toBe("1 passed, 2 failed");
     expect(told(runs).ok).toBe(false);
   });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-describe("a store all of whose connections are half open", () => {
+describe.concurrent("a store all of whose connections are half open", () => {
   test(
     "enqueues, claims, settles and renews on fresh ones soon",
     async () => {
@@ -75,7 +75,7 @@ describe("a store all of whose connections are half open", () => {
   );
 });
 
-describe("a worker all of whose connections are half open", () => {
+describe.concurrent("a worker all of whose connections are half open", () => {
   test(
     "keeps its lease and goes on with its jobs",
     async () => {
@@ -102,7 +102,7 @@ describe("a worker all of whose connections are half open", () => {
   );
 });
 
-describe("a statement whose answer is not waited for any more", () => {
+describe.concurrent("a statement whose answer is not waited for any more", () => {
   test("is given up by the server as well", async () => {
     const pool = await Pool.make({ url: server.url });
     const sleeping = pool.lend((client) =>

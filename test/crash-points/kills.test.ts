@@ -1,13 +1,10 @@
 /**
- * The embedded store at the moments of its script that hurt most. A sample: the shows
- * `crash-points` and `power-loss` go through all of them.
+ * The embedded store at the moments of its script that hurt most. A sample: the show
+ * `crash-points` goes through all of them.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { momentsOf } from "./disk.ts";
-import { readHistory } from "./history.ts";
-import type { History } from "./history.ts";
-import { imagesOf, judgeImages } from "./images.ts";
-import { obstacle, operationsOf, record } from "./recording.ts";
+import { historyIn, readHistories, type Histories } from "./histories.ts";
+import { obstacle, record } from "./recording.ts";
 import type { Weakness } from "./recording.ts";
 import { SCRIPTS, WRITING_VERBS } from "./script.ts";
 import type { Script, Temper } from "./script.ts";
@@ -17,15 +14,12 @@ import type { Fault } from "./strikes.ts";
 /** Each costs a process: more would take longer than a test of every day may. */
 const KILL_EVERY = 30;
 const ERROR_EVERY = 160;
-const IMAGES = 66;
-const WEAK_IMAGES = 20;
-const SEED = 2026;
 
 const reason = obstacle();
-const histories = new Map<Script, History>();
+let histories: Histories;
 
 beforeAll(async () => {
-  for (const script of SCRIPTS) histories.set(script, await readHistory(script));
+  histories = await readHistories();
 });
 
 describe("the scripts", () => {
@@ -67,18 +61,6 @@ describe("the embedded store, struck at a write or a sync", () => {
   );
 });
 
-describe("the embedded store after a loss of power", () => {
-  test.for(SCRIPTS)(
-    "has what was acknowledged as durable in the script of %s, each step as a whole (I18)",
-    async (script, context) => {
-      context.skip(reason !== null, reason ?? "");
-      const { judged, violations } = await loseThePower(script, IMAGES);
-      expect(violations).toEqual([]);
-      expect(judged).toBe(IMAGES);
-    },
-  );
-});
-
 describe("the checks of crash points", () => {
   test("find a store that acknowledges before it writes", async (context) => {
     context.skip(reason !== null, reason ?? "");
@@ -90,15 +72,6 @@ describe("the checks of crash points", () => {
     const halves = expect.stringContaining("a state that no step leaves behind");
     expect(await findingsOf("late-feed")).toContainEqual(halves);
   });
-
-  test.for(["sync-normal", "sync-off"] as const)(
-    "find a store that does not wait for the disk: %s",
-    async (weakness, context) => {
-      context.skip(reason !== null, reason ?? "");
-      const { violations } = await loseThePower("work", WEAK_IMAGES, weakness);
-      expect(violations).not.toEqual([]);
-    },
-  );
 });
 
 async function strikeEach(
@@ -108,7 +81,7 @@ async function strikeEach(
   temper?: Temper,
 ): Promise<{ readonly ends: Set<string>; readonly violations: readonly string[] }> {
   const points = pointsFor(fault, callPoints(await record({ script })), every);
-  const strikes = await strikeAll(points, fault, historyOf(script), { temper });
+  const strikes = await strikeAll(points, fault, historyIn(histories, script), { temper });
   const violations = strikes.map(({ violation }) => violation).filter((each) => each !== null);
   return { ends: new Set(strikes.map(({ end }) => end)), violations };
 }
@@ -117,23 +90,6 @@ async function strikeEach(
 async function findingsOf(weakness: Weakness): Promise<readonly (string | null)[]> {
   const points = callPoints(await record({ weakness })).filter(({ acked }) => acked === 2);
   const third = pointsFor("SIGKILL", points, 3);
-  const strikes = await strikeAll(third, "SIGKILL", historyOf("work"), { weakness });
+  const strikes = await strikeAll(third, "SIGKILL", historyIn(histories, "work"), { weakness });
   return strikes.map(({ violation }) => violation);
-}
-
-async function loseThePower(
-  script: Script,
-  wanted: number,
-  weakness?: Weakness,
-): Promise<{ readonly judged: number; readonly violations: readonly string[] }> {
-  const moments = momentsOf(operationsOf(await record({ script, weakness })));
-  const images = imagesOf(moments, { seed: SEED, randomPerMoment: 5 });
-  const { judged, violations } = await judgeImages(images, historyOf(script), { wanted });
-  return { judged: [...judged.values()].reduce((left, right) => left + right, 0), violations };
-}
-
-function historyOf(script: Script): History {
-  const history = histories.get(script);
-  if (history === undefined) throw new Error(`the script of ${script} was not read`);
-  return history;
 }

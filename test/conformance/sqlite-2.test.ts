@@ -1,0 +1,3 @@
+import { onSqlite } from "./sqlite.ts";
+
+onSqlite(1);

@@ -1,0 +1,21 @@
+/** The conformance suites on SQLite, dealt to two files that run at the same time. */
+import { describe } from "vitest";
+import { unfence } from "../../src/store/sqlite/fence.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { openSqlite } from "../support/stores.ts";
+import { suites } from "./all.ts";
+import { sqliteCallers } from "./callers.ts";
+import { insideSuite } from "./inside.suite.ts";
+import { sqliteOwnSuite } from "./sqlite-own.suite.ts";
+
+const HANDS = 2;
+
+/** Runs the suites of one hand, every second. */
+export function onSqlite(hand: number): void {
+  describe("SQLite", () => {
+    for (const suite of suites.filter((_, index) => index % HANDS === hand)) suite(openSqlite);
+    if (hand < HANDS - 1) return;
+    insideSuite(sqliteCallers(makeSqliteStore));
+    sqliteOwnSuite({ makeSqliteStore, unfence });
+  });
+}

@@ -1,0 +1,3 @@
+import { pipelinesOn } from "./pipelines.ts";
+
+pipelinesOn("sqlite");

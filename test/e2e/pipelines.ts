@@ -1,0 +1,81 @@
+/**
+ * Short forms of the shows about pipelines: real processes, judged by figures. Each store has a
+ * file of its own, so that they run at the same time.
+ */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const SHOWS = join(import.meta.dirname, "..", "..", "scripts", "show");
+
+export function pipelinesOn(store: "sqlite" | "postgres"): void {
+  describe(`a pipeline on ${store}`, () => {
+    test("survives kills before and after verbs, and repeats nothing that is stored", async () => {
+      const told = await show("pipeline-kills.ts", store, "--every", "23");
+
+      expect(told).toMatch(new RegExp(`${store}: [1-9]\\d* kills`));
+      expect(told).toContain("0 violations");
+    });
+
+    test("counts the units that four processes move at the same time (000-24)", async () => {
+      const told = await show("unit-movers.ts", store, "--rounds", "2");
+
+      // Three units of each of the hundred movers, and four of all; fourteen moves by each.
+      const [, , , moves, , running, completed, failed, wrong] = rowOf(told, store);
+      expect(moves).toBe(2 * 100 * 14);
+      expect(running! + completed! + failed!).toBe(2 * (100 * 3 + 4));
+      expect(wrong).toBe(0);
+    });
+
+    test("is cancelled once, and with it the phases that are left (001-29, 001-30)", async () => {
+      const told = await show("cancel-between.ts", store, "--cancels", "30");
+
+      const [, before, between, within, late] = rowOf(told, "all");
+      expect(between).toBeGreaterThan(0);
+      expect(before! + between! + within! + late!).toBe(30);
+      expect(told).toContain("0 violations");
+    });
+
+    test("goes on as it is stated when a deploy has changed it (C-19)", async () => {
+      const told = await show("changed-deploys.ts", store, "--every", "6");
+
+      expect(told.match(/^(killed|stopped)/gm)).toHaveLength(5);
+      expect(told).toContain("0 differences from what is stated");
+    });
+
+    test("tells the feed of transactions that commit late (C-28)", async () => {
+      const told = await show("late-commits.ts", store, "--rounds", "5");
+
+      const [, rounds, reversed, refused] = rowOf(told, store);
+      expect(rounds).toBe(5);
+      expect(store === "postgres" ? reversed : refused).toBe(5);
+    });
+
+    test("writes one row for each unit, and ends together that come together", async () => {
+      const args = ["--units", "200", "--only", "1"];
+
+      const told = await show("ten-thousand-units.ts", store, ...args);
+
+      const [, units, , , , records, moves, , , rows] = rowOf(told, store);
+      expect([units, moves, rows]).toEqual([200, 400, 200]);
+      // One call for the start of all, and one for the ends of those side by side.
+      expect(records).toBeLessThanOrEqual(200);
+    });
+  });
+}
+
+/** What a show prints. It ends with an error when a promise is broken. */
+async function show(name: string, store: string, ...options: readonly string[]): Promise<string> {
+  const args = ["--conditions=source", join(SHOWS, name), "--store", store, ...options];
+  const { stdout } = await run(process.execPath, args);
+  expect(stdout).toMatch(/^sound$/m);
+  return stdout;
+}
+
+/** The numbers in the first row of a table that begins with this word. */
+function rowOf(told: string, word: string): readonly number[] {
+  const lines = told.split("\n").filter((line) => line.startsWith(`${word} `));
+  return (lines[0] ?? "").split(/ {2,}/).map(Number);
+}
