@@ -103,16 +103,25 @@ async function explainAfter(store: JobStore, { id }: JobRecord): Promise<Explana
   };
 }
 
-/** Another job, or a unit of one, has its concurrency key. */
+/** Another job, or a unit of one, has its concurrency key, or had it until a moment ago. */
 async function explainKey(store: JobStore, job: JobRecord): Promise<Explanation | null> {
-  const { concurrencyKey: key, tenant, id } = job;
+  const { concurrencyKey: key, tenant, id, heldBy } = job;
   if (key === null) return null;
   const holder = await store.occupant(tenant, key);
-  if (holder === null || holder === id) return null;
+  if (holder === null || holder === id) return heldBy?.kind === "key" ? explainFreeKey(key) : null;
   return {
     sentence: `It is due, but its concurrency key ${key} is taken by job ${holder}.`,
     reason: "key",
     hint: `It starts when that one gives it up. To stop that one: millrace jobs cancel ${holder}`,
+  };
+}
+
+/** It was moved aside while the key was taken, and nobody has brought it back yet. */
+function explainFreeKey(key: string): Explanation {
+  return {
+    sentence: `Its concurrency key ${key} is free again, and it goes on in a moment.`,
+    reason: "key",
+    hint: "Workers see to that. If it stays so, start another one: millrace worker --jobs FILE",
   };
 }
 

@@ -18,7 +18,7 @@ export interface RetentionOptions extends RetentionPeriods {
   /**
    * Called before a job is marked as stale, and again at the next sweep if it throws; nothing is
    * removed before it has succeeded. At least once per job: several workers may call it for the
-   * same one.
+   * same one. After a minute its worker goes on without waiting for it.
    */
   readonly onStale?: (job: JobView) => unknown;
   /** The same before a job is removed. */

@@ -25,6 +25,7 @@ import { logLine } from "./log-line.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { Snooze } from "./snooze.ts";
 import { Stage, type StageParts } from "./stage.ts";
+import type { ExclusiveName } from "./waiting-line.ts";
 
 /** How long a handler may ignore its signal before its job goes on without it. */
 export const DEAF_MS_MAX = 5_000;
@@ -36,6 +37,7 @@ export type Interruption =
   | { readonly type: "interrupted"; readonly by: "stop" | "store" };
 
 const NO_CHILDREN: readonly NewJob[] = [];
+const NO_NAMES: readonly string[] = [];
 
 /** What all runs of a worker have in common. */
 export interface ExecutionParts {
@@ -132,6 +134,14 @@ export class Execution implements ContextParts, StageParts {
   get note(): SettleItem["note"] {
     const logs = this.#journal?.lastLines ?? [];
     return logs.length === 0 ? this.#note : { ...this.#note, logs };
+  }
+
+  /** The exclusive names that it gives up with its end. */
+  get names(): readonly ExclusiveName[] {
+    const { tenant, concurrencyKey: own } = this.job;
+    const held = this.#journal?.heldNames ?? NO_NAMES;
+    const names = own === null ? held : [own, ...held];
+    return names.map((name) => ({ tenant, name }));
   }
 
   /** Keeps a line in the log of the job, as long as the run goes on. */

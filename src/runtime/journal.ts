@@ -23,15 +23,19 @@ import type {
 } from "../store/store.ts";
 import { LogBook } from "./log-book.ts";
 import { Memory } from "./memory.ts";
+import { StrandedChild } from "./missing-children.ts";
 import { ExclusiveNames } from "./names.ts";
 import { ProgressTeller } from "./progress.ts";
 import type { RecordAnswer } from "./recorder.ts";
+import type { WaitingLine } from "./waiting-line.ts";
 
 /** Where notes go, and where those of earlier runs come from. */
 export interface Desk {
   add(note: RunNote): Promise<RecordAnswer>;
   recall(key: JobKey): Promise<JobMemory | null>;
   occupy(run: OpenRun, names: readonly string[]): Promise<Occupation | null>;
+  /** Where runs wait for exclusive names. */
+  readonly line: WaitingLine;
 }
 
 const TAKEN_AWAY = "was ended by somebody else";
@@ -79,6 +83,11 @@ export class Journal {
     return this.#names;
   }
 
+  /** Those that are given up with the end of the run. */
+  get heldNames(): readonly string[] {
+    return this.#names?.held ?? [];
+  }
+
   /** Keeps a line in the log of the job. Nobody waits for that. */
   log(line: LogLine): void {
     if (!this.#isOver) this.#log.add(line);
@@ -101,7 +110,9 @@ export class Journal {
     if (this.#isOver) throw new RunOver(job, "has ended");
     const answer = desk.add({ lease, key: job.key, n: job.n, ...body });
     this.#last = answer;
-    switch (await answer) {
+    const told = await answer;
+    if (typeof told === "object") throw new StrandedChild(told, body.children ?? []);
+    switch (told) {
       case "recorded":
         return;
       case "stale":
@@ -126,9 +137,10 @@ export class Journal {
   }
 
   /** Units begin or end; `name` is the exclusive one that is given up with that. */
-  move(units: readonly UnitMove[], name: string | null = null): Promise<void> {
-    const isGivenUp = name !== null && !this.names.isOwn(name);
-    return this.record(isGivenUp ? { units, vacates: [name] } : { units });
+  async move(units: readonly UnitMove[], name: string | null = null): Promise<void> {
+    if (name === null || this.names.isOwn(name)) return this.record({ units });
+    await this.record({ units, vacates: [name] });
+    this.names.vacated(name);
   }
 
   /** A phase has ended well, and with it its children come into being. */
@@ -148,9 +160,10 @@ export class Journal {
   }
 
   #makeNames(): ExclusiveNames {
-    const { job, clock, signal } = this.#parts;
-    const own = job.concurrencyKey;
-    return new ExclusiveNames({ clock, signal, own, occupy: (names) => this.#occupy(names) });
+    const { job, clock, signal, desk } = this.#parts;
+    const { tenant, concurrencyKey: own } = job;
+    const occupy = (names: readonly string[]): Promise<readonly string[]> => this.#occupy(names);
+    return new ExclusiveNames({ clock, signal, tenant, own, line: desk.line, occupy });
   }
 
   async #occupy(names: readonly string[]): Promise<readonly string[]> {

@@ -2,14 +2,22 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { virtualClock } from "../../test/support/virtual-clock.ts";
 import { ExclusiveNames } from "./names.ts";
+import { WaitingLine } from "./waiting-line.ts";
+
+/** What every run has. */
+function common() {
+  const signal = new AbortController().signal;
+  return { clock: virtualClock(), signal, tenant: "acme", own: null, line: new WaitingLine() };
+}
 
 /** Names of a run, and a store in which others have some. */
 function makeNames(others: Set<string> = new Set(), own: string | null = null) {
-  const clock = virtualClock();
+  const parts = common();
+  const { clock, line } = parts;
   const abort = new AbortController();
   const calls: (readonly string[])[] = [];
   const names = new ExclusiveNames({
-    clock,
+    ...parts,
     signal: abort.signal,
     own,
     async occupy(asked) {
@@ -17,7 +25,7 @@ function makeNames(others: Set<string> = new Set(), own: string | null = null) {
       return asked.filter((name) => !others.has(name));
     },
   });
-  return { names, clock, calls, others, abort };
+  return { names, clock, calls, others, abort, line };
 }
 
 describe("exclusive names", () => {
@@ -73,9 +81,8 @@ describe("exclusive names", () => {
   test("that the store has not answered for are given up when the run is to end", async () => {
     const abort = new AbortController();
     const names = new ExclusiveNames({
-      clock: virtualClock(),
+      ...common(),
       signal: abort.signal,
-      own: null,
       occupy: () => new Promise(() => {}),
     });
     const [first, changed] = [names.take("a"), names.changed()];
@@ -103,12 +110,127 @@ describe("exclusive names", () => {
 
   test("that could not be asked for are told to whoever asked", async () => {
     const names = new ExclusiveNames({
-      clock: virtualClock(),
-      signal: new AbortController().signal,
-      own: null,
+      ...common(),
       occupy: () => Promise.reject(new Error("over")),
     });
 
     await expect(names.take("a")).rejects.toThrow("over");
+  });
+});
+
+/** Two runs of one worker, and a store in which a name is had by one of them. */
+function makeTwo() {
+  const parts = common();
+  const holders = new Map<string, string>();
+  const make = (run: string) =>
+    new ExclusiveNames({
+      ...parts,
+      async occupy(asked) {
+        const had = asked.filter((name) => (holders.get(name) ?? run) === run);
+        for (const name of had) holders.set(name, run);
+        return had;
+      },
+    });
+  /** A unit of a run has ended, and the store has heard of it. */
+  const giveUp = (names: ExclusiveNames, name: string): void => {
+    holders.delete(name);
+    names.vacated(name);
+    names.leave(name);
+  };
+  return { ...parts, holders, a: make("a"), b: make("b"), giveUp };
+}
+
+/** Whether it is worth to try again by now. */
+function isChanged(changed: Promise<void>): Promise<boolean> {
+  return Promise.race([changed.then(() => true), turns().then(() => false)]);
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+}
+
+describe("an exclusive name that a run gives up", () => {
+  test("is asked for at once by the run of the same worker that waits for it", async () => {
+    const { a, b, giveUp } = makeTwo();
+    await a.take("name");
+    expect(await b.take("name")).toBe(false);
+    const changed = b.changed();
+
+    giveUp(a, "name");
+
+    expect(await isChanged(changed)).toBe(true);
+    expect(await b.take("name")).toBe(true);
+  });
+
+  test("is asked for once more by a run whose question was just being answered", async () => {
+    const { line, ...parts } = common();
+    const asked: (() => void)[] = [];
+    const b = new ExclusiveNames({
+      ...parts,
+      line,
+      occupy: () => new Promise((answer) => void asked.push(() => answer([]))),
+    });
+    const first = b.take("name");
+    await turns();
+    const changed = b.changed();
+
+    line.call({ tenant: "acme", name: "name" });
+    expect(await isChanged(changed)).toBe(false);
+    asked[0]?.();
+
+    expect(await first).toBe(false);
+    expect(await isChanged(changed)).toBe(true);
+    void b.take("name");
+    await turns();
+    expect(asked).toHaveLength(2);
+  });
+
+  test("is first had by the other units of the run that gives it up", async () => {
+    const { a, b, giveUp } = makeTwo();
+    await a.take("name");
+    await b.take("name");
+    const changed = b.changed();
+
+    giveUp(a, "name");
+    expect(await a.take("name")).toBe(true);
+    expect(await isChanged(changed)).toBe(false);
+    giveUp(a, "name");
+
+    expect(await isChanged(changed)).toBe(true);
+  });
+
+  test("goes past a run that has ended before it could ask", async () => {
+    const { a, b, giveUp, line } = makeTwo();
+    await a.take("name");
+    await b.take("name");
+    const called: string[] = [];
+    line.join({ tenant: "acme", name: "name" }, { call: (name) => void called.push(name) });
+
+    giveUp(a, "name");
+    await turns();
+    expect(called).toEqual([]);
+    b.close();
+
+    expect(called).toEqual(["name"]);
+  });
+
+  test("is not waited for by a run that is over", async () => {
+    const { a, b, line } = makeTwo();
+    await a.take("name");
+    await b.take("name");
+    expect(line.isAwaited({ tenant: "acme", name: "name" })).toBe(true);
+
+    b.close();
+
+    expect(line.isAwaited({ tenant: "acme", name: "name" })).toBe(false);
+  });
+
+  test("is held no longer, while the others are until the run ends", async () => {
+    const { a, giveUp } = makeTwo();
+    await a.takeSome(["one", "two"]);
+
+    giveUp(a, "one");
+
+    expect(a.held).toEqual(["two"]);
   });
 });

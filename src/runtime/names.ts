@@ -4,12 +4,13 @@
  *
  * What is asked for in the same turn goes to the store in one call. A name that was refused is not
  * asked for until some time has passed, and that for all refused names together: 50 ms at first,
- * then longer, up to a second.
+ * then longer, up to a second. If another run of the worker gives it up, that is the time.
  */
 import { runOutside } from "../client/ambient.ts";
 import type { Clock } from "../core/clock.ts";
 import { soon } from "../lib/system.ts";
 import { MOVES_MAX } from "../store/store.ts";
+import type { ExclusiveName, Waiter, WaitingLine } from "./waiting-line.ts";
 
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
@@ -19,8 +20,11 @@ export interface NamesParts {
   readonly clock: Clock;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
+  readonly tenant: string;
   /** The concurrency key of the job: its run has that name anyway. */
   readonly own: string | null;
+  /** Where it waits with other runs. */
+  readonly line: WaitingLine;
   /** Answers those of the names that the run has now. */
   readonly occupy: (names: readonly string[]) => Promise<readonly string[]>;
 }
@@ -31,7 +35,7 @@ interface Ask {
   readonly fail: (error: unknown) => void;
 }
 
-export class ExclusiveNames {
+export class ExclusiveNames implements Waiter {
   readonly #parts: NamesParts;
   /** A unit of this run has it, or it is being asked for. */
   readonly #busy = new Set<string>();
@@ -39,6 +43,12 @@ export class ExclusiveNames {
   readonly #wanted = new Set<string>();
   /** Others had it when it was asked for last. */
   readonly #refused = new Set<string>();
+  /** It stands in line for it. */
+  readonly #awaited = new Set<string>();
+  /** It was called, and has not asked since. */
+  readonly #called = new Set<string>();
+  /** The run has it, as far as the store has told. */
+  readonly #held = new Set<string>();
   /** What waits to be asked, and what the store has not answered yet. */
   #asks: Ask[] = [];
   #open: readonly Ask[] = [];
@@ -80,6 +90,29 @@ export class ExclusiveNames {
     if (this.#wanted.delete(name)) this.wake();
   }
 
+  /** The store has heard that the run gives it up. */
+  vacated(name: string): void {
+    const { line } = this.#parts;
+    this.#held.delete(name);
+    if (!line.isAwaited(this.#inTenant(name))) return;
+    // Later, because units of this run are the first to ask.
+    soon(() => {
+      if (!this.#busy.has(name)) line.call(this.#inTenant(name));
+    });
+  }
+
+  /** What the store gives to others when the run has ended, besides the key of its job. */
+  get held(): readonly string[] {
+    return [...this.#held];
+  }
+
+  /** Another run of the worker has given it up. */
+  call(name: string): void {
+    this.#awaited.delete(name);
+    this.#called.add(name);
+    if (this.#refused.delete(name)) this.wake();
+  }
+
   /** Whether the store need not hear of it. */
   isOwn(name: string): boolean {
     return name === this.#parts.own;
@@ -100,6 +133,7 @@ export class ExclusiveNames {
     this.#isClosed = true;
     this.#parts.signal.removeEventListener("abort", this.#close);
     this.#stopTimer?.();
+    this.#leaveLine();
     for (const { answer } of [...this.#open, ...this.#asks.splice(0)]) answer(NONE);
     this.wake();
   }
@@ -131,15 +165,51 @@ export class ExclusiveNames {
     const foreign = names.filter((name) => !this.isOwn(name));
     for (let from = 0; from < foreign.length; from += MOVES_MAX) {
       const chunk = foreign.slice(from, from + MOVES_MAX);
-      for (const name of await this.#parts.occupy(chunk)) had.add(name);
+      // Before the store answers: what is given up meanwhile must not be missed.
+      for (const name of chunk) this.#join(name);
+      for (const name of await this.#parts.occupy(chunk)) {
+        this.#hold(name);
+        had.add(name);
+      }
     }
     if (had.size > 0) this.#retryMs = RETRY_MS_MIN;
     for (const name of names) if (!had.has(name)) this.#refuse(name);
     return had;
   }
 
+  #join(name: string): void {
+    this.#called.delete(name);
+    if (this.#isClosed) return;
+    this.#awaited.add(name);
+    this.#parts.line.join(this.#inTenant(name), this);
+  }
+
+  #hold(name: string): void {
+    this.#held.add(name);
+    this.#called.delete(name);
+    this.#awaited.delete(name);
+    this.#parts.line.leave(this.#inTenant(name), this);
+  }
+
+  /** Calls that it can no longer follow go to the next in line. */
+  #leaveLine(): void {
+    const { line } = this.#parts;
+    for (const name of this.#awaited) line.leave(this.#inTenant(name), this);
+    for (const name of this.#called) line.call(this.#inTenant(name));
+    this.#awaited.clear();
+    this.#called.clear();
+  }
+
+  #inTenant(name: string): ExclusiveName {
+    return { tenant: this.#parts.tenant, name };
+  }
+
   #refuse(name: string): void {
     this.#busy.delete(name);
+    if (this.#called.has(name)) {
+      this.wake();
+      return;
+    }
     this.#refused.add(name);
     if (this.#isClosed) return;
     this.#stopTimer ??= this.#parts.clock.after(this.#retryMs, () => {

@@ -2,12 +2,20 @@
  * Removes what has outlived its retention: jobs are marked as stale, then removed, each after the
  * hook that was given for it.
  *
- * A hook that throws is reported, and its job is left for the next sweep; the others go on. Every
+ * Where there are hooks, jobs are seen to page by page, in sweeps from the longest ended to the
+ * youngest. One whose hook has failed waits for the next sweep, and holds up none behind it. Every
  * worker sweeps, so a hook is called at least once, and sometimes twice.
  */
 import type { FinalState } from "../core/job.ts";
-import { jobView } from "../client/views.ts";
-import type { JobKey, JobRecord, Retention } from "../store/store.ts";
+import type {
+  EndPlace,
+  JobKey,
+  JobRecord,
+  Outlived,
+  OutlivedPage,
+  Retention,
+} from "../store/store.ts";
+import { RetentionHook } from "./retention-hook.ts";
 import { NEVER_MS, type RetentionPlan } from "./retention.ts";
 import { ticker, type ServiceParts } from "./services.ts";
 import type { Ticker } from "./ticker.ts";
@@ -18,8 +26,6 @@ const PRUNE_MS_MIN = 1_000;
 const PRUNE_MS_MAX = 60_000;
 /** Jobs that are looked at as a whole, with all they carry. */
 const JOBS_AT_ONCE = 100;
-/** Jobs whose hook has thrown, beyond which a sweep gives up. */
-const FAILURES_MAX = 1_000;
 const NEVER: Readonly<Record<FinalState, number>> = {
   completed: NEVER_MS,
   completed_with_errors: NEVER_MS,
@@ -33,18 +39,21 @@ export interface PrunerParts extends ServiceParts {
   readonly isStopping: () => boolean;
 }
 
-export function pruner(parts: PrunerParts): Ticker {
-  const { store, retention } = parts;
-  const rounds = roundsOf(parts);
+/** The duties of retention: what needs no hook never waits for one. */
+export function pruners(parts: PrunerParts): readonly Ticker[] {
+  const { store, retention, isStopping } = parts;
   const everyMs = pruneEveryMs(retention);
-  const isByHand = hasHooks(retention);
-  const pruned = isByHand ? withoutJobs(retention.removed) : retention.removed;
-  return ticker(parts, everyMs, async () => {
-    let isMore = false;
-    for (const round of rounds) isMore = (await round.step()) || isMore;
-    const { more } = await store.prune(pruned, PRUNE_BATCH);
-    return (isMore || more) && !parts.isStopping() ? 0 : everyMs;
-  });
+  const rounds = roundsOf(parts, everyMs).map((round) => () => round.step());
+  const prune = async (what: Retention): Promise<number> =>
+    (await store.prune(what, PRUNE_BATCH)).more ? 0 : everyMs;
+  const duty = (...steps: readonly (() => Promise<number>)[]): Ticker =>
+    ticker(parts, everyMs, async () => {
+      let nextMs = everyMs;
+      for (const step of steps) nextMs = Math.min(nextMs, await step());
+      return isStopping() ? everyMs : nextMs;
+    });
+  if (!hasHooks(retention)) return [duty(...rounds, () => prune(retention.removed))];
+  return [duty(...rounds), duty(() => prune(withoutJobs(retention.removed)))];
 }
 
 /** What is kept for seconds would fill the store if it stayed for a minute. */
@@ -65,24 +74,28 @@ function withoutJobs({ deadLetterMs, idempotencyMs, eventMs }: Retention): Reten
   return { finishedMs: NEVER, deadLetterMs, idempotencyMs, eventMs };
 }
 
-function roundsOf(parts: PrunerParts): readonly Round[] {
-  const { store, retention } = parts;
+function roundsOf(parts: PrunerParts, everyMs: number): readonly Round[] {
+  const { store, retention, clock } = parts;
   const { stale, removed, hasTwoStages, onStale, onDelete } = retention;
+  const service = { clock, everyMs, isStopping: parts.isStopping };
   const rounds: Round[] = [];
   if (hasTwoStages || onStale !== undefined) {
     rounds.push(
-      new Round(parts, {
-        hook: onStale,
-        outlived: (limit) => store.outlived(stale, { fresh: true, limit }),
+      new Round({
+        ...service,
+        hook: hookOf(parts, "onStale", onStale),
+        outlived: (page) => store.outlived(stale, { ...page, fresh: true }),
+        mayGo: () => true,
         conclude: (keys) => store.markStale(keys),
       }),
     );
   }
   if (hasHooks(retention)) {
     rounds.push(
-      new Round(parts, {
-        hook: onDelete,
-        outlived: (limit) => store.outlived(removed, { fresh: false, limit }),
+      new Round({
+        ...service,
+        hook: hookOf(parts, "onDelete", onDelete),
+        outlived: (page) => store.outlived(removed, { ...page, fresh: false }),
         // Whoever is told when a job is stale may save what is in it.
         mayGo: ({ isStale }) => isStale || onStale === undefined,
         conclude: (keys) => store.remove(keys, removed),
@@ -92,56 +105,67 @@ function roundsOf(parts: PrunerParts): readonly Round[] {
   return rounds;
 }
 
-interface RoundParts {
-  readonly hook: RetentionPlan["onStale"];
-  readonly outlived: (limit: number) => Promise<readonly JobRecord[]>;
-  readonly mayGo?: (job: JobRecord) => boolean;
+function hookOf(
+  { clock, logger, isStopping }: PrunerParts,
+  name: "onStale" | "onDelete",
+  call: RetentionPlan["onStale"],
+): RetentionHook | null {
+  return call === undefined ? null : new RetentionHook({ name, call, clock, logger, isStopping });
+}
+
+interface RoundParts extends Pick<PrunerParts, "clock" | "isStopping"> {
+  /** From the end of a sweep to the next. */
+  readonly everyMs: number;
+  readonly hook: RetentionHook | null;
+  readonly outlived: (page: Omit<OutlivedPage, "fresh">) => Promise<Outlived>;
+  readonly mayGo: (job: JobRecord) => boolean;
   readonly conclude: (keys: readonly JobKey[]) => Promise<number>;
 }
 
-/** One stage of retention. */
+/** One stage of retention: sweep after sweep. */
 class Round {
-  readonly #service: PrunerParts;
   readonly #parts: RoundParts;
-  /** Jobs of this sweep that have to wait for the next one. */
-  readonly #left = new Set<JobKey>();
+  /** Where this sweep goes on; null: the next one begins. */
+  #from: EndPlace | null = null;
+  /** By the steady clock. */
+  #restsUntil = -Infinity;
 
-  constructor(service: PrunerParts, parts: RoundParts) {
-    this.#service = service;
+  constructor(parts: RoundParts) {
     this.#parts = parts;
   }
 
-  /** Sees to the next few jobs. Answers whether there may be more in this sweep. */
-  async step(): Promise<boolean> {
-    const { outlived, conclude } = this.#parts;
-    const found = await outlived(JOBS_AT_ONCE + this.#left.size);
-    const jobs = found.filter(({ key }) => !this.#left.has(key));
-    const done: JobKey[] = [];
-    for (const job of jobs) {
-      if (this.#service.isStopping()) break;
-      if (await this.#isDealtWith(job)) done.push(job.key);
-      else this.#left.add(job.key);
-    }
-    const moved = done.length === 0 ? 0 : await conclude(done);
-    const isMore = jobs.length >= JOBS_AT_ONCE && this.#left.size < FAILURES_MAX;
-    if (!isMore) this.#left.clear();
-    return isMore && (moved > 0 || done.length < jobs.length);
+  /** Sees to the next few jobs, unless it rests. Answers the milliseconds until it goes on. */
+  async step(): Promise<number> {
+    const { clock, everyMs, hook, outlived } = this.#parts;
+    const restMs = this.#restsUntil - clock.monotonic();
+    if (restMs > 0) return restMs;
+    await this.#conclude(hook?.toldLate() ?? []);
+    const page = await outlived({ limit: JOBS_AT_ONCE, from: this.#from });
+    const { done, slow } = await this.#tellOf(page.jobs);
+    await this.#conclude(done);
+    this.#from = slow ?? page.next;
+    if (this.#from !== null) return 0;
+    this.#restsUntil = clock.monotonic() + everyMs;
+    return everyMs;
   }
 
-  async #isDealtWith(job: JobRecord): Promise<boolean> {
-    const { hook, mayGo } = this.#parts;
-    if (mayGo !== undefined && !mayGo(job)) return false;
-    try {
-      await hook?.(jobView(job));
-      return true;
-    } catch (error) {
-      const { id, type } = job;
-      this.#service.logger.error("a hook of retention threw; it is called again later", {
-        job_id: id,
-        type,
-        error,
-      });
-      return false;
+  /** A hook that is slow ends the page at its job, so that the other stage has its turn. */
+  async #tellOf(
+    jobs: readonly JobRecord[],
+  ): Promise<{ readonly done: readonly JobKey[]; readonly slow: EndPlace | null }> {
+    const { hook, mayGo, isStopping } = this.#parts;
+    const done: JobKey[] = [];
+    for (const job of jobs) {
+      if (isStopping()) break;
+      if (!mayGo(job)) continue;
+      const told = hook === null ? "told" : await hook.tell(job);
+      if (told === "told") done.push(job.key);
+      if (told === "slow") return { done, slow: { at: job.finishedAt ?? 0, key: job.key } };
     }
+    return { done, slow: null };
+  }
+
+  async #conclude(keys: readonly JobKey[]): Promise<void> {
+    if (keys.length > 0) await this.#parts.conclude(keys);
   }
 }

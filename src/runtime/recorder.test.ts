@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { newJob } from "../../test/support/factories.ts";
 import { virtualClock } from "../../test/support/virtual-clock.ts";
 import type { NoteAnswer, NoteBody, RunNote } from "../store/store.ts";
 import { Recorder } from "./recorder.ts";
@@ -106,6 +107,22 @@ describe("a recorder", () => {
     await Promise.all([...notes, ...moves]);
 
     expect(calls.map((call) => call.length)).toEqual([500, 101, 1, 1]);
+  });
+
+  test("keeps what else a run said when a child of its phase is stranded", async () => {
+    const isBad = ({ children = [] }: RunNote): boolean => children.length > 0;
+    const stranded = { status: "stranded", child: "a", missing: "b" } as const;
+    const { recorder, calls } = makeRecorder((notes) =>
+      Promise.resolve(notes.map((each) => (isBad(each) ? stranded : "recorded"))),
+    );
+
+    const answers = await Promise.all([
+      recorder.add(note(1, moved("a"))),
+      recorder.add(note(1, { ...completed("one"), children: [newJob()] })),
+    ]);
+
+    expect(answers).toEqual(["recorded", stranded]);
+    expect(calls.map((call) => call.length)).toEqual([1, 1, 1]);
   });
 
   test("leaves others alone when the database refuses a value, in their order", async () => {

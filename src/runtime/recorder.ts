@@ -22,6 +22,7 @@ import {
   type RunNote,
 } from "../store/store.ts";
 import { warnOfMissing } from "./missing-children.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 /** Text in one note, beyond which it goes without company. */
 const DRAFT_CHARS_MAX = 4_000_000;
@@ -56,6 +57,8 @@ interface Part {
 }
 
 export class Recorder {
+  /** Where the runs of the worker wait for exclusive names. */
+  readonly line: WaitingLine = new WaitingLine();
   readonly #parts: RecorderParts;
   readonly #closed = Promise.withResolvers<void>();
   readonly #queue: Draft[] = [];
@@ -183,7 +186,8 @@ export class Recorder {
   }
 
   #heard(draft: Draft, answer: RecordAnswer): void {
-    if (answer === "refused" && draft.parts.length > 1) {
+    const isRefused = answer === "refused" || typeof answer === "object";
+    if (isRefused && draft.parts.length > 1) {
       this.#queue.unshift(...apart(draft));
       return;
     }
@@ -207,7 +211,7 @@ function extended(
   return draft;
 }
 
-/** Each part by itself: only what the database does not take is refused. */
+/** Each part by itself: only what cannot be stored is refused. */
 function apart({ run, note, parts }: Draft): readonly Draft[] {
   return parts.map((part) => {
     const moves = part.body.units?.length ?? 0;

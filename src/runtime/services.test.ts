@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { newJob, workerInfo } from "../../test/support/factories.ts";
+import { completed, newJob, newJobs, workerInfo } from "../../test/support/factories.ts";
 import { openSqlite } from "../../test/support/stores.ts";
-import { stateOf, takeOne } from "../../test/support/steps.ts";
+import { recordOf, settleAll, stateOf, takeOne } from "../../test/support/steps.ts";
 import { defaults } from "../core/presets.ts";
-import { pruner } from "./pruner.ts";
+import { pruners } from "./pruner.ts";
 import { retentionOf } from "./retention.ts";
-import { rescuer } from "./services.ts";
+import { gatekeeper, rescuer } from "./services.ts";
 
 describe("a rescuer", () => {
   test("that looks twice at once takes nothing back: only time makes a silence", async () => {
@@ -72,6 +72,61 @@ describe("a rescuer", () => {
   });
 });
 
+describe("a gatekeeper", () => {
+  test("brings back all jobs of a key that nobody takes, without a poll for each", async () => {
+    await using world = await makeWorld();
+    const { store, clock } = world;
+    const keyed = { concurrencyKey: "docs/main" };
+    await store.enqueue([newJob(keyed)]);
+    const holder = await takeOne(store);
+    const jobs = newJobs(6, keyed);
+    await store.enqueue(jobs);
+    await store.hold(100);
+    await settleAll(store, holder, completed());
+    const held = async (): Promise<number> => {
+      const records = await Promise.all(jobs.map(({ id }) => recordOf(store, id)));
+      return records.filter(({ heldBy }) => heldBy?.kind === "key").length;
+    };
+    // The end of a run brings one of them back.
+    expect(await held()).toBe(5);
+    const duty = gatekeeper(world.parts);
+    const start = clock.monotonic();
+
+    duty.wake();
+    for (let tick = 0; tick < 6; tick += 1) {
+      await world.stillness();
+      await clock.advance(0);
+    }
+    await duty.stop();
+
+    expect(await held()).toBe(0);
+    expect(clock.monotonic()).toBe(start);
+  });
+
+  test("looks again after a poll when there was nothing to bring back", async () => {
+    await using world = await makeWorld();
+    const { store, clock, parts } = world;
+    const looks: number[] = [];
+    const release = store.release.bind(store);
+    Reflect.set(store, "release", (...args: Parameters<typeof release>) => {
+      looks.push(clock.monotonic());
+      return release(...args);
+    });
+    const duty = gatekeeper(parts);
+
+    duty.wake();
+    await world.stillness();
+    await clock.advance(parts.pollMs - 1);
+    await world.stillness();
+    expect(looks).toHaveLength(1);
+    await clock.advance(1);
+    await world.stillness();
+    await duty.stop();
+
+    expect(looks).toHaveLength(2);
+  });
+});
+
 describe("a pruner", () => {
   test.each([
     ["as often as the shortest retention passes", 5_000, 5_000],
@@ -87,15 +142,15 @@ describe("a pruner", () => {
       return prune(...args);
     });
     const retention = retentionOf({}, { ...defaults.retention, eventMs: keptMs });
-    const duty = pruner({ ...world.parts, retention, isStopping: () => false });
+    const [duty] = pruners({ ...world.parts, retention, isStopping: () => false });
 
-    duty.wake();
+    duty?.wake();
     for (let look = 0; look < 2; look += 1) {
       await world.stillness();
       await clock.advance(everyMs);
     }
     await world.stillness();
-    await duty.stop();
+    await duty?.stop();
 
     const [first = 0, second, third] = looks;
     expect([second, third]).toEqual([first + everyMs, first + 2 * everyMs]);

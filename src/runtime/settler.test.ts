@@ -20,6 +20,7 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
   const lookedUp: string[] = [];
   const logged: Logged[] = [];
   const rooms: boolean[] = [];
+  const ended: number[] = [];
   const log = (message: string, fields: object = {}): void => void logged.push({ message, fields });
   const settler: Settler = new Settler({
     store: {
@@ -36,8 +37,9 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
     told: () => void rooms.push(settler.hasRoom),
+    ended: ({ key }) => void ended.push(key),
   });
-  return { clock, batches, triedAt, lookedUp, logged, rooms, settler };
+  return { clock, batches, triedAt, lookedUp, logged, rooms, ended, settler };
 }
 
 const refuse = (): Promise<never> => Promise.reject(new Error("the disk is full"));
@@ -177,6 +179,52 @@ describe("a settler", () => {
     });
   });
 
+  test("tells why when a child was to run after a job that there is not", async () => {
+    const { settler, batches, logged } = makeSettler((items) =>
+      Promise.resolve(
+        items.map(({ children = [] }) => {
+          const [child] = children;
+          if (child === undefined) return "settled";
+          return { status: "stranded", child: child.id, missing: "the missing one" };
+        }),
+      ),
+    );
+    const note = { completed: { name: "last", result: null }, logs: [] };
+
+    settler.add({ ...item(1), note, children: [newJob({ type: "zip" })] });
+    settler.add(item(2));
+    await settler.drained();
+
+    expect(batches[1]).toEqual([
+      {
+        ...item(1),
+        note: { logs: [] },
+        settlement: {
+          ...failedWith(),
+          fault: {
+            class: "non_retryable",
+            name: "AFTER_UNKNOWN",
+            message: expect.stringContaining('"zip" is to run after the missing one'),
+            stack: expect.anything(),
+          },
+        },
+      },
+    ]);
+    expect(logged).toEqual([]);
+  });
+
+  test("tells which runs are over for the store, once each", async () => {
+    const answers = ["settled", "refused", "stale"] as const;
+    const { settler, batches, ended } = makeSettler((items) =>
+      batches.length === 1 ? Promise.resolve(answers) : settleAll(items),
+    );
+
+    for (const key of [1, 2, 3]) settler.add(item(key));
+    await settler.drained();
+
+    expect(ended).toEqual([1, 3, 2]);
+  });
+
   test("asks only twice when the store refuses that, too", async () => {
     const { settler, batches } = makeSettler((items) => {
       if (batches.length > 10) throw new Error("endless");
@@ -238,7 +286,7 @@ describe("a child that the store did not make", () => {
   test("without a key costs no look-up, for nothing can stand in its way", async () => {
     const { settler, lookedUp } = makeSettler(settleAll);
 
-    settler.add({ ...item(1), children: [newJob(), newJob()] });
+    settler.add({ ...item(1), children: [newJob(), newJob({ after: [jobId()] })] });
     await settler.drained();
 
     expect(lookedUp).toEqual([]);

@@ -6,11 +6,18 @@
  * its lease lost: the store knows better, and what nobody has taken back is still its to end.
  */
 import { within, type Clock } from "../core/clock.ts";
+import { faultOf } from "../core/fault.ts";
 import { soon } from "../lib/system.ts";
 import type { Fault, Settlement } from "../core/outcome.ts";
 import type { Logger } from "../face/context.ts";
-import { BATCH_MAX, type JobStore, type SettleAnswer, type SettleItem } from "../store/store.ts";
-import { warnOfMissing } from "./missing-children.ts";
+import {
+  BATCH_MAX,
+  type JobStore,
+  type Refusal,
+  type SettleAnswer,
+  type SettleItem,
+} from "../store/store.ts";
+import { StrandedChild, warnOfMissing } from "./missing-children.ts";
 
 /** Ends that may wait for the store: all of them would run again if the process died now. */
 const UNTOLD_MAX = 4 * BATCH_MAX;
@@ -19,7 +26,11 @@ const RETRY_MS_MAX = 5_000;
 const TURNS_MAX = 64;
 /** Jobs of a buffer are started in one turn and end in another. */
 const QUIET_TURNS_MAX = 3;
-const UNSTORABLE = "UnstorableEnd";
+const UNSTORABLE: Fault = {
+  class: "non_retryable",
+  name: "UnstorableEnd",
+  message: "The run ended, but the database did not take its result or error.",
+};
 
 interface SettlerParts {
   readonly store: Pick<JobStore, "get" | "settle">;
@@ -27,6 +38,8 @@ interface SettlerParts {
   readonly logger: Logger;
   /** There is room again. */
   readonly told: () => void;
+  /** The store has heard of the end of a run, or has ended it before. */
+  readonly ended: (run: SettleItem) => void;
 }
 
 export class Settler {
@@ -81,7 +94,9 @@ export class Settler {
       if (wasFull) this.#parts.told();
       for (let index = 0; index < batch.length; index += 1) {
         const item = batch[index]!;
-        if (!isPlain(item, answers[index])) await this.#heard(item, answers[index]);
+        const answer = answers[index]!;
+        if (answer === "settled" || answer === "stale") this.#parts.ended(item);
+        if (!isPlain(item, answer)) await this.#heard(item, answer);
       }
     }
     this.#sending = null;
@@ -112,26 +127,32 @@ export class Settler {
     return null;
   }
 
-  async #heard(item: SettleItem, answer: SettleAnswer | undefined): Promise<void> {
+  async #heard(item: SettleItem, answer: SettleAnswer): Promise<void> {
     const { logger } = this.#parts;
     if (answer === "stale") {
       const run = { fence: item.lease.number, key: item.key, n: item.n };
       logger.warn("a run was no longer ours: its end is not recorded", run);
       return;
     }
-    if (answer === "refused") this.#settleBare(item);
+    if (answer === "refused" || typeof answer === "object") this.#settleBare(item, answer);
     else if (isSuccess(item.settlement)) await warnOfMissing(this.#parts, item.children ?? []);
   }
 
-  /** Without its result and its children: they may be what the database did not take. */
-  #settleBare({ lease, key, n, settlement }: SettleItem): void {
+  /** Without its result and its children: they are, or may be, what could not be stored. */
+  #settleBare({ lease, key, n, settlement, note, children }: SettleItem, why: Refusal): void {
     const { logger } = this.#parts;
     if (isUnstorable(settlement)) {
       const run = { fence: lease.number, key, n };
       logger.error("the end of a run cannot be recorded at all; a stop gives it back", run);
       return;
     }
-    this.#queue.push({ lease, key, n, settlement: unstorable(settlement) });
+    if (why === "refused") {
+      this.#queue.push({ lease, key, n, settlement: failedBy(UNSTORABLE, settlement) });
+      return;
+    }
+    const fault = faultOf(new StrandedChild(why, children ?? []), "non_retryable");
+    const kept = note?.logs === undefined ? {} : { note: { logs: note.logs } };
+    this.#queue.push({ lease, key, n, settlement: failedBy(fault, settlement), ...kept });
   }
 }
 
@@ -140,7 +161,7 @@ function nextTurn(): Promise<void> {
 }
 
 /** Taken down, and nothing more to see to: most are. */
-function isPlain({ children = [] }: SettleItem, answer: SettleAnswer | undefined): boolean {
+function isPlain({ children = [] }: SettleItem, answer: SettleAnswer): boolean {
   return answer === "settled" && children.length === 0;
 }
 
@@ -150,15 +171,10 @@ function isSuccess({ to }: Settlement): boolean {
 }
 
 /** The end itself could not be stored; that it ended must be. */
-function unstorable({ tries, crashes }: Settlement): Settlement {
-  const fault: Fault = {
-    class: "non_retryable",
-    name: UNSTORABLE,
-    message: "The run ended, but the database did not take its result or error.",
-  };
+function failedBy(fault: Fault, { tries, crashes }: Settlement): Settlement {
   return { to: "failed", outcome: "failed", tries, crashes, fault };
 }
 
 function isUnstorable(settlement: Settlement): boolean {
-  return settlement.to === "failed" && settlement.fault.name === UNSTORABLE;
+  return settlement.to === "failed" && settlement.fault === UNSTORABLE;
 }

@@ -32,7 +32,7 @@ import { Lane } from "./lane.ts";
 import { Membership } from "./membership.ts";
 import { Recorder } from "./recorder.ts";
 import { listenForRejections } from "./rejections.ts";
-import { pruner } from "./pruner.ts";
+import { pruners } from "./pruner.ts";
 import { gatekeeper, promoter, rescuer } from "./services.ts";
 import type { WorkerSettings } from "./settings.ts";
 import { Settler } from "./settler.ts";
@@ -77,7 +77,7 @@ export class JobWorker implements Worker {
     this.id = client.newId();
     this.#parts = parts;
     this.#recorder = new Recorder({ store, clock, logger });
-    this.#settler = new Settler({ store, clock, logger, told: () => this.#wakePumps() });
+    this.#settler = this.#makeSettler();
     this.#executionParts = this.#makeExecutionParts();
     this.#membership = this.#makeMembership();
     this.#lanes = new Map(
@@ -90,8 +90,8 @@ export class JobWorker implements Worker {
     const timing = { leaseMs, beatMs, pollMs };
     const duty = { store, clock, random, logger, policyOf: policies, ...timing };
     const isStopping = (): boolean => this.#stopping !== null;
-    const sweeping = pruner({ ...duty, retention, isStopping });
-    this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), sweeping];
+    const sweeping = pruners({ ...duty, retention, isStopping });
+    this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), ...sweeping];
     if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("the worker could not start", { error }));
@@ -141,6 +141,18 @@ export class JobWorker implements Worker {
       retryMs: this.#parts.settings.pollMs,
       tick: () => this.#fillLanes(),
       failed: (error) => logger.error("jobs could not be claimed; trying again", { error }),
+    });
+  }
+
+  /** What ended runs had is free when the store has heard of them, and others wait for it. */
+  #makeSettler(): Settler {
+    const { store, clock, logger } = this.#parts.client.parts;
+    return new Settler({
+      store,
+      clock,
+      logger,
+      told: () => this.#wakePumps(),
+      ended: (run) => this.#recorder.line.ended(run),
     });
   }
 
@@ -281,6 +293,7 @@ export class JobWorker implements Worker {
     const context = { policy: this.#policyOf(job.type), random: client.parts.dice.random() };
     const settlement = settle(job, outcome, context);
     const end = { lease, key: job.key, n: job.n, settlement, children };
+    this.#recorder.line.ending(job, execution.names);
     this.#settler.add(note === undefined ? end : { ...end, note });
   }
 

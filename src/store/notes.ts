@@ -4,7 +4,7 @@
  */
 import type { JobId, JsonText } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
-import type { JobKey, Lease, NewJob } from "./work.ts";
+import type { JobKey, Lease, NewJob, Refusal } from "./work.ts";
 
 /** Most units of one phase, and moves of units in one note. */
 export const UNITS_MAX = 100_000;
@@ -40,7 +40,11 @@ export interface NoteBody {
   readonly vacates?: readonly string[];
   /** In the order in which they were said. */
   readonly logs?: readonly LogLine[];
-  /** Jobs that come into being with it. One that is refused or exists already harms nothing. */
+  /**
+   * Jobs that come into being with it, in this order. One that exists already, or is refused,
+   * harms nothing, but for one that is refused because of those it was to run after: without that
+   * nothing is kept.
+   */
   readonly children?: readonly NewJob[];
 }
 
@@ -89,11 +93,8 @@ export type UnitEnd =
   | { readonly state: "completed"; readonly result: JsonText | null }
   | { readonly state: "failed"; readonly fault: Fault };
 
-/**
- * `stale`: the lease does not stand, or the run has ended. `refused`: the database does not take a
- * value in it. Either way nothing of it was kept.
- */
-export type NoteAnswer = "recorded" | "stale" | "refused";
+/** `stale`: the lease does not stand, or the run has ended. Only what is `recorded` was kept. */
+export type NoteAnswer = "recorded" | "stale" | Refusal;
 
 /** What a run finds of those before it. */
 export interface JobMemory {

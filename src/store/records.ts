@@ -267,6 +267,28 @@ export interface Periods {
   readonly types?: Readonly<Record<string, Readonly<Record<FinalState, number>>>>;
 }
 
+/** A place in the order of ends: by the instant, then by the key. */
+export interface EndPlace {
+  readonly at: number;
+  readonly key: JobKey;
+}
+
+/** Which of the jobs that have outlived their period are asked for. */
+export interface OutlivedPage {
+  /** Only those that are not marked as stale yet. */
+  readonly fresh: boolean;
+  readonly limit: number;
+  /** Those behind this place; null begins a sweep. */
+  readonly from: EndPlace | null;
+}
+
+export interface Outlived {
+  /** Longest ended first. */
+  readonly jobs: readonly JobRecord[];
+  /** Up to where it looked: the next call goes on from there. Null: the sweep is at its end. */
+  readonly next: EndPlace | null;
+}
+
 /** How long finished things stay. */
 export interface Retention extends Periods {
   readonly deadLetterMs: number;

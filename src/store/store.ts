@@ -59,6 +59,8 @@ import type {
   JobRecord,
   ListFilter,
   Listing,
+  Outlived,
+  OutlivedPage,
   Page,
   Periods,
   Promotion,
@@ -105,6 +107,7 @@ export type {
   NewJob,
   OverdueRun,
   Renewal,
+  Refusal,
   Rescue,
   RescueRequest,
   SettleAnswer,
@@ -119,6 +122,7 @@ export type {
   CancelAnswer,
   DeadLetter,
   DeadLetterFilter,
+  EndPlace,
   EventKind,
   FeedEntry,
   Gate,
@@ -128,6 +132,8 @@ export type {
   JobRecord,
   ListFilter,
   Listing,
+  Outlived,
+  OutlivedPage,
   Page,
   Periods,
   PhaseDetail,
@@ -322,13 +328,12 @@ export interface JobStore extends Store {
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
   /**
-   * Final jobs that have outlived their period, longest ended first. `fresh`: only those that are
-   * not marked as stale yet. Passes over the same jobs as `prune`.
+   * The next page of a sweep over final jobs that have outlived their period, longest ended first.
+   * Passes over the same jobs as `prune`, and looks at so many in one call: a page may be empty
+   * before the end. What was answered and is neither marked nor removed comes again in the next
+   * sweep, not in this one.
    */
-  outlived(
-    periods: Periods,
-    which: { readonly fresh: boolean; readonly limit: number },
-  ): Promise<readonly JobRecord[]>;
+  outlived(periods: Periods, page: OutlivedPage): Promise<Outlived>;
   /** Marks final jobs as stale, and tells the feed of each the first time. Answers how many. */
   markStale(keys: readonly JobKey[]): Promise<number>;
   /** Removes jobs of {@link outlived} as `prune` does. Answers how many. */

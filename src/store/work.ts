@@ -36,7 +36,11 @@ export interface NewJob {
   readonly afresh?: boolean;
   /** At most one job of a tenant runs under it at a time; see {@link JobStore.occupy}. */
   readonly concurrencyKey: string | null;
-  /** Jobs that must be final before this one may run, each named once. */
+  /**
+   * Jobs that must be final before this one may run, each named once. One that stands earlier in
+   * the same call and gave way to another because of a key stands for that one, or, if retention
+   * has removed it, for nothing.
+   */
   readonly after: readonly JobId[];
   /** What becomes of it when one of those has failed or was cancelled. */
   readonly onFailed: "cancel" | "run";
@@ -188,15 +192,20 @@ export interface SettleItem {
   readonly settlement: Settlement;
   /** What is kept with this end, if it is accepted. */
   readonly note?: Omit<NoteBody, "children">;
-  /** Jobs that come into being with this end, if it is a success. */
+  /** Jobs that come into being with this end, if it is a success: as those of a note. */
   readonly children?: readonly NewJob[];
 }
 
+/** A {@link Refusal}: nothing has changed; the run is still held and must be settled otherwise. */
+export type SettleAnswer = "settled" | "stale" | Refusal;
+
 /**
- * `refused`: the database does not take a value in it, and nothing has changed; the run is still
- * held and must be settled otherwise.
+ * `refused`: the database does not take a value in it. `stranded`: a child was to run after a job
+ * that there is not, which is `missing`.
  */
-export type SettleAnswer = "settled" | "stale" | "refused";
+export type Refusal =
+  | "refused"
+  | { readonly status: "stranded"; readonly child: JobId; readonly missing: JobId };
 
 /**
  * A worker that has not renewed in time. `beats` is what the rescuer saw: a later beat saves it.

@@ -14,6 +14,7 @@ import { failureOf } from "../runtime/failures.ts";
 import { Journal, type Desk } from "../runtime/journal.ts";
 import { carryOutPhases, type PhaseParts } from "../runtime/phases.ts";
 import { Stage, type StageParts } from "../runtime/stage.ts";
+import { WaitingLine } from "../runtime/waiting-line.ts";
 import type { ClaimedJob, JobMemory } from "../store/store.ts";
 
 export type PerformOptions<Deps> = {
@@ -94,6 +95,7 @@ function runOf(definition: Definition, around: Around): ContextParts & StagePart
     add: async () => "recorded",
     recall: async () => NOTHING,
     occupy: async (_, names) => ({ status: "done", names }),
+    line: new WaitingLine(),
   };
   const signal = options.signal ?? new AbortController().signal;
   return {

@@ -48,6 +48,69 @@ describe("drain", () => {
     expect(await kit.mill.result(job)).toBe("read");
   });
 
+  test("goes on with units when another job has given up their name", async () => {
+    await using kit = await createTestMill();
+    const ran: string[] = [];
+    const publish = defineJob({ type: "publish", payload: typed<string>() }).run((run, ctx) =>
+      ctx.each(
+        ["a", "b"],
+        String,
+        async () => {
+          await outside();
+          ran.push(run);
+        },
+        { exclusive: () => "docs/main" },
+      ),
+    );
+    await kit.mill.enqueueMany(["1", "2", "3"].map((run) => publish.of(run)));
+
+    expect((await kit.drain([publish])).succeeded).toBe(3);
+
+    expect(ran).toEqual(["1", "1", "2", "2", "3", "3"]);
+  });
+
+  test("goes on with units when a job of that concurrency key has ended, and back", async () => {
+    await using kit = await createTestMill();
+    const ran: string[] = [];
+    const keyed = defineJob({ type: "keyed" }).run(async () => {
+      await outside();
+      ran.push("keyed");
+    });
+    const units = defineJob({ type: "units" }).run((_, ctx) =>
+      ctx.each(["a", "b"], String, () => void ran.push("unit"), { exclusive: () => "docs/main" }),
+    );
+    const key = { concurrencyKey: "docs/main" };
+    await kit.mill.enqueue(keyed, undefined, key);
+    await kit.mill.enqueue(units);
+    await kit.mill.enqueue(keyed, undefined, key);
+
+    expect((await kit.drain([keyed, units])).succeeded).toBe(3);
+
+    expect(ran.toSorted()).toEqual(["keyed", "keyed", "unit", "unit"]);
+  });
+
+  test("goes on with units when the run that had their name was cut off within", async () => {
+    await using kit = await createTestMill();
+    const ran: string[] = [];
+    const job = defineJob({ type: "job", payload: typed<string>() }).run((run, ctx) =>
+      ctx.each(
+        ["unit"],
+        String,
+        async () => {
+          await outside();
+          if (run === "first") ctx.snooze("1h");
+          ran.push(run);
+        },
+        { exclusive: () => "docs/main" },
+      ),
+    );
+    await kit.mill.enqueueMany([job.of("first"), job.of("second")]);
+
+    expect(await kit.drain([job])).toMatchObject({ snoozed: 1, succeeded: 1 });
+
+    expect(ran).toEqual(["second"]);
+  });
+
   test("gives up on jobs that have no end", async () => {
     await using kit = await createTestMill();
     const contract = defineJob({ type: "endless" });
@@ -206,3 +269,8 @@ describe("the end of a test mill", () => {
     await expect(kit.mill.jobs.stats()).rejects.toMatchObject({ code: "STORE_CLOSED" });
   });
 });
+
+/** What a handler waits for outside of the kit. */
+function outside(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, 2));
+}

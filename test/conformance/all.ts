@@ -8,6 +8,7 @@ import { claimSuite } from "./claim.suite.ts";
 import { deadLettersSuite } from "./dead-letter.suite.ts";
 import { dedupSuite } from "./dedup.suite.ts";
 import { enqueueSuite } from "./enqueue.suite.ts";
+import { fanInSuite } from "./fan-in.suite.ts";
 import { feedSuite } from "./feed.suite.ts";
 import { fenceSuite } from "./fence.suite.ts";
 import { gateSuite } from "./gate.suite.ts";
@@ -38,6 +39,7 @@ import { staleSuite } from "./stale.suite.ts";
 import { startSuite } from "./start.suite.ts";
 import { statsSuite } from "./stats.suite.ts";
 import { successorSuite } from "./successor.suite.ts";
+import { sweepSuite } from "./sweep.suite.ts";
 import { watchSuite } from "./watch.suite.ts";
 import { workerSuite } from "./worker.suite.ts";
 import { workersListSuite } from "./workers-list.suite.ts";
@@ -82,7 +84,9 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   keyHoldSuite,
   occupySuite,
   afterSuite,
+  fanInSuite,
   proceedSuite,
   logsSuite,
   staleSuite,
+  sweepSuite,
 ];

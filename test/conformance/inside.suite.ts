@@ -243,6 +243,24 @@ function afterTests(open: OpenCallers): void {
     expect(await claimable(store)).toEqual([neighbour.id, next.id]);
   });
 
+  test("makes jobs wait for whom others of the call gave way to", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [holder] = await add(store, { dedup: DEDUP });
+    const gives = newJob({ dedup: DEDUP });
+    const job = newJob({ after: [gives.id] });
+    const caller = await db.begin();
+
+    const answers = await store.enqueueInside(caller.tx, [gives, job]);
+    await caller.commit();
+
+    expect(answers).toMatchObject([
+      { status: "existing", id: holder },
+      { status: "created", id: job.id, state: "queued" },
+    ]);
+    expect(await store.awaited(job.id, 10)).toEqual([holder]);
+  });
+
   test("makes jobs with a concurrency key, of which one runs at a time", async () => {
     await using db = await open();
     const { store } = db;

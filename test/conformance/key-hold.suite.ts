@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { explain } from "../../src/client/explain.ts";
 import type { Settlement } from "../../src/core/outcome.ts";
 import {
   cancelled,
@@ -352,6 +353,25 @@ function releaseTests(open: OpenStore): void {
 
     expect(await claimable(store)).toEqual([free]);
     expect((await recordOf(store, paused)).heldBy).toEqual(TYPE);
+  });
+
+  test("lets explain tell a key that is taken from one that is free again", async () => {
+    await using db = await open();
+    const { store, clock } = db;
+    const [running, , last] = await add(store, KEYED, KEYED, KEYED);
+    const batch = await takeOne(store);
+    await store.hold(100);
+    const asked = async (): Promise<string> =>
+      (await explain(store, await recordOf(store, last), clock.now())).sentence;
+
+    const taken = await asked();
+    await settleAll(store, batch, completed());
+    const free = await asked();
+    await store.release(100);
+
+    expect(taken).toBe(`It is due, but its concurrency key docs/main is taken by job ${running}.`);
+    expect(free).toBe("Its concurrency key docs/main is free again, and it goes on in a moment.");
+    expect(await asked()).toMatch(/^It is due; 1 worker\(s\) take it/);
   });
 
   test("brings back each of many names, no more than asked at a time", async () => {

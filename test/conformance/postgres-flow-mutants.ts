@@ -72,11 +72,39 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   after: {
     "parents.ts": [
-      ["later jobs of a call are known", "(parents.get(id) ?? key) >= key", "!parents.has(id)"],
+      ["who gave way stands for nobody", "gaveWay.get(id) ?? id", "id"],
+      [
+        "who is gone is still waited for",
+        "key !== undefined || gaveWay.has(id)",
+        "key !== undefined",
+      ],
+      [
+        "who gave way to one is waited for twice",
+        "new Set(job.after.map((id) => parents.get(id) ?? null))",
+        "job.after.map((id) => parents.get(id) ?? null)",
+      ],
       ["every wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "1"],
       ["no wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "0"],
       ["any number is waited for", "if (job.after.length > AFTER_MAX) return refusal(job);", ""],
     ],
+    "keyed-waves.ts": [
+      ["later jobs of a call are known", "named.get(idMark(bound.filed.job.id)) ?? 0", "0"],
+    ],
+    "keyed.ts": [["nobody hears who gave way", "noteWay(gaveWay, filed.job.id, answer);", ""]],
+    "enqueue.ts": [
+      [
+        "a refused neighbour makes them forget who gave way",
+        "noteWays(gaveWay, part, answers);",
+        "",
+      ],
+      [
+        "a job that goes by itself does not hear who gave way",
+        "if (answer !== null) noteWay(gaveWay, id, answer);",
+        "",
+      ],
+      ["a heavy call forgets who gave way", "noteWays(earlier, asked, own);", ""],
+    ],
+    "inside.ts": [["a caller's heavy call forgets", "noteWays(gaveWay, load, own);", ""]],
     spoilt_dependants: [
       ["errors in units are a failure", "IN (6, 7)", "IN (5, 6, 7)"],
       ["a cancelled parent is none", "IN (6, 7)", "IN (6)"],
@@ -96,6 +124,16 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "need.needs = ANY (:keys::bigint[]) AND false",
       ],
     ],
+  },
+  children: {
+    "batches.ts": [
+      ["a stranded child takes all ends with it", "items.length === 1 ? items", "true ? items"],
+    ],
+    "enqueue.ts": [
+      ["a stranded child is lost", "insistOnParents(children, ", "void [insistOnParents]; ("],
+    ],
+    "settle.ts": [["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
+    "notes.ts": [["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
   },
   proceed: {
     [FLOWS]: [["nobody hears of an end", "WHERE needs = ANY (keys) ORDER", "WHERE false ORDER"]],
@@ -155,8 +193,12 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["leases are not looked at", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],
       ["marked ones are fresh", "NOT :fresh::boolean", "NOT :fresh::boolean OR true"],
       ["the period does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
+      [
+        "the youngest come first",
+        "BY walked.turn ORDER BY walked.finished_at",
+        "BY walked.turn ORDER BY walked.finished_at DESC",
+      ],
     ],
-    "outlived.ts": [["the order is lost", "left.at - right.at", "right.at - left.at"]],
   },
   markStale: {
     insert_stale: [
@@ -219,6 +261,23 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "needs outlive their job",
         "DELETE FROM millrace.need WHERE",
         "DELETE FROM millrace.need WHERE false AND",
+      ],
+    ],
+  },
+  sweep: {
+    "outlived.ts": [
+      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["a page ends the sweep", "last?.is_cut === true ? reached : null", "null"],
+      ["what is left is lost", "if (ahead[index]?.from === hand.reached) hand", "hand"],
+      ["there is no second look", "if (from === null) await", "if (false) await"],
+      ["the second look goes no further", "hand.again = far ?? START;", "hand.again = START;"],
+      ["the second look finds nothing", "if (jobs.length > 0) hand", "if (false) hand"],
+    ],
+    outlived_keys: [
+      [
+        "ends at one instant repeat",
+        "(attempt.finished_at, attempt.key) > (age.from_at, age.from_key)",
+        "age.from_key >= 0",
       ],
     ],
   },

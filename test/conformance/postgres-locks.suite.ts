@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { completed, newJob, retention, retryIn } from "../support/factories.ts";
 import { done, keep, running, runNote } from "../support/notes.ts";
 import {
@@ -222,6 +222,37 @@ export function locksSuite(open: () => Promise<PostgresTestStore>): void {
       expect(await Promise.all([first, second])).toEqual([["recorded"], ["recorded"]]);
       expect(await db.store.units(id, {}, { limit: 10 })).toMatchObject([{ state: "completed" }]);
       expect(await stateOf(db.store, child.id)).toBe("queued");
+    });
+  });
+
+  describe("after one that gave way, beside somebody who holds a key", () => {
+    test("waits for whom it gave way to, though the jobs of the call go one by one", async () => {
+      await using db = await open();
+      const dedup = { key: "nightly", onConflict: "skip" } as const;
+      const [holder] = await add(db.store, { dedup });
+      await using somebody = await beginElsewhere(db);
+      await somebody.query(
+        "INSERT INTO millrace.idempotency (tenant, key, job_id, body) " +
+          "VALUES (1, 'k', gen_random_uuid(), sha256(''))",
+      );
+      const [gives, plain] = [newJob({ dedup }), newJob()];
+      const waits = newJob({ idempotency: { key: "k", onConflict: "return-existing" } });
+      const job = newJob({ after: [gives.id, plain.id] });
+
+      const answers = db.store.enqueue([gives, plain, waits, job]);
+      await vi.waitFor(async () => expect(await db.store.get(job.id)).not.toBeNull());
+      const before = await db.store.get(waits.id);
+      await somebody.query("ROLLBACK");
+
+      expect(before).toBeNull();
+      expect(await answers).toMatchObject([
+        { status: "existing", id: holder },
+        { status: "created", id: plain.id },
+        { status: "created", id: waits.id },
+        { status: "created", id: job.id },
+      ]);
+      const awaited = await db.store.awaited(job.id, 10);
+      expect(awaited.toSorted()).toEqual([holder, plain.id].toSorted());
     });
   });
 

@@ -30,11 +30,7 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     append_events: [["details are lost", "CASE WHEN told.details IS NOT NULL", "CASE WHEN false"]],
     number_events: [["details are lost on the way", "keys, ids, details\n", "keys, ids, NULL\n"]],
     "batches.ts": [
-      [
-        "a bad note takes its neighbours with it",
-        "if (items.length === 1) return items",
-        "return items",
-      ],
+      ["a bad note takes its neighbours with it", "items.length === 1 ? items", "true ? items"],
     ],
     "notes.ts": [
       [
@@ -42,7 +38,11 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
         "const free = notes.filter((note) => !stragglers.isBehind(note));",
         "const free = notes;",
       ],
-      ["children do not come", "held.flatMap(({ filed }) => filed)", "[]"],
+      [
+        "children do not come",
+        "enqueueChildren(transaction, held)",
+        "enqueueChildren(transaction, [])",
+      ],
     ],
     "keeping.ts": [
       ["what is said before a new beginning stays", "meets && turns.has(note.key)", "false"],

@@ -3,6 +3,7 @@
  * other ends, and wake-ups travel through the database.
  */
 import { describe, expect, test } from "vitest";
+import { CALL_BYTES_MAX } from "../../src/store/postgres/enqueue.ts";
 import { uuidOf } from "../../src/store/postgres/values.ts";
 import type { SettleItem } from "../../src/store/store.ts";
 import {
@@ -197,6 +198,43 @@ export function ownWaysSuite(
       await clock.advance(1);
 
       expect(await store.prune(retention({ finishedMs }), 10)).toMatchObject({ jobs: 1 });
+    });
+  });
+
+  describe("after one that gave way, in a call too heavy for one statement", () => {
+    test("waits for whom it gave way to", async () => {
+      await using db = await open();
+      const { store } = db;
+      const dedup = { key: "nightly", onConflict: "skip" } as const;
+      const [holder] = await add(store, { dedup });
+      const payload = JSON.stringify("x".repeat(CALL_BYTES_MAX / 2));
+      const gives = newJob({ dedup, payload });
+      const job = newJob({ after: [gives.id], payload });
+
+      expect(await store.enqueue([gives, job])).toMatchObject([
+        { status: "existing", id: holder },
+        { status: "created", id: job.id },
+      ]);
+      expect(await store.awaited(job.id, 10)).toEqual([holder]);
+    });
+
+    test("waits for whom it gave way to in the transaction of a caller, too", async () => {
+      await using db = await open();
+      const { store, pool } = db;
+      const dedup = { key: "nightly", onConflict: "skip" } as const;
+      const [holder] = await add(store, { dedup });
+      const payload = JSON.stringify("x".repeat(CALL_BYTES_MAX / 2));
+      const gives = newJob({ dedup, payload });
+      const job = newJob({ after: [gives.id], payload });
+      const caller = await pool.connect();
+      await caller.query("BEGIN");
+
+      const answers = await store.enqueueInside(caller, [gives, job]);
+      await caller.query("COMMIT");
+      caller.release();
+
+      expect(answers).toMatchObject([{ status: "existing" }, { status: "created" }]);
+      expect(await store.awaited(job.id, 10)).toEqual([holder]);
     });
   });
 

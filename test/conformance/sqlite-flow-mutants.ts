@@ -67,9 +67,11 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   after: {
     "after.ts": [
-      ["a missing job is waited for", "if (missing === undefined) return null;", "return null;"],
-      ["every wait is tolerant", 'asked.onFailed === "run" ? 1 : 0', "1"],
-      ["no wait is tolerant", 'asked.onFailed === "run" ? 1 : 0', "0"],
+      ["a missing job is waited for", "else if (!gaveWay.has(id)) return", "else if (!id) return"],
+      ["who gave way stands for nobody", "idBytes(gaveWay.get(id) ?? id)", "idBytes(id)"],
+      ["who is gone is still waited for", "else if (!gaveWay.has(id)) return", "else return"],
+      ["every wait is tolerant", 'onFailed === "run" ? 1 : 0', "1"],
+      ["no wait is tolerant", 'onFailed === "run" ? 1 : 0', "0"],
       [
         "one parent is enough",
         '"has_needs", { job }) !== undefined',
@@ -84,7 +86,27 @@ export const SQLITE_FLOW_FAULTS: Faults = {
         "if (parent === undefined || moved > 0) return moved;",
       ],
     ],
+    "enqueue.ts": [
+      ["nobody hears who gave way", "noteWay(gaveWay, job.id, answer);", ""],
+      [
+        "a refused neighbour makes them forget who gave way",
+        "enqueueAll(session, part, gaveWay)",
+        "enqueueAll(session, part, new Map())",
+      ],
+    ],
     insert_ended_parents: [["old ends are not heard of", "WHERE need.job", "WHERE 0 AND need.job"]],
+  },
+  children: {
+    insert_job: [["the parent is forgotten", ":parent", "NULL"]],
+    "part.ts": [
+      ["a refused child is not undone", 'sql.run("undo_part", {});', ""],
+      ["a stranded child takes all ends with it", "items.length === 1 ? items", "true ? items"],
+    ],
+    "enqueue.ts": [
+      ["a stranded child is lost", "insistOnParents(children, ", "void [insistOnParents]; ("],
+    ],
+    "settle.ts": [["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
+    "notes.ts": [["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
   },
   proceed: {
     insert_ended: [["nobody hears of an end", "WHERE true", "WHERE false"]],
@@ -133,15 +155,9 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     outlived_jobs: [
       ["leases are not looked at", "AND job.key NOT IN (", "AND 0 NOT IN ("],
       ["marked ones are fresh", ":fresh = 0 OR", "1 OR"],
+      ["the youngest come first", "BY ended.finished_at", "BY ended.finished_at DESC"],
     ],
-    "outlived.ts": [
-      ["the period does not matter", "before: now - each.ms", "before: now"],
-      [
-        "the order is lost",
-        "left.finished_at - right.finished_at",
-        "right.finished_at - left.finished_at",
-      ],
-    ],
+    "outlived.ts": [["the period does not matter", "before: now - each.ms", "before: now"]],
   },
   markStale: {
     insert_stale: [
@@ -163,7 +179,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["all others go with them", ":type IS NULL OR job.type = :type", ":type IS NULL OR 1"],
     ],
     "outlived.ts": [
-      ["it always begins in front", "from: hand.reached, end", "from: START, end"],
+      ["it always begins in front", "from === null ? hand.reached", "from === null ? START"],
       ["what was passed is never found", "[...behind.jobs, ...ahead.jobs]", "[...ahead.jobs]"],
     ],
   },
@@ -186,5 +202,22 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     delete_needs: [["needs outlive their job", "WHERE", "WHERE 0 AND"]],
     delete_logs: [["logs outlive their job", "LIMIT :limit", "LIMIT 0"]],
     delete_stale: [["marks outlive their job", "WHERE", "WHERE 0 AND"]],
+  },
+  sweep: {
+    "outlived.ts": [
+      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["a page ends the sweep", "key })), far }", "key })), far: null }"],
+      ["what is left is lost", "if (start === hand.reached) hand", "hand"],
+      ["there is no second look", "if (from === null) for", "if (false) for"],
+      ["the second look goes no further", "behind.far ?? START;", "START;"],
+      ["the second look finds nothing", "beforeFirst(behind) ?? hand.reached;", "hand.reached;"],
+    ],
+    outlived_jobs: [
+      [
+        "ends at one instant are lost",
+        "(ended.finished_at, ended.key) >",
+        "(ended.finished_at, 0) >",
+      ],
+    ],
   },
 };

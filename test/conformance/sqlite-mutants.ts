@@ -142,10 +142,6 @@ export const SQLITE_FAULTS: Faults = {
   successor: {
     find_successor: [["a final successor stands in the way", "AND NOT EXISTS (", "AND EXISTS ("]],
   },
-  children: {
-    insert_job: [["the parent is forgotten", ":parent", "NULL"]],
-    "part.ts": [["a refused child is not undone", 'sql.run("undo_part", {});', ""]],
-  },
   workers: {
     join_worker: [
       ["a worker says nothing of its types", ":types", "'[]'"],

@@ -10,11 +10,6 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
     "lease.ts": [["a run that has ended speaks", "?? 0) < n", "?? 0) <= n"]],
     "notes.ts": [
-      [
-        "a bad note takes its neighbours with it",
-        "unlessRefused(session, () => recordAll(session, [note]))",
-        "null",
-      ],
       ["nothing is forgotten", "if (afresh === true)", "if (false)"],
       ["a phase is told of twice", "if (changes === 0) return;", ""],
       [
@@ -27,7 +22,10 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     "settle.ts": [
       ["an end keeps no note", "if (note !== undefined && run !== null)", "if (false)"],
     ],
-    "part.ts": [["a refused note is not undone", 'sql.run("undo_part", {});', ""]],
+    "part.ts": [
+      ["a refused note is not undone", 'sql.run("undo_part", {});', ""],
+      ["a bad note takes its neighbours with it", "items.length === 1 ? items", "true ? items"],
+    ],
     forget_phases: [["phases of all jobs are forgotten", "key = :key", "1"]],
     forget_units: [["units of all jobs are forgotten", "key = :key", "1"]],
     move_unit: [

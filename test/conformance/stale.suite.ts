@@ -31,8 +31,9 @@ import type { VirtualClock } from "../support/virtual-clock.ts";
 const HOUR = 3_600_000;
 const ENDINGS = [completed(), completedWithErrors(1), failedWith(), cancelled()] as const;
 const NOW = every(0);
-const ALL = { fresh: false, limit: 100 } as const;
-const FRESH = { fresh: true, limit: 100 } as const;
+const ALL = { fresh: false, limit: 100, from: null } as const;
+const FRESH = { fresh: true, limit: 100, from: null } as const;
+const NOTHING = { jobs: [], next: null };
 const KEEP_NO_JOBS = retention({ finishedMs: NOW });
 
 export function staleSuite(open: OpenStore): void {
@@ -72,7 +73,7 @@ async function outlivedIds(
   periods: Periods,
   which: Parameters<JobStore["outlived"]>[1] = ALL,
 ): Promise<readonly JobId[]> {
-  return (await store.outlived(periods, which)).map(({ id }) => id);
+  return (await store.outlived(periods, which)).jobs.map(({ id }) => id);
 }
 
 async function keysOf(store: JobStore, ...ids: readonly JobId[]): Promise<readonly JobKey[]> {
@@ -94,8 +95,8 @@ function periodTests(open: OpenStore): void {
       await clock.advance(2);
       const late = await store.outlived(periods, ALL);
 
-      expect(early).toEqual([]);
-      expect(late.map((job) => job.state)).toEqual([state]);
+      expect(early).toEqual(NOTHING);
+      expect(late.jobs.map((job) => job.state)).toEqual([state]);
     },
   );
 
@@ -108,11 +109,11 @@ function periodTests(open: OpenStore): void {
       await clock.advance(10);
     }
 
-    const jobs = await store.outlived({ finishedMs: NOW }, ALL);
+    const { jobs } = await store.outlived({ finishedMs: NOW }, ALL);
 
     expect(jobs.map(({ id }) => id)).toEqual(ids);
     expect(jobs).toEqual(await Promise.all(ids.map((id) => store.get(id))));
-    expect(await outlivedIds(store, { finishedMs: NOW }, { fresh: false, limit: 3 })).toEqual(
+    expect(await outlivedIds(store, { finishedMs: NOW }, { ...ALL, limit: 3 })).toEqual(
       ids.slice(0, 3),
     );
   });
@@ -126,7 +127,7 @@ function periodTests(open: OpenStore): void {
     await settleAll(store, batch, completed());
     await clock.advance(5_000);
 
-    expect(await store.outlived({ finishedMs: every(10_000) }, ALL)).toEqual([]);
+    expect(await store.outlived({ finishedMs: every(10_000) }, ALL)).toEqual(NOTHING);
   });
 
   test("finds nothing that has not ended, and changes nothing", async () => {
@@ -148,7 +149,7 @@ function periodTests(open: OpenStore): void {
   test("is empty in an empty store", async () => {
     await using db = await open();
 
-    expect(await db.store.outlived({ finishedMs: NOW }, FRESH)).toEqual([]);
+    expect(await db.store.outlived({ finishedMs: NOW }, FRESH)).toEqual(NOTHING);
   });
 }
 
@@ -163,7 +164,7 @@ function passingTests(open: OpenStore): void {
     const free = await addEnded(store);
     await clock.advance(10);
 
-    const meanwhile = await outlivedIds(store, { finishedMs: NOW }, { fresh: true, limit: 1 });
+    const meanwhile = await outlivedIds(store, { finishedMs: NOW }, { ...FRESH, limit: 1 });
     await settleAll(store, { ...batch, jobs: [at(batch.jobs, 1)] }, completed());
 
     expect(meanwhile).toEqual([free]);
@@ -180,9 +181,7 @@ function passingTests(open: OpenStore): void {
     }
     await store.markStale(await keysOf(store, ids[0]!, ids[1]!, ids[3]!));
 
-    expect(await outlivedIds(store, { finishedMs: NOW }, { fresh: true, limit: 1 })).toEqual([
-      ids[2],
-    ]);
+    expect(await outlivedIds(store, { finishedMs: NOW }, { ...FRESH, limit: 1 })).toEqual([ids[2]]);
     expect(await outlivedIds(store, { finishedMs: NOW }, FRESH)).toEqual([ids[2], ids[4]]);
     expect(await outlivedIds(store, { finishedMs: NOW })).toEqual(ids);
   });
@@ -199,7 +198,7 @@ function passingTests(open: OpenStore): void {
 
     const marked: JobId[] = [];
     for (let call = 0; call < 50; call += 1) {
-      const found = await store.outlived({ finishedMs: NOW }, FRESH);
+      const { jobs: found } = await store.outlived({ finishedMs: NOW }, FRESH);
       if (found.length === 0) break;
       marked.push(...found.map(({ id }) => id));
       await store.markStale(found.map(({ key }) => key));
@@ -439,7 +438,7 @@ function typeTests(open: OpenStore): void {
     const types = { report: { ...every(HOUR), [state]: 10_000 } };
     const rules = retention({ finishedMs: every(HOUR), types });
 
-    const found = await store.outlived(rules, ALL);
+    const { jobs: found } = await store.outlived(rules, ALL);
     await sweep(store, rules, clock);
 
     expect(found.map((job) => [job.type, job.state])).toEqual([["report", state]]);
@@ -500,7 +499,7 @@ function rescanTests(open: OpenStore): void {
 
     const found = new Set<JobId>();
     for (let call = 0; call < 20 && found.size < 30; call += 1) {
-      const jobs = await store.outlived(rules, { fresh: true, limit: 10 });
+      const { jobs } = await store.outlived(rules, { ...FRESH, limit: 10 });
       expect(jobs.every(({ type }) => type === "email")).toBe(true);
       for (const { id } of jobs) found.add(id);
       await store.markStale(jobs.map(({ key }) => key));
@@ -547,7 +546,7 @@ function rescanTests(open: OpenStore): void {
     let [found, removed] = [0, 0];
     for (let call = 0; call < 100 && removed < 20; call += 1) {
       await clock.advance(60_000);
-      found ||= (await store.outlived({ finishedMs: NOW }, FRESH)).length;
+      found ||= (await store.outlived({ finishedMs: NOW }, FRESH)).jobs.length;
       removed += (await store.prune(KEEP_NO_JOBS, 5)).jobs;
     }
 

@@ -174,11 +174,12 @@ async function* endMany(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
 async function* growStale(store: SqliteJobStore, { clock }: Scene): AsyncGenerator<Step, void> {
   await clock.advance(1_000);
   const rules = retention({ finishedMs: GONE });
-  const keys = (await store.outlived(rules, { fresh: true, limit: 6 })).map(({ key }) => key);
+  const { jobs, next } = await store.outlived(rules, { fresh: true, limit: 6, from: null });
+  const keys = jobs.map(({ key }) => key);
   assert.equal(await store.markStale(keys), 6);
   yield did("mark as stale");
-  const again = await store.outlived(rules, { fresh: true, limit: 2 });
-  assert.equal(await store.markStale([...keys, ...again.map(({ key }) => key)]), 2);
+  const page = await store.outlived(rules, { fresh: true, limit: 2, from: next });
+  assert.equal(await store.markStale([...keys, ...page.jobs.map(({ key }) => key)]), 2);
   yield did("mark some of them again");
   assert.equal(await store.remove(keys.slice(0, 3), rules), 3);
   yield did("remove");

@@ -135,6 +135,8 @@ export type Command =
 const index = fc.nat({ max: 11 });
 /** A job, perhaps one of the first, which other jobs name more often. */
 const job = fc.oneof(index, fc.nat({ max: 9_999 }));
+/** One of the last that were asked for, often by the same call; counted from the end. */
+const lately = fc.constantFrom(-1, -1, -2, -3);
 /** A claim: mostly one in which the command finds what it needs, else any. */
 const claim: fc.Arbitrary<ClaimWish> = fc.record({
   index: fc.nat({ max: 99 }),
@@ -173,7 +175,7 @@ const wish: fc.Arbitrary<JobWish> = fc.record({
   parent: seldom(index),
   retryOf: seldom(index),
   concurrencyKey: fc.constantFrom(null, null, null, ...NAMES),
-  after: seldom(fc.array(job, { minLength: 1, maxLength: 3 })),
+  after: seldom(fc.array(fc.oneof(job, lately), { minLength: 1, maxLength: 3 })),
   onFailed: fc.constantFrom("cancel", "cancel", "run"),
   idempotency: seldom(
     fc.record({

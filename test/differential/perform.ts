@@ -177,9 +177,10 @@ export async function audit(subject: Subject, script: Script): Promise<unknown> 
   };
 }
 
-/** A job that was asked for, or one that nobody knows. */
+/** A job that was asked for, or one that nobody knows. Below zero it is counted from the end. */
 export function idAt({ ids }: Pick<Script, "ids">, index: number): JobId {
-  return ids[index % (ids.length + 1)] ?? STRANGER;
+  const known = index < 0 ? ids.at(index) : ids[index % (ids.length + 1)];
+  return known ?? STRANGER;
 }
 
 /** Mostly a job that has a dead letter, if there is any. */

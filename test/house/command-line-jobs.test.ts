@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
 import type { Worker } from "../../src/index.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { retention } from "../support/factories.ts";
 import { TestStore, type } from "./command-line.ts";
 import { temporaryFolder } from "./programs.ts";
 
@@ -238,6 +240,49 @@ describe("millrace jobs", () => {
     expect(attempts).toMatchObject([{ number: 1, outcome: "failed" }]);
   });
 
+  test("show names the concurrency key, and what a job waits for", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const job = defineJob({ type: "publish" });
+    const first = await mill.enqueue(job, undefined, { concurrencyKey: "docs/main" });
+    const second = await mill.enqueue(job, undefined, { after: [first] });
+
+    const keyed = await store.type("jobs", "show", first.id);
+    const waiting = await store.type("jobs", "show", second.id);
+
+    expect(keyed.out).toMatch(/^concurrency key +docs\/main$/m);
+    expect(keyed.out).not.toMatch(/^waits /m);
+    const sentence = `It runs after the job ${first.id}, which has not ended yet.`;
+    expect(waiting.out).toMatch(new RegExp(`^waits +${sentence}$`, "m"));
+    expect(waiting.out).not.toContain("concurrency key");
+    expect((await store.json("jobs", "show", first.id)).job).toMatchObject({
+      concurrencyKey: "docs/main",
+    });
+  });
+
+  test("show names the job that has the concurrency key", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const begun = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const job = defineJob({ type: "publish" }).run(() => (begun.resolve(), end.promise));
+    const key = { concurrencyKey: "docs/main" };
+    const first = await mill.enqueue(job, undefined, key);
+    const worker = mill.work({ jobs: [job] });
+    await begun.promise;
+    const second = await mill.enqueue(job, undefined, key);
+
+    const [running, waiting] = [
+      await store.type("jobs", "show", first.id),
+      await store.type("jobs", "show", second.id),
+    ];
+    end.resolve();
+    await worker.stop();
+
+    expect(running.out).not.toMatch(/^waits /m);
+    expect(waiting.out).toMatch(new RegExp(`^waits .* docs/main is taken by job ${first.id}`, "m"));
+  });
+
   test("explain says why a job does not run, and what to do", async () => {
     await using store = new TestStore();
     const { id } = await store.json("enqueue", "email");
@@ -301,6 +346,22 @@ describe("millrace jobs", () => {
     },
   );
 
+  test.each([["show"], ["follow"], ["logs"], ["logs", "--follow"]])(
+    "%s %s of a job that retention has removed ends with 1 and tells the period",
+    async (verb, ...options) => {
+      await using store = new TestStore();
+      const [id] = await cancelledJob(store);
+      await removeFinished(store);
+
+      const { code, out, err } = await store.type("jobs", verb, id, ...options);
+
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toMatch(
+        new RegExp(`^JOB_NOT_FOUND: there is no job ${id}; .* finished jobs are removed after 7 d`),
+      );
+    },
+  );
+
   test("cancel of a finished job is refused", async () => {
     await using store = new TestStore();
     const [id] = await cancelledJob(store);
@@ -354,6 +415,15 @@ async function deadJob(store: TestStore): Promise<string> {
 async function cancelledJob(store: TestStore): Promise<[string, object]> {
   const { id } = await store.json("enqueue", "nobody");
   return [id, await store.type("jobs", "cancel", id, "--reason", "no need")];
+}
+
+/** As if the time of all finished jobs were up. */
+async function removeFinished(store: TestStore): Promise<void> {
+  const files = makeSqliteStore({ path: store.file });
+  await files.open();
+  const atOnce = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+  expect(await files.prune(retention({ finishedMs: atOnce }), 10)).toMatchObject({ jobs: 1 });
+  await files.close();
 }
 
 function columnOf(text: string, index: number): string[] {

@@ -1,5 +1,5 @@
 /** `after`: jobs that wait for others. */
-import { defineJob, NonRetryableError, typed } from "millrace";
+import { defineJob, NonRetryableError, typed, type Context } from "millrace";
 import { describe, expect, test } from "vitest";
 import { countCalls, latch, openTest, unchecked } from "./support.ts";
 
@@ -283,10 +283,12 @@ describe("a child that runs after others", () => {
     expect(await kit.outcomes(job)).toEqual(["succeeded"]);
   });
 
-  test("that there is not is logged, and its parent ends all the same", async () => {
+  test("that there is not fails its parent, which says what to do", async () => {
     await using kit = await openTest();
     const { step } = makeStep();
     const parent = defineJob({ type: "parent" }).run(async (_, ctx) => {
+      ctx.log.info("about to end");
+      await ctx.enqueue(step, "first");
       await ctx.enqueue(step, "next", { after: [{ id: UNKNOWN, type: "step" }] });
     });
     const job = await kit.mill.enqueue(parent);
@@ -294,14 +296,122 @@ describe("a child that runs after others", () => {
     await kit.drain([parent]);
     await kit.settled();
 
-    expect(await kit.outcomes(job)).toEqual(["succeeded"]);
-    expect(kit.logged).toMatchObject([
-      {
-        level: "warn",
-        message: expect.stringContaining("was not enqueued: there is no job"),
-        fields: { parent_id: job.id, after: [UNKNOWN] },
-      },
-    ]);
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+    expect((await kit.mill.deadLetters.get(job.id)).error).toMatchObject({
+      class: "non_retryable",
+      name: "AFTER_UNKNOWN",
+      message: strandedBy(UNKNOWN),
+    });
+    const { lines } = await kit.mill.jobs.logs(job.id);
+    expect(lines).toMatchObject([{ message: "about to end" }]);
     await kit.expectNotEnqueued(step);
   });
+
+  test.each(["first", "last"])("that there is not fails the %s phase as a whole", async (which) => {
+    await using kit = await openTest();
+    const { step } = makeStep();
+    const strand = async (
+      phase: string,
+      ctx: Pick<Context<unknown, unknown>, "enqueue">,
+    ): Promise<void> => {
+      if (phase !== which) return;
+      await ctx.enqueue(step, phase);
+      await ctx.enqueue(step, "next", { after: [{ id: UNKNOWN, type: "step" }] });
+    };
+    const parent = defineJob({ type: "parent" })
+      .phase("first", (_, ctx) => strand("first", ctx))
+      .phase("last", (_, ctx) => strand("last", ctx));
+    const job = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent]);
+
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+    const { phases } = await kit.mill.jobs.progress(job.id);
+    const done = phases.filter(({ state }) => state === "completed").map(({ name }) => name);
+    expect(done).toEqual(which === "last" ? ["first"] : []);
+    expect((await kit.mill.deadLetters.get(job.id)).error).toMatchObject({
+      class: "non_retryable",
+      name: "AFTER_UNKNOWN",
+      message: strandedBy(UNKNOWN),
+    });
+    await kit.expectNotEnqueued(step);
+  });
+
+  test("with a key waits for whoever holds that, and is told", async () => {
+    await using kit = await openTest();
+    const { step, ran } = makeStep();
+    const holder = await kit.mill.enqueue(step, "b", { dedupKey: "page b", delay: "1h" });
+    const parent = defineJob({ type: "parent" })
+      .phase("fan out", async (_, ctx) => {
+        const parts = await Promise.all(
+          ["a", "b", "c"].map((name) => ctx.enqueue(step, name, { dedupKey: `page ${name}` })),
+        );
+        return ctx.enqueue(step, "sum", { after: parts, priority: "critical" });
+      })
+      .phase("last", () => {});
+    const job = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent, step]);
+    expect(ran).toEqual(["a", "c"]);
+    const { phases } = await kit.mill.jobs.progress(job.id);
+    const sum = unchecked(phases[0]?.result);
+    expect((await kit.mill.jobs.explain(sum.id)).sentence).toContain(holder.id);
+    await kit.advance("1h");
+    await kit.drain([step]);
+
+    expect(ran).toEqual(["a", "c", "b", "sum"]);
+    expect(kit.logged).toMatchObject([
+      { message: "a child was not enqueued: another job holds its key" },
+    ]);
+  });
+
+  test("of an earlier phase that gave way because of a key fails its parent", async () => {
+    await using kit = await openTest();
+    const { step, ran } = makeStep();
+    await kit.mill.enqueue(step, "holder", { dedupKey: "page", delay: "1h" });
+    const asked: string[] = [];
+    const parent = defineJob({ type: "parent" })
+      .phase("one", async (_, ctx) => {
+        const child = await ctx.enqueue(step, "child", { dedupKey: "page" });
+        asked.push(child.id);
+        return child;
+      })
+      .phase("two", (_, ctx) => ctx.enqueue(step, "next", { after: [ctx.results.one] }));
+    const job = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent, step]);
+
+    expect(ran).toEqual([]);
+    const { error } = await kit.mill.deadLetters.get(job.id);
+    expect(error.message).toBe(strandedBy(unchecked(asked[0])));
+  });
+
+  test("of one that was refused for its key fails its parent, which names that", async () => {
+    await using kit = await openTest();
+    const { step } = makeStep();
+    const key = { key: "order-7", onConflict: "error" } as const;
+    await kit.mill.enqueue(step, "holder", { idempotencyKey: "order-7", delay: "1h" });
+    const asked: string[] = [];
+    const parent = defineJob({ type: "parent" }).run(async (_, ctx) => {
+      const child = await ctx.enqueue(step, "child", { idempotencyKey: key });
+      asked.push(child.id);
+      await ctx.enqueue(step, "next", { after: [child] });
+    });
+    const job = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent]);
+
+    const { error } = await kit.mill.deadLetters.get(job.id);
+    expect(error.message).toBe(strandedBy(unchecked(asked[0])));
+    await kit.expectNotEnqueued(step, "next");
+  });
 });
+
+/** Why a run has failed whose child was to run after a job that there is not. */
+function strandedBy(id: string): string {
+  return (
+    `a child of type "step" is to run after ${id}, and there is no such job, so that nothing is ` +
+    "stored of what asked for it: name jobs that exist, and give no idempotency or dedup key to " +
+    "children that those of later phases run after"
+  );
+}

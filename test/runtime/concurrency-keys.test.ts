@@ -74,6 +74,25 @@ describe("jobs of one concurrency key", () => {
     expect(ran).toEqual(["a1", "b1", "a2"]);
   });
 
+  test("do not wait for a poll each behind those of the key that no worker takes", async () => {
+    await using kit = await openTest();
+    const { job, began, hold } = makeJob();
+    const end = hold("first");
+    const nobodys = defineJob({ type: "nobodys" });
+    const key = { concurrencyKey: "key" };
+    await kit.mill.enqueue(job, "first", key);
+    kit.mill.work({ jobs: [job] });
+    await kit.settled();
+    await kit.mill.enqueueMany(Array.from({ length: 20 }, () => nobodys.of(undefined, key)));
+    await kit.mill.enqueue(job, "behind", key);
+    await kit.advance("3s");
+
+    end.open();
+    await kit.advance("3s");
+
+    expect(began).toEqual(["first", "behind"]);
+  });
+
   test("are explained by the job that has the key", async () => {
     await using kit = await openTest();
     const { job, hold } = makeJob();

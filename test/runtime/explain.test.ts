@@ -160,6 +160,36 @@ describe("jobs.explain of a job that is due", () => {
     await kit.settled();
   });
 
+  test("says that its key is free again, while nobody has brought it back", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const long = defineJob({ type: "long", payload: typed<number>() }).run(async (number) => {
+      if (number === 1) await end.passed;
+    });
+    const nobodys = defineJob({ type: "nobodys" });
+    const key = { concurrencyKey: "site/main" };
+    kit.mill.work({ jobs: [long] });
+    await kit.mill.enqueue(long, 1, key);
+    await kit.settled();
+    // The end of a run brings back one of them: the first, which no worker takes.
+    const [, behind] = await kit.mill.enqueueMany([nobodys.of(undefined, key), long.of(2, key)]);
+    await kit.advance("3s");
+    const release = kit.store.release.bind(kit.store);
+    Reflect.set(kit.store, "release", async () => 0);
+    end.open();
+    await kit.advance("3s");
+
+    expect(await kit.mill.jobs.explain(behind.id)).toEqual({
+      reason: "key",
+      sentence: "Its concurrency key site/main is free again, and it goes on in a moment.",
+      hint: expect.stringContaining("millrace worker --jobs FILE"),
+    });
+
+    Reflect.set(kit.store, "release", release);
+    await kit.advance("3s");
+    expect(await reasonOf(kit, behind.id)).toBe("completed");
+  });
+
   test.each([
     ["type", { type: "email" }, "millrace resume --type email"],
     ["tenant", { tenant: "default" }, "millrace resume --tenant default"],

@@ -8,7 +8,7 @@ import {
   type RetentionOptions,
 } from "millrace";
 import { describe, expect, test } from "vitest";
-import { openTest, unchecked, type RuntimeTest } from "./support.ts";
+import { latch, openTest, unchecked, type RuntimeTest } from "./support.ts";
 
 const job = defineJob({ type: "job", payload: typed<string>() }).run((name) => {
   if (name.startsWith("bad")) throw new NonRetryableError("as asked");
@@ -264,21 +264,84 @@ describe("a hook of retention", () => {
     expect(await lifeOf(kit, a!)).toBe("gone");
   });
 
-  test("that throws for the oldest hundreds does not keep the others", async () => {
+  test("that throws for the oldest thousands does not keep the others", async () => {
     await using kit = await openTest();
-    await ended(kit, ...Array.from({ length: 400 }, (_, n) => (n < 250 ? "stuck" : "free")));
-    let done = 0;
+    await ended(kit, ...Array.from({ length: 1_500 }, () => "stuck"));
+    await kit.advance("1s");
+    const [young] = await ended(kit, "free");
+    const calls = { stuck: 0, free: 0 };
     const onDelete = ({ payload }: JobView): void => {
+      calls[payload === "free" ? "free" : "stuck"] += 1;
       if (payload === "stuck") throw new Error("no");
-      done += 1;
     };
 
     await kit.advance("2h");
     kit.mill.work({ jobs: [job], retention: { staleAfter: "1h", onDelete } });
     await kit.advance("1s");
 
-    expect(done).toBe(150);
-    expect((await kit.mill.jobs.list({ limit: 1_000 })).jobs).toHaveLength(250);
+    expect(calls).toEqual({ stuck: 1_500, free: 1 });
+    expect(await lifeOf(kit, young!)).toBe("gone");
+    await kit.advance("1m");
+    expect(calls).toEqual({ stuck: 3_000, free: 1 });
+    expect(await kit.store.count({}, 2_000)).toBe(1_500);
+  });
+
+  test("onStale that throws keeps its jobs from removal, and no others", async () => {
+    await using kit = await openTest();
+    await ended(kit, ...Array.from({ length: 250 }, () => "stuck"));
+    await kit.advance("1s");
+    await ended(kit, ...Array.from({ length: 250 }, () => "free"));
+    const calls = { onStale: 0, onDelete: 0 };
+    const retention = {
+      staleAfter: "1h",
+      onStale({ payload }: JobView) {
+        calls.onStale += 1;
+        if (payload === "stuck") throw new Error("no");
+      },
+      onDelete({ payload }: JobView) {
+        expect(payload).toBe("free");
+        calls.onDelete += 1;
+      },
+    } as const;
+
+    await kit.advance("2h");
+    kit.mill.work({ jobs: [job], retention });
+    await kit.advance("1m");
+    await kit.advance("1s");
+
+    expect(calls).toEqual({ onStale: 750, onDelete: 250 });
+    const { jobs } = await kit.mill.jobs.list({ limit: 1_000 });
+    expect(jobs.map(({ payload, stale }) => [payload, stale])).toEqual(
+      Array.from({ length: 250 }, () => ["stuck", false]),
+    );
+  });
+
+  test("that throws is not called again before the next sweep, whatever else goes on", async () => {
+    await using kit = await openTest();
+    const deleted = await ended(kit, ...Array.from({ length: 500 }, () => "old"));
+    await kit.advance("1s");
+    await ended(kit, "stuck");
+    await kit.advance("59m");
+    const calls = { onStale: 0, onDelete: 0 };
+    const retention = {
+      staleAfter: "59m",
+      deleteAfter: "1h",
+      onStale() {
+        calls.onStale += 1;
+        throw new Error("no");
+      },
+      onDelete() {
+        calls.onDelete += 1;
+      },
+    } as const;
+    const keys = await Promise.all(deleted.map(async ({ id }) => (await kit.store.get(id))?.key));
+    await kit.store.markStale(keys.flatMap((key) => key ?? []));
+
+    await kit.advance("1m");
+    kit.mill.work({ jobs: [job], retention });
+    await kit.advance("30s");
+
+    expect(calls).toEqual({ onStale: 1, onDelete: 500 });
   });
 
   test("lets dead letters and events go in their own time", async () => {
@@ -320,5 +383,142 @@ describe("a hook of retention", () => {
 
     expect(calls).toEqual(["a"]);
     expect((await kit.mill.jobs.list()).jobs).toHaveLength(2);
+  });
+});
+
+describe("a hook of retention that does not end", () => {
+  /** A worker whose hook waits at the jobs of this name. Answers whom it was called for. */
+  function workSlowly({ mill }: RuntimeTest, waits: (view: JobView) => Promise<void> | undefined) {
+    const calls: unknown[] = [];
+    const worker = mill.work({
+      jobs: [job],
+      retention: {
+        staleAfter: "1h",
+        async onDelete(view) {
+          calls.push(view.payload);
+          await waits(view);
+        },
+      },
+    });
+    return { calls, worker };
+  }
+
+  test("is reported after a minute, once, and the others have their turn", async () => {
+    await using kit = await openTest();
+    const [stuck] = await ended(kit, "stuck", "b", "c");
+    await kit.advance("2h");
+    const end = latch();
+
+    const { calls } = workSlowly(kit, ({ payload }) =>
+      payload === "stuck" ? end.passed : undefined,
+    );
+    await kit.advance("59s");
+    expect(calls).toEqual(["stuck"]);
+    expect(kit.logged).toEqual([]);
+    await kit.advance("1s");
+
+    expect(calls).toEqual(["stuck", "b", "c"]);
+    expect((await kit.mill.jobs.list()).jobs.map(({ id }) => id)).toEqual([stuck?.id]);
+    await kit.advance("10m");
+    expect(calls).toEqual(["stuck", "b", "c"]);
+    expect(kit.logged).toMatchObject([
+      {
+        level: "warn",
+        message: expect.stringContaining("onDelete has not ended within 1 min"),
+        fields: { hook: "onDelete", job_id: stuck?.id, type: "job" },
+      },
+    ]);
+  });
+
+  test("counts if it ends well after all, and is not called again", async () => {
+    await using kit = await openTest();
+    const [stuck] = await ended(kit, "stuck");
+    await kit.advance("2h");
+    const end = latch();
+    const { calls } = workSlowly(kit, () => end.passed);
+    await kit.advance("90s");
+
+    end.open();
+    await kit.advance("2m");
+
+    expect(calls).toEqual(["stuck"]);
+    expect(await lifeOf(kit, stuck!)).toBe("gone");
+  });
+
+  test("is called again if it throws in the end", async () => {
+    await using kit = await openTest();
+    const [stuck] = await ended(kit, "stuck");
+    await kit.advance("2h");
+    const end = latch();
+    const { calls } = workSlowly(kit, () =>
+      calls.length > 1 ? undefined : end.passed.then(() => Promise.reject(new Error("in vain"))),
+    );
+    await kit.advance("90s");
+    expect(await lifeOf(kit, stuck!)).toBe("fresh");
+
+    end.open();
+    await kit.advance("2m");
+
+    expect(calls).toEqual(["stuck", "stuck"]);
+    expect(kit.logged.map(({ level }) => level)).toEqual(["warn", "error"]);
+    expect(await lifeOf(kit, stuck!)).toBe("gone");
+  });
+
+  test("lets the other stage have its turn after a minute, however many do not end", async () => {
+    await using kit = await openTest();
+    const [old] = await ended(kit, "old");
+    await kit.advance("30m");
+    await ended(kit, "a", "b", "c");
+    await kit.advance("45m");
+    const removed: unknown[] = [];
+    const { key } = (await kit.store.get(old!.id))!;
+    await kit.store.markStale([key]);
+
+    kit.mill.work({
+      jobs: [job],
+      retention: {
+        staleAfter: "30m",
+        deleteAfter: "1h",
+        onStale: () => latch().passed,
+        onDelete: ({ payload }) => removed.push(payload),
+      },
+    });
+    await kit.advance("61s");
+
+    expect(removed).toEqual(["old"]);
+    expect(await lifeOf(kit, old!)).toBe("gone");
+    await kit.advance("3m");
+    expect(kit.logged).toHaveLength(3);
+  });
+
+  test("holds up neither dead letters nor events", async () => {
+    await using kit = await openTest();
+    await ended(kit, "bad");
+    expect(await kit.mill.deadLetters.list()).toHaveLength(1);
+    await kit.advance("91d");
+
+    const { calls } = workSlowly(kit, () => latch().passed);
+    await kit.settled();
+
+    expect(calls).toEqual(["bad"]);
+    expect(await kit.mill.deadLetters.list()).toEqual([]);
+    expect(await kit.store.feed(0, 10)).toEqual([]);
+  });
+
+  test("holds up the stop for a few seconds, and leaves no timer behind", async () => {
+    await using kit = await openTest();
+    await ended(kit, "stuck", "b");
+    await kit.advance("2h");
+    const { calls, worker } = workSlowly(kit, () => latch().passed);
+    await kit.advance("32s");
+
+    const stopped = worker.stop();
+    await kit.advance("5s");
+    await stopped;
+
+    expect(calls).toEqual(["stuck"]);
+    expect(kit.logged).toEqual([]);
+    expect(kit.clock.pending).toBe(0);
+    expect(await kit.store.count({}, 10)).toBe(2);
   });
 });

@@ -2,7 +2,7 @@
  * What the store answers is compared with what it holds, and what is acknowledged is remembered: it
  * must stay true.
  */
-import type { JobRecord, SettleItem } from "../../src/store/store.ts";
+import type { JobRecord, SettleAnswer, SettleItem } from "../../src/store/store.ts";
 import type { Doer } from "./deeds.ts";
 import { endOf } from "./flows.ts";
 import { NoteAnswers } from "./note-answers.ts";
@@ -95,7 +95,9 @@ export class Answers {
     if (verb === "enqueue") this.#heardEnqueue(args[0], answer);
     if (verb === "stats") this.#checkStats(answer);
     if (verb === "get" && answer !== null) this.#checkRecord(answer);
-    if (verb === "outlived") this.#heardOutlived(nowMs, args[1].fresh ? "stale" : "gone", answer);
+    if (verb === "outlived") {
+      this.#heardOutlived(nowMs, args[1].fresh ? "stale" : "gone", answer.jobs);
+    }
     if (verb === "gates") this.pauses.checkListed(nowMs, answer);
     if (!watch.isAlone) return;
     checkTruth({ now: watch.committed, nowMs, args, answer, report }, verb);
@@ -243,16 +245,20 @@ export class Answers {
     report("I17", `job ${id} is stored as ${String(stored)}, not ${String(wanted)}`);
   }
 
-  #heardSettle(items: readonly SettleItem[], answers: readonly string[]): void {
+  #heardSettle(items: readonly SettleItem[], answers: readonly SettleAnswer[]): void {
     items.forEach((item, index) => {
       const { watch, report, count } = this.#parts;
       const { key, n, lease } = item;
       const row = watch.committed.attempts.get(key)?.find((attempt) => attempt.n === n);
       if (answers[index] === "stale") count("stale settlement refused");
       if (answers[index] === "stale" && row?.outcome === 4) count("late settlement after a rescue");
-      if (answers[index] === "refused") report("I17", `the end of job ${key} was refused`);
-      if (answers[index] !== "settled") return;
+      const { children = [] } = item;
+      this.notes.checkRefusal(`the end of job ${key}`, children, answers[index]);
       const job = watch.committed.jobs.get(key);
+      if (typeof answers[index] === "object" && job !== undefined) {
+        this.notes.checkChildren({ key, children, parent: job.id, isSuccess: false });
+      }
+      if (answers[index] !== "settled") return;
       if (this.#settled.has(`${key}.${n}`)) report("I4", `job ${key} ended run ${n} twice`);
       if (job === undefined) return;
       this.#settled.set(`${key}.${n}`, job.id);

@@ -151,17 +151,30 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a phase ends without its children",
     file: `${STORE}/notes.ts`,
-    now: "for (const child of note.children ?? []) enqueueWithin(session, child);",
-    planted:
-      "for (const child of note.logs ? note.children ?? [] : []) enqueueWithin(session, child);",
+    now: "enqueueChildren(session, note.children ?? []);",
+    planted: "enqueueChildren(session, note.logs ? (note.children ?? []) : []);",
     breaks: "I8",
   },
   {
     name: "a run that failed has children",
     file: `${STORE}/settle.ts`,
-    now: "if (!isSuccess(settlement)) continue;",
-    planted: 'if (settlement.to === "cancelled") continue;',
+    now: "runs[index] !== null && isSuccess(settlement)",
+    planted: 'runs[index] !== null && settlement.to !== "cancelled"',
     breaks: "I2, I8",
+  },
+  {
+    name: "a phase is kept without a child that is stranded",
+    file: `${STORE}/enqueue.ts`,
+    now: "insistOnParents(children, enqueueWithin(session, children));",
+    planted: "void [insistOnParents, enqueueWithin(session, children)];",
+    breaks: "I2",
+  },
+  {
+    name: "a dependant of one that gave way does not wait for the holder of the key",
+    file: `${STORE}/after.ts`,
+    now: "idBytes(gaveWay.get(id) ?? id)",
+    planted: "idBytes(id)",
+    breaks: "I8",
   },
   {
     name: "notes are tried only once",

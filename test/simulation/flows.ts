@@ -3,7 +3,7 @@ import { idFromBytes } from "../../src/core/ids.ts";
 import { comesBefore } from "./order.ts";
 import type { Report, Rules, Step, Told } from "./invariants.ts";
 import type { JobEnd } from "./retention.ts";
-import type { PlaceRow } from "./rows.ts";
+import type { JobRow, PlaceRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";
 
 /** What a job was asked to wait for, by the hex of ids. */
@@ -12,6 +12,8 @@ export interface Wanted {
   readonly onFailed: "cancel" | "run";
   /** It takes nothing over from the job that it repeats. */
   readonly afresh: boolean;
+  /** Its dedup key, and where that is unique. */
+  readonly dedup: { readonly key: string; readonly type: string; readonly tenant: string } | null;
 }
 
 export const GATE_AFTER = 0;
@@ -20,6 +22,36 @@ export const GATE_KEY = -1;
 const STALE = 10;
 const FAILED = 6;
 const CANCELLED = 7;
+
+/** Where a new job names one that gave way to the holder of its key, that is what it waits for. */
+export function noteHolders(
+  step: Step,
+  wanted: Map<string, Wanted>,
+  count: (name: string) => void,
+): void {
+  const { before, after, changed, ends } = step;
+  for (const key of changed) {
+    const id = before.jobs.has(key) ? undefined : after.jobs.get(key)?.id;
+    const want = wanted.get(id ?? "");
+    if (id === undefined || want === undefined) continue;
+    const parents = want.after.map((parent) => {
+      if (after.keys.has(parent) || ends.has(parent)) return parent;
+      count("dependant of one that gave way");
+      return holderOf(step, wanted.get(parent)?.dedup) ?? parent;
+    });
+    wanted.set(id, { ...want, after: parents });
+  }
+}
+
+function holderOf({ before, after }: Step, dedup: Wanted["dedup"] = null): string | undefined {
+  const { names } = after;
+  const isHolder = ({ key, type, tenant, ...row }: JobRow): boolean =>
+    row.dedup === dedup?.key &&
+    names.get(type) === dedup?.type &&
+    names.get(tenant) === dedup?.tenant &&
+    finalState(before, key) === null;
+  return dedup === null ? undefined : [...after.jobs.values()].find(isHolder)?.id;
+}
 
 /** Answers what the feed must tell of it. */
 export function checkFlows(step: Step, rules: Rules, report: Report): readonly Told[] {

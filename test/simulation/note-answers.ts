@@ -1,5 +1,13 @@
 /** What the store answers about notes, exclusive names and jobs that wait for others. */
-import type { NewJob, NoteBody, Occupation, RunNote, SettleItem } from "../../src/store/store.ts";
+import type {
+  NewJob,
+  NoteAnswer,
+  NoteBody,
+  Occupation,
+  RunNote,
+  SettleAnswer,
+  SettleItem,
+} from "../../src/store/store.ts";
 import type { Report } from "./invariants.ts";
 import { restarts } from "./pipelines.ts";
 import { hexOf } from "./snapshot.ts";
@@ -42,9 +50,11 @@ export class NoteAnswers {
   /** What new jobs are to wait for, and which of them begin anew. */
   asking(verb: string, args: readonly any[]): void {
     const { wanted } = this.#parts.watch;
-    for (const { id, after, onFailed, afresh = false } of newJobsIn(verb, args)) {
-      const isPlain = after.length === 0 && !afresh;
-      if (!isPlain) wanted.set(hexOf(id), { after: after.map(hexOf), onFailed, afresh });
+    for (const job of newJobsIn(verb, args)) {
+      const { id, after, onFailed, afresh = false, type, tenant } = job;
+      const dedup = job.dedup === null ? null : { key: job.dedup.key, type, tenant };
+      const isPlain = after.length === 0 && !afresh && dedup === null;
+      if (!isPlain) wanted.set(hexOf(id), { after: after.map(hexOf), onFailed, afresh, dedup });
     }
   }
 
@@ -59,11 +69,11 @@ export class NoteAnswers {
     if (verb === "settle") this.#heardLastWords(args[0], answer);
   }
 
-  #heardNotes(notes: readonly RunNote[], answers: readonly string[]): void {
+  #heardNotes(notes: readonly RunNote[], answers: readonly NoteAnswer[]): void {
     const { watch, report, count } = this.#parts;
     notes.forEach((note, index) => {
       const { key, n, completed, children = [] } = note;
-      if (answers[index] === "refused") report("I17", `a note about job ${key} was refused`);
+      this.checkRefusal(`a note about job ${key}`, children, answers[index]);
       if (answers[index] === "stale") count("note of a zombie refused");
       const job = watch.committed.jobs.get(key);
       if (job === undefined || completed === undefined) return;
@@ -114,18 +124,36 @@ export class NoteAnswers {
     });
   }
 
-  /** They are there exactly when what they came with was kept, and those they wait for are. */
+  /** Nothing is refused but for the sake of a child whose job to run after is not there. */
+  checkRefusal(
+    what: string,
+    children: readonly NewJob[],
+    answer: NoteAnswer | SettleAnswer | undefined,
+  ): void {
+    const { report, count } = this.#parts;
+    if (answer === "refused") report("I17", `${what} was refused`);
+    if (typeof answer !== "object") return;
+    const { child, missing } = answer;
+    const isAsked = children.some(({ id, after }) => id === child && after.includes(missing));
+    const isThere = this.#parts.watch.committed.keys.has(hexOf(missing));
+    if (!isAsked || isThere) report("I17", `${what} was refused because of job ${missing}`);
+    count("undone with a stranded child");
+  }
+
+  /** They are there exactly when what they came with was kept, but for those that gave way. */
   checkChildren({ key, children, parent, isSuccess }: Asked): void {
     const { watch, report, count } = this.#parts;
     const isThere = (id: string): boolean => {
       return watch.committed.keys.has(hexOf(id)) || watch.pruned.has(hexOf(id));
     };
-    for (const { id, parentId, after } of children) {
-      const isWanted = (isSuccess || this.#born.has(id)) && after.every(isThere);
+    for (const { id, parentId, dedup } of children) {
+      const isWanted = isSuccess || this.#born.has(id);
       if (isWanted) this.#born.add(id);
-      if (isSuccess && !isWanted) count("child for whose sake nobody is there");
-      if (isThere(id) !== isWanted)
+      const gaveWay = isWanted && dedup !== null && !isThere(id);
+      if (gaveWay) count("child gave way");
+      else if (isThere(id) !== isWanted) {
         report("I2", `child ${id} of job ${key} is there: ${!isWanted}`);
+      }
       if (hexOf(parentId ?? id) !== parent) report("I17", `child ${id} has another parent`);
     }
   }

@@ -52,7 +52,7 @@ export async function carryOut(behaviour: Behaviour, bench: Bench): Promise<void
     case "units":
       return doUnits(bench, "ok");
     case "family":
-      return raise(bench);
+      if (await raise(bench)) bench.turns("fatal");
   }
 }
 
@@ -62,20 +62,18 @@ export async function carryOutPhase(behaviour: Behaviour, bench: Bench): Promise
   deeds.phaseBegins(doer, phase, Object(ctx.results));
   const isHere = PHASES[payload.token % PHASES.length] === phase;
   const strikes = isHere && !isBusy(behaviour) ? behaviour : "ok";
-  switch (phase) {
-    case "units":
-      return doUnits(bench, strikes);
-    case "publish":
-      await raise(bench);
-      break;
-    default:
-      await talk(bench);
-      await doStep(bench);
-      if (payload.token % 3 === 0) await raise(bench);
+  if (phase === "units") return doUnits(bench, strikes);
+  const isLast = phase === "publish";
+  if (!isLast) {
+    await talk(bench);
+    await doStep(bench);
   }
-  if (strikes === "child") return;
-  turns(strikes);
-  await behave(strikes, bench);
+  const strands = (isLast || payload.token % 3 === 0) && (await raise(bench));
+  if (strikes !== "child") {
+    turns(strikes);
+    await behave(strikes, bench);
+  }
+  if (strands) turns("fatal");
 }
 
 function isBusy(behaviour: Behaviour): behaviour is Busy {
@@ -176,14 +174,19 @@ function nameOf(number: number): string {
   return EXCLUSIVE_NAMES[number % EXCLUSIVE_NAMES.length] ?? EXCLUSIVE_NAMES[0];
 }
 
-/** Children: two in a row, and one that waits for a job that there is not. */
-async function raise({ payload, ctx }: Bench): Promise<void> {
+/**
+ * Children: two in a row, of which the first may give way to the holder of its key. Answers whether
+ * there is one more, which waits for a job that there is not: with it nothing is kept.
+ */
+async function raise({ payload, ctx }: Bench): Promise<boolean> {
   const { token } = payload;
   const child: Payload = { token: token + 1_000, runs: [token % 3 === 0 ? "fatal" : "ok"], ms: 5 };
-  const first = await ctx.enqueue(contracts[0], child);
+  const key = token % 4 > 1 ? { dedupKey: `f${token % 2}` } : {};
+  const first = await ctx.enqueue(contracts[0], child, key);
   const onFailed = token % 2 === 0 ? "run" : "cancel";
   await ctx.enqueue(contracts[1], { ...child, runs: ["ok"] }, { after: [first], onFailed });
-  if (token % 5 > 0) return;
+  if (token % 13 > 0) return false;
   const nobody = { id: first.id.replace(/^.{8}/, "00000000"), type: "alpha" };
   await ctx.enqueue(contracts[0], child, { after: [nobody] });
+  return true;
 }

@@ -23,7 +23,7 @@ import {
   type Told,
 } from "./invariants.ts";
 import { countFlowPaths } from "./flow-paths.ts";
-import type { Wanted } from "./flows.ts";
+import { noteHolders, type Wanted } from "./flows.ts";
 import { checkOrder } from "./order.ts";
 import {
   eventsAfter,
@@ -276,6 +276,7 @@ export class Watch implements Taps {
   #step(owner: Process, step: Step): void {
     const { rules, report } = this.#parts;
     const { before, after } = step;
+    noteHolders(step, this.wanted, this.#parts.count);
     if (before.workers !== after.workers) this.#checkWorkers(owner, step);
     this.#told.push(...checkStep(step, rules, report));
     checkOrder(step, report);

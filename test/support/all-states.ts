@@ -197,8 +197,8 @@ async function takeAll(store: JobStore, lane: Fate, buffer: boolean): Promise<Ba
 async function markStale(store: JobStore): Promise<void> {
   const { finishedMs } = retention();
   const periods = { finishedMs: { ...finishedMs, completed: -1, failed: -1 } };
-  const outlived = await store.outlived(periods, { fresh: true, limit: 20 });
-  await store.markStale(outlived.map(({ key }) => key));
+  const { jobs } = await store.outlived(periods, { fresh: true, limit: 20, from: null });
+  await store.markStale(jobs.map(({ key }) => key));
 }
 
 async function addFlows(

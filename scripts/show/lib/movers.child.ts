@@ -51,7 +51,7 @@ async function move(to: JobStore, order: MoveOrder, mover: number): Promise<Move
     const answeredAt = process.hrtime.bigint();
     if (isDeepStrictEqual(answer, ["recorded"])) {
       moves.push({ mover, unit, state, mark, askedAt, answeredAt });
-    } else refused.push(`${unit}: ${answer.join()}`);
+    } else refused.push(`${unit}: ${JSON.stringify(answer)}`);
   }
   return { moves, refused };
 }

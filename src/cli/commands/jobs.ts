@@ -152,8 +152,12 @@ function declareShow(jobs: Command, { terminal, end }: Shell): void {
         const attempts = await mill.jobs.attempts(id);
         const log = options.logs === true ? await new LogReader(mill.jobs, id).next() : null;
         const logs = log === null ? {} : { logs: log.lines };
-        const sheet = `${shownJob(job, attempts)}${log === null ? "" : shownLog(log)}`;
-        terminal.out(options.output === "json" ? json({ job, attempts, ...logs }) : sheet);
+        if (options.output === "json") {
+          terminal.out(json({ job, attempts, ...logs }));
+          return;
+        }
+        const sheet = shownJob(job, attempts, await waitsFor(mill, job));
+        terminal.out(`${sheet}${log === null ? "" : shownLog(log)}`);
       });
       end(EXIT.success);
     });
@@ -164,7 +168,14 @@ function shownLog({ missed, lines }: NewLines): string {
   return `\n${gone}${lines.length === 0 ? "Nothing was logged.\n" : shownLines(lines)}`;
 }
 
-function shownJob(job: JobView, attempts: readonly AttemptView[]): string {
+/** The jobs that it runs after, or the one that has its concurrency key. */
+async function waitsFor(mill: Millrace, { id, state }: JobView): Promise<string | null> {
+  if (state !== "scheduled" && state !== "queued") return null;
+  const { reason, sentence } = await mill.jobs.explain(id);
+  return reason === "after" || reason === "key" ? sentence : null;
+}
+
+function shownJob(job: JobView, attempts: readonly AttemptView[], waits: string | null): string {
   const tags = Object.entries(job.tags).map(([name, value]) => `${name}=${value}`);
   const sheet = properties([
     ["id", job.id],
@@ -185,6 +196,8 @@ function shownJob(job: JobView, attempts: readonly AttemptView[]): string {
     ["repeats", job.retryOf],
     ["idempotency key", job.idempotencyKey],
     ["dedup key", job.dedupKey],
+    ["concurrency key", job.concurrencyKey],
+    ["waits", waits],
     ["tags", tags.length === 0 ? null : tags.join(", ")],
     ["payload", JSON.stringify(job.payload)],
     ["result", job.finishedAt === null ? null : JSON.stringify(job.result)],
@@ -233,7 +246,7 @@ On a terminal, phases, units, rate, time left and the last log line are drawn an
 Elsewhere every change is a line. With -o json the result is the whole job, with -o ndjson every
 event is a line on stdout. NO_COLOR=1 takes the colours away.
 
-Exit codes: 0 completed, 1 failed, 3 completed with errors, 4 cancelled,
+Exit codes: 0 completed, 1 failed or no longer there, 3 completed with errors, 4 cancelled,
 124 still not over after --timeout, 130 detached by Ctrl-C (the job goes on).
 `;
 

@@ -47,8 +47,8 @@ export function declareLogs(
 const HELP_AFTER = `
 Of each job the newest 1,000 lines are kept, and no more than 65,536 characters.
 
-Exit codes with --follow: 0 completed, 1 failed, 3 completed with errors, 4 cancelled,
-130 detached by Ctrl-C (the job goes on).
+Exit codes with --follow: 0 completed, 1 failed or no longer there, 3 completed with errors,
+4 cancelled, 130 detached by Ctrl-C (the job goes on).
 `;
 
 /** Lines as they are printed for people: one that has several keeps them, set in. */

@@ -2,6 +2,7 @@
 import type { JobId } from "../../core/job.ts";
 import { sameBody } from "../body.ts";
 import { stateCodec } from "../codes.ts";
+import { noteWay } from "../gave-way.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
 import type { Filed } from "./filing.ts";
 import type { BodyRow, QueryTuples } from "./rows.ts";
@@ -57,6 +58,15 @@ export function repeated({ job, type, tenant }: Filed, body: BodyRow | undefined
     sameBody(body.payload, job.payload);
   if (!isSame) return { status: "refused", code: "ID_CONFLICT", holder: job.id };
   return { status: "existing", id: job.id, state: stateCodec.word(body.state), by: "id" };
+}
+
+/** Notes which of the jobs gave way, and to whom. */
+export function noteWays(
+  gaveWay: Map<JobId, JobId>,
+  jobs: readonly Pick<Filed, "job">[],
+  answers: readonly EnqueueAnswer[],
+): void {
+  answers.forEach((answer, index) => noteWay(gaveWay, jobs[index]!.job.id, answer));
 }
 
 /** When the answer to the first try was lost, what the second finds is taken for its work. */

@@ -40,12 +40,14 @@ export async function inParts<Item, Answer>(
   transaction: Transaction,
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<readonly Answer[]>,
-  refused: (item: Item) => Answer,
+  refused: (item: Item, error: unknown) => Answer,
 ): Promise<readonly Answer[]> {
   if (items.length === 0) return [];
-  const answers = await transaction.part(() => work(items));
+  const answers = await transaction.part<readonly Answer[] | null>(
+    () => work(items),
+    (error) => (items.length === 1 ? items.map((item) => refused(item, error)) : null),
+  );
   if (answers !== null) return answers;
-  if (items.length === 1) return items.map(refused);
   const middle = Math.ceil(items.length / 2);
   return [
     ...(await inParts(transaction, items.slice(0, middle), work, refused)),

@@ -4,8 +4,10 @@
  * that they come to be in the order in which they were asked for.
  */
 import type { JobId } from "../../core/job.ts";
+import { noteWay, type GaveWay } from "../gave-way.ts";
+import { insistOnParents } from "../stranded.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
-import { answersOf, missingOf, owned, refusal, withRepeats } from "./answers.ts";
+import { answersOf, missingOf, noteWays, owned, refusal, withRepeats } from "./answers.ts";
 import { inParts, loadsOf, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";
 import { Turns } from "./turns.ts";
@@ -31,37 +33,63 @@ const ALONE_AT_ONCE = 3;
 /** What a job weighs besides its payload, and each that it is to run after. */
 const JOB_BYTES = 300;
 const PARENT_BYTES = 40;
+const NOBODY: GaveWay = new Map();
 
-type Way = Coalescer<NewJob, EnqueueAnswer>;
+/** A job on its way, and those that gave way before in the same call. */
+interface Asked {
+  readonly job: NewJob;
+  readonly earlier: GaveWay;
+}
 
 export class Enqueuer {
-  readonly #plain: Way;
-  readonly #keyed: Way;
+  readonly #plain: Coalescer<NewJob, EnqueueAnswer>;
+  readonly #keyed: Coalescer<Asked, EnqueueAnswer>;
 
   constructor(session: Session) {
     const turns = new Turns(ALONE_AT_ONCE);
-    const common = {
-      flightsMax: FLIGHTS_MAX,
-      crowd: CROWD,
-      weightMax: BATCH_BYTES_MAX,
-      weigh: bytesOf,
-    };
+    const common = { flightsMax: FLIGHTS_MAX, crowd: CROWD, weightMax: BATCH_BYTES_MAX };
     this.#plain = new Coalescer({
       ...common,
       itemsMax: BATCH_JOBS_MAX,
+      weigh: bytesOf,
       flush: (jobs) => withNames(session, jobs, (filed) => flushPlain(session, filed)),
     });
     this.#keyed = new Coalescer({
       ...common,
       itemsMax: BATCH_KEYED_MAX,
-      flush: (jobs) => withNames(session, jobs, (filed) => flushKeyed(session, filed, turns)),
+      weigh: ({ job }) => bytesOf(job),
+      flush: (asked) =>
+        withNames(
+          session,
+          asked.map(({ job }) => job),
+          (filed) => flushKeyed(session, filed, earlierOf(asked), turns),
+        ),
     });
   }
 
   /** Resolves once the jobs are durable; the answers stand in the order of the jobs. */
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
-    return sendBy(jobs.some(hasKeys) ? this.#keyed : this.#plain, jobs);
+    const loads = loadsOf(jobs, bytesOf, CALL_BYTES_MAX);
+    const answers: EnqueueAnswer[] = [];
+    if (!jobs.some(hasKeys)) {
+      for (const load of loads) answers.push(...(await this.#plain.add(load)));
+      return answers;
+    }
+    const earlier = new Map<JobId, JobId>();
+    for (const load of loads) {
+      const asked = load.map((job) => ({ job, earlier }));
+      const own = await this.#keyed.add(asked);
+      noteWays(earlier, asked, own);
+      answers.push(...own);
+    }
+    return answers;
   }
+}
+
+/** Those of all calls in a batch, for ids are unique. Calls of one load have none. */
+function earlierOf(asked: readonly Asked[]): GaveWay {
+  const calls = new Set(asked.map(({ earlier }) => earlier));
+  return new Map([...calls].flatMap((earlier) => [...earlier]));
 }
 
 type Later<Answer> = Answer | Promise<Answer>;
@@ -78,12 +106,6 @@ async function withNames(
   return filed.map((job, index) => (job === null ? refusal(jobs[index]!) : answers.next().value!));
 }
 
-async function sendBy(way: Way, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
-  const answers: EnqueueAnswer[] = [];
-  for (const load of loadsOf(jobs, bytesOf, CALL_BYTES_MAX)) answers.push(...(await way.add(load)));
-  return answers;
-}
-
 /**
  * Enqueues jobs inside another verb's transaction; {@link fileJobs} comes before it begins. A job
  * with a value that the database does not take is refused by itself.
@@ -94,10 +116,23 @@ export async function enqueueWithin(
   originals: readonly NewJob[],
 ): Promise<readonly EnqueueAnswer[]> {
   const known = jobs.filter((job) => job !== null);
-  const answers = (await insertParts(transaction, known)).values();
+  const answers = (await insertParts(transaction, known, NOBODY)).values();
   return jobs.map((job, index) =>
     job === null ? refusal(originals[index]!) : answers.next().value!,
   );
+}
+
+/** Enqueues what phases, and the ends of runs, bring into being. */
+export async function enqueueChildren(
+  transaction: Transaction,
+  parents: readonly {
+    readonly children: readonly NewJob[];
+    readonly filed: readonly (Filed | null)[];
+  }[],
+): Promise<void> {
+  const children = parents.flatMap((parent) => parent.children);
+  const filed = parents.flatMap((parent) => parent.filed);
+  insistOnParents(children, await enqueueWithin(transaction, filed, children));
 }
 
 /** One statement for the whole batch. Only when it is refused, it is looked at more closely. */
@@ -113,7 +148,9 @@ async function flushPlain(
       if (failureOf(error) !== "refused") throw error;
     }
     // An id is taken, perhaps by a first try whose answer was lost, or a value is not.
-    const answers = await session.transaction((transaction) => insertParts(transaction, jobs));
+    const answers = await session.transaction((transaction) =>
+      insertParts(transaction, jobs, NOBODY),
+    );
     return owned(answers, isRepeat);
   });
 }
@@ -147,38 +184,61 @@ async function insertNew(
 async function flushKeyed(
   session: Session,
   jobs: readonly Filed[],
+  earlier: GaveWay,
   turns: Turns,
 ): Promise<readonly Later<EnqueueAnswer>[]> {
   try {
-    return await sendKeyed(session, jobs);
+    return await sendKeyed(session, jobs, earlier);
   } catch (error) {
     if (failureOf(error) !== "locked") throw error;
   }
   const plain = jobs.filter(({ job }) => !hasKeys(job));
   const plainAnswers = (plain.length > 0 ? await flushPlain(session, plain) : []).values();
-  const last = new Map<string, Promise<unknown>>();
+  const last = new Map<string, Promise<EnqueueAnswer>>();
   return jobs.map((job) => {
     if (!hasKeys(job.job)) return plainAnswers.next().value!;
     const marks = marksOf(job);
     // Those that share a key take their turns, and parents come first.
-    const before = Promise.allSettled(
-      [...marks, ...parentMarks(job)].map((mark) => last.get(mark) ?? Promise.resolve()),
-    );
-    const answer = before.then(() => sendAlone(session, job, turns));
+    const before = [...parentMarks(job), ...marks].map((mark) => {
+      return last.get(mark) ?? Promise.resolve(null);
+    });
+    const answer = Promise.allSettled(before).then((settled) => {
+      const gaveWay = waysOf(job, settled, earlier);
+      return untilFree(session, () => turns.take(() => sendAlone(session, job, gaveWay)));
+    });
     for (const mark of marks) last.set(mark, answer);
     return answer;
   });
 }
 
-async function sendAlone(session: Session, job: Filed, turns: Turns): Promise<EnqueueAnswer> {
-  const [answer] = await untilFree(session, () => turns.take(() => sendKeyed(session, [job])));
+/** Those that gave way among the jobs that one is to run after. Their answers come first. */
+function waysOf(
+  { job }: Filed,
+  settled: readonly PromiseSettledResult<EnqueueAnswer | null>[],
+  earlier: GaveWay,
+): GaveWay {
+  const gaveWay = new Map(earlier);
+  job.after.forEach((id, index) => {
+    const parent = settled[index];
+    const answer = parent?.status === "fulfilled" ? parent.value : null;
+    if (answer !== null) noteWay(gaveWay, id, answer);
+  });
+  return gaveWay;
+}
+
+async function sendAlone(session: Session, job: Filed, earlier: GaveWay): Promise<EnqueueAnswer> {
+  const [answer] = await sendKeyed(session, [job], earlier);
   return answer ?? refusal(job.job);
 }
 
-function sendKeyed(session: Session, jobs: readonly Filed[]): Promise<readonly EnqueueAnswer[]> {
+function sendKeyed(
+  session: Session,
+  jobs: readonly Filed[],
+  earlier: GaveWay,
+): Promise<readonly EnqueueAnswer[]> {
   return repeating(session.dice, async (isRepeat) => {
     const insert = async (work: typeof insertWhole): Promise<readonly EnqueueAnswer[]> =>
-      session.transaction((transaction) => work(transaction, jobs), { lockMs: LOCK_MS });
+      session.transaction((transaction) => work(transaction, jobs, earlier), { lockMs: LOCK_MS });
     try {
       return owned(await insert(insertWhole), isRepeat);
     } catch (error) {
@@ -191,18 +251,24 @@ function sendKeyed(session: Session, jobs: readonly Filed[]): Promise<readonly E
 function insertParts(
   transaction: Transaction,
   jobs: readonly Filed[],
+  earlier: GaveWay,
 ): Promise<readonly EnqueueAnswer[]> {
-  const insert = (part: readonly Filed[]): Promise<readonly EnqueueAnswer[]> =>
-    insertWhole(transaction, part);
+  const gaveWay = new Map(earlier);
+  const insert = async (part: readonly Filed[]): Promise<readonly EnqueueAnswer[]> => {
+    const answers = await insertWhole(transaction, part, gaveWay);
+    noteWays(gaveWay, part, answers);
+    return answers;
+  };
   return inParts(transaction, jobs, insert, ({ job }) => refusal(job));
 }
 
 function insertWhole(
   transaction: Transaction,
   jobs: readonly Filed[],
+  earlier: GaveWay,
 ): Promise<readonly EnqueueAnswer[]> {
   const isKeyed = jobs.some(({ job }) => hasKeys(job));
-  return isKeyed ? enqueueKeyed(transaction, jobs) : insertPlain(transaction, jobs);
+  return isKeyed ? enqueueKeyed(transaction, jobs, earlier) : insertPlain(transaction, jobs);
 }
 
 async function insertPlain(

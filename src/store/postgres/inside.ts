@@ -8,8 +8,9 @@
  * the whole database; workers find these jobs when they poll.
  */
 import { MillraceError } from "../../core/errors.ts";
+import type { JobId } from "../../core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
-import { answersOf } from "./answers.ts";
+import { answersOf, noteWays } from "./answers.ts";
 import { loadsOf } from "./batches.ts";
 import { bytesOf, CALL_BYTES_MAX } from "./enqueue.ts";
 import { Outdated } from "./errors.ts";
@@ -96,7 +97,12 @@ async function writeKeyed(
 ): Promise<EnqueueAnswer[]> {
   const tidings = new Tidings();
   const answers: EnqueueAnswer[] = [];
-  for (const load of loads) answers.push(...(await enqueueKeyed({ ...sql, tidings }, load)));
+  const gaveWay = new Map<JobId, JobId>();
+  for (const load of loads) {
+    const own = await enqueueKeyed({ ...sql, tidings }, load, gaveWay);
+    noteWays(gaveWay, load, own);
+    answers.push(...own);
+  }
   await tidings.write(sql);
   return answers;
 }

@@ -22,19 +22,24 @@ export async function wavesOf(
   const held = await holdersOf(transaction, jobs);
   const waves: Bound[][] = [];
   const next = new Map<string, number>();
+  const named = new Map<string, number>();
   let [afterDisturbing, afterLooking] = [0, 0];
   for (const bound of jobs) {
     const marks = marksOf(bound.filed);
+    const parents = parentMarks(bound.filed);
     const disturbs = disturbsAnother(bound, held, next);
     const looks = looksAtOthers(bound, held, next);
     const turn = Math.max(
-      ...[...marks, ...parentMarks(bound.filed)].map((mark) => next.get(mark) ?? 0),
+      ...[...marks, ...parents].map((mark) => next.get(mark) ?? 0),
+      // Who names a job that comes later in the call must not find it.
+      named.get(idMark(bound.filed.job.id)) ?? 0,
       looks ? afterDisturbing : 0,
       disturbs ? afterLooking : 0,
     );
     if (disturbs) afterDisturbing = Math.max(afterDisturbing, turn + 1);
     if (looks) afterLooking = Math.max(afterLooking, turn + 1);
     for (const mark of marks) next.set(mark, turn + 1);
+    for (const mark of parents) named.set(mark, Math.max(named.get(mark) ?? 0, turn + 1));
     const wave = waves[turn];
     if (wave === undefined) waves[turn] = [bound];
     else wave.push(bound);

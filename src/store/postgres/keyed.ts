@@ -8,6 +8,7 @@
 import type { JobId } from "../../core/job.ts";
 import { bodyHash } from "../body.ts";
 import { stateCodec } from "../codes.ts";
+import { noteWay, type GaveWay } from "../gave-way.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../store.ts";
 import { repeated } from "./answers.ts";
 import { Outdated } from "./errors.ts";
@@ -20,16 +21,22 @@ import { list, uuidOf, uuids } from "./values.ts";
 
 /**
  * The answers stand in the order of the jobs, and so do their numbers: a job is as old as its place
- * in the call says. Those that share a key take their turns.
+ * in the call says. Those that share a key take their turns. `earlier` are those that gave way
+ * before in the same call.
  */
 export async function enqueueKeyed(
   transaction: Writing,
   jobs: readonly Filed[],
+  earlier: GaveWay,
 ): Promise<readonly EnqueueAnswer[]> {
   const answers = new Map<Filed, EnqueueAnswer>();
+  const gaveWay = new Map(earlier);
   const bound = await draw(transaction, jobs);
   for (const wave of await wavesOf(transaction, bound)) {
-    for (const [job, answer] of await enqueueWave(transaction, wave)) answers.set(job, answer);
+    for (const [filed, answer] of await enqueueWave(transaction, wave, gaveWay)) {
+      answers.set(filed, answer);
+      noteWay(gaveWay, filed.job.id, answer);
+    }
   }
   return jobs.map((job) => answers.get(job)!);
 }
@@ -37,14 +44,18 @@ export async function enqueueKeyed(
 type Answers = Map<Filed, EnqueueAnswer>;
 
 /** Jobs of which no two share an id or a key, so that none changes the fate of another. */
-async function enqueueWave(transaction: Writing, wave: readonly Bound[]): Promise<Answers> {
+async function enqueueWave(
+  transaction: Writing,
+  wave: readonly Bound[],
+  gaveWay: GaveWay,
+): Promise<Answers> {
   const answers: Answers = new Map();
   const open = (): Bound[] => wave.filter(({ filed }) => !answers.has(filed));
   // Its own id comes first: a repeat is no rival.
   await findRepeats(transaction, filedOf(wave), answers);
   await takeIdempotency(transaction, filedOf(open()), answers);
   const bound = open();
-  const parents = await findParents(transaction, bound);
+  const parents = await findParents(transaction, bound, gaveWay);
   await takeDedup(transaction, bound, answers, parents);
   refuseStray(open(), answers, parents);
   await giveBack(transaction, bound, answers);
@@ -258,19 +269,18 @@ async function insert(
   parents: Parents,
 ): Promise<void> {
   if (jobs.length === 0) return;
+  const needs = needsOf(jobs, parents);
   const [made] = await transaction.tuples("insert_jobs", {
     jobs: JSON.stringify(jobs.map(({ filed, key }) => rowOf(filed, key))),
-    needs: JSON.stringify(needsOf(jobs, parents)),
+    needs: JSON.stringify(needs),
     asked: jobs.length,
   });
   const [count, scheduled, , keys] = made ?? [0, null, null, null];
   if (count < jobs.length) throw new Outdated("an id was taken meanwhile");
   const heirs = jobs.filter(({ filed }) => isHeir(filed.job)).map(({ key }) => key);
   if (heirs.length > 0) await transaction.run("take_over", { keys: list(heirs) });
-  const dependants = jobs.filter(({ filed }) => filed.job.after.length > 0);
-  if (dependants.length > 0) {
-    transaction.tidings.leaveDependants(dependants.map(({ key }) => key));
-  }
+  const dependants = new Set(needs.map(({ job }) => job));
+  if (dependants.size > 0) transaction.tidings.leaveDependants([...dependants]);
   transaction.tidings.tell({ kind: "job:enqueued", jobs: keys ?? [] });
   transaction.tidings.wake();
   const isLater = new Set(scheduled);

@@ -3,10 +3,11 @@
  * calls share a transaction, and notes about one run stay in their order.
  */
 import { isOnlyProgress } from "../note-rows.ts";
+import { refusalBy } from "../stranded.ts";
 import type { JobKey, NewJob, NoteAnswer, RunNote } from "../store.ts";
 import { inParts, loadsOf, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";
-import { enqueueWithin } from "./enqueue.ts";
+import { enqueueChildren } from "./enqueue.ts";
 import { failureOf } from "./errors.ts";
 import { fileJobs, type Filed } from "./filing.ts";
 import { findRun, holdLeases, lockLeases, proofOf } from "./held.ts";
@@ -141,7 +142,7 @@ async function recordTogether(
         await lockLeases(transaction, notes);
         const recordPart = (part: readonly FiledNote[]): Promise<readonly NoteAnswer[]> =>
           recordEach(transaction, part, relaxed);
-        return inParts(transaction, filed, recordPart, () => "refused");
+        return inParts(transaction, filed, recordPart, (_, error) => refusalBy(error));
       },
       { lockMs: LOCK_MS },
     );
@@ -170,10 +171,6 @@ async function recordEach(
     held.map(({ note }) => note),
     { relaxed },
   );
-  await enqueueWithin(
-    transaction,
-    held.flatMap(({ filed }) => filed),
-    held.flatMap(({ children }) => children),
-  );
+  await enqueueChildren(transaction, held);
   return notes.map((note) => (isHeld(note) ? "recorded" : "stale"));
 }

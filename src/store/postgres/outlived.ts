@@ -6,18 +6,23 @@
  * index. So each search remembers up to where there was nothing. What has changed before that
  * place, such as by a late commit, is found by a second look, which goes round in short stretches;
  * if one takes long, the next is not made soon.
+ *
+ * Whoever asks for the jobs themselves goes through them page by page, from that place on, and may
+ * leave some as they are. So only the first page of a sweep, and what follows as long as nothing
+ * was found, moves the place on.
  */
 import { STATES, isFinal, type FinalState } from "../../core/job.ts";
 import { stateCodec } from "../codes.ts";
 import { bounded } from "../limits.ts";
-import type { JobKey, JobRecord, Periods } from "../store.ts";
+import { START, byEnd, earlier, later, pageOf, type Look } from "../order-of-ends.ts";
+import type { EndPlace, JobKey, Outlived, OutlivedPage, Periods } from "../store.ts";
 import { recordsOf } from "./inspect.ts";
 import { keptBy } from "./kept.ts";
 import { Rest } from "./rest.ts";
 import type { Session } from "./session.ts";
 import { list } from "./values.ts";
 
-/** Jobs that one look may walk past, besides those that it finds. */
+/** Jobs that one look may walk past. What is to be removed comes on top. */
 const DEPTH = 2_000;
 const LIMIT_MAX = 1_000;
 /** A second look that takes longer may take a twentieth of the time. */
@@ -26,46 +31,78 @@ const LOOK_MS_MAX = 250;
 const AGE_MS_MAX = 3_155_760_000_000;
 
 /** What the jobs are looked for. Each purpose passes over others. */
-export type Purpose = "prune" | "show" | "mark";
+type Purpose = "prune" | "show" | "mark";
 
 export async function outlived(
   session: Session,
   periods: Periods,
-  { fresh, limit }: { readonly fresh: boolean; readonly limit: number },
-): Promise<readonly JobRecord[]> {
-  const purpose = fresh ? "mark" : "show";
-  const { keys } = await findOutlived(session, purpose, periods, bounded(limit, LIMIT_MAX));
-  if (keys.length === 0) return [];
+  { fresh, limit: wanted, from }: OutlivedPage,
+): Promise<Outlived> {
+  const limit = bounded(wanted, LIMIT_MAX);
+  if (limit === 0) return { jobs: [], next: from };
+  const searches = await searchesOf(session, fresh ? "mark" : "show", periods);
+  if (from === null) await setBack(session, searches, fresh);
+  const ahead = searches.map(({ hand, ...each }) => {
+    return { ...each, from: from === null ? hand.reached : later(from, hand.reached), end: END };
+  });
+  const looks = await lookThrough(session, ahead, { isFresh: fresh, limit, depth: DEPTH });
+  for (const [index, { hand }] of searches.entries()) {
+    // One that begins further on does not know what is left before it.
+    if (ahead[index]?.from === hand.reached) hand.reached = looks[index]?.stop ?? hand.reached;
+  }
+  const { keys, next } = pageOf(looks, limit);
+  if (keys.length === 0) return { jobs: [], next };
   const rows = await session.read.all("jobs_by_keys", { keys: list(keys) });
-  return recordsOf(session.names, rows);
+  return { jobs: await recordsOf(session.names, rows), next };
 }
 
-/** Jobs whose time is over, longest ended first. `isCut`: there may be more than it looked at. */
+/** The second look of a sweep. What it finds may be left as it is: the hands wait before that. */
+async function setBack(
+  session: Session,
+  searches: readonly Search[],
+  isFresh: boolean,
+): Promise<void> {
+  const look = { isFresh, limit: 1, depth: DEPTH };
+  const late = await keptFor(session).rest.take(() =>
+    lookThrough(session, searches.map(behind), look),
+  );
+  for (const [index, { jobs, stop, far }] of (late ?? []).entries()) {
+    const hand = searches[index]?.hand;
+    if (hand === undefined) continue;
+    hand.again = far ?? START;
+    if (jobs.length > 0) hand.reached = earlier(hand.reached, stop);
+  }
+}
+
+/**
+ * Jobs to be removed, longest ended first. `isCut`: there may be more than it looked at. All that
+ * are found go, so that no search comes upon them again.
+ */
 export async function findOutlived(
   session: Session,
-  purpose: Purpose,
   periods: Periods,
   limit: number,
 ): Promise<{ readonly keys: readonly JobKey[]; readonly isCut: boolean }> {
-  const { hands, rest } = keptFor(session);
-  const classes = await classesOf(session, periods);
-  const searches = classes.map((each) => ({ ...each, hand: hands.of(purpose, each) }));
-  const look = { isFresh: purpose === "mark", limit };
+  const searches = await searchesOf(session, "prune", periods);
+  const look = { isFresh: false, limit, depth: limit + DEPTH };
   const ahead = searches.map(({ hand, ...each }) => ({ ...each, from: hand.reached, end: END }));
-  const behind = searches.map(({ hand, ...each }) => ({
-    ...each,
-    from: hand.again,
-    end: hand.reached,
-  }));
+  const before = searches.map(behind);
   const found = await lookThrough(session, ahead, look);
-  const late = (await rest.take(() => lookThrough(session, behind, look))) ?? [];
+  const { rest } = keptFor(session);
+  const late = (await rest.take(() => lookThrough(session, before, look))) ?? [];
   for (const [index, { hand }] of searches.entries()) {
     hand.reached = found[index]?.stop ?? hand.reached;
-    if (late.length > 0) hand.again = late[index]?.next ?? START;
+    if (late.length > 0) hand.again = againAfter(late[index]);
   }
   const jobs = [...late, ...found].flatMap((each) => each.jobs).toSorted(byEnd);
-  const isCut = found.some((each) => each.isCut && each.jobs.length === 0);
+  const isCut = found.some((each) => each.far !== null && each.jobs.length === 0);
   return { keys: [...new Set(jobs.map(({ key }) => key))].slice(0, limit), isCut };
+}
+
+/** What was found stays in sight until it is gone; behind the end it begins anew. */
+function againAfter(look: Looked | undefined): EndPlace {
+  if (look === undefined) return START;
+  return look.jobs.length > 0 || look.far !== null ? look.stop : START;
 }
 
 /** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
@@ -97,19 +134,12 @@ export function age(ms: number): number {
   return bounded(ms, AGE_MS_MAX);
 }
 
-/** A place in the order of ends. */
-interface Place {
-  readonly at: number;
-  readonly key: JobKey;
-}
-
-const START: Place = { at: 0, key: 0 };
-const END: Place = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
+const END: EndPlace = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
 
 /** Up to where there was nothing, and how far the second look has come before that. */
 interface Hand {
-  reached: Place;
-  again: Place;
+  reached: EndPlace;
+  again: EndPlace;
 }
 
 class Hands {
@@ -125,25 +155,43 @@ class Hands {
 
 const keptFor = keptBy(() => ({ hands: new Hands(), rest: new Rest(LOOK_MS_MAX) }));
 
-/** A part of the order of ends of one class. */
-interface Stretch extends Class {
-  readonly from: Place;
-  readonly end: Place;
+interface Search extends Class {
+  readonly hand: Hand;
 }
 
-interface Looked {
-  readonly jobs: readonly Place[];
+async function searchesOf(
+  session: Session,
+  purpose: Purpose,
+  periods: Periods,
+): Promise<readonly Search[]> {
+  const { hands } = keptFor(session);
+  const classes = await classesOf(session, periods);
+  return classes.map((each) => ({ ...each, hand: hands.of(purpose, each) }));
+}
+
+/** A part of the order of ends of one class. */
+interface Stretch extends Class {
+  readonly from: EndPlace;
+  readonly end: EndPlace;
+}
+
+function behind({ hand, ...each }: Search): Stretch {
+  return { ...each, from: hand.again, end: hand.reached };
+}
+
+interface Looked extends Look {
   /** Before the first job that was found, or up to where there was none. */
-  readonly stop: Place;
-  /** Where the stretch goes on; null: it was looked through. */
-  readonly next: Place | null;
-  readonly isCut: boolean;
+  readonly stop: EndPlace;
 }
 
 async function lookThrough(
   { read }: Session,
   stretches: readonly Stretch[],
-  { isFresh, limit }: { readonly isFresh: boolean; readonly limit: number },
+  {
+    isFresh,
+    limit,
+    depth,
+  }: { readonly isFresh: boolean; readonly limit: number; readonly depth: number },
 ): Promise<readonly Looked[]> {
   const ages = stretches.map(({ state, type, others, ms, from, end }, turn) => ({
     turn,
@@ -160,20 +208,15 @@ async function lookThrough(
     ages: JSON.stringify(ages),
     fresh: isFresh,
     limit,
-    depth: limit + DEPTH,
+    depth,
   });
   return stretches.map((_, turn) => {
     const own = rows.filter((row) => row.turn === turn);
     const jobs = own.filter((row) => row.is_found).map(({ at, key }) => ({ at, key }));
     const last = own.find((row) => !row.is_found);
+    const reached = { at: last?.at ?? 0, key: last?.key ?? 0 };
     const [first] = jobs;
-    const before = first === undefined ? null : { at: first.at, key: first.key - 1 };
-    const isCut = last?.is_cut === true;
-    const stop = before ?? { at: last?.at ?? 0, key: last?.key ?? 0 };
-    return { jobs, stop, next: before !== null || isCut ? stop : null, isCut };
+    const stop = first === undefined ? reached : { at: first.at, key: first.key - 1 };
+    return { jobs, stop, far: last?.is_cut === true ? reached : null };
   });
-}
-
-function byEnd(left: Place, right: Place): number {
-  return left.at - right.at || left.key - right.key;
 }

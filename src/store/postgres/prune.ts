@@ -28,7 +28,7 @@ export async function prune(
   const { write, dice } = session;
   // Before the jobs: the word that one is gone stays at least until the next call.
   const events = await pruneEvents(session, retention, limit);
-  const outlived = await findOutlived(session, "prune", retention, limit);
+  const outlived = await findOutlived(session, retention, limit);
   const { count: jobs, waiting } = await removeJobs(session, outlived.keys, retention);
   const idempotencyKeys = await pruneIdempotency(session, limit);
   const deadLetters = await repeating(dice, () =>

@@ -27,9 +27,9 @@ export interface Writing extends Sql {
 export interface Transaction extends Writing {
   /**
    * Runs a part that may be undone by itself. When the database does not take a value in it, the
-   * part alone is undone, with its words to the feed, and the answer is null.
+   * part alone is undone, with its words to the feed, and `refused` answers instead.
    */
-  part<Answer>(work: () => Promise<Answer>): Promise<Answer | null>;
+  part<Answer>(work: () => Promise<Answer>, refused: (error: unknown) => Answer): Promise<Answer>;
 }
 
 interface SessionOptions {
@@ -135,7 +135,7 @@ export class Session {
   #transactionOn(client: PgClient, lockMs: number): Transaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
     const tidings = new Tidings();
-    return { ...sql, tidings, part: (work) => partOf(sql, tidings, work) };
+    return { ...sql, tidings, part: (...part) => partOf(sql, tidings, ...part) };
   }
 }
 
@@ -150,7 +150,8 @@ async function partOf<Answer>(
   sql: Sql,
   tidings: Tidings,
   work: () => Promise<Answer>,
-): Promise<Answer | null> {
+  refused: (error: unknown) => Answer,
+): Promise<Answer> {
   const mark = tidings.mark();
   await sql.run("save_part", {});
   try {
@@ -162,7 +163,7 @@ async function partOf<Answer>(
     await sql.run("undo_part", {});
     await sql.run("keep_part", {});
     tidings.dropSince(mark);
-    return null;
+    return refused(error);
   }
 }
 

@@ -4,11 +4,12 @@
  */
 import type { Settlement } from "../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../codes.ts";
+import { refusalBy } from "../stranded.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../store.ts";
 import { inParts, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";
 import { endRuns } from "./ends.ts";
-import { enqueueWithin } from "./enqueue.ts";
+import { enqueueChildren } from "./enqueue.ts";
 import { failureOf } from "./errors.ts";
 import { fileJobs, type Filed } from "./filing.ts";
 import { holdLeases, lockLeases, proofOf, takeRun } from "./held.ts";
@@ -119,8 +120,8 @@ function withoutChildren(item: SettleItem): FiledItem {
 }
 
 /**
- * The quick way for the whole batch. Only when it is refused, because of a value or because a run
- * has ended before, or when two speak of one run, each item is looked at.
+ * The quick way for the whole batch. Only when it is refused, because of a value or a child or
+ * because a run has ended before, or when two speak of one run, each item is looked at.
  */
 async function unlessRefused(
   session: Session,
@@ -252,7 +253,7 @@ function settleParts(
 ): Promise<readonly SettleAnswer[]> {
   const settlePart = (part: readonly FiledItem[]): Promise<readonly SettleAnswer[]> =>
     settleEach(transaction, part);
-  return inParts(transaction, items, settlePart, () => "refused");
+  return inParts(transaction, items, settlePart, (_, error) => refusalBy(error));
 }
 
 /** Each by its own lease and run; of two that speak of one run the first counts. */
@@ -279,11 +280,9 @@ async function settleEach(
   if (finished.length > 0) {
     await transaction.run("delete_leases", { numbers: list(finished.map(({ number }) => number)) });
   }
-  const accepted = items.filter((_, index) => taken[index] !== null);
-  await enqueueWithin(
+  await enqueueChildren(
     transaction,
-    accepted.flatMap(({ filed }) => filed),
-    accepted.flatMap(({ children }) => children),
+    items.filter((_, index) => taken[index] !== null),
   );
   return taken.map((run) => (run === null ? "stale" : "settled"));
 }

@@ -295,11 +295,8 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => prune(session, retention, limit));
   }
 
-  async outlived(
-    periods: port.Periods,
-    which: Parameters<port.JobStore["outlived"]>[1],
-  ): Promise<readonly port.JobRecord[]> {
-    return this.#run((session) => outlived(session, periods, which));
+  async outlived(periods: port.Periods, page: port.OutlivedPage): Promise<port.Outlived> {
+    return this.#run((session) => outlived(session, periods, page));
   }
 
   async markStale(keys: readonly port.JobKey[]): Promise<number> {

@@ -7,6 +7,7 @@ import type { JobId } from "../../core/job.ts";
 import { GATE_AFTER, stateCodec } from "../codes.ts";
 import { afterReason } from "../end.ts";
 import { bounded } from "../limits.ts";
+import type { GaveWay } from "../gave-way.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../store.ts";
 import type { QueryRows } from "./rows.ts";
 import { putWaiting, type Session, type Waiting } from "./session.ts";
@@ -17,21 +18,30 @@ const PROCEED_MAX = 1_000;
 
 type EndedRow = QueryRows["next_ended"];
 
-/** The refusal of a job that names one to run after which there is not. */
-export function unknownParent({ sql }: Session, job: NewJob): EnqueueAnswer | null {
-  const missing = job.after.find((id) => sql.get("find_key", { id: idBytes(id) }) === undefined);
-  if (missing === undefined) return null;
-  return { status: "refused", code: "AFTER_UNKNOWN", holder: missing };
+/** What a new job is to run after; its refusal when there is no such job. */
+export function parentsOf(
+  { sql }: Session,
+  { after }: NewJob,
+  gaveWay: GaveWay,
+): ReadonlySet<JobKey> | EnqueueAnswer {
+  const parents = new Set<JobKey>();
+  for (const id of after) {
+    const row = sql.get("find_key", { id: idBytes(gaveWay.get(id) ?? id) });
+    if (row !== undefined) parents.add(row.key);
+    else if (!gaveWay.has(id)) return { status: "refused", code: "AFTER_UNKNOWN", holder: id };
+  }
+  return parents;
 }
 
 /** Puts a new job where it waits for others; `proceed` hears of those that are over already. */
-export function putBehind(session: Session, job: Waiting, asked: NewJob, runAt: number): void {
-  const { sql } = session;
-  const tolerant = asked.onFailed === "run" ? 1 : 0;
-  for (const id of asked.after) {
-    const needs = sql.get("find_key", { id: idBytes(id) })?.key ?? 0;
-    sql.run("insert_need", { job: job.key, needs, tolerant });
-  }
+export function putBehind(
+  { sql }: Session,
+  job: Waiting,
+  parents: ReadonlySet<JobKey>,
+  { onFailed, runAt }: Pick<NewJob, "onFailed"> & { readonly runAt: number },
+): void {
+  const tolerant = onFailed === "run" ? 1 : 0;
+  for (const needs of parents) sql.run("insert_need", { job: job.key, needs, tolerant });
   sql.run("insert_blocked", { ...job, rank: runAt * 1000, gate: GATE_AFTER });
   sql.run("insert_ended_parents", { job: job.key });
 }

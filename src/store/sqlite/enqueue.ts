@@ -1,29 +1,57 @@
 /** enqueue: inserts, and only inserts. Who may stand in the way is looked at first. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
+import type { JobId } from "../../core/job.ts";
 import { bodyHash, sameBody } from "../body.ts";
 import { flagsOf, stateCodec } from "../codes.ts";
+import { noteWay, type GaveWay } from "../gave-way.ts";
+import { insistOnParents } from "../stranded.ts";
 import { AFTER_MAX, type EnqueueAnswer, type JobKey, type NewJob } from "../store.ts";
-import { proceedSome, putBehind, setDue, unknownParent } from "./after.ts";
+import { parentsOf, proceedSome, putBehind, setDue } from "./after.ts";
 import { cancelWaiting } from "./cancel.ts";
-import { unlessRefused } from "./part.ts";
+import { inParts } from "./part.ts";
 import { putWaiting, takeWaiting, type Session, type Waiting } from "./session.ts";
 
 /** Writes a batch; the answers stand in the order of the jobs. */
-export function enqueue(session: Session, jobs: readonly NewJob[]): EnqueueAnswer[] {
-  const answers = jobs.map((job) => enqueueOne(session, job));
-  // Some may wait for jobs that are over already.
-  if (jobs.some(({ after }) => after.length > 0)) proceedSome(session);
+export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
+  const answers = enqueueAll(session, jobs, new Map());
+  proceedFrom(session, jobs);
   return answers;
 }
 
-/** Enqueues a job inside another verb: a value that the database does not take harms it alone. */
-export function enqueueWithin(session: Session, job: NewJob): EnqueueAnswer {
-  const answers = unlessRefused(session, () => enqueue(session, [job]));
-  return answers?.[0] ?? refusal(job);
+/** The same with more care: a value that the database does not take harms its own job alone. */
+export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
+  const gaveWay = new Map<JobId, JobId>();
+  const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, gaveWay);
+  const answers = inParts(session, jobs, work, refusal);
+  proceedFrom(session, jobs);
+  return answers;
+}
+
+/** Enqueues what a phase, or the end of a run, brings into being. */
+export function enqueueChildren(session: Session, children: readonly NewJob[]): void {
+  insistOnParents(children, enqueueWithin(session, children));
+}
+
+/** One after the other: each knows what became of those before it. */
+function enqueueAll(
+  session: Session,
+  jobs: readonly NewJob[],
+  gaveWay: Map<JobId, JobId>,
+): EnqueueAnswer[] {
+  return jobs.map((job) => {
+    const answer = enqueueOne(session, job, gaveWay);
+    noteWay(gaveWay, job.id, answer);
+    return answer;
+  });
+}
+
+/** Some may wait for jobs that are over already. */
+function proceedFrom(session: Session, jobs: readonly NewJob[]): void {
+  if (jobs.some(({ after }) => after.length > 0)) proceedSome(session);
 }
 
 /** The answer to a job with a value that the database does not take. */
-export function refusal(job: NewJob): EnqueueAnswer {
+function refusal(job: NewJob): EnqueueAnswer {
   return { status: "refused", code: "STORE_REFUSED", holder: job.id };
 }
 
@@ -35,10 +63,12 @@ interface Filing {
   readonly category: number | null;
 }
 
-function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
+function enqueueOne(session: Session, job: NewJob, gaveWay: GaveWay): EnqueueAnswer {
   const filing = fileUnder(session, job);
-  const held = holder(session, job, filing) ?? refusalOfParents(session, job);
+  const parents = parentsFor(session, job, gaveWay);
+  const held = holder(session, job, filing, parents);
   if (held !== null) return held;
+  if ("status" in parents) return parents;
 
   const now = session.clock.now();
   const runAt = dueAt(job, now);
@@ -50,32 +80,30 @@ function enqueueOne(session: Session, job: NewJob): EnqueueAnswer {
   for (const [name, value] of Object.entries(job.tags)) {
     session.sql.run("insert_tag", { name, value, key });
   }
-  const state = putFirst(session, job, firstRun(job, filing, key), runAt, now);
+  const first = firstRun(job, filing, key);
+  // One that waits for others is queued, whatever its time.
+  const waits = parents.size > 0;
+  if (waits) putBehind(session, first, parents, { onFailed: job.onFailed, runAt });
+  const state = waits ? "queued" : putWaiting(session, first, runAt, now);
   session.tidings.tell({ kind: "job:enqueued", jobs: [key] });
   return { status: "created", id: job.id, state };
 }
 
-/** A job that waits for others is queued, whatever its time. */
-function putFirst(
-  session: Session,
-  asked: NewJob,
-  job: Waiting,
-  runAt: number,
-  now: number,
-): "scheduled" | "queued" {
-  if (asked.after.length === 0) return putWaiting(session, job, runAt, now);
-  putBehind(session, job, asked, runAt);
-  return "queued";
-}
+type Parents = ReturnType<typeof parentsOf>;
 
-function refusalOfParents(session: Session, job: NewJob): EnqueueAnswer | null {
-  return job.after.length > AFTER_MAX ? refusal(job) : unknownParent(session, job);
+function parentsFor(session: Session, job: NewJob, gaveWay: GaveWay): Parents {
+  return job.after.length > AFTER_MAX ? refusal(job) : parentsOf(session, job, gaveWay);
 }
 
 /**
  * Who stands where the job would, if anybody does. Its own id comes first: a repeat is no rival.
  */
-function holder(session: Session, job: NewJob, filing: Filing): EnqueueAnswer | null {
+function holder(
+  session: Session,
+  job: NewJob,
+  filing: Filing,
+  parents: Parents,
+): EnqueueAnswer | null {
   const isFree = job.idempotency === null && job.dedup === null && job.retryOf === null;
   if (isFree && job.after.length === 0) return null;
   if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {
@@ -84,7 +112,7 @@ function holder(session: Session, job: NewJob, filing: Filing): EnqueueAnswer | 
   return (
     idempotencyHolder(session, job, filing) ??
     livingSuccessor(session, job) ??
-    dedupHolder(session, job, filing)
+    dedupHolder(session, job, filing, parents)
   );
 }
 
@@ -205,6 +233,7 @@ function dedupHolder(
   session: Session,
   job: NewJob,
   { tenant, type }: Filing,
+  parents: Parents,
 ): EnqueueAnswer | null {
   if (job.dedup === null) return null;
   const { sql, clock } = session;
@@ -212,8 +241,7 @@ function dedupHolder(
   if (row === undefined) return null;
 
   if (job.dedup.onConflict === "replace" && isWaiting(session, row.key)) {
-    const refused = refusalOfParents(session, job);
-    if (refused !== null) return refused;
+    if ("status" in parents) return parents;
     const reason = `replaced by ${job.id} under the dedup key ${job.dedup.key}`;
     if (cancelWaiting(session, row.key, reason)) return null;
   }

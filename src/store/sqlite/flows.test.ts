@@ -14,6 +14,7 @@ import {
   settleItem,
   take,
 } from "../../../test/support/steps.ts";
+import { pagesOf } from "../../../test/support/sweeps.ts";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import type { JobId } from "../../core/job.ts";
 import { PROTOCOL, type JobStore } from "../store.ts";
@@ -29,6 +30,7 @@ const LATE = {
   cancelled: HOUR_MS,
 } as const;
 const KEPT = retention({ finishedMs: AT_ONCE, types: { report: LATE } });
+const PAGE = { fresh: true, limit: 10 } as const;
 
 let folder: string;
 
@@ -114,11 +116,11 @@ describe("retention behind thousands of jobs that are kept longer", () => {
     await store.settle([settleItem(pair, at(pair.jobs, 0), completed())]);
     await endJobs(store, 4_500, "report");
     await clock.advance(10);
-    expect(await store.outlived(KEPT, { fresh: true, limit: 10 })).toEqual([]);
+    expect((await pagesOf(store, KEPT, PAGE)).flat()).toEqual([]);
     await store.settle([settleItem(pair, at(pair.jobs, 1), completed())]);
 
-    const calls = [1, 2, 3, 4].map(() => store.outlived(KEPT, { fresh: true, limit: 10 }));
-    const found = (await Promise.all(calls)).flat().map(({ id }) => id);
+    const sweeps = [1, 2, 3, 4].map(() => pagesOf(store, KEPT, PAGE));
+    const found = (await Promise.all(sweeps)).flat(2).map(({ id }) => id);
 
     expect(new Set(found)).toEqual(new Set([old]));
     await store.close();

@@ -29,7 +29,7 @@ export function enqueueInside(
   { path, clock, dice }: Home,
   tx: unknown,
   jobs: readonly NewJob[],
-): EnqueueAnswer[] {
+): readonly EnqueueAnswer[] {
   const database = openTransaction(tx, path);
   const sql = new Statements({ prepare: (text) => plainly(database.prepare(text)) });
   // New names and statements for each call: what was met in there may be undone at any time.

@@ -10,20 +10,18 @@ import {
   type RunProgress,
   type UnitMove,
 } from "../store.ts";
-import { enqueueWithin } from "./enqueue.ts";
+import { refusalBy } from "../stranded.ts";
+import { enqueueChildren } from "./enqueue.ts";
 import { findLease, findRun, type OpenLease } from "./held.ts";
 import { appendLog } from "./logs.ts";
-import { unlessRefused } from "./part.ts";
+import { inParts } from "./part.ts";
 import type { Session } from "./session.ts";
 import { vacate } from "./slots.ts";
 
-/** Keeps notes in their order; one with a value that the database does not take harms no other. */
+/** Keeps notes in their order; one that cannot be stored harms no other. */
 export function record(session: Session, notes: readonly RunNote[]): readonly NoteAnswer[] {
-  const together = unlessRefused(session, () => recordAll(session, notes));
-  if (together !== null) return together;
-  return notes.flatMap(
-    (note) => unlessRefused(session, () => recordAll(session, [note])) ?? ["refused" as const],
-  );
+  const work = (part: readonly RunNote[]): NoteAnswer[] => recordAll(session, part);
+  return inParts(session, notes, work, (_, error) => refusalBy(error));
 }
 
 function recordAll(session: Session, notes: readonly RunNote[]): NoteAnswer[] {
@@ -32,7 +30,7 @@ function recordAll(session: Session, notes: readonly RunNote[]): NoteAnswer[] {
     const run = findRun(findLease(session, leases, note.lease), note);
     if (run === null) return "stale";
     keepNote(session, run, note);
-    for (const child of note.children ?? []) enqueueWithin(session, child);
+    enqueueChildren(session, note.children ?? []);
     return "recorded";
   });
 }

@@ -4,11 +4,16 @@
  * already, awaited, or named by a lease. To walk past the same ones again and again would take ever
  * longer, so each search remembers up to where there was nothing. What has changed before that
  * place is found by a second look, which goes round in short stretches.
+ *
+ * Whoever asks for the jobs themselves goes through them page by page, from that place on, and may
+ * leave some as they are. So only the first page of a sweep, and what follows as long as nothing
+ * was found, moves the place on.
  */
 import { STATES, isFinal, type FinalState } from "../../core/job.ts";
 import { stateCodec } from "../codes.ts";
 import { bounded } from "../limits.ts";
-import type { JobKey, JobRecord, Periods } from "../store.ts";
+import { START, earlier, later, pageOf, type Look } from "../order-of-ends.ts";
+import type { EndPlace, Outlived, OutlivedPage, Periods } from "../store.ts";
 import { recordsOf } from "./inspect.ts";
 import type { FinishedRow } from "./rows.ts";
 import type { Session } from "./session.ts";
@@ -20,33 +25,29 @@ const ROUNDS_MAX = 5;
 const LIMIT_MAX = 1_000;
 
 /** What the jobs are looked for. Each purpose passes over others. */
-export type Purpose = "prune" | "show" | "mark";
+type Purpose = "prune" | "show" | "mark";
 
 export function outlived(
   session: Session,
   periods: Periods,
-  { fresh, limit }: { readonly fresh: boolean; readonly limit: number },
-): readonly JobRecord[] {
-  const purpose = fresh ? "mark" : "show";
-  const { jobs } = findOutlived(session, purpose, periods, bounded(limit, LIMIT_MAX));
-  return recordsOf(
-    session,
-    jobs.map(({ key }) => key),
-  );
+  { fresh, limit: wanted, from }: OutlivedPage,
+): Outlived {
+  const limit = bounded(wanted, LIMIT_MAX);
+  if (limit === 0) return { jobs: [], next: from };
+  const searches = searchesOf(session, fresh ? "mark" : "show", periods);
+  if (from === null) for (const each of searches) setBack(session, each);
+  const looks = searches.map((each) => lookAhead(session, each, { from, limit }));
+  const { keys, next } = pageOf(looks.map(placesOf), limit);
+  return { jobs: recordsOf(session, keys), next };
 }
 
-/** Jobs whose time is over, longest ended first. `isCut`: there may be more than it looked at. */
-export function findOutlived(
-  session: Session,
-  purpose: Purpose,
-  periods: Periods,
-  limit: number,
-): Found {
+/**
+ * Jobs to be removed, longest ended first. `isCut`: there may be more than it looked at. All that
+ * are found go, so that no search comes upon them again.
+ */
+export function findOutlived(session: Session, periods: Periods, limit: number): Found {
   if (limit === 0) return { jobs: [], isCut: false };
-  const now = session.clock.now();
-  const searches = classesOf(session, periods).map((each) => {
-    return { ...each, purpose, before: now - each.ms };
-  });
+  const searches = searchesOf(session, "prune", periods);
   for (let round = 1; ; round += 1) {
     const found = searches.map((each) => search(session, each, limit));
     const jobs = found
@@ -61,6 +62,13 @@ export function findOutlived(
 interface Found {
   readonly jobs: readonly FinishedRow[];
   readonly isCut: boolean;
+}
+
+function searchesOf(session: Session, purpose: Purpose, periods: Periods): readonly Search[] {
+  const now = session.clock.now();
+  return classesOf(session, periods).map((each) => {
+    return { ...each, purpose, before: now - each.ms };
+  });
 }
 
 /** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
@@ -89,18 +97,10 @@ interface Search extends Class {
   readonly before: number;
 }
 
-/** A place in the order of ends. */
-interface Place {
-  readonly at: number;
-  readonly key: JobKey;
-}
-
-const START: Place = { at: 0, key: 0 };
-
 /** Up to where there was nothing, and how far the second look has come before that. */
 interface Hands {
-  reached: Place;
-  again: Place;
+  reached: EndPlace;
+  again: EndPlace;
 }
 
 const hands = new WeakMap<Session, Map<string, Hands>>();
@@ -116,37 +116,66 @@ function handsOf(session: Session, { purpose, state, type }: Search): Hands {
 
 function search(session: Session, what: Search, limit: number): Found {
   const hand = handsOf(session, what);
-  const end = { at: what.before, key: Number.MAX_SAFE_INTEGER };
-  const ahead = look(session, what, { from: hand.reached, end, limit });
-  const behind = look(session, what, { from: hand.again, end: earlier(hand.reached, end), limit });
+  const end = earlier(hand.reached, endOf(what));
+  const behind = look(session, what, { from: hand.again, end, limit });
   const isShort = hand.again === START && behind.far === null;
   hand.again = isShort ? START : (beforeFirst(behind) ?? behind.far ?? START);
-  // At the last instant more may end yet.
-  hand.reached = beforeFirst(ahead) ?? ahead.far ?? { at: what.before, key: 0 };
+  const ahead = lookAhead(session, what, { from: null, limit });
   const isCut = ahead.far !== null && ahead.jobs.length === 0;
   return { jobs: [...behind.jobs, ...ahead.jobs], isCut };
 }
 
+/** The second look of a sweep. What it finds may be left as it is: the hand waits before that. */
+function setBack(session: Session, what: Search): void {
+  const hand = handsOf(session, what);
+  const end = earlier(hand.reached, endOf(what));
+  const behind = look(session, what, { from: hand.again, end, limit: 1 });
+  hand.again = behind.far ?? START;
+  hand.reached = beforeFirst(behind) ?? hand.reached;
+}
+
+function lookAhead(
+  session: Session,
+  what: Search,
+  { from, limit }: Pick<OutlivedPage, "from" | "limit">,
+): Stretch {
+  const hand = handsOf(session, what);
+  const start = from === null ? hand.reached : later(from, hand.reached);
+  const ahead = look(session, what, { from: start, end: endOf(what), limit });
+  // One that begins further on does not know what is left before it.
+  if (start === hand.reached) hand.reached = beforeFirst(ahead) ?? ahead.far ?? lastOf(what);
+  return ahead;
+}
+
+function endOf({ before }: Search): EndPlace {
+  return { at: before, key: Number.MAX_SAFE_INTEGER };
+}
+
+/** At the last instant more may end yet. */
+function lastOf({ before }: Search): EndPlace {
+  return { at: before, key: 0 };
+}
+
 /** What was found stays in sight until somebody has removed or marked it. */
-function beforeFirst({ jobs: [first] }: Look): Place | null {
+function beforeFirst({ jobs: [first] }: Stretch): EndPlace | null {
   return first === undefined ? null : { at: first.finished_at, key: first.key - 1 };
 }
 
-function earlier(left: Place, right: Place): Place {
-  return left.at < right.at || (left.at === right.at && left.key < right.key) ? left : right;
-}
-
-interface Look {
+interface Stretch {
   readonly jobs: readonly FinishedRow[];
   /** Where it has stopped before the end. */
-  readonly far: Place | null;
+  readonly far: EndPlace | null;
+}
+
+function placesOf({ jobs, far }: Stretch): Look {
+  return { jobs: jobs.map(({ finished_at: at, key }) => ({ at, key })), far };
 }
 
 function look(
   { sql }: Session,
   { purpose, state: word, type, others }: Search,
-  { from, end, limit }: { readonly from: Place; readonly end: Place; readonly limit: number },
-): Look {
+  { from, end, limit }: { readonly from: EndPlace; readonly end: EndPlace; readonly limit: number },
+): Stretch {
   if (earlier(end, from) === end) return { jobs: [], far: null };
   const state = stateCodec.code[word];
   const { at, key } = from;

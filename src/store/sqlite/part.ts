@@ -4,9 +4,13 @@ import type { Session } from "./session.ts";
 
 /**
  * Runs a part of a verb. When the database does not take a value in it, the part alone is undone,
- * with its words to the feed and the names it met, and the answer is null.
+ * with its words to the feed and the names it met, and `refused` answers instead.
  */
-export function unlessRefused<Answer>(session: Session, work: () => Answer): Answer | null {
+export function unlessRefused<Answer>(
+  session: Session,
+  work: () => Answer,
+  refused: (error: unknown) => Answer,
+): Answer {
   const { sql, names, tidings } = session;
   const mark = tidings.mark();
   sql.run("save_part", {});
@@ -20,6 +24,27 @@ export function unlessRefused<Answer>(session: Session, work: () => Answer): Ans
     sql.run("keep_part", {});
     tidings.dropSince(mark);
     names.forget();
-    return null;
+    return refused(error);
   }
+}
+
+/** Halves what is refused until the bad ones stand alone. */
+export function inParts<Item, Answer>(
+  session: Session,
+  items: readonly Item[],
+  work: (items: readonly Item[]) => readonly Answer[],
+  refused: (item: Item, error: unknown) => Answer,
+): readonly Answer[] {
+  if (items.length === 0) return [];
+  const answers = unlessRefused<readonly Answer[] | null>(
+    session,
+    () => work(items),
+    (error) => (items.length === 1 ? items.map((item) => refused(item, error)) : null),
+  );
+  if (answers !== null) return answers;
+  const middle = Math.ceil(items.length / 2);
+  return [
+    ...inParts(session, items.slice(0, middle), work, refused),
+    ...inParts(session, items.slice(middle), work, refused),
+  ];
 }

@@ -17,7 +17,7 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   const { sql, clock } = session;
   const limit = bounded(wanted, PRUNE_MAX);
   const now = clock.now();
-  const outlived = findOutlived(session, "prune", retention, limit);
+  const outlived = findOutlived(session, retention, limit);
   const { jobs, isCrowded } = removeJobs(session, outlived.jobs, retention);
   const idempotencyKeys = sql.run("delete_expired_idempotency", { now, limit }).changes;
   const deadLetters = sql.run("delete_dead_letters", {

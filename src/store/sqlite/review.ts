@@ -75,7 +75,7 @@ export function reprocess(
   if (letter.status === "reprocessed" || letter.status === "discarded") {
     return { status: "closed", letter };
   }
-  const answer = enqueueWithin(session, successor);
+  const answer = enqueueWithin(session, [successor])[0]!;
   if (answer.status !== "created") return { status: "reprocessed", letter, answer };
   mark(session, id, { status: "reprocessed", by, notes, successor: answer.id });
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };

@@ -1,19 +1,21 @@
 /** settle: the one door out of `running`. The rescuer and the operator go through it too. */
 import type { Settlement } from "../../core/outcome.ts";
 import { endOf, tidingsOf } from "../end.ts";
-import type { SettleItem } from "../store.ts";
+import { refusalBy } from "../stranded.ts";
+import type { SettleAnswer, SettleItem } from "../store.ts";
 import { proceedSome, putBackBehind } from "./after.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
-import { enqueueWithin } from "./enqueue.ts";
+import { enqueueChildren } from "./enqueue.ts";
 import { closeEnds } from "./ends.ts";
 import { findLease, findRun, type OpenLease } from "./held.ts";
 import { writeLedger, type EndedRun } from "./ledger.ts";
 import { keepNote } from "./notes.ts";
+import { inParts } from "./part.ts";
 import { putWaiting, type Session } from "./session.ts";
 
 /** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
-export function settle(session: Session, items: readonly SettleItem[]): ("settled" | "stale")[] {
+export function settle(session: Session, items: readonly SettleItem[]): readonly SettleAnswer[] {
   const leases = new Map<string, OpenLease | null>();
   const runs = items.map((item) => takeRun(findLease(session, leases, item.lease), item));
   items.forEach(({ note }, index) => {
@@ -27,21 +29,26 @@ export function settle(session: Session, items: readonly SettleItem[]): ("settle
   for (const lease of leases.values()) {
     if (lease?.open.size === 0) session.sql.run("delete_lease", { number: lease.row.number });
   }
+  const born = items.filter(
+    ({ settlement }, index) => runs[index] !== null && isSuccess(settlement),
+  );
   enqueueChildren(
     session,
-    items.filter((_, index) => runs[index] !== null),
+    born.flatMap(({ children = [] }) => children),
   );
   return runs.map((run) => (run === null ? "stale" : "settled"));
 }
 
-/** What a success brings into being. A child that is refused or exists already harms nothing. */
-function enqueueChildren(session: Session, items: readonly SettleItem[]): void {
-  for (const { settlement, children = [] } of items) {
-    if (!isSuccess(settlement)) continue;
-    for (const child of children) enqueueWithin(session, child);
-  }
+/** The same with more care: an end that cannot be stored harms no other. */
+export function settleParts(
+  session: Session,
+  items: readonly SettleItem[],
+): readonly SettleAnswer[] {
+  const work = (part: readonly SettleItem[]): readonly SettleAnswer[] => settle(session, part);
+  return inParts(session, items, work, (_, error) => refusalBy(error));
 }
 
+/** Only a success brings children into being. */
 function isSuccess({ to }: Settlement): boolean {
   return to === "completed" || to === "completed_with_errors";
 }

@@ -19,7 +19,7 @@ import { handBack, start } from "./buffer.ts";
 import { cancel } from "./cancel.ts";
 import { claim, claimsNothing } from "./claim.ts";
 import { openDatabase, type ConnectionOptions } from "./connection.ts";
-import { enqueue, refusal } from "./enqueue.ts";
+import { enqueue, enqueueWithin } from "./enqueue.ts";
 import { isBusy, isRefused, storeError } from "./errors.ts";
 import { examine, type Examination } from "./examine.ts";
 import { fence } from "./fence.ts";
@@ -48,7 +48,7 @@ import { markStale, prune, remove } from "./prune.ts";
 import { progress, recall, unitHolders, units } from "./recall.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
 import type { Session } from "./session.ts";
-import { settle } from "./settle.ts";
+import { settle, settleParts } from "./settle.ts";
 import { occupant, occupy } from "./slots.ts";
 import { Statements } from "./statements.ts";
 import { stats } from "./stats.ts";
@@ -102,7 +102,7 @@ export class SqliteJobStore implements port.JobStore {
 
   async enqueue(jobs: readonly port.NewJob[]): Promise<readonly port.EnqueueAnswer[]> {
     checkCount(jobs);
-    return this.#each(jobs, enqueue, refusal);
+    return this.#unlessRefused(jobs, enqueue, enqueueWithin);
   }
 
   async enqueueInside(
@@ -150,7 +150,7 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
-    return this.#each<port.SettleItem, port.SettleAnswer>(items, settle, () => "refused");
+    return this.#unlessRefused(items, settle, settleParts);
   }
 
   async record(notes: readonly port.RunNote[]): Promise<readonly port.NoteAnswer[]> {
@@ -331,11 +331,8 @@ export class SqliteJobStore implements port.JobStore {
     return this.#write((session) => prune(session, retention, limit));
   }
 
-  async outlived(
-    periods: port.Periods,
-    which: Parameters<port.JobStore["outlived"]>[1],
-  ): Promise<readonly port.JobRecord[]> {
-    return this.#read((session) => outlived(session, periods, which));
+  async outlived(periods: port.Periods, page: port.OutlivedPage): Promise<port.Outlived> {
+    return this.#read((session) => outlived(session, periods, page));
   }
 
   async markStale(keys: readonly port.JobKey[]): Promise<number> {
@@ -381,29 +378,18 @@ export class SqliteJobStore implements port.JobStore {
     return writer.write(() => work(session));
   }
 
-  /**
-   * Writes a batch as one. If the database refuses a value in it, every item is written by itself,
-   * so that the bad one alone is refused.
-   */
-  async #each<Item, Answer>(
+  /** The quick way for a whole batch. Only when it is refused, it is looked at more closely. */
+  async #unlessRefused<Item, Answer>(
     items: readonly Item[],
-    work: (session: Session, items: readonly Item[]) => readonly Answer[],
-    refused: (item: Item) => Answer,
+    quickly: (session: Session, items: readonly Item[]) => readonly Answer[],
+    carefully: (session: Session, items: readonly Item[]) => readonly Answer[],
   ): Promise<readonly Answer[]> {
     try {
-      return await this.#write((session) => work(session, items));
+      return await this.#write((session) => quickly(session, items));
     } catch (error) {
       if (!isRefused(error)) throw error;
     }
-    const alone = items.map(async (item) => {
-      try {
-        return await this.#write((session) => work(session, [item]));
-      } catch (error) {
-        if (!isRefused(error)) throw error;
-        return [refused(item)];
-      }
-    });
-    return (await Promise.all(alone)).flat();
+    return this.#write((session) => carefully(session, items));
   }
 
   /** Reads one snapshot. A lock that another process holds for a moment is waited for. */

@@ -4,6 +4,7 @@ import type { EnqueueAnswer, NewJob } from "../../../src/store/store.ts";
 import { sameBody } from "../../../src/store/body.ts";
 import { endUnstarted, proceed } from "./ends.ts";
 import {
+  copyOf,
   endOf,
   jobById,
   putWaiting,
@@ -13,6 +14,21 @@ import {
   type ModelJob,
   type World,
 } from "./world.ts";
+
+/** One after the other. Where one gave way to another, that is what runs before those after it. */
+export function enqueueAll(world: World, jobs: readonly NewJob[]): EnqueueAnswer[] {
+  const answers: EnqueueAnswer[] = [];
+  for (const job of jobs) {
+    const after = job.after.flatMap((id) => {
+      const index = jobs.slice(0, answers.length).findLastIndex((each) => each.id === id);
+      const answer = answers[index];
+      if (answer?.status !== "existing" || answer.by === "id") return [id];
+      return answer.state === null ? [] : [answer.id];
+    });
+    answers.push(enqueueOne(world, { ...job, after: [...new Set(after)] }));
+  }
+  return answers;
+}
 
 export function enqueueOne(world: World, job: NewJob): EnqueueAnswer {
   const same = jobById(world, job.id);
@@ -37,9 +53,8 @@ export function enqueueInside(
   jobs: readonly NewJob[],
   commits: boolean,
 ): readonly EnqueueAnswer[] | "STORE_REFUSED" {
-  const { clock: _clock, ...rest } = world;
-  const before = structuredClone(rest);
-  const answers = jobs.map((job) => enqueueOne(world, job));
+  const before = copyOf(world);
+  const answers = enqueueAll(world, jobs);
   const isTaken = answers.every(({ status, ...more }) => {
     return status !== "refused" || !("code" in more) || more.code !== "STORE_REFUSED";
   });

@@ -5,7 +5,7 @@
 import type { Clock } from "../../../src/core/clock.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { proceed } from "./ends.ts";
-import { enqueueOne } from "./enqueue.ts";
+import { enqueueAll } from "./enqueue.ts";
 import * as reading from "./reading.ts";
 import { recordOf } from "./records.ts";
 import * as waiting from "./waiting.ts";
@@ -54,7 +54,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
   };
   return {
     world,
-    enqueue: async (jobs) => then(jobs.map((job) => enqueueOne(world, job))),
+    enqueue: async (jobs) => then(enqueueAll(world, jobs)),
     join: async (worker) => work.join(world, worker),
     leave: async (worker) => work.leave(world, worker),
     renew: async (worker, leaseMs) => work.renew(world, worker, leaseMs),

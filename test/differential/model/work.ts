@@ -8,6 +8,7 @@ import type {
   Occupation,
   OpenRun,
   OverdueRun,
+  Refusal,
   Renewal,
   Rescue,
   RescueRequest,
@@ -18,11 +19,12 @@ import type {
   WorkerInfo,
   WorkerRecord,
 } from "../../../src/store/store.ts";
-import { enqueueOne } from "./enqueue.ts";
+import { enqueueAll } from "./enqueue.ts";
 import { endRun, endUnstarted, keepOpen, putBack } from "./ends.ts";
 import { factsOf, specOf } from "./records.ts";
 import {
   atMost,
+  copyOf,
   endOf,
   inOrder,
   isKeyTaken,
@@ -208,18 +210,35 @@ export function handBack(world: World, proof: Lease, keys: readonly JobKey[]): n
   return returned;
 }
 
+/** All of them or, if a child is stranded, one half and then the other. */
 export function settle(world: World, items: readonly SettleItem[]): SettleAnswer[] {
+  const before = copyOf(world);
   const answers = items.map((item) => settleOne(world, item));
   for (const { lease: proof } of items) {
     const lease = heldLease(world, proof);
     if (lease?.runs.some(isOpen) === false) world.leases.delete(lease.number);
   }
-  for (const [index, { settlement, children = [] }] of items.entries()) {
-    const isSuccess = settlement.to === "completed" || settlement.to === "completed_with_errors";
-    if (answers[index] !== "settled" || !isSuccess) continue;
-    for (const child of children) enqueueOne(world, child);
+  const stranded = strandedOf(
+    world,
+    items.filter((_, index) => answers[index] === "settled"),
+  );
+  if (stranded === null) return answers;
+  Object.assign(world, before);
+  if (items.length === 1) return [stranded];
+  const middle = Math.ceil(items.length / 2);
+  return [...settle(world, items.slice(0, middle)), ...settle(world, items.slice(middle))];
+}
+
+/** Makes the children of successes. The first that was to run after a job that there is not. */
+function strandedOf(world: World, ended: readonly SettleItem[]): Refusal | null {
+  const children = ended.flatMap(({ settlement: { to }, children: born = [] }) =>
+    to === "completed" || to === "completed_with_errors" ? born : [],
+  );
+  for (const [index, answer] of enqueueAll(world, children).entries()) {
+    if (answer.status !== "refused" || answer.code !== "AFTER_UNKNOWN") continue;
+    return { status: "stranded", child: children[index]!.id, missing: answer.holder };
   }
-  return answers;
+  return null;
 }
 
 function settleOne(world: World, { lease: proof, key, n, settlement }: SettleItem): SettleAnswer {

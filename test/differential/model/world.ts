@@ -119,6 +119,11 @@ export function emptyWorld(clock: Pick<Clock, "now">): World {
   };
 }
 
+/** All that there is, to go back to. */
+export function copyOf({ clock: _clock, ...rest }: World): Omit<World, "clock"> {
+  return structuredClone(rest);
+}
+
 export function jobById(world: World, id: JobId): ModelJob | undefined {
   return [...world.jobs.values()].find(({ asked }) => asked.id === id);
 }
