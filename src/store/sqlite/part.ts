@@ -2,32 +2,6 @@
 import { isRefused } from "./errors.ts";
 import type { Session } from "./session.ts";
 
-/**
- * Runs a part of a verb. When the database does not take a value in it, the part alone is undone,
- * with its words to the feed and the names it met, and `refused` answers instead.
- */
-export function unlessRefused<Answer>(
-  session: Session,
-  work: () => Answer,
-  refused: (error: unknown) => Answer,
-): Answer {
-  const { sql, names, tidings } = session;
-  const mark = tidings.mark();
-  sql.run("save_part", {});
-  try {
-    const answer = work();
-    sql.run("keep_part", {});
-    return answer;
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    sql.run("undo_part", {});
-    sql.run("keep_part", {});
-    tidings.dropSince(mark);
-    names.forget();
-    return refused(error);
-  }
-}
-
 /** Halves what is refused until the bad ones stand alone. */
 export function inParts<Item, Answer>(
   session: Session,
@@ -47,4 +21,30 @@ export function inParts<Item, Answer>(
     ...inParts(session, items.slice(0, middle), work, refused),
     ...inParts(session, items.slice(middle), work, refused),
   ];
+}
+
+/**
+ * Runs a part of a verb. When the database does not take a value in it, the part alone is undone,
+ * with its words to the feed and the names it met, and `refused` answers instead.
+ */
+function unlessRefused<Answer>(
+  session: Session,
+  work: () => Answer,
+  refused: (error: unknown) => Answer,
+): Answer {
+  const { sql, names, tidings } = session;
+  const mark = tidings.mark();
+  sql.run("save_part", {});
+  try {
+    const answer = work();
+    sql.run("keep_part", {});
+    return answer;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    sql.run("undo_part", {});
+    sql.run("keep_part", {});
+    tidings.dropSince(mark);
+    names.forget();
+    return refused(error);
+  }
 }
