@@ -1,33 +1,30 @@
 /** What the store says to new jobs, as callers hear it. */
 import { MillraceError } from "../core/errors.ts";
 import type { Enqueued } from "../face/enqueue.ts";
-import type { EnqueueAnswer } from "../store/store.ts";
-
-type Refused = Extract<EnqueueAnswer, { status: "refused" }>;
+import type { EnqueueAnswer, NewJob, RefusedJob } from "../store/store.ts";
 
 /** The answer to one job; throws if it was refused. */
-export function enqueuedOf(answer: EnqueueAnswer, type: string): Enqueued<unknown> {
+export function enqueuedOf(answer: EnqueueAnswer, job: NewJob): Enqueued<unknown> {
   if (answer.status === "refused") {
     const { code, holder } = answer;
-    throw new MillraceError(code, refusalOf(answer, type), { details: { holder } });
+    throw new MillraceError(code, toldOf(answer, job), { details: { holder } });
   }
   const { id, state } = answer;
-  return { id, type, state, created: answer.status === "created" };
+  return { id, type: job.type, state, created: answer.status === "created" };
 }
 
 /** The answers to many jobs; throws if one was refused, and then says what became of each. */
 export function allEnqueued(
   answers: readonly EnqueueAnswer[],
-  types: readonly string[],
+  jobs: readonly NewJob[],
 ): readonly Enqueued<unknown>[] {
-  const typeAt = (index: number): string => types[index] ?? "";
   const refused = answers.filter((answer) => answer.status === "refused");
   const [first] = refused;
-  if (first === undefined) return answers.map((each, index) => enqueuedOf(each, typeAt(index)));
+  if (first === undefined) return answers.map((each, at) => enqueuedOf(each, jobs[at]!));
   const index = answers.indexOf(first);
   const message =
     `${refused.length} of ${answers.length} jobs were refused, and the others are enqueued; ` +
-    `request ${index}: ${refusalOf(first, typeAt(index))}`;
+    `request ${index}: ${toldOf(first, jobs[index]!)}`;
   throw new MillraceError(first.code, message, {
     details: { index, holder: first.holder, answers: answers.map(rowOf) },
   });
@@ -40,15 +37,32 @@ function rowOf(answer: EnqueueAnswer, index: number): object {
   return { index, id: answer.id, status: answer.status, code: null };
 }
 
-function refusalOf({ code, holder }: Refused, type: string): string {
-  if (code === "AFTER_UNKNOWN") {
-    return (
-      `a job of type "${type}" is to run after ${holder}, and there is no such job; ` +
-      "a child of ctx.enqueue exists only after its phase"
-    );
+function toldOf(answer: RefusedJob, job: NewJob): string {
+  const told = refusalOf(answer, job, "job");
+  if (answer.code !== "AFTER_UNKNOWN") return told;
+  return `${told}; a child of ctx.enqueue exists only after its phase`;
+}
+
+/** Why a job, or a child of one, was refused. */
+export function refusalOf(
+  { code, holder }: RefusedJob,
+  { type, idempotency }: Pick<NewJob, "type" | "idempotency">,
+  noun: "job" | "child",
+): string {
+  const subject = `a ${noun} of type "${type}"`;
+  const keyed = `${subject} has the idempotency key ${JSON.stringify(idempotency?.key)}`;
+  switch (code) {
+    case "AFTER_UNKNOWN":
+      return `${subject} is to run after ${holder}, and there is no such job`;
+    case "ID_CONFLICT":
+      return `${subject} has the id ${holder}, under which there is a job with other content`;
+    case "IDEMPOTENCY_CONFLICT":
+      return `${keyed}, which job ${holder} holds with another type or payload`;
+    case "IDEMPOTENCY_KEY_USED":
+      return `${keyed}, which may be used once and was, by job ${holder}`;
+    case "STORE_REFUSED":
+      return `${subject} has a value that the database does not take`;
   }
-  if (code === "STORE_REFUSED") return `the database does not take this job of type "${type}"`;
-  return `a job of type "${type}" with this key or id, and other content, is ${holder}`;
 }
 
 /** Says which of many requests an error is about; nothing has been written then. */

@@ -33,6 +33,7 @@ import { runningHere } from "./ambient.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "./answers.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { eventsFrom } from "./events.ts";
+import { heardStore } from "./heard-store.ts";
 import { makeJobs } from "./jobs.ts";
 import { newJobOf } from "./new-job.ts";
 import { failedUnitsOf } from "./progress.ts";
@@ -60,7 +61,9 @@ export class Client implements Omit<Millrace, "work"> {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
-  readonly #feed: Feed;
+  /** What `on` hears, and what `wait` does: who waits is not held up by what listeners are told. */
+  readonly #events: Feed;
+  readonly #ends: Feed;
   /** How failures of a type are retried, where this process has its definition. */
   readonly #policies = new Map<string, RetryPolicy>();
   /** The phases of a type, where this process has its definition. */
@@ -74,14 +77,20 @@ export class Client implements Omit<Millrace, "work"> {
   readonly #waits = new Set<Promise<JobRecord>>();
 
   constructor(given: ClientParts) {
-    const parts = { ...given, logger: sturdyLogger(given.logger) };
+    const parts = {
+      ...given,
+      logger: sturdyLogger(given.logger),
+      store: heardStore(given.store, () => this.#events.beginning),
+    };
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
     this.#keptMs = Object.values(parts.preset.retention.finishedMs);
     this.newId = idSource(clock, dice);
-    this.#feed = new Feed(store, clock, (error) => {
+    const unread = (error: unknown): void => {
       logger.warn("the feed could not be read; it will be tried again", { error });
-    });
+    };
+    this.#events = new Feed(given.store, clock, unread);
+    this.#ends = new Feed(given.store, clock, unread);
     this.jobs = makeJobs({
       store,
       newId: this.newId,
@@ -110,7 +119,7 @@ export class Client implements Omit<Millrace, "work"> {
     const { job, tx } = await this.#newJobOf({ contract, payload, options });
     const [answer] = await this.#store([job], tx);
     if (answer === undefined) throw new Error("the store gave no answer");
-    const enqueued: Enqueued<any> = enqueuedOf(answer, job.type);
+    const enqueued: Enqueued<any> = enqueuedOf(answer, job);
     return enqueued;
   }
 
@@ -120,10 +129,7 @@ export class Client implements Omit<Millrace, "work"> {
     const made = await allOf(requests.map((request, index) => this.#madeAt(request, index)));
     const jobs = made.map(({ job }) => job);
     const said = await this.#store(jobs, commonTx(made));
-    const answers: readonly any[] = allEnqueued(
-      said,
-      jobs.map(({ type }) => type),
-    );
+    const answers: readonly any[] = allEnqueued(said, jobs);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- One answer per request.
     return answers as { [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never };
   }
@@ -140,9 +146,8 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => unknown): () => void {
-    const { store, logger } = this.parts;
-    return eventsFrom(this.#feed, store, event, listener, (error) => {
-      logger.error(`a listener of ${event} threw`, { error });
+    return eventsFrom(this.#events, event, listener, (error) => {
+      this.parts.logger.error(`a listener of ${event} threw`, { error });
     });
   }
 
@@ -159,7 +164,8 @@ export class Client implements Omit<Millrace, "work"> {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#waits);
-    this.#feed.close();
+    this.#events.close();
+    this.#ends.close();
     await this.parts.store.close();
   }
 
@@ -195,7 +201,7 @@ export class Client implements Omit<Millrace, "work"> {
   async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<JobRecord> {
     const { store, clock } = this.parts;
     const closing = this.#closing.signal;
-    const parts = { store, clock, feed: this.#feed, closing, notFound: this.#notFound };
+    const parts = { store, clock, feed: this.#ends, closing, notFound: this.#notFound };
     const end = untilFinal(parts, idOf(job.id), options);
     this.#waits.add(end);
     try {

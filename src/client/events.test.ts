@@ -1,45 +1,110 @@
-import { expect, test } from "vitest";
-import type { EventKind, FeedEntry, JobStore } from "../store/store.ts";
+import { describe, expect, test } from "vitest";
+import type { EventKind, FeedEntry, JobFacts, JobStore } from "../store/store.ts";
 import { Feed } from "../events/feed.ts";
 import { systemClock } from "../lib/system.ts";
 import { eventsFrom } from "./events.ts";
 
-test("mill.on tells in its order what happened to a job, across events as well", async () => {
-  const kinds: readonly EventKind[] = ["job:enqueued", "job:started", "job:completed"];
-  const entries = kinds.map((kind, index): FeedEntry => {
-    return { position: index + 1, kind, at: 0, jobs: ["job"], details: null };
+describe("mill.on", () => {
+  test("tells in its order what happened to a job, across events as well", async () => {
+    const kinds: readonly EventKind[] = ["job:enqueued", "job:started", "job:completed"];
+    const { feed, wake } = feedOf(
+      kinds.map((kind, index): FeedEntry => {
+        return { position: index + 1, kind, at: 0, jobs: ["job"], details: null };
+      }),
+    );
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heard: string[] = [];
+    for (const kind of ["job:completed", "job:started", "job:enqueued"] as const) {
+      const hear = (): void => {
+        heard.push(kind);
+        if (heard.length === kinds.length) resolve();
+      };
+      eventsFrom(feed, kind, hear, () => {});
+    }
+
+    wake();
+    await promise;
+    feed.close();
+
+    expect(heard).toEqual(kinds);
   });
+
+  test("tells each job what was found of it, and of one that is gone only the id", async () => {
+    const { feed, wake } = feedOf([
+      {
+        position: 1,
+        kind: "job:enqueued",
+        at: 0,
+        jobs: ["a", "gone", "b"],
+        details: null,
+        facts: [factsOf("email"), null, factsOf("report")],
+      },
+    ]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heard: unknown[] = [];
+    const hear = (event: unknown): void => {
+      heard.push(event);
+      if (heard.length === 3) resolve();
+    };
+    eventsFrom(feed, "job:enqueued", hear, () => {});
+
+    wake();
+    await promise;
+    feed.close();
+
+    expect(heard).toEqual([
+      { id: "a", type: "email" },
+      { id: "gone", type: "" },
+      { id: "b", type: "report" },
+    ]);
+  });
+
+  test("refuses an event that there is not, and says which was probably meant", () => {
+    const { feed } = feedOf([]);
+    const misspelt: any = "job:complete";
+
+    expect(() =>
+      eventsFrom(
+        feed,
+        misspelt,
+        () => {},
+        () => {},
+      ),
+    ).toThrow(
+      expect.objectContaining({
+        code: "OPTION_INVALID",
+        message: expect.stringContaining('did you mean "job:completed"?'),
+      }),
+    );
+  });
+
+  test("refuses what is no function to be called", () => {
+    const { feed } = feedOf([]);
+    const missing: any = undefined;
+
+    expect(() => eventsFrom(feed, "job:completed", missing, () => {})).toThrow(
+      expect.objectContaining({
+        code: "OPTION_INVALID",
+        message: expect.stringContaining("listener must be a function"),
+      }),
+    );
+  });
+});
+
+/** A feed that brings all entries in one read, as of jobs that another process has run. */
+function feedOf(entries: readonly FeedEntry[]): { feed: Feed; wake: () => void } {
   let wake = (): void => {};
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const store: Pick<JobStore, "feed" | "feedEnd" | "watch" | "get"> = {
+  const store: Pick<JobStore, "feed" | "feedEnd" | "watch"> = {
     feedEnd: () => Promise.resolve(0),
-    // All in one read, as of a job that another process has run.
     feed: (position) => Promise.resolve(entries.slice(position)),
     watch: (listener) => {
       wake = () => listener("news");
       return () => {};
     },
-    // What an event says is looked up, and that takes its time.
-    get: () => new Promise((found) => setImmediate(() => found(null))),
   };
-  const feed = new Feed(store, systemClock, () => {});
-  const heard: string[] = [];
-  for (const kind of ["job:completed", "job:started", "job:enqueued"] as const) {
-    eventsFrom(
-      feed,
-      store,
-      kind,
-      () => {
-        heard.push(kind);
-        if (heard.length === kinds.length) resolve();
-      },
-      () => {},
-    );
-  }
+  return { feed: new Feed(store, systemClock, () => {}), wake: () => wake() };
+}
 
-  wake();
-  await promise;
-  feed.close();
-
-  expect(heard).toEqual(kinds);
-});
+function factsOf(type: string): JobFacts {
+  return { type, state: "queued", attempts: 0, runAt: 0, finishedAt: null, fault: null };
+}

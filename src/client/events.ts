@@ -2,9 +2,13 @@
 import type { JobId, JsonText } from "../core/job.ts";
 import { decode } from "../core/payload.ts";
 import type { Feed } from "../events/feed.ts";
-import type { Events } from "../face/events.ts";
-import type { FeedEntry, JobStore, PhaseDetail, ProgressDetail } from "../store/store.ts";
+import { EVENT_NAMES, type Events } from "../face/events.ts";
+import { aFunction, oneOf } from "../face/rules.ts";
+import type { EventKind, FeedEntry, PhaseDetail, ProgressDetail } from "../store/store.ts";
 import { runOutside } from "./ambient.ts";
+import { insistOn } from "./texts.ts";
+
+const anEvent = oneOf(...EVENT_NAMES);
 
 /**
  * Calls `listener` for every job that the event happens to. Answers how to end that. A listener
@@ -12,27 +16,32 @@ import { runOutside } from "./ambient.ts";
  */
 export function eventsFrom<E extends keyof Events>(
   feed: Feed,
-  store: Pick<JobStore, "get">,
   event: E,
   listener: (event: Events[E]) => unknown,
   failed: (error: unknown) => void,
 ): () => void {
+  insistOn("on", anEvent, event, "event");
+  insistOn("on", aFunction, listener, "listener");
   let isOver = false;
-  const tell = async (entry: FeedEntry): Promise<void> => {
-    for (const [index, id] of entry.jobs.entries()) {
-      const detail: any = await detailOf(store, entry, index, id);
-      if (isOver) return;
-      try {
-        // The wake-up may come from a job that runs here; what a listener does is not its work.
-        const answer = runOutside(() => listener(detail));
-        // The next event does not wait for it.
-        Promise.resolve(answer).catch(failed);
-      } catch (error) {
-        failed(error);
-      }
+  const tell = (entry: FeedEntry, index: number, id: JobId): void => {
+    try {
+      const detail: any = detailOf(entry, index, id);
+      // The wake-up may come from a job that runs here; what a listener does is not its work.
+      const answer = runOutside(() => listener(detail));
+      // The next event does not wait for it.
+      Promise.resolve(answer).catch(failed);
+    } catch (error) {
+      failed(error);
     }
   };
-  const end = feed.listen((entry) => (entry.kind === event ? tell(entry) : undefined));
+  const hear = (entry: FeedEntry): void => {
+    if (entry.kind !== event) return;
+    for (const [index, id] of entry.jobs.entries()) {
+      if (isOver) return;
+      tell(entry, index, id);
+    }
+  };
+  const end = feed.listen(hear, LOOKED_UP.find((kind) => kind === event) ?? null);
   return () => {
     isOver = true;
     end();
@@ -40,23 +49,18 @@ export function eventsFrom<E extends keyof Events>(
 }
 
 /** Events that say more than the feed has kept. */
-const LOOKED_UP: ReadonlySet<string> = new Set([
+const LOOKED_UP: readonly EventKind[] = [
   "job:enqueued",
   "job:started",
   "job:retrying",
   "job:failed",
-]);
+];
 
 /** What an event says besides the id. A job may have gone on, or be gone, since it happened. */
-async function detailOf(
-  store: Pick<JobStore, "get">,
-  { kind, details }: { readonly kind: string; readonly details: FeedEntry["details"] },
-  index: number,
-  id: JobId,
-): Promise<object> {
+function detailOf({ kind, details, facts }: FeedEntry, index: number, id: JobId): object {
   const detail = details?.[index];
   if (detail !== undefined) return { id, ...toldIn(kind, detail) };
-  const job = LOOKED_UP.has(kind) ? await store.get(id) : null;
+  const job = facts?.[index];
   switch (kind) {
     case "job:enqueued":
       return { id, type: job?.type ?? "" };
@@ -66,7 +70,12 @@ async function detailOf(
       return { id, runAt: new Date(job?.runAt ?? job?.finishedAt ?? 0) };
     case "job:failed":
       return { id, error: job?.fault ?? null };
-    default:
+    case "job:progress":
+    case "job:phase:completed":
+    case "job:completed":
+    case "job:cancelled":
+    case "job:stale":
+    case "job:deleted":
       return { id };
   }
 }

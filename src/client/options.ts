@@ -4,16 +4,7 @@ import { MillraceError } from "../core/errors.ts";
 import { parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
 import type { EnqueueOptions } from "../face/enqueue.ts";
-import {
-  aName,
-  anObject,
-  aWholeNumber,
-  isObject,
-  listOf,
-  must,
-  oneOf,
-  type Rule,
-} from "../face/rules.ts";
+import { aName, anObject, isObject, listOf, must, oneOf, type Rule } from "../face/rules.ts";
 import { SETTING_RULES } from "../face/settings.ts";
 import { AFTER_MAX } from "../store/store.ts";
 import { aText, isText } from "./texts.ts";
@@ -54,7 +45,7 @@ const RULE = anObject(
       runAt: aMoment,
       delay: aDelay,
       priority: SETTING_RULES.priority,
-      maxAttempts: aWholeNumber({ min: 1 }),
+      maxAttempts: SETTING_RULES.maxAttempts,
       correlationId: aName,
       idempotencyKey: keyOr("return-existing", "error"),
       dedupKey: keyOr("skip", "replace", "extend"),

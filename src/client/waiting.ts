@@ -35,7 +35,12 @@ export async function untilFinal(
   const abort = aborted(options.signal);
   const close = aborted(closing);
   const ended = close.promise.catch(() => {});
+  const leftMs = (): number =>
+    endsAt === null ? LOOK_MS : Math.min(LOOK_MS, endsAt - clock.monotonic());
   try {
+    // What ends while the feed does not know its place is seen by the first look.
+    const begun = Promise.race([feed.beginning, ended, abort.promise.catch(() => {})]);
+    await within(clock, Math.max(0, leftMs()), begun);
     for (;;) {
       const heard = ear.next();
       const isLastLook = closing.aborted;
@@ -43,9 +48,9 @@ export async function untilFinal(
       if (job === null) throw notFound(id);
       if (isFinal(job.state)) return job;
       if (isLastLook) throw closed(id, job.state);
-      const leftMs = endsAt === null ? LOOK_MS : Math.min(LOOK_MS, endsAt - clock.monotonic());
-      if (leftMs <= 0) throw timedOut(id, job.state, limitMs ?? 0);
-      await within(clock, leftMs, Promise.race([heard, ended, abort.promise]));
+      const ms = leftMs();
+      if (ms <= 0) throw timedOut(id, job.state, limitMs ?? 0);
+      await within(clock, ms, Promise.race([heard, ended, abort.promise]));
     }
   } finally {
     ear.stop();

@@ -1,15 +1,30 @@
 import { describe, expect, test } from "vitest";
 import { makeTestClock } from "../testing/test-clock.ts";
-import type { FeedEntry, JobStore } from "../store/store.ts";
+import type { EventKind, FeedEntry, JobFacts, JobStore } from "../store/store.ts";
 import { Feed } from "./feed.ts";
+
+const FACTS: JobFacts = {
+  type: "job",
+  state: "queued",
+  attempts: 0,
+  runAt: 0,
+  finishedAt: null,
+  fault: null,
+};
 
 /** A store that is nothing but its feed. */
 class FeedStore {
   readonly entries: FeedEntry[] = [];
   /** How often the end of the feed cannot be told. */
   failures = 0;
-  /** What a read waits for. */
+  /** What a read waits for, and what the end of the feed does. */
   pace: Promise<void> = Promise.resolve();
+  endPace: Promise<void> = Promise.resolve();
+  /** The kinds that each read asked about. */
+  readonly asked: ReadonlySet<EventKind>[] = [];
+  /** A job whose facts cannot be read. */
+  unreadable: string | null = null;
+  isAway = false;
   wake = (): void => {};
 
   append(...jobs: string[]): void {
@@ -20,13 +35,21 @@ class FeedStore {
 
   readonly port: Pick<JobStore, "feed" | "feedEnd" | "watch"> = {
     feedEnd: async () => {
+      await this.endPace;
       if (this.failures === 0) return this.entries.length;
       this.failures -= 1;
       throw new Error("busy");
     },
-    feed: async (position) => {
+    feed: async (position, limit, about = new Set()) => {
+      this.asked.push(about);
       await this.pace;
-      return this.entries.slice(position);
+      if (this.isAway) throw new Error("away");
+      const page = this.entries.slice(position, position + limit);
+      if (!about.has("job:enqueued")) return page;
+      if (page.some(({ jobs }) => jobs.includes(this.unreadable ?? ""))) {
+        throw new Error("unreadable");
+      }
+      return page.map((entry) => ({ ...entry, facts: entry.jobs.map(() => FACTS) }));
     },
     watch: (listener) => {
       this.wake = () => listener("news");
@@ -87,42 +110,130 @@ describe("the feed", () => {
   test("tells an entry when everybody has heard the one before", async () => {
     const { store, feed } = makeFeed();
     const heard: string[] = [];
-    feed.listen(async ({ jobs }) => {
-      await turn();
-      heard.push(`slow ${jobs.join()}`);
-    });
-    feed.listen(({ jobs }) => void heard.push(`quick ${jobs.join()}`));
+    feed.listen(({ jobs }) => void heard.push(`first ${jobs.join()}`));
+    feed.listen(({ jobs }) => void heard.push(`second ${jobs.join()}`));
     await turn();
 
-    store.append("a");
-    store.append("b");
-    for (let turns = 0; turns < 5; turns += 1) await turn();
+    store.append("a", "b");
+    store.append("c");
+    await turn();
 
-    expect(heard).toEqual(["slow a", "quick a", "slow b", "quick b"]);
+    expect(heard).toEqual(["first a,b", "second a,b", "first c", "second c"]);
   });
 
-  test("tells again what could not be heard, and passes over what never can be", async () => {
-    const { store, clock, errors, feed } = makeFeed();
-    const heard: string[] = [];
-    let failures = 2;
-    feed.listen(async ({ jobs }) => {
-      if (jobs[0] === "hopeless") throw new Error("unreadable");
-      if (failures === 0) return void heard.push(...jobs);
-      failures -= 1;
-      throw new Error("busy");
-    });
+  test("asks the store about the kinds that listeners ask about, and no others", async () => {
+    const { store, feed } = makeFeed();
+    const end = feed.listen(() => {});
+    await turn();
+    store.append("a");
+    await turn();
+    end();
+    expect(store.asked.flatMap((kinds) => [...kinds])).toEqual([]);
+
+    feed.listen(() => {});
+    feed.listen(() => {}, "job:enqueued");
+    await turn();
+    store.append("b");
     await turn();
 
+    expect(store.asked.map((kinds) => [...kinds]).slice(-2)).toEqual([
+      ["job:enqueued"],
+      ["job:enqueued"],
+    ]);
+  });
+
+  test("reads a page again for somebody who comes meanwhile and asks about it", async () => {
+    const { store, feed } = makeFeed();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heard: unknown[] = [];
+    feed.listen(({ jobs }) => void heard.push(jobs));
+    await turn();
+    store.pace = promise;
+    store.append("a");
+    await turn();
+
+    feed.listen(({ facts }) => void heard.push(facts), "job:enqueued");
+    resolve();
+    await turn();
+
+    expect(heard).toEqual([["a"], [FACTS]]);
+  });
+
+  test("tells what could not be read again, and without facts what never can be", async () => {
+    const { store, clock, errors, feed } = makeFeed();
+    const heard: unknown[] = [];
+    feed.listen(({ jobs, facts }) => void heard.push([...jobs, facts?.length]), "job:enqueued");
+    await turn();
+
+    store.unreadable = "hopeless";
     store.append("a");
     store.append("hopeless");
     store.append("b");
     for (let seconds = 0; seconds < 8; seconds += 1) await clock.move(1_000, turn);
 
-    expect(heard).toEqual(["a", "b"]);
-    expect(errors.map(String)).toEqual([
-      ...Array<string>(2).fill("Error: busy"),
-      ...Array<string>(5).fill("Error: unreadable"),
+    expect(heard).toEqual([
+      ["a", 1],
+      ["hopeless", undefined],
+      ["b", 1],
     ]);
+    expect(new Set(errors.map(String))).toEqual(new Set(["Error: unreadable"]));
+  });
+
+  test("tells nothing without facts because the store was away for long", async () => {
+    const { store, clock, feed } = makeFeed();
+    const heard: unknown[] = [];
+    feed.listen(({ jobs, facts }) => void heard.push([...jobs, facts?.length]), "job:enqueued");
+    await turn();
+
+    store.isAway = true;
+    store.append("a");
+    await clock.move(20_000, turn);
+    expect(heard).toEqual([]);
+    store.isAway = false;
+    await clock.move(1_000, turn);
+
+    expect(heard).toEqual([["a", 1]]);
+  });
+});
+
+describe("the beginning of the feed", () => {
+  test("is over when the store has said where it ends", async () => {
+    const { store, feed } = makeFeed();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    expect(feed.beginning).toBe(null);
+    store.endPace = promise;
+    feed.listen(() => {});
+    await turn();
+    expect(feed.beginning).not.toBe(null);
+
+    resolve();
+    await turn();
+
+    expect(feed.beginning).toBe(null);
+    feed.listen(() => {});
+    expect(feed.beginning).toBe(null);
+  });
+
+  test("is over when the store cannot say it", async () => {
+    const { store, feed } = makeFeed();
+    store.failures = 1;
+
+    feed.listen(() => {});
+    await turn();
+
+    expect(feed.beginning).toBe(null);
+  });
+
+  test("is over after five seconds, whatever the store does", async () => {
+    const { store, clock, feed } = makeFeed();
+    store.endPace = new Promise(() => {});
+    feed.listen(() => {});
+
+    await clock.move(4_999, turn);
+    expect(feed.beginning).not.toBe(null);
+    await clock.move(1, turn);
+
+    expect(feed.beginning).toBe(null);
   });
 });
 

@@ -3,51 +3,59 @@
  *
  * It sleeps while nobody listens. Then it reads on every wake-up of the store and, because wake-ups
  * are only hints, every {@link POLL_MS} as well. Listeners hear of jobs that other processes ran,
- * in the order of commits, at least once. An entry is told when everybody has heard the one before:
+ * in the order of commits, at least once. Everybody hears an entry before anybody hears the next:
  * what happened to a job is in order also for somebody who listens to several events.
  */
-import type { Clock } from "../core/clock.ts";
-import type { FeedEntry, JobStore } from "../store/store.ts";
+import { within, type Clock } from "../core/clock.ts";
+import type { EventKind, FeedEntry, JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
 const ENTRIES_PER_READ = 200;
-/** An entry that cannot be told so often is passed over: it must not silence all others. */
-const TELL_TRIES_MAX = 5;
+/** An entry whose facts cannot be read so often comes without: it must not silence all others. */
+const FACTS_TRIES_MAX = 5;
+/** For how long somebody waits for the feed to know its place. */
+const BEGIN_MS_MAX = 5_000;
 
-/** Its promise is waited for. When it is rejected, everybody is told the same entry again. */
-export type FeedListener = (entry: FeedEntry) => unknown;
+export type FeedListener = (entry: FeedEntry) => void;
+
+type FeedStore = Pick<JobStore, "feed" | "feedEnd" | "watch">;
 
 export class Feed {
-  readonly #store: Pick<JobStore, "feed" | "feedEnd" | "watch">;
+  readonly #store: FeedStore;
   readonly #clock: Clock;
   readonly #failed: (error: unknown) => void;
-  readonly #listeners = new Set<FeedListener>();
+  readonly #listeners = new Set<Listening>();
   #session: Session | null = null;
+  #beginning: Promise<void> | null = null;
   #reading = false;
   #again = false;
-  /** How often the entry after the last one that was told could not be. */
+  /** How often what follows the last entry that was told could not be read. */
   #failures = 0;
 
-  constructor(
-    store: Pick<JobStore, "feed" | "feedEnd" | "watch">,
-    clock: Clock,
-    failed: (error: unknown) => void,
-  ) {
+  constructor(store: FeedStore, clock: Clock, failed: (error: unknown) => void) {
     this.#store = store;
     this.#clock = clock;
     this.#failed = failed;
   }
 
   /**
-   * Hears everything that is committed from now on; if the store does not tell at once where that
-   * begins, from the moment at which it does.
+   * Until the feed knows from where on it hears; null: it does. It is over as well when the store
+   * could not say, or took too long: then the feed hears from the moment at which the store does.
    */
-  listen(listener: FeedListener): () => void {
-    const entry: FeedListener = (each) => listener(each);
-    this.#listeners.add(entry);
+  get beginning(): Promise<void> | null {
+    return this.#beginning;
+  }
+
+  /**
+   * Hears everything that is committed from now on, or from the end of {@link beginning}. Entries
+   * of the kind `about` come with the facts of their jobs.
+   */
+  listen(hear: FeedListener, about: EventKind | null = null): () => void {
+    const listening: Listening = { hear, about };
+    this.#listeners.add(listening);
     this.#session ??= this.#begin();
     return () => {
-      this.#listeners.delete(entry);
+      this.#listeners.delete(listening);
       if (this.#listeners.size === 0) this.close();
     };
   }
@@ -56,6 +64,7 @@ export class Feed {
     this.#listeners.clear();
     this.#session?.stop();
     this.#session = null;
+    this.#failures = 0;
   }
 
   #begin(): Session {
@@ -74,8 +83,16 @@ export class Feed {
     };
     const session: Session = { stop, position: null };
     // Whoever reads next hears of a failure; until then it must not count as unhandled.
-    this.#positionOf(session).catch(() => {});
+    const placed = this.#positionOf(session).catch(() => {});
+    void this.#awaitPlace(within(this.#clock, BEGIN_MS_MAX, placed));
     return session;
+  }
+
+  /** It is forgotten before anybody who waits for it goes on, so that nobody overtakes them. */
+  async #awaitPlace(beginning: Promise<void>): Promise<void> {
+    this.#beginning = beginning;
+    await beginning;
+    if (this.#beginning === beginning) this.#beginning = null;
   }
 
   /** Where to read on. A store that could not say is asked again the next time. */
@@ -108,32 +125,46 @@ export class Feed {
   async #readOnce(): Promise<void> {
     const session = this.#session;
     if (session === null) return;
-    const entries = await this.#store.feed(await this.#positionOf(session), ENTRIES_PER_READ);
+    const about = this.#kindsAskedAbout();
+    const entries = await this.#pageAfter(await this.#positionOf(session), about);
     // Who has begun to listen meanwhile has a session of its own, and hears nothing of before.
     if (entries.length === 0 || this.#session !== session) return;
+    this.#again = true;
+    // Somebody who came meanwhile asks for more than was read.
+    if ([...this.#kindsAskedAbout()].some((kind) => !about.has(kind))) return;
     const listeners = [...this.#listeners];
     for (const entry of entries) {
-      await this.#tell(entry, listeners);
+      for (const each of listeners) if (this.#listeners.has(each)) each.hear(entry);
       if (this.#session !== session) return;
       session.position = Promise.resolve(entry.position);
     }
-    this.#again = true;
   }
 
-  async #tell(entry: FeedEntry, listeners: readonly FeedListener[]): Promise<void> {
+  #kindsAskedAbout(): ReadonlySet<EventKind> {
+    return new Set([...this.#listeners].flatMap(({ about }) => about ?? []));
+  }
+
+  /** After a failure entry by entry, so that one whose facts cannot be read stands alone. */
+  async #pageAfter(position: number, about: ReadonlySet<EventKind>): Promise<readonly FeedEntry[]> {
+    const limit = this.#failures === 0 ? ENTRIES_PER_READ : 1;
     try {
-      for (const listener of listeners) {
-        const telling = this.#listeners.has(listener) ? listener(entry) : undefined;
-        if (telling instanceof Promise) await telling;
-      }
+      const entries = await this.#store.feed(position, limit, about);
       this.#failures = 0;
+      return entries;
     } catch (error) {
       this.#failures += 1;
-      if (this.#failures < TELL_TRIES_MAX) throw error;
+      if (this.#failures < FACTS_TRIES_MAX) throw error;
+      const entries = await this.#store.feed(position, 1);
       this.#failures = 0;
       this.#failed(error);
+      return entries;
     }
   }
+}
+
+interface Listening {
+  readonly hear: FeedListener;
+  readonly about: EventKind | null;
 }
 
 /** From the first listener to the last one's leave. */

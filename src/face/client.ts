@@ -64,6 +64,13 @@ export interface Millrace extends AsyncDisposable {
    * Events of the whole installation, read from the durable feed: it hears jobs that other
    * processes ran. Answers a function that ends the listening. A listener that throws, or answers a
    * promise that is rejected, is logged and hears the next event all the same.
+   *
+   * Whatever this mill and its workers write after `on` has returned is heard: it waits until the
+   * store has said where its feed ends. If the store cannot say so, or not within five seconds,
+   * nothing waits any longer, and the listener hears what is committed from the moment it can.
+   *
+   * An event is told at least once, what happened to one job in its order. It says what is true of
+   * the job when it is told; of a job that is gone by then it says only the id.
    */
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => unknown): () => void;
 

@@ -89,7 +89,10 @@ export interface Context<Results, Deps> {
 
   timeout<R>(limit: Duration, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
 
-  /** A child job. It exists once this phase (or the job, if it has none) has ended well. */
+  /**
+   * A child job. It exists once this phase (or the job, if it has none) has ended well; within a
+   * unit or a step, once that has.
+   */
   enqueue<Input, R>(
     job: JobContract<string, Input, R>,
     ...args: PayloadArgs<NoInfer<Input>>

@@ -24,3 +24,21 @@ export interface Events {
   "job:webhook:delivered": { id: string; deliveryId: string };
   "job:webhook:failed": { id: string; deliveryId: string };
 }
+
+/** Spelt out, so that the compiler complains when there is one more. */
+const KNOWN: Readonly<Record<keyof Events, true>> = {
+  "job:enqueued": true,
+  "job:started": true,
+  "job:progress": true,
+  "job:phase:completed": true,
+  "job:completed": true,
+  "job:retrying": true,
+  "job:failed": true,
+  "job:cancelled": true,
+  "job:stale": true,
+  "job:deleted": true,
+  "job:webhook:delivered": true,
+  "job:webhook:failed": true,
+};
+
+export const EVENT_NAMES: readonly string[] = Object.keys(KNOWN);

@@ -56,11 +56,24 @@ export const aName: Rule = must(
 
 export const aFunction: Rule = must((value) => typeof value === "function", "a function");
 
-export function aWholeNumber(bounds: { min: number }): Rule {
-  return must(
-    (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= bounds.min,
-    `a whole number of at least ${bounds.min}`,
-  );
+interface Bounds {
+  readonly min: number;
+  readonly max?: number;
+}
+
+export function aWholeNumber(bounds: Bounds): Rule {
+  return must((value) => isWholeNumber(value, bounds), wholeNumberIn(bounds));
+}
+
+/** Such as `a whole number from 1 to 1,000`. */
+export function wholeNumberIn({ min, max }: Bounds): string {
+  const range =
+    max === undefined ? `of at least ${min}` : `from ${min} to ${max.toLocaleString("en")}`;
+  return `a whole number ${range}`;
+}
+
+export function isWholeNumber(value: unknown, { min, max = Infinity }: Bounds): boolean {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= max;
 }
 
 export function oneOf(...words: readonly string[]): Rule {

@@ -41,6 +41,18 @@ describe("a schedule", () => {
     );
   });
 
+  test.each([
+    [{ priority: 1_000_000_001 }, "options.priority must be a whole number from 0 to"],
+    [{ maxAttempts: 0 }, "options.maxAttempts must be a whole number from 1 to"],
+  ])("refuses the options %j, which no job could have", (options, message) => {
+    const error = errorOf(() =>
+      schedule("nightly", { cron: "@daily" }, cleanup, undefined, options),
+    );
+
+    expect(error.code).toBe("DEFINITION_INVALID");
+    expect(error.message).toContain(`schedule "nightly": ${message}`);
+  });
+
   test.each<Timing>([
     { cron: "* * * * *", missed: "skip", overlap: "skip" },
     { cron: "@daily", missed: { all: 1 }, overlap: "queue" },

@@ -6,6 +6,7 @@ import type { AnyContract } from "./definition.ts";
 import type { EnqueueOptions, PayloadArgs } from "./enqueue.ts";
 import { aName, anObject, aWholeNumber, insist, isObject, must, oneOf } from "./rules.ts";
 import type { Rule } from "./rules.ts";
+import { SETTING_RULES } from "./settings.ts";
 
 /** A job that is enqueued at every tick of its cron expression: `mill.work({ schedules })`. */
 export interface Schedule {
@@ -53,6 +54,9 @@ export function schedule<Input>(
   insist(subject, must(isContract, "made with defineJob"), job, "the job");
   const [payload, options = {}] = args;
   insist(subject, noTx, options.tx, "options.tx");
+  const { priority = "normal", maxAttempts = 1 } = options;
+  insist(subject, SETTING_RULES.priority, priority, "options.priority");
+  insist(subject, SETTING_RULES.maxAttempts, maxAttempts, "options.maxAttempts");
   return Object.freeze({ name, when: frozenTiming(when), contract: job, payload, options });
 }
 

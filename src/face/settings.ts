@@ -8,9 +8,11 @@ import {
   anObject,
   aWholeNumber,
   isDuration,
+  isWholeNumber,
   listOf,
   must,
   oneOf,
+  wholeNumberIn,
 } from "./rules.ts";
 import type { Rule } from "./rules.ts";
 
@@ -45,6 +47,10 @@ export interface JobSettings {
   readonly services?: readonly string[];
 }
 
+/** The bounds that the tables of every store have. */
+export const PRIORITY_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
+export const ATTEMPTS_BOUNDS = { min: 1, max: 1_000_000_000 } as const;
+
 const aWait = must(
   (value) => isDuration(value, { minMs: 0 }),
   'a duration such as "30s" or a number of milliseconds',
@@ -56,17 +62,17 @@ export const SETTING_RULES: { readonly [K in keyof Required<JobSettings>]: Rule 
   category: aName,
   priority: must(
     (value) =>
-      typeof value === "number"
-        ? Number.isSafeInteger(value) && value >= 0
-        : typeof value === "string" && Object.hasOwn(PRIORITIES, value),
-    'a whole number of at least 0, or "critical", "high", "normal" or "low"',
+      typeof value === "string"
+        ? Object.hasOwn(PRIORITIES, value)
+        : isWholeNumber(value, PRIORITY_BOUNDS),
+    `${wholeNumberIn(PRIORITY_BOUNDS)}, or "critical", "high", "normal" or "low"`,
   ),
   timeout: must(
     // A limit of zero would end every run before it began.
     (value) => value === false || isDuration(value, { minMs: 1 }),
     'a duration above zero such as "20m", or false for none',
   ),
-  maxAttempts: aWholeNumber({ min: 1 }),
+  maxAttempts: aWholeNumber(ATTEMPTS_BOUNDS),
   backoff: anObject(
     {
       required: { kind: oneOf("fixed", "linear", "exponential"), base: aWait },

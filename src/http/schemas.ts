@@ -1,5 +1,7 @@
 /** The bodies of the API: what views of the library look like as JSON, and what is taken. */
 import { STATES } from "../core/job.ts";
+import { wholeNumberIn } from "../face/rules.ts";
+import { ATTEMPTS_BOUNDS, PRIORITY_BOUNDS } from "../face/settings.ts";
 import type { Schema } from "./schema.ts";
 
 const TEXT: Schema = { type: "string" };
@@ -81,10 +83,13 @@ const ENQUEUE_OPTIONS: Schema = {
       anyOf: [{ type: "string", pattern: "^\\d+(\\.\\d+)?(ms|s|m|h|d)$", maxLength: 20 }, COUNT],
     },
     priority: {
-      description: "a whole number of at least 0, or critical, high, normal or low",
-      anyOf: [{ type: "string", enum: ["critical", "high", "normal", "low"] }, COUNT],
+      description: `${wholeNumberIn(PRIORITY_BOUNDS)}, or critical, high, normal or low`,
+      anyOf: [
+        { type: "string", enum: ["critical", "high", "normal", "low"] },
+        { type: "integer", minimum: PRIORITY_BOUNDS.min, maximum: PRIORITY_BOUNDS.max },
+      ],
     },
-    maxAttempts: { type: "integer", minimum: 1 },
+    maxAttempts: { type: "integer", minimum: ATTEMPTS_BOUNDS.min, maximum: ATTEMPTS_BOUNDS.max },
     correlationId: NAME,
     idempotencyKey: keyOr("return-existing", "error"),
     dedupKey: keyOr("skip", "replace", "extend"),

@@ -94,7 +94,7 @@ export class Execution implements ContextParts, StageParts {
       this.#stopTimer = this.#parts.clock.after(limitMs, overrun);
     }
     this.#handled().then(
-      (result) => this.#succeed(result),
+      (result) => this.#joinUnits(result),
       (error) => this.#end(error),
     );
     return this.#outcome.promise;
@@ -168,6 +168,13 @@ export class Execution implements ContextParts, StageParts {
     });
   }
 
+  /** What its handler did not wait for is part of the run all the same. */
+  #joinUnits(ended: unknown): void {
+    const left = this.#stage?.unitsLeft ?? null;
+    if (left === null) this.#succeed(ended);
+    else void left.then(() => this.#succeed(ended));
+  }
+
   #succeed(ended: unknown): void {
     if (this.#isOver) return;
     try {
@@ -175,7 +182,7 @@ export class Execution implements ContextParts, StageParts {
       const pipeline = this.#pipeline;
       const result = pipeline === null ? encodeResult(ended).text : pipeline.result;
       if (pipeline?.completed) this.#note = { completed: pipeline.completed };
-      const failedUnits = this.#journal?.memory.failedUnits ?? 0;
+      const failedUnits = this.#journal?.failedUnits ?? 0;
       this.#finish({ type: "succeeded", result, failedUnits });
     } catch (error) {
       this.#end(error);

@@ -23,7 +23,7 @@ import type {
 } from "../store/store.ts";
 import { LogBook } from "./log-book.ts";
 import { Memory } from "./memory.ts";
-import { StrandedChild } from "./missing-children.ts";
+import { ChildRefused } from "./missing-children.ts";
 import { ExclusiveNames } from "./names.ts";
 import { ProgressTeller } from "./progress.ts";
 import type { RecordAnswer } from "./recorder.ts";
@@ -38,6 +38,8 @@ export interface Desk {
   readonly line: WaitingLine;
 }
 
+/** Where the units of a plain handler are kept. */
+const NO_PHASE = "";
 const TAKEN_AWAY = "was ended by somebody else";
 const WORKER_GONE = "has ended with its worker";
 
@@ -88,6 +90,12 @@ export class Journal {
     return this.#names?.held ?? [];
   }
 
+  /** Units that count when the run ends well. */
+  get failedUnits(): number {
+    const { phases } = this.#parts;
+    return this.memory.failedUnits(phases.length === 0 ? [NO_PHASE] : phases);
+  }
+
   /** Keeps a line in the log of the job. Nobody waits for that. */
   log(line: LogLine): void {
     if (!this.#isOver) this.#log.add(line);
@@ -111,7 +119,7 @@ export class Journal {
     const answer = desk.add({ lease, key: job.key, n: job.n, ...body });
     this.#last = answer;
     const told = await answer;
-    if (typeof told === "object") throw new StrandedChild(told, body.children ?? []);
+    if (typeof told === "object") throw new ChildRefused(told, body.children ?? []);
     switch (told) {
       case "recorded":
         return;
@@ -136,11 +144,23 @@ export class Journal {
     return this.#teller.tell(this.#told);
   }
 
-  /** Units begin or end; `name` is the exclusive one that is given up with that. */
-  async move(units: readonly UnitMove[], name: string | null = null): Promise<void> {
-    if (name === null || this.names.isOwn(name)) return this.record({ units });
-    await this.record({ units, vacates: [name] });
-    this.names.vacated(name);
+  /** Units begin. */
+  beginUnits(units: readonly UnitMove[]): Promise<void> {
+    return this.record({ units });
+  }
+
+  /** A unit has ended: its exclusive name is given up, and its children come into being. */
+  async endUnit(
+    unit: UnitMove,
+    { name, children }: { readonly name: string | null; readonly children: readonly NewJob[] },
+  ): Promise<void> {
+    const vacated = name === null || this.names.isOwn(name) ? null : name;
+    await this.record({
+      units: [unit],
+      ...(vacated === null ? {} : { vacates: [vacated] }),
+      ...(children.length === 0 ? {} : { children }),
+    });
+    if (vacated !== null) this.names.vacated(vacated);
   }
 
   /** A phase has ended well, and with it its children come into being. */

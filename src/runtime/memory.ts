@@ -13,14 +13,14 @@ export class Memory {
   readonly #units = new Map<string, Map<string, UnitEnd | null>>();
   /** By phase, the names that this run has used: each stands for one piece of its work. */
   readonly #used = new Map<string, Set<string>>();
-  /** In phases that have ended. */
-  #failedUnits = 0;
+  /** Units that failed in phases that have ended. */
+  #failedUnits = new Map<string, number>();
 
   /** Takes over what earlier runs have left. */
   take({ phases, units, failedUnits }: JobMemory): void {
     for (const phase of phases) this.#phases.set(phase.name, phase);
     for (const { phase, unit, end } of units) this.#unitsOf(phase).set(unit, brief(end));
-    this.#failedUnits = failedUnits;
+    this.#failedUnits = new Map(Object.entries(failedUnits));
   }
 
   /** The phase of this name, if it has ended well. */
@@ -65,15 +65,24 @@ export class Memory {
 
   /** A phase has ended well. Of its units only the number of those that failed still counts. */
   complete(phase: PhaseResult): void {
-    this.#failedUnits += failedIn(this.#unitsOf(phase.name));
+    this.#failedUnits.set(phase.name, this.#failedIn(phase.name));
     this.#units.delete(phase.name);
     this.#used.delete(phase.name);
     this.#phases.set(phase.name, phase);
   }
 
-  get failedUnits(): number {
-    let count = this.#failedUnits;
-    for (const units of this.#units.values()) count += failedIn(units);
+  /** Of phases that have ended all that failed, of others those that this run has looked at. */
+  failedUnits(phases: readonly string[]): number {
+    let count = 0;
+    for (const phase of phases) count += this.#failedUnits.get(phase) ?? this.#failedIn(phase);
+    return count;
+  }
+
+  #failedIn(phase: string): number {
+    let count = 0;
+    for (const unit of this.#used.get(phase) ?? []) {
+      if (this.endOf(phase, unit)?.state === "failed") count += 1;
+    }
     return count;
   }
 
@@ -102,12 +111,6 @@ export function duplicate(unit: string, problem: string): MillraceError {
 export function tooManyUnits(): MillraceError {
   const message = `a phase has at most ${UNITS_MAX} units; let children do the rest`;
   return new UnitsRefused("UNITS_TOO_MANY", message, { details: { max: UNITS_MAX } });
-}
-
-function failedIn(units: ReadonlyMap<string, UnitEnd | null>): number {
-  let count = 0;
-  for (const end of units.values()) if (end?.state === "failed") count += 1;
-  return count;
 }
 
 /** Without its stack, which is in the store: a hundred thousand of them would not fit here. */

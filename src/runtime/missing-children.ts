@@ -1,10 +1,11 @@
 /** Children that their parent asked for, and that never came into being. */
+import { refusalOf } from "../client/answers.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { ErrorClass } from "../core/job.ts";
 import type { Logger } from "../face/context.ts";
-import type { JobStore, NewJob, Refusal } from "../store/store.ts";
+import type { JobStore, NewJob, RefusedChild } from "../store/store.ts";
 
-/** A child whose key another job holds is not there; its parent believes that it is. */
+/** A child that gave way to the holder of its key is not there; its parent believes that it is. */
 export async function warnOfMissing(
   { store, logger }: { readonly store: Pick<JobStore, "get">; readonly logger: Logger },
   children: readonly NewJob[],
@@ -24,27 +25,45 @@ export async function warnOfMissing(
 }
 
 /**
- * A child was to run after a job that there is not. Whatever asked for it, a phase or a whole run,
- * has failed with that, and would again.
+ * A child was refused. Whatever asked for it, a phase or a whole run, has failed with that, and
+ * would again.
  */
-export class StrandedChild extends MillraceError {
-  static {
-    // The name is all that is kept of an error besides its words.
-    this.prototype.name = "AFTER_UNKNOWN";
-  }
+export class ChildRefused extends MillraceError {
+  override readonly name: string;
 
-  constructor({ child, missing }: Exclude<Refusal, string>, children: readonly NewJob[]) {
-    const type = children.find(({ id }) => id === child)?.type;
+  constructor(answer: RefusedChild, children: readonly NewJob[]) {
+    const { code, child, holder } = answer;
+    const { type, idempotency } = children.find(({ id }) => id === child)!;
     super(
-      "AFTER_UNKNOWN",
-      `a child of type "${type}" is to run after ${missing}, and there is no such job, so that ` +
-        "nothing is stored of what asked for it: name jobs that exist, and give no idempotency " +
-        "or dedup key to children that those of later phases run after",
-      { details: { type, child, holder: missing } },
+      code,
+      `${refusalOf(answer, { type, idempotency }, "child")}, so that nothing is stored of what ` +
+        `asked for it: ${CURES[code]}`,
+      {
+        details: {
+          type,
+          child,
+          ...(holder === child ? {} : { holder }),
+          ...(idempotency === null ? {} : { key: idempotency.key }),
+        },
+      },
     );
+    // The name is all that is kept of an error besides its words, and stands above its stack.
+    this.name = code;
+    Error.captureStackTrace(this, ChildRefused);
   }
 
   get "~class"(): ErrorClass {
     return "non_retryable";
   }
 }
+
+const CURES: Readonly<Record<RefusedChild["code"], string>> = {
+  AFTER_UNKNOWN:
+    "name jobs that exist, and give no idempotency or dedup key to children that those of later " +
+    "phases run after",
+  ID_CONFLICT: "give it an id of its own",
+  IDEMPOTENCY_CONFLICT: "use a new key for a different job",
+  IDEMPOTENCY_KEY_USED:
+    'use a new key, or onConflict "return-existing" where the job that holds it will do',
+  STORE_REFUSED: "correct its payload or its options",
+};

@@ -58,6 +58,7 @@ async function carryOut(
   journal.begin(name);
   const stage = enter(name);
   const result = await call(handler, stage, results);
+  await stage.unitsLeft;
   if (journal.isCutShort) checkpoint();
   const { text } = encodeResult(result);
   const ended = { name, result: text };

@@ -109,11 +109,11 @@ describe("a recorder", () => {
     expect(calls.map((call) => call.length)).toEqual([500, 101, 1, 1]);
   });
 
-  test("keeps what else a run said when a child of its phase is stranded", async () => {
+  test("keeps what else a run said when a child of its phase is refused", async () => {
     const isBad = ({ children = [] }: RunNote): boolean => children.length > 0;
-    const stranded = { status: "stranded", child: "a", missing: "b" } as const;
+    const refused = { status: "refused", code: "ID_CONFLICT", child: "a", holder: "a" } as const;
     const { recorder, calls } = makeRecorder((notes) =>
-      Promise.resolve(notes.map((each) => (isBad(each) ? stranded : "recorded"))),
+      Promise.resolve(notes.map((each) => (isBad(each) ? refused : "recorded"))),
     );
 
     const answers = await Promise.all([
@@ -121,7 +121,7 @@ describe("a recorder", () => {
       recorder.add(note(1, { ...completed("one"), children: [newJob()] })),
     ]);
 
-    expect(answers).toEqual(["recorded", stranded]);
+    expect(answers).toEqual(["recorded", refused]);
     expect(calls.map((call) => call.length)).toEqual([1, 1, 1]);
   });
 

@@ -207,7 +207,7 @@ function extended(
 ): Draft {
   draft.moves += moves;
   draft.chars += chars;
-  draft.isFull ||= body.completed !== undefined || body.children !== undefined;
+  draft.isFull ||= body.completed !== undefined;
   return draft;
 }
 
@@ -235,10 +235,12 @@ function merged(parts: readonly Part[]): NoteBody {
   const units = parts.flatMap(({ body }) => body.units ?? []);
   const vacates = parts.flatMap(({ body }) => body.vacates ?? []);
   const logs = parts.flatMap(({ body }) => body.logs ?? []);
+  const children = parts.flatMap(({ body }) => body.children ?? []);
   return {
     ...Object.assign({}, ...parts.map(({ body }) => body)),
     ...(units.length === 0 ? {} : { units }),
     ...(vacates.length === 0 ? {} : { vacates }),
     ...(logs.length === 0 ? {} : { logs }),
+    ...(children.length === 0 ? {} : { children }),
   };
 }

@@ -179,13 +179,13 @@ describe("a settler", () => {
     });
   });
 
-  test("tells why when a child was to run after a job that there is not", async () => {
+  test("tells why when a child was refused", async () => {
     const { settler, batches, logged } = makeSettler((items) =>
       Promise.resolve(
         items.map(({ children = [] }) => {
           const [child] = children;
           if (child === undefined) return "settled";
-          return { status: "stranded", child: child.id, missing: "the missing one" };
+          return { status: "refused", code: "AFTER_UNKNOWN", child: child.id, holder: "another" };
         }),
       ),
     );
@@ -204,8 +204,8 @@ describe("a settler", () => {
           fault: {
             class: "non_retryable",
             name: "AFTER_UNKNOWN",
-            message: expect.stringContaining('"zip" is to run after the missing one'),
-            stack: expect.anything(),
+            message: expect.stringContaining('"zip" is to run after another'),
+            stack: expect.stringMatching(/^AFTER_UNKNOWN: a child/),
           },
         },
       },

@@ -17,7 +17,7 @@ import {
   type SettleAnswer,
   type SettleItem,
 } from "../store/store.ts";
-import { StrandedChild, warnOfMissing } from "./missing-children.ts";
+import { ChildRefused, warnOfMissing } from "./missing-children.ts";
 
 /** Ends that may wait for the store: all of them would run again if the process died now. */
 const UNTOLD_MAX = 4 * BATCH_MAX;
@@ -150,7 +150,7 @@ export class Settler {
       this.#queue.push({ lease, key, n, settlement: failedBy(UNSTORABLE, settlement) });
       return;
     }
-    const fault = faultOf(new StrandedChild(why, children ?? []), "non_retryable");
+    const fault = faultOf(new ChildRefused(why, children ?? []), "non_retryable");
     const kept = note?.logs === undefined ? {} : { note: { logs: note.logs } };
     this.#queue.push({ lease, key, n, settlement: failedBy(fault, settlement), ...kept });
   }

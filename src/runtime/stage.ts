@@ -3,19 +3,18 @@
  * handler says through its context counts for that stretch, and for none after it.
  */
 import { MillraceError } from "../core/errors.ts";
-import type { ErrorClass, JsonText } from "../core/job.ts";
+import type { JsonText } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
 import { encodePayload, type Encoded, type Json } from "../core/payload.ts";
 import { shown } from "../core/text.ts";
 import type { Context, Logger } from "../face/context.ts";
 import type { ClaimedJob, NewJob } from "../store/store.ts";
 import { RunOver, type Journal } from "./journal.ts";
+import { Offspring, offspringHere } from "./offspring.ts";
 import { each, step, type UnitParts } from "./units.ts";
 
 type Told = Context<unknown, unknown>;
 
-/** Children come into being with the end of their phase or run: all of them in one transaction. */
-const CHILDREN_MAX = 10_000;
 /** Progress is told often, and everybody who listens hears all of it. */
 const PROGRESS_BYTES_MAX = 65_536;
 
@@ -35,10 +34,11 @@ export interface StageParts {
 }
 
 export class Stage {
-  /** Jobs that the handler asked for; they come into being if this stretch ends well. */
-  readonly children: NewJob[] = [];
   readonly #run: StageParts;
   readonly #phase: string | null;
+  readonly #offspring = new Offspring();
+  /** Steps and calls of `each` that have not ended. */
+  readonly #underWay = new Set<Promise<unknown>>();
   #isOver = false;
 
   constructor(run: StageParts, phase: string | null) {
@@ -51,12 +51,22 @@ export class Stage {
     this.#isOver = true;
   }
 
+  /** Jobs that the handler asked for, outside of units: they come into being if it ends well. */
+  get children(): readonly NewJob[] {
+    return this.#offspring.children;
+  }
+
+  /** Units that nobody has waited for; null: there are none. */
+  get unitsLeft(): Promise<void> | null {
+    return this.#underWay.size === 0 ? null : this.#joinUnits();
+  }
+
   enqueue: Told["enqueue"] = async (...request) => {
     const { job, newChild } = this.#run;
     const child = await newChild(job, ...request);
-    checkChildren(job.type, this.children.length);
-    this.#insistOpen("ctx.enqueue");
-    this.children.push(child);
+    const unit = offspringHere(this);
+    this.#insistOpen("ctx.enqueue", unit);
+    (unit ?? this.#offspring).add(child, job.type);
     return { id: child.id, type: child.type };
   };
 
@@ -69,18 +79,28 @@ export class Stage {
 
   step: Told["step"] = async (name, fn) => {
     this.#insistOpen("ctx.step");
-    return step(this.#unitParts, name, fn);
+    return this.#watched(step(this.#unitParts, name, fn));
   };
 
   each: Told["each"] = async (items, key, fn, options = {}) => {
     this.#insistOpen("ctx.each");
-    return each(this.#unitParts, { items, key, fn, options });
+    return this.#watched(each(this.#unitParts, { items, key, fn, options }));
   };
 
   get #unitParts(): UnitParts {
     const { journal, signal } = this.#run;
     const faultOf = (error: unknown): Fault => this.#run.faultOf(error);
-    return { journal, signal, faultOf, phase: this.#phase ?? "" };
+    return { journal, signal, faultOf, phase: this.#phase ?? "", stage: this };
+  }
+
+  #watched<Answer>(units: Promise<Answer>): Promise<Answer> {
+    const ended = units.then(nothing, nothing).then(() => void this.#underWay.delete(ended));
+    this.#underWay.add(ended);
+    return units;
+  }
+
+  async #joinUnits(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
   /** Not async: whoever does not wait must not keep what it told until the store has answered. */
@@ -102,10 +122,11 @@ export class Stage {
     logger.warn(error.message, { job_id: job.id, type: job.type });
   }
 
-  #insistOpen(verb: string): void {
-    if (!this.#isOver) return;
+  #insistOpen(verb: string, unit?: Offspring): void {
+    if (!this.#isOver && unit?.isOver !== true) return;
     const stretch = this.#phase === null ? "" : `in phase ${shown(this.#phase)} `;
-    throw new RunOver(this.#run.job, `${stretch}has ended: await ${verb}`);
+    const unitOf = this.#isOver ? "" : "in one of its units ";
+    throw new RunOver(this.#run.job, `${stretch}${unitOf}has ended: await ${verb}`);
   }
 }
 
@@ -134,20 +155,4 @@ function refused(message: string): MillraceError {
   return new MillraceError("PROGRESS_REFUSED", message);
 }
 
-/** Trying again would end the same way. */
-class TooManyChildren extends MillraceError {
-  get "~class"(): ErrorClass {
-    return "non_retryable";
-  }
-}
-
-/** Refuses one more child for a run of `type` that has asked for `count` already. */
-function checkChildren(type: string, count: number): void {
-  if (count < CHILDREN_MAX) return;
-  throw new TooManyChildren(
-    "CHILDREN_TOO_MANY",
-    `job "${type}": a run has at most ${CHILDREN_MAX} children by ctx.enqueue, because they come ` +
-      "into being with its end, all at once; enqueue more with mill.enqueueMany, in batches",
-    { details: { type, max: CHILDREN_MAX } },
-  );
-}
+function nothing(): void {}

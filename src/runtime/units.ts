@@ -11,9 +11,10 @@ import { shown } from "../core/text.ts";
 import type { Units } from "../face/context.ts";
 import { aFunction, anObject, must } from "../face/rules.ts";
 import { isInstance } from "../lib/is-instance.ts";
-import { MOVES_MAX, UNITS_MAX, type UnitEnd } from "../store/store.ts";
+import { MOVES_MAX, UNITS_MAX, type NewJob, type UnitEnd } from "../store/store.ts";
 import { RunOver, type Journal } from "./journal.ts";
 import { duplicate, tooManyUnits } from "./memory.ts";
+import { Offspring, runUnit } from "./offspring.ts";
 import { Roster } from "./roster.ts";
 import { Snooze } from "./snooze.ts";
 
@@ -40,6 +41,8 @@ export interface UnitParts {
   /** Empty: the job has no phases. */
   readonly phase: string;
   readonly faultOf: (error: unknown) => Fault;
+  /** Whose context its units have. */
+  readonly stage: object;
 }
 
 /** What was asked of `ctx.each`. */
@@ -68,7 +71,7 @@ export async function step(
   const known = journal.memory.completed(phase, name);
   if (known !== undefined) return decode(known.result);
   journal.memory.begin(phase, [name]);
-  journal.move([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
+  journal.beginUnits([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
   const { end, error } = await carryOut(parts, name, () => fn(signal), null);
   if (end.state === "failed") throw error;
   return decode(end.result);
@@ -127,7 +130,7 @@ async function begin({ journal, phase }: UnitParts, todo: readonly string[]): Pr
   journal.memory.begin(phase, todo);
   for (let from = 0; from < todo.length; from += MOVES_MAX) {
     const chunk = todo.slice(from, from + MOVES_MAX);
-    await journal.move(chunk.map((unit) => ({ phase, unit, to: { state: "running" } })));
+    await journal.beginUnits(chunk.map((unit) => ({ phase, unit, to: { state: "running" } })));
   }
 }
 
@@ -159,26 +162,30 @@ async function sideBySide(
 }
 
 /**
- * One unit to its end, which is stored when this resolves; with it, the exclusive name that it had
- * is given up. Throws what ends the whole run: a unit that it interrupts has not failed.
+ * One unit to its end, which is stored when this resolves; with it, its children come into being,
+ * and the exclusive name that it had is given up. Throws what ends the whole run: a unit that it
+ * interrupts has not failed.
  */
 async function carryOut(
-  { journal, phase, signal, faultOf }: UnitParts,
+  { journal, phase, signal, faultOf, stage }: UnitParts,
   unit: string,
   fn: (unit: string) => unknown,
   name: string | null,
 ): Promise<{ readonly end: UnitEnd; readonly error?: unknown }> {
-  const ended = async (end: UnitEnd): Promise<UnitEnd> => {
-    await journal.move([{ phase, unit, to: end }], name);
+  const offspring = new Offspring();
+  const ended = async (end: UnitEnd, children: readonly NewJob[]): Promise<UnitEnd> => {
+    await journal.endUnit({ phase, unit, to: end }, { name, children });
     journal.memory.end(phase, unit, end);
     return end;
   };
   try {
-    const { text } = encodeResult(await fn(unit));
-    return { end: await ended({ state: "completed", result: text }) };
+    const { text } = encodeResult(await runUnit({ stage, offspring }, () => fn(unit)));
+    offspring.end();
+    return { end: await ended({ state: "completed", result: text }, offspring.children) };
   } catch (error) {
+    offspring.end();
     if (signal.aborted || isUnwinding(error)) throw error;
-    return { end: await ended({ state: "failed", fault: faultOf(error) }), error };
+    return { end: await ended({ state: "failed", fault: faultOf(error) }, []), error };
   }
 }
 

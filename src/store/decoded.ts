@@ -11,7 +11,15 @@ import {
   stateCodec,
   type NameKind,
 } from "./codes.ts";
-import type { AttemptRecord, DeadLetter, GateName, HeldBy, JobRecord, JobSpec } from "./records.ts";
+import type {
+  AttemptRecord,
+  DeadLetter,
+  GateName,
+  HeldBy,
+  JobFacts,
+  JobRecord,
+  JobSpec,
+} from "./records.ts";
 import type { WorkerId } from "./work.ts";
 
 /** Names by the ids that the tables have for them. */
@@ -64,6 +72,11 @@ export interface StoredJob extends StoredSpec<number> {
   readonly overall: number | null;
 }
 
+export type StoredFacts = Pick<
+  StoredJob,
+  "key" | "type" | "state" | "tries" | "next_run_at" | "finished_at" | "error"
+>;
+
 export interface StoredAttempt {
   readonly n: number;
   readonly tries: number;
@@ -113,6 +126,17 @@ export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
     heldBy: heldBy(names, row),
     isStale: row.is_stale,
     cancelRequested: row.cancel_requested,
+  };
+}
+
+export function jobFacts(names: KnownNames, row: StoredFacts): JobFacts {
+  return {
+    type: names.text(row.type),
+    state: stateCodec.word(row.state),
+    attempts: row.tries,
+    runAt: row.next_run_at,
+    finishedAt: row.finished_at,
+    fault: faultOf(row.error),
   };
 }
 

@@ -143,7 +143,8 @@ export function unitRecord({ phase, unit, state, result, error, n, at }: StoredU
 
 /** What there is besides the rows themselves. */
 export interface StoredMemory {
-  readonly failed: number;
+  /** How many units failed, by phase, as JSON. */
+  readonly failed: string | null;
   readonly tries: number | null;
 }
 
@@ -157,7 +158,7 @@ export function jobMemory(
     unit,
     end: unitEnd(result, faultOf(error)),
   }));
-  return { phases, units: ended, failedUnits: failed, tries };
+  return { phases, units: ended, failedUnits: JSON.parse(failed ?? "{}"), tries };
 }
 
 function unitEnd(result: JsonText | null, fault: Fault | null): UnitEnd {

@@ -41,9 +41,8 @@ export interface NoteBody {
   /** In the order in which they were said. */
   readonly logs?: readonly LogLine[];
   /**
-   * Jobs that come into being with it, in this order. One that exists already, or is refused,
-   * harms nothing, but for one that is refused because of those it was to run after: without that
-   * nothing is kept.
+   * Jobs that come into being with it, in this order. One that exists already, or gives way to the
+   * holder of its key, harms nothing. If one is refused, for whatever reason, nothing is kept.
    */
   readonly children?: readonly NewJob[];
 }
@@ -101,8 +100,8 @@ export interface JobMemory {
   readonly phases: readonly PhaseResult[];
   /** Units that have ended, of phases that have not. */
   readonly units: readonly (UnitName & { readonly end: UnitEnd })[];
-  /** Units that failed in phases that ended well all the same. */
-  readonly failedUnits: number;
+  /** How many units failed in phases that ended well all the same, by phase. */
+  readonly failedUnits: Readonly<Record<string, number>>;
   /**
    * Attempts that had been charged before the newest run that left any of this: fewer than now when
    * it is from an earlier attempt. -1: it was taken over from the job that this one repeats. Null:

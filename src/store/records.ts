@@ -232,7 +232,15 @@ export interface FeedEntry {
    * Null: nothing.
    */
   readonly details: readonly JsonText[] | null;
+  /** Of a kind that it was asked for: what there is to know of each; null: it has just gone. */
+  readonly facts?: readonly (JobFacts | null)[];
 }
+
+/** What listeners are told of a job that the feed itself does not keep. */
+export type JobFacts = Pick<
+  JobRecord,
+  "type" | "state" | "attempts" | "runAt" | "finishedAt" | "fault"
+>;
 
 /** The detail of `job:phase:completed`. */
 export interface PhaseDetail {

@@ -52,6 +52,7 @@ import type {
   CancelAnswer,
   DeadLetter,
   DeadLetterFilter,
+  EventKind,
   FeedEntry,
   Gate,
   GateName,
@@ -108,6 +109,8 @@ export type {
   OverdueRun,
   Renewal,
   Refusal,
+  RefusedChild,
+  RefusedJob,
   Rescue,
   RescueRequest,
   SettleAnswer,
@@ -129,6 +132,7 @@ export type {
   GateName,
   HeldBy,
   InterveneAnswer,
+  JobFacts,
   JobRecord,
   ListFilter,
   Listing,
@@ -318,8 +322,15 @@ export interface JobStore extends Store {
   stats(max: number): Promise<Stats>;
   /** The position of the last entry so far. */
   feedEnd(): Promise<number>;
-  /** What happened after `position`, oldest first. */
-  feed(position: number, limit: number): Promise<readonly FeedEntry[]>;
+  /**
+   * What happened after `position`, oldest first. Entries of the kinds in `about` come with the
+   * facts of their jobs, as they are now, looked up for the whole page at once.
+   */
+  feed(
+    position: number,
+    limit: number,
+    about?: ReadonlySet<EventKind>,
+  ): Promise<readonly FeedEntry[]>;
 
   /**
    * Removes what has outlived its retention, oldest first, at most `limit` of each kind. A job that

@@ -83,21 +83,23 @@ export type EnqueueAnswer =
       readonly state: State | null;
       readonly by: "id" | "idempotency" | "dedup" | "successor";
     }
-  | {
-      readonly status: "refused";
-      /**
-       * Same id or key, other content (`…_CONFLICT`), a key that may be used only once, a job to
-       * run after that there is not, or a value that the database does not take.
-       */
-      readonly code:
-        | "AFTER_UNKNOWN"
-        | "ID_CONFLICT"
-        | "IDEMPOTENCY_CONFLICT"
-        | "IDEMPOTENCY_KEY_USED"
-        | "STORE_REFUSED";
-      /** The job that stands in the way, or is missing; the refused one itself where none is. */
-      readonly holder: JobId;
-    };
+  | RefusedJob;
+
+export interface RefusedJob {
+  readonly status: "refused";
+  /**
+   * Same id or key, other content (`…_CONFLICT`), a key that may be used only once, a job to run
+   * after that there is not, or a value that the database does not take.
+   */
+  readonly code:
+    | "AFTER_UNKNOWN"
+    | "ID_CONFLICT"
+    | "IDEMPOTENCY_CONFLICT"
+    | "IDEMPOTENCY_KEY_USED"
+    | "STORE_REFUSED";
+  /** The job that stands in the way, or is missing; the refused one itself where none is. */
+  readonly holder: JobId;
+}
 
 // ── Workers and leases ───────────────────────────────────────────────────────────────────────────
 
@@ -199,13 +201,13 @@ export interface SettleItem {
 /** A {@link Refusal}: nothing has changed; the run is still held and must be settled otherwise. */
 export type SettleAnswer = "settled" | "stale" | Refusal;
 
-/**
- * `refused`: the database does not take a value in it. `stranded`: a child was to run after a job
- * that there is not, which is `missing`.
- */
-export type Refusal =
-  | "refused"
-  | { readonly status: "stranded"; readonly child: JobId; readonly missing: JobId };
+/** The database does not take a value in it, or one of its children was refused. */
+export type Refusal = "refused" | RefusedChild;
+
+/** What {@link JobStore.enqueue} would have answered to the first of the children to be refused. */
+export interface RefusedChild extends RefusedJob {
+  readonly child: JobId;
+}
 
 /**
  * A worker that has not renewed in time. `beats` is what the rescuer saw: a later beat saves it.

@@ -189,5 +189,5 @@ function runningJob(
   };
 }
 
-const NOTHING: JobMemory = { phases: [], units: [], failedUnits: 0, tries: null };
+const NOTHING: JobMemory = { phases: [], units: [], failedUnits: {}, tries: null };
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

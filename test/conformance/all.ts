@@ -31,6 +31,7 @@ import { proceedSuite } from "./proceed.suite.ts";
 import { progressSuite } from "./progress.suite.ts";
 import { promoteSuite } from "./promote.suite.ts";
 import { pruneSuite } from "./prune.suite.ts";
+import { refusedChildrenSuite } from "./refused-children.suite.ts";
 import { rescueSuite } from "./rescue.suite.ts";
 import { reviewSuite } from "./review.suite.ts";
 import { settleSuite } from "./settle.suite.ts";
@@ -57,6 +58,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   handBackSuite,
   settleSuite,
   childrenSuite,
+  refusedChildrenSuite,
   fenceSuite,
   notesSuite,
   memorySuite,

@@ -1,22 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
-import { AFTER_MAX, type NewJob, type SettleItem } from "../../src/store/store.ts";
-import {
-  completed,
-  failedWith,
-  jobId,
-  newJob,
-  newJobs,
-  retention,
-  retryIn,
-} from "../support/factories.ts";
-import { addAfter, becauseOf, freed, stays } from "../support/flows.ts";
-import { pictureOf, runNote } from "../support/notes.ts";
+import type { NewJob, SettleItem } from "../../src/store/store.ts";
+import { completed, failedWith, jobId, newJob, newJobs, retention } from "../support/factories.ts";
+import { becauseOf, freed, stays } from "../support/flows.ts";
+import { runNote } from "../support/notes.ts";
 import {
   add,
   at,
   claimable,
-  eventsOf,
   recordOf,
   runOne,
   settleAll,
@@ -32,7 +23,6 @@ const SKIP = { dedup: { key: "nightly", onConflict: "skip" } } as const;
 const EXTEND = { dedup: { key: "nightly", onConflict: "extend" } } as const;
 const REPLACE = { dedup: { key: "nightly", onConflict: "replace" } } as const;
 const ONCE = { idempotency: { key: "order 7", onConflict: "return-existing" } } as const;
-const ONLY_ONCE = { idempotency: { key: "order 7", onConflict: "error" } } as const;
 const FINAL = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 } as const;
 
 /** Jobs that wait for others, where a key stands between them. */
@@ -44,7 +34,6 @@ export function fanInSuite(open: OpenStore): void {
   });
   describe("children that run after others", () => {
     keyedChildrenTests(open);
-    strandedTests(open);
   });
 }
 
@@ -322,159 +311,6 @@ function keyedChildrenTests(open: OpenStore): void {
     expect(await store.settle([withChildren(batch, [gives, child])])).toEqual(["settled"]);
     expect(await claimable(store)).toEqual([child.id]);
   });
-
-  test.each([
-    ["a used key", { ...ONLY_ONCE, payload: "1" }],
-    ["a key of other content", { ...ONCE, payload: "2" }],
-  ] as const)("are there although one is refused for %s", async (_, overrides) => {
-    await using db = await open();
-    const { store } = db;
-    await add(store, { priority: 1 });
-    const batch = await takeOne(store);
-    await add(store, { ...ONCE, payload: "1", due: { delayMs: 1_000 } });
-    const [refused, first] = [newJob(overrides), newJob()];
-    const last = newJob({ after: [first.id] });
-
-    const answers = await store.settle([withChildren(batch, [refused, first, last])]);
-
-    expect(answers).toEqual(["settled"]);
-    expect(await store.get(refused.id)).toBeNull();
-    expect(await store.awaited(last.id, 10)).toEqual([first.id]);
-  });
-}
-
-function strandedTests(open: OpenStore): void {
-  test("of a job that there is not undo the end that they came with, and no other", async () => {
-    await using db = await open();
-    const { store } = db;
-    const [one, two, three] = await add(store, { priority: 1 }, { priority: 2 }, { priority: 3 });
-    const batch = await take(store);
-    const missing = jobId();
-    const [before, lost] = [newJob({ ...SKIP, type: "new" }), newJob({ after: [missing] })];
-    const [born, next] = [newJob(), newJob()];
-    const items: SettleItem[] = [
-      { ...settleItem(batch, at(batch.jobs, 0), completed()), children: [born] },
-      { ...settleItem(batch, at(batch.jobs, 1), completed()), children: [before, lost] },
-      { ...settleItem(batch, at(batch.jobs, 2), completed()), children: [next] },
-    ];
-
-    const answers = await store.settle(items);
-
-    expect(answers).toEqual(["settled", stranded(lost, missing), "settled"]);
-    expect(await Promise.all([one, two, three].map((id) => stateOf(store, id)))).toEqual([
-      "completed",
-      "running",
-      "completed",
-    ]);
-    expect(await store.get(before.id)).toBeNull();
-    expect(await store.get(lost.id)).toBeNull();
-    expect(await eventsOf(store, two)).toEqual(["job:enqueued", "job:started"]);
-    expect(await eventsOf(store, before.id)).toEqual([]);
-    expect(await claimable(store)).toEqual([born.id, next.id]);
-    // Its run is still held, and may end otherwise.
-    const otherwise = settleItem(batch, at(batch.jobs, 1), failedWith());
-    expect(await store.settle([otherwise])).toEqual(["settled"]);
-    expect(await stateOf(store, two)).toBe("failed");
-    await add(store, { ...SKIP, type: "new" });
-  });
-
-  test("of a job that there is not undo the note that they came with, and no other", async () => {
-    await using db = await open();
-    const { store } = db;
-    const [one, two] = await add(store, { priority: 1 }, { priority: 2 });
-    const batch = await take(store);
-    const missing = jobId();
-    const [before, lost, next] = [newJob(), newJob({ after: [missing] }), newJob()];
-    const completes = { completed: { name: "fetch", result: "1" } };
-    const untouched = await pictureOf(store, one);
-
-    const answers = await store.record([
-      runNote(batch, at(batch.jobs, 0), { ...completes, children: [before, lost] }),
-      runNote(batch, at(batch.jobs, 1), { ...completes, children: [next] }),
-    ]);
-
-    expect(answers).toEqual([stranded(lost, missing), "recorded"]);
-    expect(await pictureOf(store, one)).toEqual(untouched);
-    expect((await store.progress(two))?.phases).toHaveLength(1);
-    expect(await store.get(before.id)).toBeNull();
-    expect(await claimable(store)).toEqual([next.id]);
-    // Nothing stands in the way of the same phase without them.
-    const again = runNote(batch, at(batch.jobs, 0), completes);
-    expect(await store.record([again])).toEqual(["recorded"]);
-  });
-
-  test("of one that was refused are stranded with it", async () => {
-    await using db = await open();
-    const { store } = db;
-    await add(store, { priority: 1 });
-    const batch = await takeOne(store);
-    const [holder] = await add(store, { ...ONCE, payload: "1" });
-    const [used, bad] = [newJob({ ...ONLY_ONCE, payload: "1" }), newJob({ priority: -1 })];
-    const [afterUsed, afterBad] = [newJob({ after: [used.id] }), newJob({ after: [bad.id] })];
-
-    const answers = [
-      await store.settle([withChildren(batch, [used, afterUsed])]),
-      await store.settle([withChildren(batch, [bad, afterBad])]),
-    ].flat();
-
-    expect(answers).toEqual([stranded(afterUsed, used.id), stranded(afterBad, bad.id)]);
-    expect(await stateOf(store, batch.job.id)).toBe("running");
-    expect(await claimable(store)).toEqual([holder]);
-  });
-
-  test("of more jobs than one may wait for are refused with what they came with", async () => {
-    await using db = await open();
-    const { store } = db;
-    const [id] = await add(store, { priority: 1 });
-    const batch = await takeOne(store);
-    const parents = newJobs(AFTER_MAX + 1);
-    await store.enqueue(parents);
-    const children = [newJob({ after: parents.map((job) => job.id) })];
-
-    const answers = [
-      await store.record([runNote(batch, batch.job, { children })]),
-      await store.settle([withChildren(batch, children)]),
-    ].flat();
-
-    expect(answers).toEqual(["refused", "refused"]);
-    expect(await stateOf(store, id)).toBe("running");
-  });
-
-  test("do not matter to a run that ends otherwise, or is no longer ours", async () => {
-    await using db = await open();
-    const { store } = db;
-    const [, gone] = await add(store, { priority: 1 }, { priority: 2 });
-    const batch = await take(store);
-    await store.intervene(gone, () => failedWith());
-    const children = [newJob({ after: [jobId()] })];
-
-    const answers = await store.settle([
-      { ...settleItem(batch, at(batch.jobs, 0), retryIn(1_000)), children },
-      { ...settleItem(batch, at(batch.jobs, 1), completed()), children },
-    ]);
-    const kept = await store.record([runNote(batch, at(batch.jobs, 1), { children })]);
-
-    expect([...answers, ...kept]).toEqual(["settled", "stale", "stale"]);
-  });
-
-  test("that exist already are not asked again for whom they wait", async () => {
-    await using db = await open();
-    const { store } = db;
-    const [, first] = await add(store, { priority: 1 }, { priority: 200 });
-    const batch = await takeOne(store);
-    const child = newJob({ after: [first] });
-    const note = runNote(batch, batch.job, { children: [child] });
-    await store.record([note]);
-    await addAfter(store, [first]);
-
-    const answers = await store.record([
-      note,
-      { ...note, children: [{ ...child, after: [jobId()] }] },
-    ]);
-
-    expect(answers).toEqual(["recorded", "recorded"]);
-    expect(await store.awaited(child.id, 10)).toEqual([first]);
-  });
 }
 
 /** One that gives way because of its key, and one to run after it. */
@@ -494,10 +330,6 @@ async function outlivedBy(
   await store.prune(retention({ finishedMs: FINAL }), 10);
   expect(await store.get(id)).toBeNull();
   return id;
-}
-
-function stranded({ id: child }: NewJob, missing: JobId) {
-  return { status: "stranded", child, missing };
 }
 
 /** The success of the first job of a batch, and what it brings into being. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FeedEntry, JobStore } from "../../src/store/store.ts";
-import { completed, failedWith, newJobs, retention, retryIn } from "../support/factories.ts";
+import type { EventKind, FeedEntry, JobStore } from "../../src/store/store.ts";
+import { completed, failedWith, fault, newJobs, retention, retryIn } from "../support/factories.ts";
 import { add, at, runOne, settleAll, settleItem, take, startAll } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
 
@@ -154,6 +154,92 @@ export function feedSuite(open: OpenStore): void {
       expect(await other.feed(0, 100)).toEqual(await store.feed(0, 100));
     });
 
+    test("tells the facts of jobs as they are, of the kinds it was asked about", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const start = clock.now();
+      const error = fault({ message: "no such address" });
+      const [a, b, c] = await add(store, { type: "email" }, { type: "report" }, { type: "sync" });
+      const batch = await take(store);
+      await clock.advance(10);
+      await store.settle([
+        settleItem(batch, at(batch.jobs, 0), failedWith(error)),
+        settleItem(batch, at(batch.jobs, 1), retryIn(1_000)),
+      ]);
+      const none = await store.feed(0, 100);
+
+      const entries = await store.feed(0, 100, new Set<EventKind>(["job:enqueued", "job:failed"]));
+
+      const emailed = {
+        type: "email",
+        state: "failed",
+        attempts: 1,
+        runAt: null,
+        finishedAt: start + 10,
+        fault: error,
+      };
+      const reported = { type: "report", state: "scheduled", attempts: 1, runAt: start + 1_010 };
+      expect(entries.filter(({ kind }) => kind === "job:enqueued")).toEqual([
+        {
+          ...at(none, 0),
+          jobs: [a, b, c],
+          facts: [
+            emailed,
+            expect.objectContaining({ ...reported, finishedAt: null }),
+            {
+              ...emailed,
+              type: "sync",
+              state: "running",
+              attempts: 0,
+              finishedAt: null,
+              fault: null,
+            },
+          ],
+        },
+      ]);
+      expect(entries.find(({ kind }) => kind === "job:failed")).toMatchObject({
+        jobs: [a],
+        facts: [emailed],
+      });
+      expect(
+        entries.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"),
+      ).toEqual(none.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"));
+      expect(none.every((entry) => !("facts" in entry))).toBe(true);
+    });
+
+    test("keeps facts beside their jobs where others have gone", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [, later] = await add(store, { type: "short" }, { type: "long", delayMs: 60_000 });
+      await runOne(store, completed());
+      await clock.advance(1_000);
+      const none = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+      await store.prune(retention({ finishedMs: none }), 10);
+
+      const [enqueued] = await store.feed(0, 10, new Set<EventKind>(["job:enqueued"]));
+
+      expect(enqueued).toMatchObject({ jobs: [later], facts: [{ type: "long" }] });
+    });
+
+    test("reads shorter pages where it looks up facts, and misses nothing", async () => {
+      await using db = await open();
+      const { store } = db;
+      const jobs = newJobs(1_500);
+      for (let from = 0; from < jobs.length; from += 300) {
+        await store.enqueue(jobs.slice(from, from + 300));
+      }
+
+      const about = new Set<EventKind>(["job:enqueued"]);
+      const pages = await pagesOf(store, 100, about);
+
+      const told = pages.map((page) => page.flatMap((entry) => entry.jobs));
+      expect(told.map((ids) => ids.length)).toEqual([900, 600]);
+      expect(told.flat().toSorted()).toEqual(jobs.map(({ id }) => id).toSorted());
+      expect(
+        pages.flat().every(({ facts = [], jobs: { length } }) => facts.length === length),
+      ).toBe(true);
+    });
+
     test("names a job that retention has removed only where it says so", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -175,12 +261,16 @@ export function feedSuite(open: OpenStore): void {
   });
 }
 
-async function pagesOf(store: JobStore, limit: number): Promise<readonly (readonly FeedEntry[])[]> {
+async function pagesOf(
+  store: JobStore,
+  limit: number,
+  about?: ReadonlySet<EventKind>,
+): Promise<readonly (readonly FeedEntry[])[]> {
   const pages: (readonly FeedEntry[])[] = [];
-  let page = await store.feed(0, limit);
+  let page = await store.feed(0, limit, about);
   while (page.length > 0 && pages.length < 100) {
     pages.push(page);
-    page = await store.feed(page.at(-1)!.position, limit);
+    page = await store.feed(page.at(-1)!.position, limit, about);
   }
   return pages;
 }

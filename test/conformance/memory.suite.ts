@@ -14,7 +14,7 @@ import { broken, done, halfway, keep, running } from "../support/notes.ts";
 import { add, addDead, at, rescueSilent, settleAll, takeOne } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
 
-const NOTHING = { phases: [], units: [], failedUnits: 0, tries: null };
+const NOTHING = { phases: [], units: [], failedUnits: {}, tries: null };
 
 /** What the runs of a job leave to those after them. */
 export function memorySuite(open: OpenStore): void {
@@ -84,7 +84,7 @@ function runsTests(open: OpenStore): void {
         },
         { phase: "build", unit: "e", end: { state: "completed", result: "2" } },
       ],
-      failedUnits: 2,
+      failedUnits: { fetch: 2 },
       tries: 0,
     });
   });
@@ -165,7 +165,7 @@ function successorTests(open: OpenStore): void {
     expect(await store.recall(job.key)).toEqual({
       phases: [{ name: "fetch", result: '{"files":2}' }],
       units: [{ phase: "build", unit: "good", end: { state: "completed", result: "1" } }],
-      failedUnits: 0,
+      failedUnits: {},
       tries: -1,
     });
     const units = await store.units(id, {}, { limit: 10 });
@@ -176,7 +176,7 @@ function successorTests(open: OpenStore): void {
     expect(await store.progress(id)).toMatchObject({ progress: null, at: null });
   });
 
-  test("lets a successor run the first phase with failed units and all after it", async () => {
+  test("gives no phase from the first with failed units on, but all completed units", async () => {
     await using db = await open();
     const { store } = db;
     const [retryOf] = await add(store, {});
@@ -189,6 +189,7 @@ function successorTests(open: OpenStore): void {
       { units: [done("good", "1"), broken("bad")], completed: { name: "build", result: "2" } },
       { units: [done("old", null, "index")], completed: { name: "index", result: "3" } },
       { units: [done("sent", null, "report"), broken("lost", "report")] },
+      { units: [running("half", "report")] },
     );
     await settleAll(store, batch, completedWithErrors(2));
 
@@ -197,10 +198,15 @@ function successorTests(open: OpenStore): void {
     const { job } = await takeOne(store);
     expect(await store.recall(job.key)).toEqual({
       phases: [{ name: "fetch", result: "1" }],
-      units: [{ phase: "build", unit: "good", end: { state: "completed", result: "1" } }],
-      failedUnits: 0,
+      units: [
+        { phase: "build", unit: "good", end: { state: "completed", result: "1" } },
+        { phase: "index", unit: "old", end: { state: "completed", result: null } },
+        { phase: "report", unit: "sent", end: { state: "completed", result: null } },
+      ],
+      failedUnits: {},
       tries: -1,
     });
+    expect(await store.units(job.id, {}, { limit: 10 })).toHaveLength(3);
   });
 
   test("keeps that when retention has removed the job it repeats", async () => {

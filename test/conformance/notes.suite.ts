@@ -544,24 +544,19 @@ function childrenTests(open: OpenStore): void {
     expect(await claimable(store)).toEqual([at(children, 0).id]);
   });
 
-  test("keeps the note when a child is refused or exists already", async () => {
+  test("keeps the note when a child gives way to the holder of its key", async () => {
     await using db = await open();
     const { store } = db;
     const [id, other] = await add(store, {}, { dedup: { key: "k", onConflict: "skip" } });
     const batch = await takeOne(store);
-    const children = [
-      newJob({ priority: -1 }),
-      newJob({ dedup: { key: "k", onConflict: "skip" } }),
-      newJob({ type: "x".repeat(201) }),
-      newJob({ priority: 1 }),
-    ];
+    const children = [newJob({ dedup: { key: "k", onConflict: "skip" } }), newJob({ priority: 1 })];
 
     await keep(store, batch, { completed: { name: "fetch", result: null }, children });
 
     expect((await store.progress(id))?.phases).toHaveLength(1);
     const found = await Promise.all(children.map((child) => store.get(child.id)));
-    expect(found.map((child) => child?.state)).toEqual([undefined, undefined, undefined, "queued"]);
-    expect(await claimable(store)).toEqual([at(children, 3).id, other]);
+    expect(found.map((child) => child?.state)).toEqual([undefined, "queued"]);
+    expect(await claimable(store)).toEqual([at(children, 1).id, other]);
   });
 }
 

@@ -127,11 +127,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   children: {
     "batches.ts": [
-      ["a stranded child takes all ends with it", "items.length === 1 ? items", "true ? items"],
+      ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
-    "enqueue.ts": [
-      ["a stranded child is lost", "insistOnParents(children, ", "void [insistOnParents]; ("],
-    ],
+    "enqueue.ts": [["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("]],
     "settle.ts": [["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
     "notes.ts": [["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
   },

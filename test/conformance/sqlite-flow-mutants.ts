@@ -100,11 +100,9 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     insert_job: [["the parent is forgotten", ":parent", "NULL"]],
     "part.ts": [
       ["a refused child is not undone", 'sql.run("undo_part", {});', ""],
-      ["a stranded child takes all ends with it", "items.length === 1 ? items", "true ? items"],
+      ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
-    "enqueue.ts": [
-      ["a stranded child is lost", "insistOnParents(children, ", "void [insistOnParents]; ("],
-    ],
+    "enqueue.ts": [["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("]],
     "settle.ts": [["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
     "notes.ts": [["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
   },

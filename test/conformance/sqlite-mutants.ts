@@ -440,6 +440,10 @@ export const SQLITE_FAULTS: Faults = {
     ids_of_keys: [
       ["jobs are taken for others", "job.key = named.value", "job.key = named.value + 1"],
     ],
+    facts_of_keys: [
+      ["jobs are taken for others", "now.key = named.value", "now.key = named.value + 1"],
+      ["what goes on has an end", "now.state >= 4", "now.state >= 1"],
+    ],
   },
   prune: {
     outlived_jobs: [

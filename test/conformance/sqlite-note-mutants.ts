@@ -52,10 +52,21 @@ export const SQLITE_NOTE_FAULTS: Faults = {
       ["units leave no trace", "UNION ALL", "EXCEPT"],
       ["what was taken over is from now", "THEN -1", "THEN 0"],
     ],
-    take_over_phases: [["another payload will do", "AND old.payload IS job.payload", ""]],
+    take_over_phases: [
+      ["another payload will do", "AND old.payload IS job.payload", ""],
+      ["a phase with failed units does not run again", "failed.name = phase.name", "0"],
+      ["what was built on it does not run again", "first.key < later.key", "0"],
+      ["what came before it runs again", "first.key < later.key", "1"],
+    ],
     take_over_units: [
       ["another payload will do", "AND old.payload IS job.payload", ""],
       ["units in progress are taken over", "unit.state = 2", "unit.state < 3"],
+      ["failed units are taken over", "unit.state = 2", "unit.state > 1"],
+      [
+        "those of phases that run again stay behind",
+        "unit.state = 2",
+        "unit.state = 2 AND unit.phase IN (SELECT name FROM millrace_phase WHERE key = :key)",
+      ],
     ],
     "enqueue.ts": [["nothing is taken over", "takeOver(session, key);\n  for", "0;\n  for"]],
   },

@@ -173,4 +173,128 @@ describe("C-19 a job in the middle of a pipeline that a deploy has changed", () 
       { phase: "three", results: { one: r("one"), second: r("second") } },
     ]);
   });
+
+  test.each([
+    ["goes on showing them", false, ["one completed", "two pending"]],
+    ["shows none of them once it has told progress", true, []],
+  ])("runs all of a plain handler that stands where phases were, and %s", async (...told) => {
+    await using kit = await openTest();
+    const [, tells, shown] = told;
+    const ran: string[] = [];
+    const phased = defineJob({ type: "changing" })
+      .phase("one", (_, ctx) => ctx.step("inside", () => void ran.push("step of one")))
+      .phase("two", unavailable);
+    const plain = defineJob({ type: "changing" }).run(async (_, ctx) => {
+      await ctx.step("inside", () => void ran.push("step of the handler"));
+      if (tells) await ctx.progress(50);
+      return "plain";
+    });
+
+    const { result, phases } = await deployedAs(kit, phased, plain);
+
+    expect(ran).toEqual(["step of one", "step of the handler"]);
+    expect(result).toBe("plain");
+    expect(phases).toEqual(shown);
+  });
+
+  test("runs all phases that stand where a plain handler was", async () => {
+    await using kit = await openTest();
+    const ran: string[] = [];
+    const plain = defineJob({ type: "changing" }).run(async (_, ctx) => {
+      await ctx.step("inside", () => void ran.push("step of the handler"));
+      return unavailable();
+    });
+    const phased = defineJob({ type: "changing" })
+      .phase("one", (_, ctx) => ctx.step("inside", () => (ran.push("step of one"), "new")))
+      .phase("two", (_, ctx) => ctx.results.one);
+
+    const { result, phases } = await deployedAs(kit, plain, phased);
+
+    expect(ran).toEqual(["step of the handler", "step of one"]);
+    expect(result).toBe("new");
+    expect(phases).toEqual(["one completed", "two completed"]);
+  });
 });
+
+describe("C-19 units that failed, and that the new release does not look at", () => {
+  test("do not count if their phase is lost", async () => {
+    await using kit = await openTest();
+    const before = defineJob({ type: "changing" })
+      .phase("lost", (_, ctx) => ctx.each(["a", "b"], String, failing("b")))
+      .phase("last", unavailable);
+    const after = defineJob({ type: "changing" }).phase("last", () => "good");
+
+    expect(await endOf(kit, before, after)).toBe("completed");
+  });
+
+  test("count if their phase is still there, though it does not run again", async () => {
+    await using kit = await openTest();
+    const units = (_: unknown, ctx: UnitsContext) => ctx.each(["a", "b"], String, failing("b"));
+    const before = defineJob({ type: "changing" }).phase("kept", units).phase("last", unavailable);
+    const after = defineJob({ type: "changing" })
+      .phase("kept", units)
+      .phase("last", () => "good");
+
+    expect(await endOf(kit, before, after)).toBe("completed_with_errors");
+  });
+
+  test.each([
+    ["a step that is called otherwise now", "charge"],
+    ["a step that is not there any more", null],
+  ])("do not count: %s", async (_, name) => {
+    await using kit = await openTest();
+    const before = defineJob({ type: "changing" }).phase("pay", (_payload, ctx) =>
+      ctx.step("chrage", unavailable),
+    );
+    const after = defineJob({ type: "changing" }).phase("pay", async (_payload, ctx) =>
+      name === null ? null : ctx.step(name, () => "paid"),
+    );
+
+    expect(await endOf(kit, before, after)).toBe("completed");
+  });
+
+  test("do not count: an item that is gone", async () => {
+    await using kit = await openTest();
+    const pages = (items: string[]) =>
+      defineJob({ type: "changing" }).phase("pages", (_, ctx) =>
+        ctx.each(items, String, failing("b")).then(({ total }) => {
+          if (items.length > 1) throw new TransientError("no");
+          return total;
+        }),
+      );
+
+    expect(await endOf(kit, pages(["a", "b"]), pages(["a"]))).toBe("completed");
+  });
+});
+
+interface UnitsContext {
+  each(items: string[], key: (item: string) => string, fn: (item: string) => string): unknown;
+}
+
+function failing(item: string): (each: string) => string {
+  return (each) => (each === item ? unavailable() : each);
+}
+
+function unavailable(): never {
+  throw new TransientError("not now");
+}
+
+/** A job whose first attempt ran in one release and the second in the next. */
+async function deployedAs(kit: RuntimeTest, before: AnyJob, after: AnyJob) {
+  const { id } = await kit.mill.enqueue(before);
+  await kit.drain([before]);
+  await kit.advance("1m");
+  await kit.drain([after]);
+  const { result } = await kit.mill.jobs.get(id);
+  const { phases } = await kit.mill.jobs.progress(id);
+  return { result, phases: phases.map(({ name, state }) => `${name} ${state}`) };
+}
+
+/** How a job ends whose first attempt ran in one release and the second in the next. */
+async function endOf(kit: RuntimeTest, before: AnyJob, after: AnyJob): Promise<string> {
+  const { id } = await kit.mill.enqueue(before);
+  await kit.drain([before]);
+  await kit.advance("1m");
+  await kit.drain([after]);
+  return (await kit.mill.jobs.get(id)).state;
+}

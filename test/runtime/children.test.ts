@@ -1,6 +1,6 @@
 /** Children that a handler asks for: whose they are, and those that never come into being. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { defineJob, TransientError, typed, type EnqueueOptions } from "millrace";
+import { defineJob, MillraceError, TransientError, typed, type EnqueueOptions } from "millrace";
 import { describe, expect, test } from "vitest";
 import { openTest, type RuntimeTest } from "./support.ts";
 
@@ -72,6 +72,84 @@ describe("a child whose key another job holds", () => {
   });
 });
 
+describe("a child that is refused", () => {
+  const ONCE = { key: "order-7", onConflict: "error" } as const;
+  const OPTIONS: readonly (readonly [string, number, EnqueueOptions])[] = [
+    ["IDEMPOTENCY_CONFLICT", 2, { idempotencyKey: "order-7" }],
+    ["IDEMPOTENCY_KEY_USED", 1, { idempotencyKey: ONCE }],
+  ];
+
+  test.each(OPTIONS)("(%s) fails its run with what mill.enqueue says", async (code, n, options) => {
+    await using kit = await openTest();
+    const parent = defineJob({ type: "parent" }).run(async (_, ctx) => {
+      ctx.log.info("about to end");
+      await ctx.enqueue(child, 7);
+      await ctx.enqueue(child, n, options);
+    });
+    const holder = await kit.mill.enqueue(child, 1, { idempotencyKey: "order-7", delay: "1h" });
+    const job = await kit.mill.enqueue(parent);
+    const said = await errorOf(kit.mill.enqueue(child, n, options));
+
+    await kit.drain([parent]);
+    await kit.settled();
+
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+    const { error } = await kit.mill.deadLetters.get(job.id);
+    expect(error).toMatchObject({ class: "non_retryable", name: code });
+    expect(said).toMatchObject({ code, details: { holder: holder.id } });
+    expect(error.message).toContain(said.message.replace("a job of", "a child of"));
+    expect(error.message).toContain(`"order-7", which`);
+    expect(error.message).toContain(holder.id);
+    expect((await kit.mill.jobs.logs(job.id)).lines).toMatchObject([{ message: "about to end" }]);
+    expect(await childrenOf(kit)).toEqual([holder.id]);
+  });
+
+  test.each(OPTIONS)("(%s) fails its phase as a whole", async (code, n, options) => {
+    await using kit = await openTest();
+    const ran: string[] = [];
+    const parent = defineJob({ type: "parent" })
+      .phase("one", () => void ran.push("one"))
+      .phase("two", async (_, ctx) => {
+        ran.push("two");
+        await ctx.enqueue(child, 7);
+        await ctx.enqueue(child, n, options);
+      })
+      .phase("three", () => void ran.push("three"));
+    const holder = await kit.mill.enqueue(child, 1, { idempotencyKey: "order-7", delay: "1h" });
+    const job = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent]);
+
+    expect(ran).toEqual(["one", "two"]);
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+    const { phases } = await kit.mill.jobs.progress(job.id);
+    expect(phases.map(({ state }) => state)).toEqual(["completed", "failed", "pending"]);
+    expect((await kit.mill.deadLetters.get(job.id)).error.name).toBe(code);
+    expect(await childrenOf(kit)).toEqual([holder.id]);
+  });
+
+  test.each([
+    ["priority", 1_000_000_001],
+    ["maxAttempts", 1_000_000_001],
+  ])("for its %s is refused where it is asked for, as by mill.enqueue", async (option, value) => {
+    await using kit = await openTest();
+    const refused: unknown[] = [];
+    const options = { [option]: value };
+    const parent = defineJob({ type: "parent" }).run(async (_, ctx) => {
+      refused.push(await errorOf(ctx.enqueue(child, 1, options)));
+    });
+    refused.push(await errorOf(kit.mill.enqueue(child, 1, options)));
+    const job = await kit.mill.enqueue(parent);
+
+    await kit.drain([parent]);
+
+    const told = { code: "OPTION_INVALID", details: { option } };
+    expect(refused).toMatchObject([told, told]);
+    expect(await kit.outcomes(job)).toEqual(["succeeded"]);
+    await kit.mill.enqueue(child, 1, { [option]: value - 1 });
+  });
+});
+
 describe("ctx.enqueue outside the async context of its handler", () => {
   test("still makes a child of its own job, as for a callback of a pool", async () => {
     await using kit = await openTest();
@@ -108,6 +186,13 @@ describe("ctx.enqueue outside the async context of its handler", () => {
     expect(jobs).toMatchObject([{ ...family, parentId: job.id }]);
   });
 });
+
+/** What a promise is rejected with. */
+async function errorOf(refused: Promise<unknown>): Promise<MillraceError> {
+  const error = await refused.catch((reason: unknown) => reason);
+  if (error instanceof MillraceError) return error;
+  throw new Error("it was not refused");
+}
 
 async function childrenOf({ mill }: RuntimeTest): Promise<readonly string[]> {
   return (await mill.jobs.list({ type: "child" })).jobs.map(({ id }) => id);

@@ -334,6 +334,38 @@ describe("a job that completed with errors", () => {
     expect(ran).toEqual(["v1", "dashboard"]);
     expect(await kit.mill.wait(again)).toMatchObject({ state: "completed", result: 2 });
   });
+
+  test("when retried repeats no completed step of the phases that run again", async () => {
+    await using kit = await openTest();
+    const done: string[] = [];
+    let isMended = false;
+    const order = defineJob({ type: "order" })
+      .phase("mails", (_, ctx) =>
+        ctx.each(["a", "b"], String, (mail) => {
+          if (mail === "b" && !isMended) throw new Error("no");
+          done.push(`mail ${mail}`);
+        }),
+      )
+      .phase("charge", async (_, ctx) => {
+        done.push(`charge after ${ctx.results.mails.completed.length}`);
+        return ctx.step("card", () => (done.push("card"), "receipt 1"));
+      });
+    const first = await kit.mill.enqueue(order);
+    await kit.drain([order]);
+    expect(done).toEqual(["mail a", "charge after 1", "card"]);
+
+    isMended = true;
+    done.length = 0;
+    const again = await kit.mill.jobs.retry(first.id);
+    await kit.drain([order]);
+
+    expect(done).toEqual(["mail b", "charge after 2"]);
+    expect(await kit.mill.result(again)).toBe("receipt 1");
+    done.length = 0;
+    await kit.mill.jobs.retry(first.id, { restart: true });
+    await kit.drain([order]);
+    expect(done).toEqual(["mail a", "mail b", "charge after 2", "card"]);
+  });
 });
 
 describe("a child of a phase", () => {

@@ -1,5 +1,6 @@
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import type { JobStore } from "../../src/store/store.ts";
 import { latch, openTest, unchecked } from "./support.ts";
 
 const echo = defineJob({ type: "echo", payload: typed<string>() }).run((text) => {
@@ -137,6 +138,22 @@ describe("wait and result", () => {
 });
 
 describe("mill.on", () => {
+  test("holds up nobody who waits, although what listeners are told cannot be read", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(echo, "hello");
+    const feed: JobStore["feed"] = kit.store.feed.bind(kit.store);
+    Reflect.set(kit.store, "feed", (...args: Parameters<JobStore["feed"]>) =>
+      args[2]?.size ? Promise.reject(new Error("planted: unreadable")) : feed(...args),
+    );
+    kit.mill.on("job:started", () => {});
+    const result = watched(kit.mill.result(job));
+    kit.mill.work({ jobs: [echo] });
+
+    await kit.advance(1);
+
+    expect(result.end).toBe("hello");
+  });
+
   test("hears jobs of the whole installation, in order, with their details", async () => {
     await using kit = await openTest();
     const heard: unknown[] = [];

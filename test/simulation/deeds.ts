@@ -7,6 +7,7 @@ import type { Report } from "./invariants.ts";
 import { triesBefore } from "./notes.ts";
 import { restarts } from "./pipelines.ts";
 import type { HeldRow, JobRow } from "./rows.ts";
+import { hexOf } from "./snapshot.ts";
 import type { Watch } from "./watch.ts";
 import type { Process } from "./world.ts";
 
@@ -115,13 +116,18 @@ export class Deeds {
 
   /** What a handler is answered about a unit that completed is what is stored. */
   unitAnswered(doer: Doer, phase: string, unit: string, result: unknown): void {
-    const { watch, report } = this.#parts;
+    const { watch, report, count } = this.#parts;
     const standing = this.standing(doer);
     if (standing === null) return;
     const rows = watch.committed.units.get(standing.job.key) ?? [];
     const row = rows.find((each) => each.phase === phase && each.unit === unit);
     const isKept = row?.state === COMPLETED_UNIT && row.result === JSON.stringify(result);
     if (!isKept) report("I25", `unit ${unit} of job ${standing.job.key} is answered, not stored`);
+    const [, child] = /with (\w+)$/.exec(String(result)) ?? [];
+    if (child === undefined) return;
+    const isThere = watch.committed.keys.has(hexOf(child)) || watch.pruned.has(hexOf(child));
+    if (row?.n !== standing.run.n) count("child of a unit found by a later run");
+    if (!isThere) report("I2", `the child of unit ${unit} of job ${standing.job.key} is lost`);
   }
 
   /** Progress that was awaited is stored, or newer one is. */

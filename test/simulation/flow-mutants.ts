@@ -116,8 +116,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "failed units of earlier runs do not count",
     file: "src/runtime/memory.ts",
-    now: "this.#failedUnits = failedUnits;",
-    planted: "this.#failedUnits = 0 * failedUnits;",
+    now: "this.#failedUnits = new Map(Object.entries(failedUnits));",
+    planted: "",
     breaks: "I25",
   },
   {
@@ -137,8 +137,18 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a successor takes over units that have not ended",
     file: `${QUERIES}/notes.sql`,
-    now: "  AND unit.state = 2\n",
-    planted: "  AND unit.state <= 2\n",
+    now: "  AND unit.state = 2;",
+    planted: "  AND unit.state <= 2;",
+    breaks: "I25",
+  },
+  {
+    name: "a successor repeats the units behind a phase with failed ones",
+    file: `${QUERIES}/notes.sql`,
+    now: "  AND unit.state = 2;",
+    planted:
+      "  AND unit.state = 2\n" +
+      "  AND (unit.phase <> 'publish' OR NOT EXISTS (SELECT 1 FROM millrace_unit AS failed\n" +
+      "    WHERE failed.key = old.key AND failed.state = 3));",
     breaks: "I25",
   },
   {
@@ -163,10 +173,17 @@ export const flowMutants: readonly Mutant[] = [
     breaks: "I2, I8",
   },
   {
-    name: "a phase is kept without a child that is stranded",
+    name: "a phase is kept without a child that is refused",
     file: `${STORE}/enqueue.ts`,
-    now: "insistOnParents(children, enqueueWithin(session, children));",
-    planted: "void [insistOnParents, enqueueWithin(session, children)];",
+    now: "insistOnAll(children, enqueueWithin(session, children));",
+    planted: "void [insistOnAll, enqueueWithin(session, children)];",
+    breaks: "I2",
+  },
+  {
+    name: "a phase is kept without a child whose key is taken",
+    file: "src/store/refused-child.ts",
+    now: 'if (answer.status !== "refused") return;',
+    planted: 'if (answer.status !== "refused" || answer.code !== "AFTER_UNKNOWN") return;',
     breaks: "I2",
   },
   {
@@ -277,5 +294,12 @@ export const flowMutants: readonly Mutant[] = [
     now: "mayGo: ({ isStale }) => isStale || onStale === undefined,",
     planted: "mayGo: ({ isStale }) => isStale || onStale !== null,",
     breaks: "I27",
+  },
+  {
+    name: "children of units are lost",
+    file: "src/runtime/units.ts",
+    now: "result: text }, offspring.children) };",
+    planted: "result: text }, []) };",
+    breaks: "I2",
   },
 ];

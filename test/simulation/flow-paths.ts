@@ -69,7 +69,12 @@ function countNotes({ before, after, wanted }: Step, key: number, count: Count):
   const isNew = !before.jobs.has(key);
   if (isNew && wanted.get(job.id)?.afresh === true) count("successor begins anew");
   if (isNew && after.phases.has(key)) count("successor took over phases");
-  if (isNew && after.units.has(key)) count("successor took over units");
+  const units = isNew ? (after.units.get(key) ?? []) : [];
+  if (units.length > 0) count("successor took over units");
+  const runsUnits = after.phases.get(key)?.every(({ name }) => name !== "units") ?? true;
+  if (runsUnits && units.some(({ phase }) => phase === PHASES.at(-1))) {
+    count("successor took over units behind a phase with failed ones");
+  }
   const parent = after.keys.get(job.parent ?? "") ?? 0;
   const isOfPhase = after.phases.get(parent) !== before.phases.get(parent);
   if (isNew && isOfPhase && finalState(after, parent) === null) count("child of a phase");

@@ -194,7 +194,10 @@ export class House {
     const { world, plan } = this.#parts;
     const chance = world.chance.random();
     const { untilMs, share } = this.slow;
-    if (world.elapsedMs < untilMs && chance < share) return plan.leaseMs * 1.5 * (chance / share);
+    if (world.elapsedMs < untilMs && chance < share) {
+      // When the world heals, no heartbeat may be on its way for seconds more.
+      return Math.min(plan.leaseMs * 1.5 * (chance / share), plan.lengthMs - world.elapsedMs);
+    }
     if (chance < 0.7) return 0;
     return chance < 0.95 ? Math.floor((chance - 0.7) * 80) : Math.floor((chance - 0.95) * 6_000);
   }

@@ -212,8 +212,8 @@ function newJobs(step: Step, report: Report): Told[] {
 }
 
 /**
- * A child comes with the success of its parent, or of a phase of it; a final job has one living
- * successor.
+ * A child comes with the success of its parent, or of a phase or unit of it; a final job has one
+ * living successor.
  */
 function checkKin(before: Snapshot, after: Snapshot, job: JobRow, report: Report): void {
   const parent = after.keys.get(job.parent ?? "");
@@ -222,7 +222,8 @@ function checkKin(before: Snapshot, after: Snapshot, job: JobRow, report: Report
     const isNew = after.attempts.get(parent)?.length !== before.attempts.get(parent)?.length;
     const isSuccess = isNew && SUCCESSES.has(finalState(after, parent) ?? 0);
     const isPhase = after.phases.get(parent) !== before.phases.get(parent);
-    if (!isSuccess && !isPhase)
+    const isUnit = after.units.get(parent) !== before.units.get(parent);
+    if (!isSuccess && !isPhase && !isUnit)
       report("I2", `job ${job.key} is a child of a run that did not succeed`);
   }
   if (!job.retry_of) return;

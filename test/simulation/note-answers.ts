@@ -76,7 +76,12 @@ export class NoteAnswers {
       this.checkRefusal(`a note about job ${key}`, children, answers[index]);
       if (answers[index] === "stale") count("note of a zombie refused");
       const job = watch.committed.jobs.get(key);
-      if (job === undefined || completed === undefined) return;
+      if (job === undefined) return;
+      if (completed === undefined) {
+        const isSuccess = answers[index] === "recorded";
+        if (isSuccess) this.checkChildren({ key, children, parent: job.id, isSuccess });
+        return;
+      }
       const rows = watch.committed.phases.get(key) ?? [];
       const row = rows.find(({ name }) => name === completed.name);
       const isKept = row?.n === n && row.result === completed.result;
@@ -124,20 +129,28 @@ export class NoteAnswers {
     });
   }
 
-  /** Nothing is refused but for the sake of a child whose job to run after is not there. */
+  /** Nothing is refused but for the sake of a child, and for a reason that holds. */
   checkRefusal(
     what: string,
     children: readonly NewJob[],
     answer: NoteAnswer | SettleAnswer | undefined,
   ): void {
-    const { report, count } = this.#parts;
+    const { watch, report, count } = this.#parts;
     if (answer === "refused") report("I17", `${what} was refused`);
     if (typeof answer !== "object") return;
-    const { child, missing } = answer;
-    const isAsked = children.some(({ id, after }) => id === child && after.includes(missing));
-    const isThere = this.#parts.watch.committed.keys.has(hexOf(missing));
-    if (!isAsked || isThere) report("I17", `${what} was refused because of job ${missing}`);
-    count("undone with a stranded child");
+    const { child, code, holder } = answer;
+    const asked = children.find(({ id }) => id === child);
+    const isThere = watch.committed.keys.has(hexOf(holder)) || watch.pruned.has(hexOf(holder));
+    const key = asked?.idempotency?.key;
+    const isSibling = children.some(
+      ({ id, idempotency }) => id === holder && idempotency?.key === key,
+    );
+    const isAfterNobody = code === "AFTER_UNKNOWN" && asked?.after.includes(holder) && !isThere;
+    const isKeyTaken =
+      code === "IDEMPOTENCY_CONFLICT" && key !== undefined && (isThere || isSibling);
+    if (isAfterNobody) count("undone with a child after nobody");
+    else if (isKeyTaken) count("undone with a child whose key is taken");
+    else report("I17", `${what} was refused because of job ${holder}: ${code}`);
   }
 
   /** They are there exactly when what they came with was kept, but for those that gave way. */

@@ -181,7 +181,10 @@ export function checkSuccess(now: Snapshot, job: JobRow, row: AttemptRow, report
   }
 }
 
-/** A job that repeats another, and asks for the same, keeps what that one has completed. */
+/**
+ * A job that repeats another, and asks for the same, keeps what that one has completed: phases up
+ * to the first with failed units, and units of all phases.
+ */
 export function checkTakenOver(step: Step, job: JobRow, report: Report): void {
   const { before, after, wanted: asked } = step;
   const source = before.jobs.get(before.keys.get(job.retry_of ?? "") ?? 0);
@@ -198,12 +201,10 @@ export function checkTakenOver(step: Step, job: JobRow, report: Report): void {
     return old.some(({ phase, state }) => phase === name && state === FAILED_UNIT);
   });
   const end = firstFailed === -1 ? PHASES.length : firstFailed;
-  const keeps = (phase: string, upTo: number): boolean => {
-    return phase === "" || PHASES.findIndex((name) => name === phase) < upTo;
-  };
+  const keeps = new Set<string>(PHASES.slice(0, end));
   const wanted = [
-    ...(before.phases.get(source.key) ?? []).filter(({ name }) => keeps(name, end)),
-    ...old.filter(({ phase, state }) => state === COMPLETED_UNIT && keeps(phase, end + 1)),
+    ...(before.phases.get(source.key) ?? []).filter(({ name }) => keeps.has(name)),
+    ...old.filter(({ state }) => state === COMPLETED_UNIT),
   ];
   const [left, right] = [textOf(wanted), textOf([...phases, ...units])];
   if (left !== right) report("I25", `job ${job.key} took over [${right}], not [${left}]`);

@@ -64,10 +64,8 @@ export async function carryOutPhase(behaviour: Behaviour, bench: Bench): Promise
   const strikes = isHere && !isBusy(behaviour) ? behaviour : "ok";
   if (phase === "units") return doUnits(bench, strikes);
   const isLast = phase === "publish";
-  if (!isLast) {
-    await talk(bench);
-    await doStep(bench);
-  }
+  if (!isLast) await talk(bench);
+  await doStep(bench);
   const strands = (isLast || payload.token % 3 === 0) && (await raise(bench));
   if (strikes !== "child") {
     turns(strikes);
@@ -162,8 +160,10 @@ async function doUnit(
     await sleep(isLong ? (13 * token + 50 * unit) % LONG_UNIT_MS : (ms + 7 * unit) % SHORT_UNIT_MS);
     if (strikes !== "ok") await behave(strikes, bench);
     const isFailing = token % 7 < 3 && (token + unit + ctx.attempt) % 3 === 0;
+    const isParent = (token + unit) % 3 === 0;
+    const born = isParent ? ` with ${await raiseOne(bench)}` : "";
     if (isFailing) throw new Error("planted in a unit");
-    return `unit ${unit} by ${doer.fence}`;
+    return `unit ${unit} by ${doer.fence}${born}`;
   } finally {
     leave();
     end();
@@ -174,9 +174,14 @@ function nameOf(number: number): string {
   return EXCLUSIVE_NAMES[number % EXCLUSIVE_NAMES.length] ?? EXCLUSIVE_NAMES[0];
 }
 
+/** A child of a unit. */
+async function raiseOne({ payload: { token }, ctx }: Bench): Promise<string> {
+  return (await ctx.enqueue(contracts[0], { token: token + 1_000, runs: ["ok"], ms: 5 })).id;
+}
+
 /**
  * Children: two in a row, of which the first may give way to the holder of its key. Answers whether
- * there is one more, which waits for a job that there is not: with it nothing is kept.
+ * there is one more that is refused: with it nothing is kept.
  */
 async function raise({ payload, ctx }: Bench): Promise<boolean> {
   const { token } = payload;
@@ -186,6 +191,12 @@ async function raise({ payload, ctx }: Bench): Promise<boolean> {
   const onFailed = token % 2 === 0 ? "run" : "cancel";
   await ctx.enqueue(contracts[1], { ...child, runs: ["ok"] }, { after: [first], onFailed });
   if (token % 13 > 0) return false;
+  if (token % 2 === 0) {
+    const idempotencyKey = `only ${token}`;
+    await ctx.enqueue(contracts[0], child, { idempotencyKey });
+    await ctx.enqueue(contracts[0], { ...child, ms: 6 }, { idempotencyKey });
+    return true;
+  }
   const nobody = { id: first.id.replace(/^.{8}/, "00000000"), type: "alpha" };
   await ctx.enqueue(contracts[0], child, { after: [nobody] });
   return true;

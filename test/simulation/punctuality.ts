@@ -24,11 +24,7 @@ export function punctuality({ world, watch, house, report }: PunctualityParts): 
   const asked = new Map<number, number>();
   const idle = waits(world, () => idleJobs(watch.committed), LATE_MS_MAX);
   // A run that was asked to end waits for nothing any more, and takes as long as others to end.
-  const unasked = waits(
-    world,
-    () => freeNames(watch.committed, house.answers.notes),
-    CANCEL_MS_MAX,
-  );
+  const unasked = waits(world, () => freeNames(watch, house.answers.notes), CANCEL_MS_MAX);
   return () => {
     const { committed } = watch;
     const { pauses } = house.answers;
@@ -101,11 +97,13 @@ function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
   return idle;
 }
 
-/** Names that a run would have if it asked for them. */
-function freeNames(now: Snapshot, { refused }: NoteAnswers): ReadonlyMap<string, string> {
+/** Names that a run of a living worker would have if it asked for them. */
+function freeNames(watch: Watch, { refused }: NoteAnswers): ReadonlyMap<string, string> {
+  const now = watch.committed;
   const free = new Map<string, string>();
   for (const [wait, { key, n, tenant, name }] of refused) {
-    const isOpen = now.held.get(key)?.[0]?.n === n;
+    const run = now.held.get(key)?.[0];
+    const isOpen = run?.n === n && watch.workers.get(run.worker)?.isAlive === true;
     const isFree = isOpen && !now.slots.has(`${tenant}.${name}`);
     if (isFree) free.set(wait, `a unit of job ${key} waits for the name ${name}, which is free`);
   }

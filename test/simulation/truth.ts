@@ -85,7 +85,7 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const told = [
       ...answer.phases.map((phase: any) => `${phase.name}=${phase.result}`),
       ...answer.units.map(({ unit, end }: any) => `${unit}=${end.result ?? null}`),
-      answer.failedUnits,
+      Object.values<number>(answer.failedUnits).reduce((sum, count) => sum + count, 0),
     ];
     const [left, right] = [told.map(String).toSorted(), wanted.map(String).toSorted()];
     if (left.join(" ") !== right.join(" ")) {

@@ -281,3 +281,9 @@ ORDER BY attempt.n;
 SELECT job.key, job.id
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job AS job ON job.key = named.key;
+
+-- name: facts_of_keys
+-- What listeners are told of these jobs, as they stand now.
+SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error
+FROM unnest(:keys::bigint[]) AS named (key)
+JOIN millrace.job_record AS job ON job.key = named.key;

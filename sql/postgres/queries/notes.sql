@@ -93,8 +93,8 @@ RETURNING key, name;
 
 -- name: take_over
 -- New jobs begin with what those that they repeat have completed, if they ask for the same: up to
--- the first phase with units that failed. That one runs again for their sake, its completed units
--- go along, and whatever was built on it runs anew.
+-- the first phase with units that failed. That one runs again for their sake, and so does whatever
+-- was built on it. Completed units go along whatever their phase: they are not repeated.
 WITH heir AS MATERIALIZED (
     SELECT job.key, old.key AS source
     FROM millrace.job AS job
@@ -127,8 +127,7 @@ phases AS (
 INSERT INTO millrace.unit (key, at, n, state, phase, unit, result)
 SELECT heir.key, unit.at, 0, unit.state, unit.phase, unit.unit, unit.result
 FROM heir
-JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2
-WHERE (heir.key, unit.phase) NOT IN (SELECT key, name FROM later);
+JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2;
 
 -- name: phases_of_job
 -- What a job has completed, in the order in which it did.
@@ -147,13 +146,17 @@ WHERE key = :key::bigint
 ORDER BY phase, unit;
 
 -- name: memory_of_job
--- Units that failed in phases that ended well all the same; and what had been charged before the
--- newest run that left anything. What was taken over has run 0, and -1 stands for it.
+-- Units that failed in phases that ended well all the same, by phase; and what had been charged
+-- before the newest run that left anything. What was taken over has run 0, and -1 stands for it.
 SELECT (
-           SELECT count(*)
-           FROM millrace.unit AS unit
-           JOIN millrace.phase AS phase ON phase.key = unit.key AND phase.name = unit.phase
-           WHERE unit.key = :key::bigint AND unit.state = 3
+           SELECT json_object_agg(phase, failed)::text
+           FROM (
+               SELECT unit.phase, count(*) AS failed
+               FROM millrace.unit AS unit
+               JOIN millrace.phase AS phase ON phase.key = unit.key AND phase.name = unit.phase
+               WHERE unit.key = :key::bigint AND unit.state = 3
+               GROUP BY unit.phase
+           ) AS broken
        ) AS failed,
        CASE
            WHEN newest.n = 0 THEN -1

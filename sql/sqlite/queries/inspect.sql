@@ -256,3 +256,10 @@ LIMIT :limit;
 SELECT job.key, job.id
 FROM json_each(:keys) AS named
 JOIN millrace_job AS job ON job.key = named.value;
+
+-- name: facts_of_keys
+-- What listeners are told of these jobs, as they stand now.
+SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,
+       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at
+FROM json_each(:keys) AS named
+CROSS JOIN millrace_job_now AS now ON now.key = named.value;

@@ -75,26 +75,14 @@ WHERE job.key = :key
   );
 
 -- name: take_over_units
--- The same for its units: those of the first phase with failed ones go along, and none after it.
+-- The same for its completed units, of all phases: one that runs again does not repeat them.
 INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)
 SELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at
 FROM millrace_job AS job
 JOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload
 JOIN millrace_unit AS unit ON unit.key = old.key
 WHERE job.key = :key
-  AND unit.state = 2
-  AND unit.phase NOT IN (
-      SELECT later.value
-      FROM millrace_run AS run
-      JOIN json_each(run.phases) AS first
-      JOIN json_each(run.phases) AS later ON first.key < later.key
-      WHERE run.key = (SELECT source.key FROM millrace_job AS source WHERE source.id = job.retry_of)
-        AND EXISTS (
-            SELECT 1
-            FROM millrace_unit AS failed
-            WHERE failed.key = run.key AND failed.phase = first.value AND failed.state = 3
-        )
-  );
+  AND unit.state = 2;
 
 -- name: phases_of_job
 -- What a job has completed, in the order in which it did.
@@ -113,13 +101,17 @@ WHERE key = :key
 ORDER BY phase, unit;
 
 -- name: memory_of_job
--- Units that failed in phases that ended well all the same; and what had been charged before the
--- newest run that left anything. What was taken over has run 0, and -1 stands for it.
+-- Units that failed in phases that ended well all the same, by phase; and what had been charged
+-- before the newest run that left anything. What was taken over has run 0, and -1 stands for it.
 SELECT (
-           SELECT count(*)
-           FROM millrace_unit AS unit
-           JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase
-           WHERE unit.key = :key AND unit.state = 3
+           SELECT json_group_object(phase, failed)
+           FROM (
+               SELECT unit.phase, count(*) AS failed
+               FROM millrace_unit AS unit
+               JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase
+               WHERE unit.key = :key AND unit.state = 3
+               GROUP BY unit.phase
+           )
        ) AS failed,
        CASE
            WHEN newest.n = 0 THEN -1

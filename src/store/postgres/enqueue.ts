@@ -5,7 +5,7 @@
  */
 import type { JobId } from "../../core/job.ts";
 import { noteWay, type GaveWay } from "../gave-way.ts";
-import { insistOnParents } from "../stranded.ts";
+import { insistOnAll } from "../refused-child.ts";
 import type { EnqueueAnswer, NewJob } from "../store.ts";
 import { answersOf, missingOf, noteWays, owned, refusal, withRepeats } from "./answers.ts";
 import { inParts, loadsOf, LOCK_MS, untilFree } from "./batches.ts";
@@ -132,7 +132,7 @@ export async function enqueueChildren(
 ): Promise<void> {
   const children = parents.flatMap((parent) => parent.children);
   const filed = parents.flatMap((parent) => parent.filed);
-  insistOnParents(children, await enqueueWithin(transaction, filed, children));
+  insistOnAll(children, await enqueueWithin(transaction, filed, children));
 }
 
 /** One statement for the whole batch. Only when it is refused, it is looked at more closely. */

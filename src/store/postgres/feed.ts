@@ -2,16 +2,14 @@
  * feed and feedEnd: what happened, numbered after it was committed. Writers leave their words in an
  * outbox; whoever reads moves what is committed by then to the feed and gives it positions.
  */
-import type { JsonText } from "../../core/job.ts";
-import { eventCodec } from "../codes.ts";
-import type { FeedEntry } from "../store.ts";
-import { repeating } from "./retry.ts";
+import { jobFacts } from "../decoded.ts";
+import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../feed-page.ts";
 import { bounded } from "../limits.ts";
+import type { EventKind, FeedEntry, JobFacts, JobKey } from "../store.ts";
+import { repeating } from "./retry.ts";
 import type { Session } from "./session.ts";
 import { list } from "./values.ts";
 
-const ROWS_MAX = 1_000;
-const JOBS_MAX = 10_000;
 /** Entries that are numbered in one statement. */
 const NUMBERED_MAX = 10_000;
 
@@ -20,35 +18,36 @@ export async function feedEnd(session: Session): Promise<number> {
   return (await session.read.get("feed_end", {}))?.position ?? 0;
 }
 
-/** Entries after a position, until they name more jobs than one answer should. */
 export async function feed(
   session: Session,
   position: number,
   limit: number,
+  about: ReadonlySet<EventKind> = NO_KINDS,
 ): Promise<readonly FeedEntry[]> {
   await numberEvents(session);
-  const rows = await session.read.all("feed_after", { position, limit: bounded(limit, ROWS_MAX) });
-  let size = 0;
-  const page = rows.filter(({ keys, ids }, index) => {
-    size += (keys ?? ids ?? []).length;
-    return index === 0 || size <= JOBS_MAX;
+  const most = bounded(limit, FEED_ROWS_MAX);
+  const rows = await session.read.all("feed_after", { position, limit: most });
+  const told = rows.map(({ keys, ids, details, ...row }) => {
+    const parsed = { details: details === null ? null : JSON.parse(details) };
+    return { ...row, keys: keys ?? [], ids: ids ?? [], ...parsed };
   });
-  const keys = page.flatMap((row) => row.keys ?? []);
-  const found =
+  const page = pageOf(told, about);
+  const keys = page.flatMap((row) => row.keys);
+  const named =
     keys.length === 0 ? [] : await session.read.all("ids_of_keys", { keys: list(keys) });
-  const idOf = new Map(found.map(({ key, id }) => [key, id]));
-  return page.map((row) => ({
-    position: row.position,
-    kind: eventCodec.word(row.kind),
-    at: row.at,
-    jobs: row.ids ?? (row.keys ?? []).flatMap((key) => idOf.get(key) ?? []),
-    details: detailsOf(row.details)?.filter((_, index) => idOf.has(row.keys?.[index] ?? 0)) ?? null,
-  }));
+  const ids = new Map(named.map(({ key, id }) => [key, id]));
+  const facts = await factsOf(session, keysAbout(page, about));
+  return page.map((row) => feedEntry(row, { ids, facts }, about));
 }
 
-function detailsOf(json: string | null): readonly JsonText[] | null {
-  const details: readonly JsonText[] | null = json === null ? null : JSON.parse(json);
-  return details;
+async function factsOf(
+  { read, names }: Session,
+  keys: readonly JobKey[],
+): Promise<ReadonlyMap<JobKey, JobFacts>> {
+  if (keys.length === 0) return new Map();
+  const rows = await read.all("facts_of_keys", { keys: list(keys) });
+  await names.learn(rows.map(({ type }) => type));
+  return new Map(rows.map((row) => [row.key, jobFacts(names, row)]));
 }
 
 /** Gives a position to everything that was committed when this began. */

@@ -3,7 +3,7 @@
  * calls share a transaction, and notes about one run stay in their order.
  */
 import { isOnlyProgress } from "../note-rows.ts";
-import { refusalBy } from "../stranded.ts";
+import { refusalBy } from "../refused-child.ts";
 import type { JobKey, NewJob, NoteAnswer, RunNote } from "../store.ts";
 import { inParts, loadsOf, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";

@@ -79,6 +79,7 @@ export interface QueryParameters {
   keys_of_states: readonly ["states", "before", "limit"];
   attempts_of_job: readonly ["id"];
   ids_of_keys: readonly ["keys"];
+  facts_of_keys: readonly ["keys"];
   two_leases: readonly ["limit"];
   leases_against_ledger: readonly ["limit"];
   places_against_job: readonly ["limit"];
@@ -454,6 +455,10 @@ export const queries: {
     text: "SELECT job.key, job.id\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job AS job ON job.key = named.key",
     parameters: ["keys"],
   },
+  facts_of_keys: {
+    text: "SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job_record AS job ON job.key = named.key",
+    parameters: ["keys"],
+  },
   two_leases: {
     text: "SELECT run.key, job.id\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nLEFT JOIN millrace.job AS job ON job.key = run.key\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n)\nGROUP BY run.key, job.id\nHAVING count(*) > 1\nORDER BY run.key\nLIMIT $1::integer",
     parameters: ["limit"],
@@ -631,7 +636,7 @@ export const queries: {
     parameters: ["now","phases"],
   },
   take_over: {
-    text: "WITH heir AS MATERIALIZED (\n    SELECT job.key, old.key AS source\n    FROM millrace.job AS job\n    JOIN millrace.job AS old ON old.id = job.retry_of\n    WHERE job.key = ANY ($1::bigint[])\n      AND old.payload::text IS NOT DISTINCT FROM job.payload::text\n),\nfailed AS MATERIALIZED (\n    SELECT DISTINCT heir.key, unit.phase AS name\n    FROM heir\n    JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 3\n),\nlater AS MATERIALIZED (\n    SELECT DISTINCT heir.key, step.name\n    FROM heir\n    JOIN failed ON failed.key = heir.key\n    JOIN millrace.run AS run ON run.key = heir.source\n    CROSS JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS step (name, turn)\n    JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS first (name, turn)\n        ON first.name = failed.name AND first.turn < step.turn\n),\nphases AS (\n    INSERT INTO millrace.phase (key, at, n, name, result)\n    SELECT heir.key, phase.at, 0, phase.name, phase.result\n    FROM heir\n    JOIN millrace.phase AS phase ON phase.key = heir.source\n    WHERE (heir.key, phase.name) NOT IN (SELECT key, name FROM failed)\n      AND (heir.key, phase.name) NOT IN (SELECT key, name FROM later)\n)\nINSERT INTO millrace.unit (key, at, n, state, phase, unit, result)\nSELECT heir.key, unit.at, 0, unit.state, unit.phase, unit.unit, unit.result\nFROM heir\nJOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2\nWHERE (heir.key, unit.phase) NOT IN (SELECT key, name FROM later)",
+    text: "WITH heir AS MATERIALIZED (\n    SELECT job.key, old.key AS source\n    FROM millrace.job AS job\n    JOIN millrace.job AS old ON old.id = job.retry_of\n    WHERE job.key = ANY ($1::bigint[])\n      AND old.payload::text IS NOT DISTINCT FROM job.payload::text\n),\nfailed AS MATERIALIZED (\n    SELECT DISTINCT heir.key, unit.phase AS name\n    FROM heir\n    JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 3\n),\nlater AS MATERIALIZED (\n    SELECT DISTINCT heir.key, step.name\n    FROM heir\n    JOIN failed ON failed.key = heir.key\n    JOIN millrace.run AS run ON run.key = heir.source\n    CROSS JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS step (name, turn)\n    JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS first (name, turn)\n        ON first.name = failed.name AND first.turn < step.turn\n),\nphases AS (\n    INSERT INTO millrace.phase (key, at, n, name, result)\n    SELECT heir.key, phase.at, 0, phase.name, phase.result\n    FROM heir\n    JOIN millrace.phase AS phase ON phase.key = heir.source\n    WHERE (heir.key, phase.name) NOT IN (SELECT key, name FROM failed)\n      AND (heir.key, phase.name) NOT IN (SELECT key, name FROM later)\n)\nINSERT INTO millrace.unit (key, at, n, state, phase, unit, result)\nSELECT heir.key, unit.at, 0, unit.state, unit.phase, unit.unit, unit.result\nFROM heir\nJOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2",
     parameters: ["keys"],
   },
   phases_of_job: {
@@ -643,7 +648,7 @@ export const queries: {
     parameters: ["key"],
   },
   memory_of_job: {
-    text: "SELECT (\n           SELECT count(*)\n           FROM millrace.unit AS unit\n           JOIN millrace.phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n           WHERE unit.key = $1::bigint AND unit.state = 3\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (\n                   SELECT tries\n                   FROM millrace.attempt\n                   WHERE key = $1::bigint AND n = newest.n - 1\n               ),\n               0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace.phase WHERE key = $1::bigint\n        UNION ALL\n        SELECT n FROM millrace.unit WHERE key = $1::bigint\n    ) AS left_behind\n) AS newest",
+    text: "SELECT (\n           SELECT json_object_agg(phase, failed)::text\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace.unit AS unit\n               JOIN millrace.phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = $1::bigint AND unit.state = 3\n               GROUP BY unit.phase\n           ) AS broken\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (\n                   SELECT tries\n                   FROM millrace.attempt\n                   WHERE key = $1::bigint AND n = newest.n - 1\n               ),\n               0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace.phase WHERE key = $1::bigint\n        UNION ALL\n        SELECT n FROM millrace.unit WHERE key = $1::bigint\n    ) AS left_behind\n) AS newest",
     parameters: ["key"],
   },
   progress_of_job: {

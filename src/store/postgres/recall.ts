@@ -25,7 +25,7 @@ export async function recall({ read }: Session, key: JobKey): Promise<JobMemory>
     read.all("phases_of_job", { key }),
     read.all("ended_units", { key }),
   ]);
-  return jobMemory(memory ?? { failed: 0, tries: null }, phases, ended);
+  return jobMemory(memory ?? { failed: null, tries: null }, phases, ended);
 }
 
 export async function progress(session: Session, id: JobId): Promise<JobProgress | null> {

@@ -1,7 +1,7 @@
 /** The rows of queries about places, gates, dead letters, readers and the feed. */
 import type { JobId } from "../../core/job.ts";
 import type { Breaker, Counts, InvariantQuery } from "../invariants.ts";
-import type { StoredAttempt, StoredJob, StoredLetter } from "../decoded.ts";
+import type { StoredAttempt, StoredFacts, StoredJob, StoredLetter } from "../decoded.ts";
 import type {
   StoredHolder,
   StoredLog,
@@ -80,6 +80,7 @@ export interface RecordRows extends Record<InvariantQuery, Breaker> {
   keys_of_states: KeyRow;
   attempts_of_job: StoredAttempt;
   ids_of_keys: { readonly key: number; readonly id: JobId };
+  facts_of_keys: StoredFacts;
   promote_due: { readonly moved: number; readonly next_due_ms: number | null };
   closed_gates: {
     readonly name: number;

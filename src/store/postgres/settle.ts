@@ -4,7 +4,7 @@
  */
 import type { Settlement } from "../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../codes.ts";
-import { refusalBy } from "../stranded.ts";
+import { refusalBy } from "../refused-child.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../store.ts";
 import { inParts, LOCK_MS, untilFree } from "./batches.ts";
 import { Coalescer } from "./coalescer.ts";

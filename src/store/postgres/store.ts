@@ -287,8 +287,12 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => feedEnd(session));
   }
 
-  async feed(position: number, limit: number): Promise<readonly port.FeedEntry[]> {
-    return this.#run((session) => feed(session, position, limit));
+  async feed(
+    position: number,
+    limit: number,
+    about?: ReadonlySet<port.EventKind>,
+  ): Promise<readonly port.FeedEntry[]> {
+    return this.#run((session) => feed(session, position, limit, about));
   }
 
   async prune(retention: port.Retention, limit: number): Promise<port.Pruned> {

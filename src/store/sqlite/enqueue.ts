@@ -4,7 +4,7 @@ import type { JobId } from "../../core/job.ts";
 import { bodyHash, sameBody } from "../body.ts";
 import { flagsOf, stateCodec } from "../codes.ts";
 import { noteWay, type GaveWay } from "../gave-way.ts";
-import { insistOnParents } from "../stranded.ts";
+import { insistOnAll } from "../refused-child.ts";
 import { AFTER_MAX, type EnqueueAnswer, type JobKey, type NewJob } from "../store.ts";
 import { parentsOf, proceedSome, putBehind, setDue } from "./after.ts";
 import { cancelWaiting } from "./cancel.ts";
@@ -29,7 +29,7 @@ export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readon
 
 /** Enqueues what a phase, or the end of a run, brings into being. */
 export function enqueueChildren(session: Session, children: readonly NewJob[]): void {
-  insistOnParents(children, enqueueWithin(session, children));
+  insistOnAll(children, enqueueWithin(session, children));
 }
 
 /** One after the other: each knows what became of those before it. */

@@ -1,17 +1,9 @@
-/** get, attempts, list, count and feed: reading, outside any transaction. */
+/** get, attempts, list and count: reading, outside any transaction. */
 import { idBytes, idFromBytes } from "../../core/ids.ts";
-import type { JobId, JsonText, State } from "../../core/job.ts";
-import { eventCodec, stateCodec } from "../codes.ts";
+import type { JobId, State } from "../../core/job.ts";
+import { stateCodec } from "../codes.ts";
 import { attemptRecord, jobRecord, type StoredJob } from "../decoded.ts";
-import type {
-  AttemptRecord,
-  FeedEntry,
-  JobKey,
-  JobRecord,
-  ListFilter,
-  Listing,
-  Page,
-} from "../store.ts";
+import type { AttemptRecord, JobKey, JobRecord, ListFilter, Listing, Page } from "../store.ts";
 import { candidateSource, correlatedId } from "./candidates.ts";
 import type { JobNowRow, ShownJobRow } from "./rows.ts";
 import { bounded } from "../limits.ts";
@@ -21,8 +13,6 @@ import type { Session } from "./session.ts";
 const CHUNK = 500;
 const CHUNKS_PER_PAGE_MAX = 20;
 const PAGE_MAX = 1_000;
-const FEED_ROWS_MAX = 1_000;
-const FEED_JOBS_MAX = 10_000;
 
 export function get(session: Session, id: JobId): JobRecord | null {
   const row = session.sql.get("job_by_id", { id: idBytes(id) });
@@ -124,39 +114,6 @@ function conditionsOf({ names }: Session, filter: ListFilter) {
     parent: filter.parentId === undefined ? null : idBytes(filter.parentId),
     tags: JSON.stringify(filter.tags ?? {}),
   };
-}
-
-export function feedEnd({ sql }: Session): number {
-  return sql.get("feed_end", {})?.position ?? 0;
-}
-
-/** Entries after a position, until they name more jobs than one answer should. */
-export function feed({ sql }: Session, position: number, limit: number): FeedEntry[] {
-  const rows = sql
-    .all("feed_after", { position, limit: bounded(limit, FEED_ROWS_MAX) })
-    .map(({ keys, ids, details, ...row }) => {
-      const told: { keys: JobKey[]; ids: JobId[]; details: JsonText[] | null } = {
-        keys: JSON.parse(keys ?? "[]"),
-        ids: JSON.parse(ids ?? "[]"),
-        details: JSON.parse(details ?? "null"),
-      };
-      return { ...row, ...told };
-    });
-  let size = 0;
-  const page = rows.filter(({ keys, ids }, index) => {
-    size += keys.length + ids.length;
-    return index === 0 || size <= FEED_JOBS_MAX;
-  });
-  const keys = JSON.stringify(page.flatMap((row) => row.keys));
-  const found = sql.all("ids_of_keys", { keys });
-  const idOf = new Map(found.map(({ key, id }) => [key, idFromBytes(id)]));
-  return page.map((row) => ({
-    position: row.position,
-    kind: eventCodec.word(row.kind),
-    at: row.at,
-    jobs: [...row.ids, ...row.keys.flatMap((key) => idOf.get(key) ?? [])],
-    details: row.details?.filter((_, index) => idOf.has(row.keys[index] ?? 0)) ?? null,
-  }));
 }
 
 type WithIds = Omit<JobNowRow, "id" | "parent" | "retry_of"> &

@@ -10,7 +10,7 @@ import {
   type RunProgress,
   type UnitMove,
 } from "../store.ts";
-import { refusalBy } from "../stranded.ts";
+import { refusalBy } from "../refused-child.ts";
 import { enqueueChildren } from "./enqueue.ts";
 import { findLease, findRun, type OpenLease } from "./held.ts";
 import { appendLog } from "./logs.ts";

@@ -82,6 +82,7 @@ export interface QueryParameters {
   feed_end: readonly [];
   feed_after: readonly ["position", "limit"];
   ids_of_keys: readonly ["keys"];
+  facts_of_keys: readonly ["keys"];
   two_leases: readonly ["limit"];
   leases_against_ledger: readonly ["limit"];
   places_against_job: readonly ["limit"];
@@ -498,6 +499,10 @@ export const queries: {
     text: "SELECT job.key, job.id\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value",
     parameters: ["keys"],
   },
+  facts_of_keys: {
+    text: "SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,\n       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at\nFROM json_each(?1) AS named\nCROSS JOIN millrace_job_now AS now ON now.key = named.value",
+    parameters: ["keys"],
+  },
   two_leases: {
     text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\nGROUP BY named.key, job.id\nHAVING count(*) > 1\nORDER BY named.key\nLIMIT ?1",
     parameters: ["limit"],
@@ -703,7 +708,7 @@ export const queries: {
     parameters: ["key"],
   },
   take_over_units: {
-    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)\nSELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_unit AS unit ON unit.key = old.key\nWHERE job.key = ?1\n  AND unit.state = 2\n  AND unit.phase NOT IN (\n      SELECT later.value\n      FROM millrace_run AS run\n      JOIN json_each(run.phases) AS first\n      JOIN json_each(run.phases) AS later ON first.key < later.key\n      WHERE run.key = (SELECT source.key FROM millrace_job AS source WHERE source.id = job.retry_of)\n        AND EXISTS (\n            SELECT 1\n            FROM millrace_unit AS failed\n            WHERE failed.key = run.key AND failed.phase = first.value AND failed.state = 3\n        )\n  )",
+    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)\nSELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_unit AS unit ON unit.key = old.key\nWHERE job.key = ?1\n  AND unit.state = 2",
     parameters: ["key"],
   },
   phases_of_job: {
@@ -715,7 +720,7 @@ export const queries: {
     parameters: ["key"],
   },
   memory_of_job: {
-    text: "SELECT (\n           SELECT count(*)\n           FROM millrace_unit AS unit\n           JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n           WHERE unit.key = ?1 AND unit.state = 3\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (SELECT tries FROM millrace_attempt WHERE key = ?1 AND n = newest.n - 1), 0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace_phase WHERE key = ?1\n        UNION ALL\n        SELECT n FROM millrace_unit WHERE key = ?1\n    )\n) AS newest",
+    text: "SELECT (\n           SELECT json_group_object(phase, failed)\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace_unit AS unit\n               JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = ?1 AND unit.state = 3\n               GROUP BY unit.phase\n           )\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (SELECT tries FROM millrace_attempt WHERE key = ?1 AND n = newest.n - 1), 0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace_phase WHERE key = ?1\n        UNION ALL\n        SELECT n FROM millrace_unit WHERE key = ?1\n    )\n) AS newest",
     parameters: ["key"],
   },
   progress_of_job: {

@@ -19,7 +19,7 @@ import type { Session } from "./session.ts";
 const PAGE_MAX = 1_000;
 
 export function recall({ sql }: Session, key: JobKey): JobMemory {
-  const memory = sql.get("memory_of_job", { key }) ?? { failed: 0, tries: null };
+  const memory = sql.get("memory_of_job", { key }) ?? { failed: null, tries: null };
   const phases = sql.all("phases_of_job", { key }).map(phaseResult);
   return jobMemory(memory, phases, sql.all("ended_units", { key }));
 }

@@ -1,5 +1,5 @@
 /** The shape of the rows that each query answers, beside `sql/sqlite/queries`. */
-import type { StoredAttempt, StoredLetter } from "../decoded.ts";
+import type { StoredAttempt, StoredFacts, StoredLetter } from "../decoded.ts";
 import type {
   StoredHolder,
   StoredLog,
@@ -213,6 +213,7 @@ export interface QueryRows {
     readonly details: string | null;
   };
   ids_of_keys: { readonly key: number; readonly id: Uint8Array };
+  facts_of_keys: StoredFacts;
   count_units: { readonly count: number };
   phases_of_job: PhaseResult;
   ended_units: UnitRow;

@@ -1,7 +1,7 @@
 /** settle: the one door out of `running`. The rescuer and the operator go through it too. */
 import type { Settlement } from "../../core/outcome.ts";
 import { endOf, tidingsOf } from "../end.ts";
-import { refusalBy } from "../stranded.ts";
+import { refusalBy } from "../refused-child.ts";
 import type { SettleAnswer, SettleItem } from "../store.ts";
 import { proceedSome, putBackBehind } from "./after.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";

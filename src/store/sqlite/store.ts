@@ -22,6 +22,7 @@ import { openDatabase, type ConnectionOptions } from "./connection.ts";
 import { enqueue, enqueueWithin } from "./enqueue.ts";
 import { isBusy, isRefused, storeError } from "./errors.ts";
 import { examine, type Examination } from "./examine.ts";
+import { feed, feedEnd } from "./feed.ts";
 import { fence } from "./fence.ts";
 import {
   findBarred,
@@ -35,7 +36,7 @@ import {
   resume,
 } from "./gates.ts";
 import { enqueueInside } from "./inside.ts";
-import { attempts, count, feed, feedEnd, get, list } from "./inspect.ts";
+import { attempts, count, get, list } from "./inspect.ts";
 import { loadsOf } from "./loads.ts";
 import { logs } from "./logs.ts";
 import { Names } from "./names.ts";
@@ -323,8 +324,12 @@ export class SqliteJobStore implements port.JobStore {
     return this.#read(feedEnd);
   }
 
-  async feed(position: number, limit: number): Promise<readonly port.FeedEntry[]> {
-    return this.#read((session) => feed(session, position, limit));
+  async feed(
+    position: number,
+    limit: number,
+    about?: ReadonlySet<port.EventKind>,
+  ): Promise<readonly port.FeedEntry[]> {
+    return this.#read((session) => feed(session, position, limit, about));
   }
 
   async prune(retention: port.Retention, limit: number): Promise<port.Pruned> {

@@ -210,7 +210,7 @@ export function handBack(world: World, proof: Lease, keys: readonly JobKey[]): n
   return returned;
 }
 
-/** All of them or, if a child is stranded, one half and then the other. */
+/** All of them or, if a child is refused, one half and then the other. */
 export function settle(world: World, items: readonly SettleItem[]): SettleAnswer[] {
   const before = copyOf(world);
   const answers = items.map((item) => settleOne(world, item));
@@ -218,25 +218,24 @@ export function settle(world: World, items: readonly SettleItem[]): SettleAnswer
     const lease = heldLease(world, proof);
     if (lease?.runs.some(isOpen) === false) world.leases.delete(lease.number);
   }
-  const stranded = strandedOf(
+  const refused = refusedOf(
     world,
     items.filter((_, index) => answers[index] === "settled"),
   );
-  if (stranded === null) return answers;
+  if (refused === null) return answers;
   Object.assign(world, before);
-  if (items.length === 1) return [stranded];
+  if (items.length === 1) return [refused];
   const middle = Math.ceil(items.length / 2);
   return [...settle(world, items.slice(0, middle)), ...settle(world, items.slice(middle))];
 }
 
-/** Makes the children of successes. The first that was to run after a job that there is not. */
-function strandedOf(world: World, ended: readonly SettleItem[]): Refusal | null {
+/** Makes the children of successes. The answer to the first that is refused. */
+function refusedOf(world: World, ended: readonly SettleItem[]): Refusal | null {
   const children = ended.flatMap(({ settlement: { to }, children: born = [] }) =>
     to === "completed" || to === "completed_with_errors" ? born : [],
   );
   for (const [index, answer] of enqueueAll(world, children).entries()) {
-    if (answer.status !== "refused" || answer.code !== "AFTER_UNKNOWN") continue;
-    return { status: "stranded", child: children[index]!.id, missing: answer.holder };
+    if (answer.status === "refused") return { ...answer, child: children[index]!.id };
   }
   return null;
 }

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import type { JobStore } from "../store/store.ts";
+import { heardStore } from "./heard-store.ts";
+
+/** A store that notes which verbs are asked of it. */
+function makeStore(): { store: JobStore; asked: PropertyKey[] } {
+  const asked: PropertyKey[] = [];
+  const store: any = new Proxy(
+    {},
+    {
+      get: (_, verb) => async (): Promise<void> => {
+        asked.push(verb);
+      },
+    },
+  );
+  return { store, asked };
+}
+
+const MAKES_EVENTS: readonly (keyof JobStore)[] = [
+  "enqueue",
+  "enqueueInside",
+  "claim",
+  "start",
+  "settle",
+  "record",
+  "rescue",
+  "cancel",
+  "hurry",
+  "intervene",
+  "proceed",
+  "reprocess",
+  "prune",
+  "markStale",
+  "remove",
+];
+
+describe("the store of a client whose feed begins", () => {
+  test.each(MAKES_EVENTS)("lets %s wait until the feed knows its place", async (verb) => {
+    const { store, asked } = makeStore();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const heard: any = heardStore(store, () => promise);
+
+    const call = heard[verb]();
+    await turn();
+    expect(asked).toEqual([]);
+    resolve();
+    await call;
+
+    expect(asked).toEqual([verb]);
+  });
+
+  test("keeps the order of what waits", async () => {
+    const { store, asked } = makeStore();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let beginning: Promise<void> | null = promise;
+    void promise.then(() => (beginning = null));
+    const heard: any = heardStore(store, () => beginning);
+
+    const calls = [heard.enqueue(), heard.cancel()];
+    resolve();
+    await turn();
+    await Promise.all([...calls, heard.settle()]);
+
+    expect(asked).toEqual(["enqueue", "cancel", "settle"]);
+  });
+
+  test.each(["get", "feed", "feedEnd", "renew", "close"])("asks %s at once", async (verb) => {
+    const { store, asked } = makeStore();
+    const heard: any = heardStore(store, () => new Promise(() => {}));
+
+    await heard[verb]();
+
+    expect(asked).toEqual([verb]);
+  });
+});
+
+/** Lets everything happen that needs no clock. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
