@@ -34,14 +34,14 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "conformance:postgres",
     include: ["test/conformance/postgres*.test.ts"],
-    budgetSeconds: 120,
+    budgetSeconds: 90,
     testSeconds: 20,
     quick: false,
   },
   {
     name: "conformance:postgres-15",
     include: ["test/conformance/oldest-postgres*.test.ts"],
-    budgetSeconds: 120,
+    budgetSeconds: 90,
     testSeconds: 20,
     quick: false,
   },
@@ -62,7 +62,7 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "face",
     include: ["test/face/*.test.ts", "test/examples.test.ts"],
-    budgetSeconds: 90,
+    budgetSeconds: 60,
     testSeconds: 120,
     quick: false,
   },
@@ -76,21 +76,21 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "house",
     include: ["test/house/*.test.ts"],
-    budgetSeconds: 150,
+    budgetSeconds: 90,
     testSeconds: 60,
     quick: false,
   },
   {
     name: "e2e",
     include: ["test/e2e/*.test.ts"],
-    budgetSeconds: 300,
+    budgetSeconds: 200,
     testSeconds: 300,
     quick: false,
   },
   {
     name: "postgres",
     include: ["test/postgres/*.test.ts"],
-    budgetSeconds: 300,
+    budgetSeconds: 180,
     testSeconds: 120,
     quick: false,
   },
@@ -106,7 +106,7 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "copy",
     include: ["test/copy/*.test.ts"],
-    budgetSeconds: 120,
+    budgetSeconds: 60,
     testSeconds: 60,
     quick: false,
   },
@@ -141,7 +141,7 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "simulation",
     include: ["test/simulation/*.test.ts"],
-    budgetSeconds: 120,
+    budgetSeconds: 60,
     testSeconds: 120,
     quick: false,
   },

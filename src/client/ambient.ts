@@ -19,6 +19,7 @@ export interface RunHere {
 }
 
 const storage = new AsyncLocalStorage<RunHere>();
+const pieces = new AsyncLocalStorage<object>();
 
 /** The job below whose handler this code runs, if it does. */
 export function runningHere(): RunningHere | undefined {
@@ -32,7 +33,17 @@ export function runHere(): RunHere | undefined {
 
 /** Runs `work` as part of no job, although one may have led to it. */
 export function runOutside<Answer>(work: () => Answer): Answer {
-  return storage.exit(work);
+  return storage.exit(() => pieces.exit(work));
+}
+
+/** The unit, or step, below which this code runs, if it does. */
+export function pieceHere(): object | undefined {
+  return pieces.getStore();
+}
+
+/** Runs `work` as a unit, or a step, of a run. It should be small: what lives long may keep it. */
+export function runPiece<Answer>(piece: object, work: () => Answer): Answer {
+  return pieces.run(piece, work);
 }
 
 /** Runs `work` as part of a job's run. */

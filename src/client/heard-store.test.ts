@@ -18,7 +18,6 @@ function makeStore(): { store: JobStore; asked: PropertyKey[] } {
 
 const MAKES_EVENTS: readonly (keyof JobStore)[] = [
   "enqueue",
-  "enqueueInside",
   "claim",
   "start",
   "settle",

@@ -5,10 +5,12 @@
  */
 import type { JobStore } from "../store/store.ts";
 
-/** Whatever adds to the feed. The heartbeat does not, and must not wait. */
+/**
+ * Whatever adds to the feed. The heartbeat does not, and must not wait; nor must what is written in
+ * a caller's transaction, which may have the connection that the feed needs to find its place.
+ */
 const TOLD: ReadonlySet<PropertyKey> = new Set<keyof JobStore>([
   "enqueue",
-  "enqueueInside",
   "claim",
   "start",
   "settle",

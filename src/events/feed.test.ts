@@ -78,13 +78,13 @@ describe("the feed", () => {
 
     store.append("missed");
     await turn();
-    expect(errors).toHaveLength(1);
+    expect(errors).toHaveLength(2);
     await clock.move(1_000, turn);
     store.append("heard");
     await turn();
 
     expect(heard).toEqual(["heard"]);
-    expect(errors).toHaveLength(1);
+    expect(errors).toHaveLength(2);
   });
 
   test("tells a new listener nothing of what an older read brings", async () => {
@@ -214,12 +214,15 @@ describe("the beginning of the feed", () => {
     expect(feed.beginning).toBe(null);
   });
 
-  test("is over when the store cannot say it", async () => {
-    const { store, feed } = makeFeed();
+  test("goes on until a store that could not say it does, and says so", async () => {
+    const { store, clock, errors, feed } = makeFeed();
     store.failures = 1;
 
     feed.listen(() => {});
     await turn();
+    expect(feed.beginning).not.toBe(null);
+    expect(errors).toHaveLength(1);
+    await clock.move(200, turn);
 
     expect(feed.beginning).toBe(null);
   });

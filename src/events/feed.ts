@@ -6,7 +6,7 @@
  * in the order of commits, at least once. Everybody hears an entry before anybody hears the next:
  * what happened to a job is in order also for somebody who listens to several events.
  */
-import { within, type Clock } from "../core/clock.ts";
+import { wait, within, type Clock } from "../core/clock.ts";
 import type { EventKind, FeedEntry, JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
@@ -15,6 +15,7 @@ const ENTRIES_PER_READ = 200;
 const FACTS_TRIES_MAX = 5;
 /** For how long somebody waits for the feed to know its place. */
 const BEGIN_MS_MAX = 5_000;
+const PLACE_RETRY_MS = 200;
 
 export type FeedListener = (entry: FeedEntry) => void;
 
@@ -40,7 +41,7 @@ export class Feed {
 
   /**
    * Until the feed knows from where on it hears; null: it does. It is over as well when the store
-   * could not say, or took too long: then the feed hears from the moment at which the store does.
+   * took too long: then the feed hears from the moment at which the store says it.
    */
   get beginning(): Promise<void> | null {
     return this.#beginning;
@@ -78,14 +79,28 @@ export class Feed {
     };
     poll();
     const stop = (): void => {
+      session.isOver = true;
       unwatch();
       cancelPoll();
     };
-    const session: Session = { stop, position: null };
-    // Whoever reads next hears of a failure; until then it must not count as unhandled.
-    const placed = this.#positionOf(session).catch(() => {});
-    void this.#awaitPlace(within(this.#clock, BEGIN_MS_MAX, placed));
+    const session: Session = { stop, position: null, isOver: false };
+    void this.#awaitPlace(within(this.#clock, BEGIN_MS_MAX, this.#findPlace(session)));
     return session;
+  }
+
+  /** A store that cannot say is asked again, as long as somebody may wait for it. */
+  async #findPlace(session: Session): Promise<void> {
+    for (let waitedMs = 0; waitedMs < BEGIN_MS_MAX; waitedMs += PLACE_RETRY_MS) {
+      try {
+        await this.#positionOf(session);
+        return;
+      } catch (error) {
+        if (session.isOver) return;
+        this.#failed(error);
+      }
+      await wait(this.#clock, PLACE_RETRY_MS);
+      if (session.isOver) return;
+    }
   }
 
   /** It is forgotten before anybody who waits for it goes on, so that nobody overtakes them. */
@@ -172,4 +187,5 @@ interface Session {
   readonly stop: () => void;
   /** `null` when the store has not told it yet. */
   position: Promise<number> | null;
+  isOver: boolean;
 }

@@ -172,7 +172,12 @@ export class Execution implements ContextParts, StageParts {
   #joinUnits(ended: unknown): void {
     const left = this.#stage?.unitsLeft ?? null;
     if (left === null) this.#succeed(ended);
-    else void left.then(() => this.#succeed(ended));
+    else {
+      left.then(
+        () => this.#succeed(ended),
+        (error) => this.#end(error),
+      );
+    }
   }
 
   #succeed(ended: unknown): void {

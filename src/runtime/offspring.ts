@@ -3,7 +3,7 @@
  * come into being with its end, in the same transaction, if it ends well. A unit that has ended is
  * never called again: what it asked for must not wait for an end that another run may bring.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
+import { pieceHere, runPiece } from "../client/ambient.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { ErrorClass } from "../core/job.ts";
 import type { NewJob } from "../store/store.ts";
@@ -16,11 +16,8 @@ export class Offspring {
   #children: NewJob[] = [];
   #chars = 0;
   #isOver = false;
-
-  /** From now on nothing is taken. */
-  end(): void {
-    this.#isOver = true;
-  }
+  /** Requests that are not made yet. */
+  readonly #pending = new Set<Promise<unknown>>();
 
   get isOver(): boolean {
     return this.#isOver;
@@ -28,6 +25,12 @@ export class Offspring {
 
   get children(): readonly NewJob[] {
     return this.#children;
+  }
+
+  /** It does not end before that is through. */
+  expect(request: Promise<unknown>): void {
+    const through = request.then(nothing, nothing).then(() => void this.#pending.delete(through));
+    this.#pending.add(through);
   }
 
   /** Refuses one that is more than a transaction carries. */
@@ -39,26 +42,43 @@ export class Offspring {
     this.#chars = chars;
     this.#children.push(child);
   }
+
+  /** Resolves when all that was asked for is there. */
+  async complete(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  /** From now on nothing is taken, and nothing kept in memory. Answers what was asked for. */
+  end(): readonly NewJob[] {
+    this.#isOver = true;
+    return this.#children.splice(0);
+  }
 }
 
-/** A unit at work, and the context that its run had when it began. */
-interface UnitHere {
-  readonly stage: object;
+/** A unit at work. Of its stage only the mark: what a unit makes may outlive it. */
+class UnitHere {
+  readonly stage: symbol;
   readonly offspring: Offspring;
+
+  constructor(stage: symbol, offspring: Offspring) {
+    this.stage = stage;
+    this.offspring = offspring;
+  }
 }
 
-const unitsHere = new AsyncLocalStorage<UnitHere>();
-
-/** Runs a unit of `stage`, which asks for children of its own. */
-export function runUnit<Answer>(unit: UnitHere, work: () => Answer): Answer {
-  return unitsHere.run(unit, work);
+/** Runs a unit of the stage that has this mark; the unit asks for children of its own. */
+export function runUnit<Answer>(stage: symbol, offspring: Offspring, work: () => Answer): Answer {
+  return runPiece(new UnitHere(stage, offspring), work);
 }
 
-/** What the unit of `stage` asks for below which this code runs, if it does. */
-export function offspringHere(stage: object): Offspring | undefined {
-  const unit = unitsHere.getStore();
-  return unit?.stage === stage ? unit.offspring : undefined;
+/** What the unit of a stage asks for below which this code runs, as long as that has not ended. */
+export function offspringHere(stage: symbol): Offspring | undefined {
+  const unit = pieceHere();
+  const isOurs = unit instanceof UnitHere && unit.stage === stage && !unit.offspring.isOver;
+  return isOurs ? unit.offspring : undefined;
 }
+
+function nothing(): void {}
 
 /** Trying again would end the same way. */
 class TooManyChildren extends MillraceError {

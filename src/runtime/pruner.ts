@@ -26,6 +26,8 @@ const PRUNE_MS_MIN = 1_000;
 const PRUNE_MS_MAX = 60_000;
 /** Jobs that are looked at as a whole, with all they carry. */
 const JOBS_AT_ONCE = 100;
+/** So many jobs that cannot be concluded mean that none can. */
+const FAILURES_IN_A_ROW = 3;
 const NEVER: Readonly<Record<FinalState, number>> = {
   completed: NEVER_MS,
   completed_with_errors: NEVER_MS,
@@ -77,7 +79,7 @@ function withoutJobs({ deadLetterMs, idempotencyMs, eventMs }: Retention): Reten
 function roundsOf(parts: PrunerParts, everyMs: number): readonly Round[] {
   const { store, retention, clock } = parts;
   const { stale, removed, hasTwoStages, onStale, onDelete } = retention;
-  const service = { clock, everyMs, isStopping: parts.isStopping };
+  const service = { clock, everyMs, isStopping: parts.isStopping, logger: parts.logger };
   const rounds: Round[] = [];
   if (hasTwoStages || onStale !== undefined) {
     rounds.push(
@@ -113,7 +115,7 @@ function hookOf(
   return call === undefined ? null : new RetentionHook({ name, call, clock, logger, isStopping });
 }
 
-interface RoundParts extends Pick<PrunerParts, "clock" | "isStopping"> {
+interface RoundParts extends Pick<PrunerParts, "clock" | "isStopping" | "logger"> {
   /** From the end of a sweep to the next. */
   readonly everyMs: number;
   readonly hook: RetentionHook | null;
@@ -142,8 +144,9 @@ class Round {
     await this.#conclude(hook?.toldLate() ?? []);
     const page = await outlived({ limit: JOBS_AT_ONCE, from: this.#from });
     const { done, slow } = await this.#tellOf(page.jobs);
-    await this.#conclude(done);
+    // Also if they cannot be concluded: the next sweep finds them again.
     this.#from = slow ?? page.next;
+    await this.#conclude(done);
     if (this.#from !== null) return 0;
     this.#restsUntil = clock.monotonic() + everyMs;
     return everyMs;
@@ -165,7 +168,29 @@ class Round {
     return { done, slow: null };
   }
 
+  /** One that the database does not let go must not keep the others, and not the sweep. */
   async #conclude(keys: readonly JobKey[]): Promise<void> {
-    if (keys.length > 0) await this.#parts.conclude(keys);
+    const { conclude, logger } = this.#parts;
+    if (keys.length === 0) return;
+    try {
+      await conclude(keys);
+      return;
+    } catch (error) {
+      if (keys.length === 1) throw error;
+    }
+    let failures = 0;
+    for (const key of keys) {
+      try {
+        await conclude([key]);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        if (failures === FAILURES_IN_A_ROW) throw error;
+        logger.error("a job could not be marked or removed; it is tried again later", {
+          job_key: key,
+          error,
+        });
+      }
+    }
   }
 }

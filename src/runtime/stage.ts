@@ -2,6 +2,7 @@
  * The stretch of a run that one context belongs to: a phase, or all of a plain handler. What a
  * handler says through its context counts for that stretch, and for none after it.
  */
+import type { Clock } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { JsonText } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
@@ -11,17 +12,20 @@ import type { Context, Logger } from "../face/context.ts";
 import type { ClaimedJob, NewJob } from "../store/store.ts";
 import { RunOver, type Journal } from "./journal.ts";
 import { Offspring, offspringHere } from "./offspring.ts";
-import { each, step, type UnitParts } from "./units.ts";
+import { each, isUnwinding, step, type UnitParts } from "./units.ts";
 
 type Told = Context<unknown, unknown>;
 
 /** Progress is told often, and everybody who listens hears all of it. */
 const PROGRESS_BYTES_MAX = 65_536;
+/** After this long, somebody should know why a run does not end. */
+const JOIN_MS_LONG = 5_000;
 
 export interface StageParts {
   readonly job: ClaimedJob;
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  readonly clock: Clock;
   /** Made when it is needed for the first time. */
   readonly journal: Journal;
   /** Makes the child that a run asks for. */
@@ -37,7 +41,8 @@ export class Stage {
   readonly #run: StageParts;
   readonly #phase: string | null;
   readonly #offspring = new Offspring();
-  /** Steps and calls of `each` that have not ended. */
+  readonly #mark = Symbol("stage");
+  /** Steps, calls of `each` and requests for children that have not ended. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isOver = false;
 
@@ -56,19 +61,31 @@ export class Stage {
     return this.#offspring.children;
   }
 
-  /** Units that nobody has waited for; null: there are none. */
+  /**
+   * What nobody has waited for; null: there is nothing. Rejects with what ends the whole run, if
+   * that came to pass in there.
+   */
   get unitsLeft(): Promise<void> | null {
     return this.#underWay.size === 0 ? null : this.#joinUnits();
   }
 
   enqueue: Told["enqueue"] = async (...request) => {
     const { job, newChild } = this.#run;
-    const child = await newChild(job, ...request);
-    const unit = offspringHere(this);
-    this.#insistOpen("ctx.enqueue", unit);
-    (unit ?? this.#offspring).add(child, job.type);
-    return { id: child.id, type: child.type };
+    const unit = offspringHere(this.#mark);
+    const child = this.#adopt(unit ?? this.#offspring, newChild(job, ...request));
+    unit?.expect(child);
+    return this.#watched(child);
   };
+
+  async #adopt(
+    offspring: Offspring,
+    request: Promise<NewJob>,
+  ): Promise<{ readonly id: string; readonly type: string }> {
+    const child = await request;
+    this.#insistOpen("ctx.enqueue");
+    offspring.add(child, this.#run.job.type);
+    return { id: child.id, type: child.type };
+  }
 
   progress: Told["progress"] = (percent, data) => {
     const told = this.#tell(percent, data);
@@ -90,17 +107,32 @@ export class Stage {
   get #unitParts(): UnitParts {
     const { journal, signal } = this.#run;
     const faultOf = (error: unknown): Fault => this.#run.faultOf(error);
-    return { journal, signal, faultOf, phase: this.#phase ?? "", stage: this };
+    return { journal, signal, faultOf, phase: this.#phase ?? "", stage: this.#mark };
   }
 
-  #watched<Answer>(units: Promise<Answer>): Promise<Answer> {
-    const ended = units.then(nothing, nothing).then(() => void this.#underWay.delete(ended));
-    this.#underWay.add(ended);
-    return units;
+  #watched<Answer>(work: Promise<Answer>): Promise<Answer> {
+    const forget = (): void => void this.#underWay.delete(work);
+    work.then(forget, forget);
+    this.#underWay.add(work);
+    return work;
   }
 
   async #joinUnits(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    const { job, logger, clock, signal } = this.#run;
+    const stopTimer = clock.after(JOIN_MS_LONG, () => {
+      const message = "a handler has ended, and waits for units that it did not await";
+      logger.warn(message, { job_id: job.id, type: job.type });
+    });
+    try {
+      while (this.#underWay.size > 0) {
+        for (const end of await Promise.allSettled(this.#underWay)) {
+          if (end.status === "fulfilled") continue;
+          if (signal.aborted || isUnwinding(end.reason)) throw end.reason;
+        }
+      }
+    } finally {
+      stopTimer();
+    }
   }
 
   /** Not async: whoever does not wait must not keep what it told until the store has answered. */
@@ -122,11 +154,10 @@ export class Stage {
     logger.warn(error.message, { job_id: job.id, type: job.type });
   }
 
-  #insistOpen(verb: string, unit?: Offspring): void {
-    if (!this.#isOver && unit?.isOver !== true) return;
+  #insistOpen(verb: string): void {
+    if (!this.#isOver) return;
     const stretch = this.#phase === null ? "" : `in phase ${shown(this.#phase)} `;
-    const unitOf = this.#isOver ? "" : "in one of its units ";
-    throw new RunOver(this.#run.job, `${stretch}${unitOf}has ended: await ${verb}`);
+    throw new RunOver(this.#run.job, `${stretch}has ended: await ${verb}`);
   }
 }
 
@@ -154,5 +185,3 @@ function encodedData(data: Json | undefined): Encoded {
 function refused(message: string): MillraceError {
   return new MillraceError("PROGRESS_REFUSED", message);
 }
-
-function nothing(): void {}

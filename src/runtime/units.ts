@@ -41,8 +41,8 @@ export interface UnitParts {
   /** Empty: the job has no phases. */
   readonly phase: string;
   readonly faultOf: (error: unknown) => Fault;
-  /** Whose context its units have. */
-  readonly stage: object;
+  /** The mark of the stage whose context its units have. */
+  readonly stage: symbol;
 }
 
 /** What was asked of `ctx.each`. */
@@ -179,9 +179,9 @@ async function carryOut(
     return end;
   };
   try {
-    const { text } = encodeResult(await runUnit({ stage, offspring }, () => fn(unit)));
-    offspring.end();
-    return { end: await ended({ state: "completed", result: text }, offspring.children) };
+    const { text } = encodeResult(await runUnit(stage, offspring, () => fn(unit)));
+    await offspring.complete();
+    return { end: await ended({ state: "completed", result: text }, offspring.end()) };
   } catch (error) {
     offspring.end();
     if (signal.aborted || isUnwinding(error)) throw error;
@@ -222,7 +222,7 @@ class AllUnitsFailed extends MillraceError {
 }
 
 /** What ends the run is no failure of the unit in which it was thrown. */
-function isUnwinding(error: unknown): boolean {
+export function isUnwinding(error: unknown): boolean {
   return isInstance(error, Snooze) || isInstance(error, RunOver);
 }
 

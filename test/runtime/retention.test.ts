@@ -286,6 +286,33 @@ describe("a hook of retention", () => {
     expect(await kit.store.count({}, 2_000)).toBe(1_500);
   });
 
+  test("is called for all others when one job cannot be removed", async () => {
+    await using kit = await openTest();
+    const jobs = await ended(kit, "a", "bound", "c");
+    const { key: bound } = (await kit.store.get(jobs[1]!.id))!;
+    const remove = kit.store.remove.bind(kit.store);
+    Reflect.set(kit.store, "remove", async (...args: Parameters<typeof remove>) => {
+      if (args[0].includes(bound)) throw new Error("an application refers to it");
+      return remove(...args);
+    });
+    await kit.advance("2h");
+
+    kit.mill.work({ jobs: [job], retention: { deleteAfter: "1h", onDelete: () => {} } });
+    await kit.settled();
+
+    expect(await Promise.all(jobs.map((each) => lifeOf(kit, each)))).toEqual([
+      "gone",
+      "fresh",
+      "gone",
+    ]);
+    expect(kit.logged).toMatchObject([
+      {
+        message: expect.stringContaining("could not be marked or removed"),
+        fields: { job_key: bound },
+      },
+    ]);
+  });
+
   test("onStale that throws keeps its jobs from removal, and no others", async () => {
     await using kit = await openTest();
     await ended(kit, ...Array.from({ length: 250 }, () => "stuck"));

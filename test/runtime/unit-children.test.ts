@@ -112,23 +112,23 @@ describe("a child that a unit asks for", () => {
     expect(jobs.map(({ state }) => state)).toEqual(["completed", "completed"]);
   });
 
-  test("cannot be asked for after its end", async () => {
+  test("that is asked for after its end comes with the run", async () => {
     await using kit = await openTest();
     const late = Promise.withResolvers<unknown>();
     const job = defineJob({ type: "newsletter" }).run(async (_, ctx) => {
       const gate = Promise.withResolvers<void>();
       await ctx.step("forgetful", () => {
-        void gate.promise.then(() => ctx.enqueue(mail, "late")).then(late.reject, late.resolve);
+        void gate.promise.then(() => ctx.enqueue(mail, "late")).then(late.resolve, late.reject);
       });
       gate.resolve();
-      expect(await late.promise).toMatchObject({ code: "JOB_OVER" });
+      await late.promise;
     });
     const parent = await kit.mill.enqueue(job);
 
     await kit.drain([job]);
 
     expect(await kit.outcomes(parent)).toEqual(["succeeded"]);
-    expect(await mailed(kit)).toEqual([]);
+    expect(await mailed(kit)).toEqual(["late"]);
   });
 
   test("fails its unit alone when it is to run after a job that there is not", async () => {
@@ -202,4 +202,61 @@ describe("units that a handler does not wait for", () => {
       result: "soon",
     });
   });
+
+  test("and that a stop cuts off are done by a later run", async () => {
+    await using kit = await openTest();
+    const begun = Promise.withResolvers<void>();
+    const job = defineJob({ type: "forgetful" }).run((_, ctx) => {
+      ctx
+        .step("mail", (signal) => (runs += 1) > 1 || cutOff(signal, begun.resolve))
+        .catch(() => {});
+      return "soon";
+    });
+    let runs = 0;
+    const parent = await kit.mill.enqueue(job);
+    const worker = kit.mill.work({ jobs: [job] });
+    await begun.promise;
+    const stopped = worker.stop({ grace: 0 });
+    await kit.advance("1s");
+    await stopped;
+    expect(await kit.outcomes(parent)).toEqual(["interrupted"]);
+
+    await kit.drain([job]);
+
+    expect(runs).toBe(2);
+    expect(await kit.mill.jobs.get(parent.id)).toMatchObject({ state: "completed" });
+  });
+
+  test("and that snooze let their job wait", async () => {
+    await using kit = await openTest();
+    const job = defineJob({ type: "forgetful" }).run((_, ctx) => {
+      ctx.step("mail", () => ctx.snooze("1h")).catch(() => {});
+    });
+    const parent = await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(await kit.outcomes(parent)).toEqual(["snoozed"]);
+  });
+
+  test("nor for their children: they are asked for all the same", async () => {
+    await using kit = await openTest();
+    const job = defineJob({ type: "forgetful" }).run(async (_, ctx) => {
+      await ctx.each(["a", "b"], String, (to) => void ctx.enqueue(mail, to));
+      void ctx.enqueue(mail, "editor");
+    });
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(await mailed(kit)).toEqual(["a", "b", "editor"]);
+  });
 });
+
+/** Never ends by itself. */
+function cutOff(signal: AbortSignal, began: () => void): Promise<never> {
+  began();
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
+}

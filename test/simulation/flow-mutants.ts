@@ -298,7 +298,7 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "children of units are lost",
     file: "src/runtime/units.ts",
-    now: "result: text }, offspring.children) };",
+    now: "result: text }, offspring.end()) };",
     planted: "result: text }, []) };",
     breaks: "I2",
   },

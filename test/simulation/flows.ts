@@ -43,14 +43,20 @@ export function noteHolders(
   }
 }
 
+/** Who has the key now, or had it before: runs end before the children of others come to be. */
 function holderOf({ before, after }: Step, dedup: Wanted["dedup"] = null): string | undefined {
+  if (dedup === null) return undefined;
   const { names } = after;
-  const isHolder = ({ key, type, tenant, ...row }: JobRow): boolean =>
-    row.dedup === dedup?.key &&
-    names.get(type) === dedup?.type &&
-    names.get(tenant) === dedup?.tenant &&
-    finalState(before, key) === null;
-  return dedup === null ? undefined : [...after.jobs.values()].find(isHolder)?.id;
+  const rivals = [...after.jobs.values()].filter(
+    ({ type, tenant, ...row }) =>
+      row.dedup === dedup.key &&
+      names.get(type) === dedup.type &&
+      names.get(tenant) === dedup.tenant,
+  );
+  const hasIt = ({ key, type, tenant }: JobRow): boolean =>
+    after.dedup.get(`${tenant}.${type}.${dedup.key}`) === key;
+  const holder = rivals.find(hasIt) ?? rivals.find(({ key }) => finalState(before, key) === null);
+  return holder?.id;
 }
 
 /** Answers what the feed must tell of it. */

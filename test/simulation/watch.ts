@@ -220,6 +220,12 @@ export class Watch implements Taps {
     const { owner, touched } = connection;
     const { after, changed, progressed } = nextSnapshot(database, before, touched);
     touched.clear();
+    // Who comes later in the same transaction finds them over as well.
+    for (const key of changed) {
+      const [job, state] = [before.jobs.get(key), finalState(before, key)];
+      if (job !== undefined && state !== null && !after.jobs.has(key))
+        this.#ends.set(job.id, state);
+    }
     this.#step(owner, {
       before,
       after,
@@ -316,9 +322,7 @@ export class Watch implements Taps {
   }
 
   #forget(id: string): void {
-    const state = finalState(this.committed, this.committed.keys.get(id) ?? 0);
     this.pruned.add(id);
-    if (state !== null) this.#ends.set(id, state);
   }
 
   #checkFences(before: Snapshot, after: Snapshot): void {
