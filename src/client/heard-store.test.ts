@@ -63,7 +63,8 @@ describe("the store of a client whose feed begins", () => {
     expect(asked).toEqual(["enqueue", "cancel", "settle"]);
   });
 
-  test.each(["get", "feed", "feedEnd", "renew", "close"])("asks %s at once", async (verb) => {
+  const AT_ONCE = ["get", "feed", "feedEnd", "renew", "close", "enqueueInside"];
+  test.each(AT_ONCE)("asks %s at once", async (verb) => {
     const { store, asked } = makeStore();
     const heard: any = heardStore(store, () => new Promise(() => {}));
 

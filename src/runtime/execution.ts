@@ -37,7 +37,7 @@ export type Interruption =
   | { readonly type: "interrupted"; readonly by: "stop" | "store" };
 
 const NO_CHILDREN: readonly NewJob[] = [];
-const NO_NAMES: readonly string[] = [];
+const NO_NAMES: readonly never[] = [];
 
 /** What all runs of a worker have in common. */
 export interface ExecutionParts {
@@ -140,8 +140,9 @@ export class Execution implements ContextParts, StageParts {
   get names(): readonly ExclusiveName[] {
     const { tenant, concurrencyKey: own } = this.job;
     const held = this.#journal?.heldNames ?? NO_NAMES;
-    const names = own === null ? held : [own, ...held];
-    return names.map((name) => ({ tenant, name }));
+    // Most have none, and there are very many.
+    if (own === null && held.length === 0) return NO_NAMES;
+    return (own === null ? held : [own, ...held]).map((name) => ({ tenant, name }));
   }
 
   /** Keeps a line in the log of the job, as long as the run goes on. */

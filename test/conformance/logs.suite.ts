@@ -6,10 +6,9 @@ import {
   type JobStore,
   type LogLine,
   type LogRecord,
-  type RunNote,
 } from "../../src/store/store.ts";
 import { completed, crashedOnce, failedWith, jobId, runAgain } from "../support/factories.ts";
-import { done, halfway, keep, pictureOf, runNote } from "../support/notes.ts";
+import { done, FORGERIES, halfway, keep, pictureOf, runNote } from "../support/notes.ts";
 import {
   add,
   at,
@@ -21,14 +20,6 @@ import {
   takeOne,
 } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
-
-/** Each way to say something of a run that one does not hold. */
-const FORGERIES: readonly (readonly [string, (note: RunNote) => RunNote])[] = [
-  ["a wrong secret", (note) => ({ ...note, lease: { ...note.lease, secret: "guessed" } })],
-  ["an unknown lease", (note) => ({ ...note, lease: { ...note.lease, number: 9_999 } })],
-  ["the number of an earlier run", (note) => ({ ...note, n: note.n - 1 })],
-  ["the number of a later run", (note) => ({ ...note, n: note.n + 1 })],
-];
 
 /** What no log takes as the fields of a line. */
 const BAD_FIELDS: readonly JsonText[] = ["{", "[1]", '"text"', "1", "nonsense"];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MOVES_MAX, UNITS_MAX, type NoteBody, type RunNote } from "../../src/store/store.ts";
+import { MOVES_MAX, UNITS_MAX, type NoteBody } from "../../src/store/store.ts";
 import {
   completed,
   crashedOnce,
@@ -9,6 +9,7 @@ import {
   runAgain,
 } from "../support/factories.ts";
 import {
+  FORGERIES,
   broken,
   detailsOf,
   done,
@@ -32,15 +33,6 @@ import {
   takeOne,
 } from "../support/steps.ts";
 import type { OpenStore } from "../support/stores.ts";
-
-/** Each way to say something of a run that one does not hold. */
-const FORGERIES: readonly (readonly [string, (note: RunNote) => RunNote])[] = [
-  ["a wrong secret", (note) => ({ ...note, lease: { ...note.lease, secret: "guessed" } })],
-  ["an unknown lease", (note) => ({ ...note, lease: { ...note.lease, number: 9_999 } })],
-  ["the number of an earlier run", (note) => ({ ...note, n: note.n - 1 })],
-  ["the number of a later run", (note) => ({ ...note, n: note.n + 1 })],
-  ["an unknown job", (note) => ({ ...note, key: 9_999 })],
-];
 
 /** A bit of everything. */
 function everything(): NoteBody {

@@ -239,6 +239,30 @@ describe("units that a handler does not wait for", () => {
     expect(await kit.outcomes(parent)).toEqual(["snoozed"]);
   });
 
+  test("for long are the reason why a run does not end, and a warning says so", async () => {
+    await using kit = await openTest();
+    const gate = Promise.withResolvers<void>();
+    const job = defineJob({ type: "forgetful" }).run((_, ctx) => {
+      void ctx.step("endless", () => gate.promise);
+    });
+    const parent = await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+    await kit.advance("4s");
+    expect(kit.logged).toEqual([]);
+
+    await kit.advance("2s");
+
+    expect(kit.logged).toMatchObject([
+      {
+        level: "warn",
+        message: expect.stringContaining("did not await"),
+        fields: { job_id: parent.id },
+      },
+    ]);
+    gate.resolve();
+    expect((await kit.mill.wait(parent)).state).toBe("completed");
+  });
+
   test("nor for their children: they are asked for all the same", async () => {
     await using kit = await openTest();
     const job = defineJob({ type: "forgetful" }).run(async (_, ctx) => {

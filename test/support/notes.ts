@@ -12,6 +12,15 @@ import type {
 import { fault } from "./factories.ts";
 import type { Batch } from "./steps.ts";
 
+/** Each way to say something of a run that one does not hold. */
+export const FORGERIES: readonly (readonly [string, (note: RunNote) => RunNote])[] = [
+  ["a wrong secret", (note) => ({ ...note, lease: { ...note.lease, secret: "guessed" } })],
+  ["an unknown lease", (note) => ({ ...note, lease: { ...note.lease, number: 9_999 } })],
+  ["the number of an earlier run", (note) => ({ ...note, n: note.n - 1 })],
+  ["the number of a later run", (note) => ({ ...note, n: note.n + 1 })],
+  ["an unknown job", (note) => ({ ...note, key: 9_999 })],
+];
+
 export function runNote(batch: Batch, job: ClaimedJob, body: NoteBody): RunNote {
   return { lease: batch.lease, key: job.key, n: job.n, ...body };
 }
