@@ -5,7 +5,11 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { idBytes, idSource } from "../src/core/ids.ts";
 import { systemClock, systemDice } from "../src/lib/system.ts";
-import { migrations, queries, type QueryParameters } from "../src/store/sqlite/queries.gen.ts";
+import {
+  migrations,
+  queries,
+  type QueryParameters,
+} from "../src/store/sqlite/database/queries.gen.ts";
 
 type QueryName = keyof QueryParameters;
 type Values = Readonly<Record<string, SQLInputValue>>;

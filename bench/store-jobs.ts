@@ -1,8 +1,8 @@
 /** A store of ours without the engine, and jobs for it. */
 import { idSource } from "../src/core/ids.ts";
 import { systemClock, systemDice } from "../src/lib/system.ts";
-import { makePostgresStore } from "../src/store/postgres/make.ts";
-import { makeSqliteStore } from "../src/store/sqlite/make.ts";
+import { makePostgresStore } from "../src/store/postgres/create.ts";
+import { makeSqliteStore } from "../src/store/sqlite/create.ts";
 import type { JobStore, NewJob, WorkerId } from "../src/store/store.ts";
 import { newJob, workerInfo } from "../test/support/factories.ts";
 import { newPayload } from "./system.ts";

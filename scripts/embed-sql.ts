@@ -1,5 +1,5 @@
 /**
- * Turns `sql/<dialect>/**.sql` into `src/store/<dialect>/queries.gen.ts`.
+ * Turns `sql/<dialect>/**.sql` into `src/store/<dialect>/database/queries.gen.ts`.
  *
  * The `.sql` files are the source: readable, pasteable into a console, mirrored between dialects.
  * What ships is the generated module, so that bundlers and single-file builds keep working.
@@ -25,7 +25,7 @@ if (stale.length > 0) {
 
 /** Writes one module, or only compares it. Answers whether it is fresh afterwards. */
 function embed(dialect: Dialect): boolean {
-  const target = join(root, "src", "store", dialect, "queries.gen.ts");
+  const target = join(root, "src", "store", dialect, "database", "queries.gen.ts");
   const text = render(dialect);
   if (check) return existsSync(target) && readFileSync(target, "utf8") === text;
   writeFileSync(target, text);

@@ -12,10 +12,10 @@ export async function makeStore(address: DatabaseAddress): Promise<JobStore> {
 
 async function storeOf(address: DatabaseAddress): Promise<JobStore> {
   if (address.kind === "sqlite") {
-    const { makeSqliteStore } = await import("./store/sqlite/make.ts");
+    const { makeSqliteStore } = await import("./store/sqlite/create.ts");
     return makeSqliteStore({ path: address.path });
   }
-  const { makePostgresStore } = await import("./store/postgres/make.ts");
+  const { makePostgresStore } = await import("./store/postgres/create.ts");
   const { url, schema } = address;
   return makePostgresStore(schema === undefined ? { url } : { url, schema });
 }

@@ -9,7 +9,7 @@ import type { Json } from "./core/payload.ts";
 import { MillraceError } from "./core/errors.ts";
 import { defineJob, typed } from "./face/define.ts";
 import { openMillrace } from "./open.ts";
-import { makeSqliteStore } from "./store/sqlite/make.ts";
+import { makeSqliteStore } from "./store/sqlite/create.ts";
 
 let folder: string;
 

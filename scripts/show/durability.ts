@@ -49,7 +49,7 @@ function syncsOf(lines: readonly string[], name: string): number {
 
 async function child(path: string): Promise<void> {
   const { writeSync } = await import("node:fs");
-  const { makeSqliteStore } = await import("../../src/store/sqlite/make.ts");
+  const { makeSqliteStore } = await import("../../src/store/sqlite/create.ts");
   const { newJob, newJobs } = await import("../../test/support/factories.ts");
   const mark = (text: string): void => void writeSync(1, `${text}\n`);
   const store = makeSqliteStore({ path });

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { newId } from "../../src/core/ids.ts";
 import { systemClock, systemDice } from "../../src/lib/system.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { completed, newJobs, workerInfo } from "../../test/support/factories.ts";
 

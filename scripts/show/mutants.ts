@@ -46,8 +46,8 @@ const RUN_MS_MAX = 2_700_000;
 const RUNNERS = {
   sqlite: `
     import { describe } from "vitest";
-    import { unfence } from "../../src/store/FOLDER/fence.ts";
-    import { makeSqliteStore } from "../../src/store/FOLDER/make.ts";
+    import { unfence } from "../../src/store/FOLDER/copy/write-block.ts";
+    import { makeSqliteStore } from "../../src/store/FOLDER/create.ts";
     import { openSqlite } from "../support/OPENER.ts";
     import { suites } from "./all.ts";
     import { sqliteCallers } from "./callers.ts";
@@ -158,7 +158,7 @@ function plant({ verb, place, replace: [from, to] }: Mutant, name: string): void
     copy(path, path, (text) => replaceOnce(text, from, to));
     return;
   }
-  const path = `${STORES}/${name}/queries.gen.ts`;
+  const path = `${STORES}/${name}/database/queries.gen.ts`;
   const override = place.endsWith(".sql")
     ? overrideMigration(place, from, to)
     : overrideQuery(place, from, to);

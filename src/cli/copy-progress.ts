@@ -2,7 +2,7 @@
 import type { Clock } from "../core/clock.ts";
 import { formatDuration } from "../core/duration.ts";
 import type { CopyNews } from "../copy/copy.ts";
-import { COPIED_TABLES, type CopySource } from "../store/copy.ts";
+import { COPIED_TABLES, type CopySource } from "../store/shared/copy-tables.ts";
 
 const PARTS = 10;
 

@@ -1,7 +1,7 @@
 /** Files are opened by what only they can do. */
 import { parseDatabaseUrl, shownAddress } from "../client/database-url.ts";
 import { MillraceError } from "../core/errors.ts";
-import { makeSqliteStore } from "../store/sqlite/make.ts";
+import { makeSqliteStore } from "../store/sqlite/create.ts";
 
 /** A store in a file, with what only a file can do. */
 export type FileStore = ReturnType<typeof makeSqliteStore>;

@@ -1,7 +1,7 @@
 /** Compares both ends of a copy, row by row, as canonical JSON. */
 import { createHash } from "node:crypto";
-import { COPIED_TABLES } from "../store/copy.ts";
-import type { CopiedTable, CopySource, CopyTarget, RowKey } from "../store/copy.ts";
+import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
+import type { CopiedTable, CopySource, CopyTarget, RowKey } from "../store/shared/copy-tables.ts";
 
 /** The start of a row is enough to find it. */
 const SHOWN_LETTERS_MAX = 300;

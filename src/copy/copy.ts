@@ -8,8 +8,14 @@ import type { Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults } from "../core/presets.ts";
 import { settle } from "../core/settle.ts";
-import { COPIED_TABLES, FINISHED } from "../store/copy.ts";
-import type { CopiedTable, CopySource, CopyTarget, Progress, Stretch } from "../store/copy.ts";
+import { COPIED_TABLES, FINISHED } from "../store/shared/copy-tables.ts";
+import type {
+  CopiedTable,
+  CopySource,
+  CopyTarget,
+  Progress,
+  Stretch,
+} from "../store/shared/copy-tables.ts";
 import { compare, type Comparison } from "./compare.ts";
 
 const ID_BYTES = 16;

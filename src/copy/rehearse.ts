@@ -1,7 +1,7 @@
 /** What a copy would do, and what would stand in its way. Writes nothing. */
 import { MillraceError } from "../core/errors.ts";
-import { COPIED_TABLES } from "../store/copy.ts";
-import type { CopySource, CopyTarget, TargetState } from "../store/copy.ts";
+import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
+import type { CopySource, CopyTarget, TargetState } from "../store/shared/copy-tables.ts";
 
 export interface Rehearsal {
   readonly bytes: number;

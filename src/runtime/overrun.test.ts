@@ -3,7 +3,7 @@ import { workerInfo } from "../../test/support/factories.ts";
 import { add, at, joinWorker, recordOf, takeOne } from "../../test/support/steps.ts";
 import { virtualClock } from "../../test/support/virtual-clock.ts";
 import { defaults } from "../core/presets.ts";
-import { makeSqliteStore } from "../store/sqlite/make.ts";
+import { makeSqliteStore } from "../store/sqlite/create.ts";
 import type { NewJob } from "../store/store.ts";
 import { OverrunWatch } from "./overrun.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { makeStore } from "../make-store.ts";
 import { virtualClock } from "../../test/support/virtual-clock.ts";
 import { FAILPOINTS, parseFailpoints, withFailpoints } from "./failpoints.ts";
-import { makeSqliteStore } from "./sqlite/make.ts";
+import { makeSqliteStore } from "./sqlite/create.ts";
 import type { JobStore } from "./store.ts";
 
 afterEach(() => vi.unstubAllEnvs());

@@ -33,7 +33,7 @@ import type {
   ThreadEntry,
   WorkerId,
   WorkerInfo,
-} from "./work.ts";
+} from "./types/jobs-and-runs.ts";
 import type {
   JobMemory,
   JobProgress,
@@ -46,7 +46,7 @@ import type {
   UnitHolder,
   UnitName,
   UnitRecord,
-} from "./notes.ts";
+} from "./types/notes.ts";
 import type {
   AttemptRecord,
   CancelAnswer,
@@ -72,7 +72,7 @@ import type {
   ReviewAnswer,
   Stats,
   WorkerRecord,
-} from "./records.ts";
+} from "./types/records.ts";
 
 export type {
   JobMemory,
@@ -94,9 +94,9 @@ export type {
   UnitMove,
   UnitName,
   UnitRecord,
-} from "./notes.ts";
-export { LOG_CHARS_MAX, LOG_LINES_MAX, MOVES_MAX, UNITS_MAX } from "./notes.ts";
-export { AFTER_MAX } from "./work.ts";
+} from "./types/notes.ts";
+export { LOG_CHARS_MAX, LOG_LINES_MAX, MOVES_MAX, UNITS_MAX } from "./types/notes.ts";
+export { AFTER_MAX } from "./types/jobs-and-runs.ts";
 export type {
   Claim,
   ClaimRequest,
@@ -119,7 +119,7 @@ export type {
   ThreadEntry,
   WorkerId,
   WorkerInfo,
-} from "./work.ts";
+} from "./types/jobs-and-runs.ts";
 export type {
   AttemptRecord,
   CancelAnswer,
@@ -150,7 +150,7 @@ export type {
   ReviewAnswer,
   Stats,
   WorkerRecord,
-} from "./records.ts";
+} from "./types/records.ts";
 
 /** A store as users hold it: made by `sqliteStore()`, handed to `openMillrace()`. */
 export interface Store {

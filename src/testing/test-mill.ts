@@ -15,7 +15,7 @@ import type { Job } from "../face/job.ts";
 import type { AnyJob, WorkOptions } from "../face/worker.ts";
 import { soon, systemClock, systemDice } from "../lib/system.ts";
 import type { JobWorker } from "../runtime/worker.ts";
-import { makeSqliteStore } from "../store/sqlite/make.ts";
+import { makeSqliteStore } from "../store/sqlite/create.ts";
 import type { JobStore } from "../store/store.ts";
 import { findEnqueued, refuseEnqueued, type ExpectedJob } from "./expect-enqueued.ts";
 import { MortalMill } from "./mortal-mill.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
-import type { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
+import type { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import type { PostgresTestStore } from "../support/stores.ts";
 

@@ -5,7 +5,12 @@
 import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
-import { INVARIANTS, miscounted, type Breach, type TableName } from "../../src/store/invariants.ts";
+import {
+  INVARIANTS,
+  miscounted,
+  type Breach,
+  type TableName,
+} from "../../src/store/doctor/invariants.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { fillStates } from "../support/all-states.ts";
 import { completed, failedWith } from "../support/factories.ts";

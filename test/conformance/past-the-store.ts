@@ -1,5 +1,5 @@
 /** Stores with a way past them: for rows that should not be there, and for missing ones. */
-import type { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import type { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import type { PostgresTestStore } from "../support/stores.ts";
 import { openFile } from "./callers.ts";

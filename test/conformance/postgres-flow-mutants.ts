@@ -44,7 +44,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   occupy: {
-    "slots.ts": [
+    "runs/locks.ts": [
       ["anybody takes names", 'if (!isOpen) return { status: "stale" };', ""],
       ["a run that has ended takes names", "&& !run.ended", ""],
       ["a job that has not begun takes names", "run.started_at !== null && ", ""],
@@ -55,7 +55,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a run gives up its own key", "AND slot.name IS DISTINCT FROM job.concurrency", ""],
       ["names of others are given up", "slot.job = given.key", "true"],
     ],
-    "keeping.ts": [
+    "runs/record-notes.ts": [
       [
         "names are never given up",
         "if (given.length === 0) return;",
@@ -71,7 +71,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   after: {
-    "parents.ts": [
+    "jobs/enqueue-after.ts": [
       ["who gave way stands for nobody", "gaveWay.get(id) ?? id", "id"],
       [
         "who is gone is still waited for",
@@ -87,11 +87,13 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["no wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "0"],
       ["any number is waited for", "if (job.after.length > AFTER_MAX) return refusal(job);", ""],
     ],
-    "keyed-waves.ts": [
+    "jobs/enqueue-order.ts": [
       ["later jobs of a call are known", "named.get(idMark(bound.filed.job.id)) ?? 0", "0"],
     ],
-    "keyed.ts": [["nobody hears who gave way", "noteWay(gaveWay, filed.job.id, answer);", ""]],
-    "enqueue.ts": [
+    "jobs/enqueue-keyed.ts": [
+      ["nobody hears who gave way", "noteWay(gaveWay, filed.job.id, answer);", ""],
+    ],
+    "jobs/enqueue.ts": [
       [
         "a refused neighbour makes them forget who gave way",
         "noteWays(gaveWay, part, answers);",
@@ -104,7 +106,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
       ["a heavy call forgets who gave way", "noteWays(earlier, asked, own);", ""],
     ],
-    "inside.ts": [["a caller's heavy call forgets", "noteWays(gaveWay, load, own);", ""]],
+    "transactions/enqueue.ts": [
+      ["a caller's heavy call forgets", "noteWays(gaveWay, load, own);", ""],
+    ],
     spoilt_dependants: [
       ["errors in units are a failure", "IN (6, 7)", "IN (5, 6, 7)"],
       ["a cancelled parent is none", "IN (6, 7)", "IN (6)"],
@@ -126,12 +130,18 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   children: {
-    "batches.ts": [
+    "batching/fallback.ts": [
       ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
-    "enqueue.ts": [["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("]],
-    "settle.ts": [["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
-    "notes.ts": [["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
+    "jobs/enqueue.ts": [
+      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+    ],
+    "runs/settle.ts": [
+      ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
+    "runs/record.ts": [
+      ["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
   },
   proceed: {
     [FLOWS]: [["nobody hears of an end", "WHERE needs = ANY (keys) ORDER", "WHERE false ORDER"]],
@@ -182,7 +192,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
     newest_log: [["the oldest are shown", "ORDER BY line DESC", "ORDER BY line"]],
-    "keeping.ts": [
+    "runs/record-notes.ts": [
       ["what is said at once is numbered alike", 'if (logs.length > 0) subjects.push("log");', ""],
     ],
   },
@@ -217,7 +227,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["they go with all others", "AND job.type <> ALL (walked.others)", ""],
       ["all others go with them", "walked.type IS NULL OR job.type = walked.type", "true"],
     ],
-    "outlived.ts": [
+    "retention/expired.ts": [
       ["it always begins in front", "from: hand.reached, end: END", "from: START, end: END"],
       ["what was passed is never found", "[...late, ...found]", "[...found]"],
     ],
@@ -263,7 +273,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   sweep: {
-    "outlived.ts": [
+    "retention/expired.ts": [
       ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
       ["a page ends the sweep", "last?.is_cut === true ? reached : null", "null"],
       ["what is left is lost", "if (ahead[index]?.from === hand.reached) hand", "hand"],

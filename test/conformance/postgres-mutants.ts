@@ -63,11 +63,11 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   "order of one enqueue": {
-    "keyed-waves.ts": [
+    "jobs/enqueue-order.ts": [
       ["a job does not see what an earlier one disturbs", "looks ? afterDisturbing : 0", "0"],
       ["a job sees what a later one disturbs", "disturbs ? afterLooking : 0", "0"],
     ],
-    "keyed.ts": [
+    "jobs/enqueue-keyed.ts": [
       [
         "jobs with keys change places",
         "jobs.map((filed, index) => ({ filed, key: rows[index]!.key }))",
@@ -83,7 +83,7 @@ export const POSTGRES_FAULTS: Faults = {
         ":home::text IS NOT NULL",
       ],
     ],
-    "inside.ts": [
+    "transactions/enqueue.ts": [
       ["any database will do for a job with a key", "here?.home !== home", "false"],
       [
         "what went wrong ends the transaction",
@@ -217,7 +217,7 @@ export const POSTGRES_FAULTS: Faults = {
         "DELETE FROM millrace.cancel_request WHERE false",
       ],
     ],
-    "held.ts": [
+    "runs/lease-proof.ts": [
       ["a job that has not begun can end", "&& held.started_at !== null", ""],
       [
         "the secret of a retry is not looked at",
@@ -441,7 +441,7 @@ export const POSTGRES_FAULTS: Faults = {
   },
   feedEnd: {
     number_events: [["who numbers is not waited for", "FOR UPDATE", "FOR UPDATE SKIP LOCKED"]],
-    "feed.ts": [
+    "events/feed.ts": [
       [
         "what has no position yet does not count",
         "await numberEvents(session);\n  return (",
@@ -479,8 +479,10 @@ export const POSTGRES_FAULTS: Faults = {
       ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
       ["what a lease names goes", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],
     ],
-    "outlived.ts": [["what came late stays", "[...late, ...found]", "[...found]"]],
-    "prune.ts": [["more keys that came late go than asked", "limit - count))", "limit))"]],
+    "retention/expired.ts": [["what came late stays", "[...late, ...found]", "[...found]"]],
+    "retention/prune.ts": [
+      ["more keys that came late go than asked", "limit - count))", "limit))"],
+    ],
     prune_idempotency: [
       ["more go than asked", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
@@ -490,7 +492,7 @@ export const POSTGRES_FAULTS: Faults = {
     prune_events: [["young events go, too", "WHERE at <= ", "WHERE now() <> "]],
   },
   watch: {
-    "crier.ts": [["nobody else hears of it", "pg_notify($1, $2)", "$1::text, $2::text"]],
+    "events/notify.ts": [["nobody else hears of it", "pg_notify($1, $2)", "$1::text, $2::text"]],
     enqueue_alike: [
       ["nobody else hears of a lone job", "pg_notify(:channel::text, :word::text)", "NULL::void"],
     ],

@@ -3,7 +3,7 @@ import type { Faults } from "./mutants.ts";
 
 export const POSTGRES_NOTE_FAULTS: Faults = {
   record: {
-    "held.ts": [
+    "runs/lease-proof.ts": [
       ["the number of the run is not looked at", "held?.n === n", "held !== undefined"],
       ["a job that has not begun speaks", "&& held.started_at !== null", ""],
       ["the secret is not looked at", "return `${number} ${secret}`", "return `${number}`"],
@@ -29,10 +29,10 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     insert_phases: [["a phase is told of twice", "DO NOTHING", "DO UPDATE SET n = excluded.n"]],
     append_events: [["details are lost", "CASE WHEN told.details IS NOT NULL", "CASE WHEN false"]],
     number_events: [["details are lost on the way", "keys, ids, details\n", "keys, ids, NULL\n"]],
-    "batches.ts": [
+    "batching/fallback.ts": [
       ["a bad note takes its neighbours with it", "items.length === 1 ? items", "true ? items"],
     ],
-    "notes.ts": [
+    "runs/record.ts": [
       [
         "a later note overtakes",
         "const free = notes.filter((note) => !stragglers.isBehind(note));",
@@ -44,10 +44,10 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
         "enqueueChildren(transaction, [])",
       ],
     ],
-    "keeping.ts": [
+    "runs/record-notes.ts": [
       ["what is said before a new beginning stays", "meets && turns.has(note.key)", "false"],
     ],
-    "settle.ts": [
+    "runs/settle.ts": [
       [
         "an end keeps no note",
         "await keepNotes(transaction, notes,",
@@ -56,7 +56,9 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     ],
   },
   bound: {
-    "keeping.ts": [["a phase may have any number of units", "crowded !== undefined", "false"]],
+    "runs/record-notes.ts": [
+      ["a phase may have any number of units", "crowded !== undefined", "false"],
+    ],
     put_units: [["nobody counts new units", "WHERE fresh", "WHERE NOT fresh"]],
   },
   recall: {
@@ -96,7 +98,7 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
         "unit.state = 2 AND (heir.key, unit.phase) NOT IN (SELECT key, name FROM later)",
       ],
     ],
-    "keyed.ts": [["nothing is taken over", "if (heirs.length > 0)", "if (false)"]],
+    "jobs/enqueue-keyed.ts": [["nothing is taken over", "if (heirs.length > 0)", "if (false)"]],
   },
   progress: {
     put_progress: [

@@ -3,8 +3,8 @@
  * other ends, and wake-ups travel through the database.
  */
 import { describe, expect, test } from "vitest";
-import { CALL_BYTES_MAX } from "../../src/store/postgres/enqueue.ts";
-import { uuidOf } from "../../src/store/postgres/values.ts";
+import { CALL_BYTES_MAX } from "../../src/store/postgres/jobs/enqueue.ts";
+import { uuidOf } from "../../src/store/postgres/database/values.ts";
 import type { SettleItem } from "../../src/store/store.ts";
 import {
   cancelled,

@@ -8,7 +8,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["tenants share keys", "slot.tenant = millrace_ready.tenant AND ", ""],
       ["a buffer takes keys", "(crashes = 0 AND concurrency IS NULL)", "crashes = 0"],
     ],
-    "claimable.ts": [
+    "runs/claim-candidates.ts": [
       ["a batch takes a key twice", "return isFirst;", "return true;"],
       ["what a lane hides is not looked for", "sure.length >= limit", "first.length >= limit"],
       ["a key goes to the first that is seen", "keyed = sure.filter(", "keyed = first.filter("],
@@ -31,12 +31,14 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["another key is next", "AND concurrency = :name", ""],
       ["a job behind a gate is next", "gate = -1", "1"],
     ],
-    "slots.ts": [["nobody is next", "if (next !== undefined) bringBack", "if (false) bringBack"]],
+    "runs/locks.ts": [
+      ["nobody is next", "if (next !== undefined) bringBack", "if (false) bringBack"],
+    ],
     jobs_of_taken_keys: [
       ["tenants share keys", "slot.tenant = front.tenant AND ", ""],
       ["any key is taken", " AND slot.name = front.concurrency", ""],
     ],
-    "gates.ts": [
+    "queue/gates.ts": [
       ["a taken key comes before a gate", "gateOf.set(key, gate);", "gateOf.set(key, GATE_KEY);"],
     ],
     jobs_of_free_keys: [
@@ -46,7 +48,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
   },
   occupy: {
-    "slots.ts": [
+    "runs/locks.ts": [
       ["anybody takes names", 'return { status: "stale" };', ";"],
       ["nobody hears of a name", 'passOn(session, session.sql.all("v', 'void (session.sql.all("v'],
     ],
@@ -57,7 +59,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["names of others are given up", "WHERE job = :key", "WHERE 1"],
       ["all names are given up", "name IN (SELECT", "'' NOT IN (SELECT"],
     ],
-    "notes.ts": [["names are never given up", "if (vacates !== undefined)", "if (false)"]],
+    "runs/record.ts": [["names are never given up", "if (vacates !== undefined)", "if (false)"]],
   },
   occupant: {
     occupant_of_name: [
@@ -66,7 +68,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
   },
   after: {
-    "after.ts": [
+    "queue/dependencies.ts": [
       ["a missing job is waited for", "else if (!gaveWay.has(id)) return", "else if (!id) return"],
       ["who gave way stands for nobody", "idBytes(gaveWay.get(id) ?? id)", "idBytes(id)"],
       ["who is gone is still waited for", "else if (!gaveWay.has(id)) return", "else return"],
@@ -86,7 +88,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
         "if (parent === undefined || moved > 0) return moved;",
       ],
     ],
-    "enqueue.ts": [
+    "jobs/enqueue.ts": [
       ["nobody hears who gave way", "noteWay(gaveWay, job.id, answer);", ""],
       [
         "a refused neighbour makes them forget who gave way",
@@ -98,17 +100,23 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   children: {
     insert_job: [["the parent is forgotten", ":parent", "NULL"]],
-    "part.ts": [
+    "batching/fallback.ts": [
       ["a refused child is not undone", 'sql.run("undo_part", {});', ""],
       ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
-    "enqueue.ts": [["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("]],
-    "settle.ts": [["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
-    "notes.ts": [["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"']],
+    "jobs/enqueue.ts": [
+      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+    ],
+    "runs/settle.ts": [
+      ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
+    "runs/record.ts": [
+      ["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
   },
   proceed: {
     insert_ended: [["nobody hears of an end", "WHERE true", "WHERE false"]],
-    "after.ts": [
+    "queue/dependencies.ts": [
       [
         "a job that goes round again waits no more",
         'return false;\n  sql.run("insert_blocked"',
@@ -155,7 +163,9 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["marked ones are fresh", ":fresh = 0 OR", "1 OR"],
       ["the youngest come first", "BY ended.finished_at", "BY ended.finished_at DESC"],
     ],
-    "outlived.ts": [["the period does not matter", "before: now - each.ms", "before: now"]],
+    "retention/expired.ts": [
+      ["the period does not matter", "before: now - each.ms", "before: now"],
+    ],
   },
   markStale: {
     insert_stale: [
@@ -176,7 +186,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["they go with all others", "AND job.type NOT IN (SELECT", "AND 0 NOT IN (SELECT"],
       ["all others go with them", ":type IS NULL OR job.type = :type", ":type IS NULL OR 1"],
     ],
-    "outlived.ts": [
+    "retention/expired.ts": [
       ["it always begins in front", "from === null ? hand.reached", "from === null ? START"],
       ["what was passed is never found", "[...behind.jobs, ...ahead.jobs]", "[...ahead.jobs]"],
     ],
@@ -202,7 +212,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     delete_stale: [["marks outlive their job", "WHERE", "WHERE 0 AND"]],
   },
   sweep: {
-    "outlived.ts": [
+    "retention/expired.ts": [
       ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
       ["a page ends the sweep", "key })), far }", "key })), far: null }"],
       ["what is left is lost", "if (start === hand.reached) hand", "hand"],

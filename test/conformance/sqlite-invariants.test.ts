@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe } from "vitest";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
 import { invariantsSuite, type Patient } from "./invariants.suite.ts";
 

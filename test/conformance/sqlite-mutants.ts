@@ -29,7 +29,7 @@ export const SQLITE_FAULTS: Faults = {
     expire_idempotency: [
       ["an idempotency key never goes", "expires_at = :expires_at", "expires_at = NULL"],
     ],
-    "ends.ts": [
+    "runs/release-run.ts": [
       [
         "a retry frees its dedup key",
         "filter(({ state }) => state !== null)",
@@ -38,14 +38,14 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   enqueueInside: {
-    "inside.ts": [
+    "transactions/enqueue.ts": [
       ["any file will do", "identity(file) !== home", "false"],
       ["what went wrong stays", 'database.exec("ROLLBACK TO millrace_call");', ""],
       ["the feed hears nothing", "session.tidings.write();", ""],
     ],
   },
   fence: {
-    "fence.ts": [
+    "copy/write-block.ts": [
       ["inserts are let through", '"INSERT", "UPDATE", "DELETE"', '"UPDATE", "DELETE"'],
       ["updates are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "DELETE"'],
       ["deletes are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "UPDATE"'],
@@ -80,11 +80,11 @@ export const SQLITE_FAULTS: Faults = {
     payload_sizes: [["payloads weigh nothing", "coalesce(octet_length(job.payload), 0)", "0"]],
     delete_ready: [["a claimed job stays claimable", "WHERE", "WHERE 0 AND"]],
     claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
-    "claim.ts": [
+    "runs/claim.ts": [
       ["a buffer starts with its claim", "request.buffer ? null : now", "now"],
       ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
     ],
-    "claimable.ts": [
+    "runs/claim-candidates.ts": [
       ["lanes are not merged", "found.flat().toSorted(byUrgency)", "found.flat()"],
       ["a lane named twice gives twice", "[...new Set(lanes)]", "[...lanes]"],
       ["a payload too heavy is never taken", "index > 0 && weight", "weight"],
@@ -97,7 +97,7 @@ export const SQLITE_FAULTS: Faults = {
     find_cancel_requests: [
       ["requests to cancel are not seen", "JOIN", "JOIN (SELECT 0 AS no) ON no JOIN"],
     ],
-    "buffer.ts": [
+    "runs/prefetch.ts": [
       ["a start is repeated", "open.filter(isWaiting)", "open"],
       ["all jobs of the buffer begin", "runs.filter(({ key }) => wanted.has(key))", "runs"],
       ["a cancelled job is named", ".filter((key) => !ended.has(key))", ""],
@@ -106,7 +106,7 @@ export const SQLITE_FAULTS: Faults = {
   overdue: {
     leases_of_worker: [["the runs of others are named", "worker = :worker", "1"]],
     job_facts: [["limits are forgotten", "job.timeout_ms", "NULL AS timeout_ms"]],
-    "overdue.ts": [
+    "runs/overdue.ts": [
       ["unstarted jobs are overdue", "job.startedAt ?? now", "job.startedAt ?? 0"],
       ["the slack is not granted", "limitMs + slackMs", "limitMs"],
     ],
@@ -186,13 +186,13 @@ export const SQLITE_FAULTS: Faults = {
       ],
     ],
     delete_lease: [["an empty lease stays", "WHERE", "WHERE 0 AND"]],
-    "buffer.ts": [
+    "runs/prefetch.ts": [
       ["a lease goes unheard", "if (leaving.length === 0) return 0;", ""],
       ["running jobs are taken back", "isWaiting(run) && wanted", "wanted"],
       ["all of the buffer goes back", "isWaiting(run) && wanted.has(run.key)", "isWaiting(run)"],
       ["what was given back stays in the lease", "filter(({ key }) => !gone.has(key))", "slice()"],
     ],
-    "lease.ts": [
+    "runs/lease.ts": [
       ["a cancelled job waits again", "runs.filter(({ key }) => !requests.has(key))", "runs"],
       ["the place in the order is lost", "first + (ranks[index] ?? 0)", "0"],
     ],
@@ -212,19 +212,19 @@ export const SQLITE_FAULTS: Faults = {
     attempts_of_job: [
       ["the ledger is told backwards", "ORDER BY attempt.n", "ORDER BY attempt.n DESC"],
     ],
-    "settle.ts": [
+    "runs/settle.ts": [
       ["a job ends twice in one call", "lease.open.delete(key);", ""],
       ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
       ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
       ["a job waits again though it was to be cancelled", "asked.get(run.key)", "undefined"],
       ["the next run bears an old number", "n: n + 1", "n"],
     ],
-    "held.ts": [
+    "runs/lease-proof.ts": [
       ["the number of the run is not looked at", "held?.n === n", "held !== undefined"],
       ["a job that has not begun can end", "run.startedAt !== null", "run.startedAt !== 0"],
       ["one good proof vouches for a bad one", "`${number}.${secret}`", "`${number}`"],
     ],
-    "lease.ts": [["a run that has ended is open", "?? 0) < n", "?? 0) <= n"]],
+    "runs/lease.ts": [["a run that has ended is open", "?? 0) < n", "?? 0) <= n"]],
   },
   join: {
     join_worker: [
@@ -277,8 +277,8 @@ export const SQLITE_FAULTS: Faults = {
     ],
     job_by_key: [["the state is that of any job", "key = :key", "1"]],
     delete_worker: [["the worker stays", "WHERE", "WHERE 0 AND"]],
-    "lease.ts": [["settled jobs are open", "?? 0) < n", "?? 0) <= n"]],
-    "workers.ts": [
+    "runs/lease.ts": [["settled jobs are open", "?? 0) < n", "?? 0) <= n"]],
+    "runs/workers.ts": [
       ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
       ["the limit is counted per lease", "RESCUE_MAX) - moved", "RESCUE_MAX)"],
       ["a buffer is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
@@ -308,11 +308,13 @@ export const SQLITE_FAULTS: Faults = {
       ["the last asker's reason counts", "DO NOTHING", "DO UPDATE SET reason = excluded.reason"],
     ],
     delete_cancel_requests: [["a request outlives its run", "WHERE", "WHERE 0 AND"]],
-    "settle.ts": [
+    "runs/settle.ts": [
       ["a request outlives its run", "dropCancelRequests(session, [...asked.keys()]);", ""],
     ],
-    "cancel.ts": [["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"]],
-    "unstarted.ts": [
+    "jobs/cancel.ts": [
+      ["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"],
+    ],
+    "runs/cancel-unstarted.ts": [
       ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
       ["the reason is lost", "      reason,\n", "      reason: null,\n"],
       ["the feed hears nothing", 'tidings.tell({ kind: "job:cancelled", jobs: keys });', ""],
@@ -362,7 +364,7 @@ export const SQLITE_FAULTS: Faults = {
       ["the limit is dropped", "LIMIT :limit", ""],
     ],
     take_blocked: [["the place is lost", "key, rank", "key, 0 AS rank"]],
-    "gates.ts": [
+    "queue/gates.ts": [
       [
         "the limit is counted per gate",
         "limit: limit - moved });\n    for (const { key }",
@@ -451,7 +453,7 @@ export const SQLITE_FAULTS: Faults = {
       ["all states have one age", "ended.state = :state", "ended.state > 0 * :state"],
       ["the youngest goes first", "BY ended.finished_at", "BY ended.finished_at DESC"],
     ],
-    "outlived.ts": [["age does not matter", "before: now - each.ms", "before: now"]],
+    "retention/expired.ts": [["age does not matter", "before: now - each.ms", "before: now"]],
     delete_jobs: [["nothing goes", "WHERE", "WHERE 0 AND"]],
     delete_attempts: [["the ledger stays", "WHERE", "WHERE 0 AND"]],
     delete_tags: [["other jobs lose their tags", "key = :key", "1"]],

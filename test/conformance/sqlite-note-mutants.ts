@@ -3,13 +3,13 @@ import type { Faults } from "./mutants.ts";
 
 export const SQLITE_NOTE_FAULTS: Faults = {
   record: {
-    "held.ts": [
+    "runs/lease-proof.ts": [
       ["the number of the run is not looked at", "held?.n === n", "held !== undefined"],
       ["a job that has not begun speaks", "run.startedAt !== null", "run.startedAt !== 0"],
     ],
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
-    "lease.ts": [["a run that has ended speaks", "?? 0) < n", "?? 0) <= n"]],
-    "notes.ts": [
+    "runs/lease.ts": [["a run that has ended speaks", "?? 0) < n", "?? 0) <= n"]],
+    "runs/record.ts": [
       ["nothing is forgotten", "if (afresh === true)", "if (false)"],
       ["a phase is told of twice", "if (changes === 0) return;", ""],
       [
@@ -19,10 +19,10 @@ export const SQLITE_NOTE_FAULTS: Faults = {
       ],
       ["children do not come", "note.children ?? []", "[]"],
     ],
-    "settle.ts": [
+    "runs/settle.ts": [
       ["an end keeps no note", "if (note !== undefined && run !== null)", "if (false)"],
     ],
-    "part.ts": [
+    "batching/fallback.ts": [
       ["a refused note is not undone", 'sql.run("undo_part", {});', ""],
       ["a bad note takes its neighbours with it", "items.length === 1 ? items", "true ? items"],
     ],
@@ -38,7 +38,7 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     append_event: [["details are lost", ":ids, :details)", ":ids, NULL)"]],
   },
   bound: {
-    "notes.ts": [["a phase may have any number of units", "count > UNITS_MAX", "false"]],
+    "runs/record.ts": [["a phase may have any number of units", "count > UNITS_MAX", "false"]],
   },
   recall: {
     phases_of_job: [["phases of others are taken", "key = :key", "1"]],
@@ -68,7 +68,7 @@ export const SQLITE_NOTE_FAULTS: Faults = {
         "unit.state = 2 AND unit.phase IN (SELECT name FROM millrace_phase WHERE key = :key)",
       ],
     ],
-    "enqueue.ts": [["nothing is taken over", "takeOver(session, key);\n  for", "0;\n  for"]],
+    "jobs/enqueue.ts": [["nothing is taken over", "takeOver(session, key);\n  for", "0;\n  for"]],
   },
   progress: {
     put_progress: [
@@ -90,7 +90,7 @@ export const SQLITE_NOTE_FAULTS: Faults = {
         "JOIN millrace_unit AS unit",
       ],
     ],
-    "prune.ts": [
+    "retention/prune.ts": [
       [
         "a job goes before its units",
         "if (deleteParts(session, jobs)) return",

@@ -1,8 +1,8 @@
 /** What only a file can do: fail halfway on a caller's own handle, and be fenced. */
 import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import type { unfence as unfenceFile } from "../../src/store/sqlite/fence.ts";
-import type { makeSqliteStore as makeStore } from "../../src/store/sqlite/make.ts";
+import type { unfence as unfenceFile } from "../../src/store/sqlite/copy/write-block.ts";
+import type { makeSqliteStore as makeStore } from "../../src/store/sqlite/create.ts";
 import { completed, newJob, runAgain } from "../support/factories.ts";
 import { add, at, eventsOf, recordOf, settleItem, stateOf, take } from "../support/steps.ts";
 import { openFile } from "./callers.ts";

@@ -1,7 +1,7 @@
 /** The conformance suites on SQLite, dealt to two files that run at the same time. */
 import { describe } from "vitest";
-import { unfence } from "../../src/store/sqlite/fence.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { unfence } from "../../src/store/sqlite/copy/write-block.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { openSqlite } from "../support/stores.ts";
 import { suites } from "./all.ts";
 import { sqliteCallers } from "./callers.ts";

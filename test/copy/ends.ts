@@ -7,10 +7,10 @@ import { runCommandLine } from "../../src/cli/program.ts";
 import type { Comparison } from "../../src/copy/compare.ts";
 import { copyStore, type CopyParts } from "../../src/copy/copy.ts";
 import { systemDice } from "../../src/lib/system.ts";
-import { openCopyTarget } from "../../src/store/postgres/copy.ts";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
-import { openCopySource } from "../../src/store/sqlite/copy.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { openCopyTarget } from "../../src/store/postgres/copy/target.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
+import { openCopySource } from "../../src/store/sqlite/copy/source.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { connect, type PostgresServer } from "../support/postgres.ts";
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { abandonCopy, copyStore, type CopyNews } from "../../src/copy/copy.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { fillStates } from "../support/all-states.ts";
 import { completed, newJob, workerInfo } from "../support/factories.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";

@@ -1,7 +1,7 @@
 /** A script of keys, gates, callers' transactions, dead letters, workers that go, and retention. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { storeError } from "../../src/store/sqlite/errors.ts";
+import { storeError } from "../../src/store/sqlite/database/errors.ts";
 import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
 import type { NewJob } from "../../src/store/store.ts";
 import {

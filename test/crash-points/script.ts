@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { MillraceError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { JobId } from "../../src/core/job.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { SqliteJobStore } from "../../src/store/sqlite/store.ts";
 import { newJob } from "../support/factories.ts";
 import { seededDice } from "../support/seeded-dice.ts";

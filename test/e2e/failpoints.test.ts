@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defineJob, openMillrace } from "../../src/index.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { ended, linesOf, startChild, temporaryFolder } from "./children.ts";
 
 const mail = defineJob({ type: "mail" });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { defaults } from "../../src/core/presets.ts";
 import { systemClock } from "../../src/lib/system.ts";
 import { startHeartbeat, type HeartbeatParts } from "../../src/runtime/heartbeat.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { Renewal } from "../../src/store/store.ts";
 import { add, at, joinWorker, take } from "../support/steps.ts";
 import { virtualClock } from "../support/virtual-clock.ts";

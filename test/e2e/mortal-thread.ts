@@ -3,7 +3,7 @@
  * its server were away, and a thread that dies when it has beaten so often, as one would that ran
  * out of memory.
  */
-import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/make.ts";
+import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore, ThreadEntry } from "../../src/store/store.ts";
 
 interface MortalOptions {

@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { idSource } from "../../src/core/ids.ts";
 import { systemClock, systemDice } from "../../src/lib/system.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { newJob } from "../support/factories.ts";
 
 const [path = "", bytes = "10", limit = "1000000"] = process.argv.slice(2);

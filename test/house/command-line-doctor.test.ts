@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { defineJob, typed } from "../../src/index.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { take } from "../support/steps.ts";
 import { TestStore } from "./command-line.ts";
 

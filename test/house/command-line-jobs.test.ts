@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
 import type { Worker } from "../../src/index.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { retention } from "../support/factories.ts";
 import { TestStore, type } from "./command-line.ts";
 import { temporaryFolder } from "./programs.ts";

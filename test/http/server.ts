@@ -5,7 +5,7 @@ import type { AppParts } from "../../src/http/app.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { Millrace } from "../../src/index.ts";
 import { openMillrace } from "../../src/open.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 
 export const TOKEN = "a-token-for-tests-alone";
 const HOST = "127.0.0.1:7333";

@@ -1,7 +1,7 @@
 /** One of two callers: its store sends no statement before it is given its turn. */
 import { Pool } from "pg";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
-import type { Sent } from "../../src/store/postgres/pool.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
+import type { Sent } from "../../src/store/postgres/database/pool.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import type { PostgresTestStore } from "../support/stores.ts";

@@ -8,7 +8,7 @@ import { defineJob, typed } from "../../src/index.ts";
 import { systemClock, systemDice } from "../../src/lib/system.ts";
 import { settingsOf } from "../../src/runtime/settings.ts";
 import { JobWorker } from "../../src/runtime/worker.ts";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 
 const TEN_MINUTES = 600_000;

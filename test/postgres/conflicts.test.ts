@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineJob, openMillrace, typed } from "millrace";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import {
   completed,

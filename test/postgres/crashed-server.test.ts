@@ -1,6 +1,6 @@
 /** A server that crashes and forgets nothing that a worker has built on. */
 import { describe, expect, test } from "vitest";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { completed } from "../support/factories.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { add, settleAll, startAll, stateOf, take } from "../support/steps.ts";

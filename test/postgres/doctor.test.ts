@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { completed } from "../support/factories.ts";
 import { type } from "../house/command-line.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";

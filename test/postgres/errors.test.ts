@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../src/core/errors.ts";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { type } from "../house/command-line.ts";
 import { newJob } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";

@@ -2,8 +2,8 @@
 import { defineJob, openMillrace, typed } from "millrace";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openProxy } from "../../scripts/show/lib/proxy.ts";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
-import { Pool, send } from "../../src/store/postgres/pool.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
+import { Pool, send } from "../../src/store/postgres/database/pool.ts";
 import { completed, newJob, retention } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { add, claimRequest, joinWorker, settleItem, take } from "../support/steps.ts";

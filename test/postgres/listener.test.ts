@@ -1,7 +1,7 @@
 /** The connection on which hints of other processes are heard. */
 import { Client, Pool, type ClientConfig } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 
 let server: PostgresServer;

@@ -1,9 +1,9 @@
 /** What becomes of a claim whose answer was lost on its way. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openProxy } from "../../scripts/show/lib/proxy.ts";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
-import { queries } from "../../src/store/postgres/queries.gen.ts";
-import { inSchema } from "../../src/store/postgres/statements.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
+import { queries } from "../../src/store/postgres/database/queries.gen.ts";
+import { inSchema } from "../../src/store/postgres/database/statements.ts";
 import type { ClaimRequest, JobStore, WorkerId } from "../../src/store/store.ts";
 import { completed } from "../support/factories.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";

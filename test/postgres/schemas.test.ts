@@ -1,7 +1,7 @@
 /** Any name of a schema will do, and installations in one database never touch each other. */
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makePostgresStore } from "../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { completed, retention } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { add, claimable, settleAll, stateOf, take } from "../support/steps.ts";

@@ -1,6 +1,6 @@
 import { defineJob, openMillrace, type Millrace, type Worker } from "millrace";
 import { describe, expect, test, vi } from "vitest";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { latch, openTest, untilAborted, withBuffer } from "./support.ts";
 
 describe("stopping a worker", () => {

@@ -15,7 +15,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a job that waits again keeps its key",
-    file: `${STORE}/ends.ts`,
+    file: `${STORE}/runs/release-run.ts`,
     now: "    session,\n    ends.map(({ key }) => key),",
     planted: "    session,\n    ends.filter(({ state }) => state !== null).map(({ key }) => key),",
     breaks: "I14",
@@ -29,14 +29,14 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a free key is passed on to nobody",
-    file: `${STORE}/slots.ts`,
+    file: `${STORE}/runs/locks.ts`,
     now: "if (next !== undefined) bringBack(session, next.key);",
     planted: "if (next !== undefined && next.key < 0) bringBack(session, next.key);",
     breaks: "I14",
   },
   {
     name: "nobody looks for jobs whose key is free",
-    file: `${STORE}/slots.ts`,
+    file: `${STORE}/runs/locks.ts`,
     now: 'const rows = sql.all("jobs_of_free_keys", { limit });',
     planted: 'const rows = sql.all("jobs_of_free_keys", { limit: 0 * limit });',
     breaks: "I21",
@@ -50,7 +50,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "the run that occupies a name is not checked",
-    file: `${STORE}/slots.ts`,
+    file: `${STORE}/runs/locks.ts`,
     now:
       "if (findRun(findLease(session, new Map(), run.lease), run) === null) " +
       'return { status: "stale" };',
@@ -80,7 +80,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "the notes of a run that has ended are kept",
-    file: `${STORE}/notes.ts`,
+    file: `${STORE}/runs/record.ts`,
     now: "const run = findRun(findLease(session, leases, note.lease), note);",
     planted: "const run = findRun(findLease(session, leases, note.lease), note) ?? note;",
     breaks: "I4",
@@ -153,42 +153,42 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a successor that begins anew takes over all the same",
-    file: `${STORE}/enqueue.ts`,
+    file: `${STORE}/jobs/enqueue.ts`,
     now: "if (job.retryOf !== null && job.afresh !== true) takeOver(session, key);",
     planted: "if (job.retryOf !== null) takeOver(session, key);",
     breaks: "I25",
   },
   {
     name: "a phase ends without its children",
-    file: `${STORE}/notes.ts`,
+    file: `${STORE}/runs/record.ts`,
     now: "enqueueChildren(session, note.children ?? []);",
     planted: "enqueueChildren(session, note.logs ? (note.children ?? []) : []);",
     breaks: "I8",
   },
   {
     name: "a run that failed has children",
-    file: `${STORE}/settle.ts`,
+    file: `${STORE}/runs/settle.ts`,
     now: "runs[index] !== null && isSuccess(settlement)",
     planted: 'runs[index] !== null && settlement.to !== "cancelled"',
     breaks: "I2, I8",
   },
   {
     name: "a phase is kept without a child that is refused",
-    file: `${STORE}/enqueue.ts`,
+    file: `${STORE}/jobs/enqueue.ts`,
     now: "insistOnAll(children, enqueueWithin(session, children));",
     planted: "void [insistOnAll, enqueueWithin(session, children)];",
     breaks: "I2",
   },
   {
     name: "a phase is kept without a child whose key is taken",
-    file: "src/store/refused-child.ts",
+    file: "src/store/shared/refused-child.ts",
     now: 'if (answer.status !== "refused") return;',
     planted: 'if (answer.status !== "refused" || answer.code !== "AFTER_UNKNOWN") return;',
     breaks: "I2",
   },
   {
     name: "a dependant of one that gave way does not wait for the holder of the key",
-    file: `${STORE}/after.ts`,
+    file: `${STORE}/queue/dependencies.ts`,
     now: "idBytes(gaveWay.get(id) ?? id)",
     planted: "idBytes(id)",
     breaks: "I8",
@@ -209,21 +209,21 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a dependant runs after the first of its jobs",
-    file: `${STORE}/after.ts`,
+    file: `${STORE}/queue/dependencies.ts`,
     now: 'if (reason === null && sql.get("has_needs", { job }) !== undefined) return false;',
     planted: "",
     breaks: "I8",
   },
   {
     name: "a dependant runs although its job has failed",
-    file: `${STORE}/after.ts`,
+    file: `${STORE}/queue/dependencies.ts`,
     now: "const reason = isTolerant ? null : failureOf(parent);",
     planted: "const reason = isTolerant || parent.state === 6 ? null : failureOf(parent);",
     breaks: "I8",
   },
   {
     name: "errors of units count as a failure for dependants",
-    file: `${STORE}/after.ts`,
+    file: `${STORE}/queue/dependencies.ts`,
     now: 'if (word !== "failed" && word !== "cancelled") return null;',
     planted:
       'if (word === "completed_with_errors") return afterReason(null, "failed");\n' +
@@ -232,14 +232,14 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a dependant that is cancelled still waits for others",
-    file: `${STORE}/ends.ts`,
+    file: `${STORE}/runs/release-run.ts`,
     now: '  sql.run("delete_needs", { keys });\n',
     planted: "",
     breaks: "I8",
   },
   {
     name: "a dependant that is hurried waits for nobody",
-    file: `${STORE}/enqueue.ts`,
+    file: `${STORE}/jobs/enqueue.ts`,
     now:
       "const waiting = setDue(session, row.key, runAt) " +
       "? undefined : takeWaiting(session, row.key);",
@@ -269,7 +269,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "jobs are stale as soon as they are over",
-    file: `${STORE}/outlived.ts`,
+    file: `${STORE}/retention/expired.ts`,
     now: "return { ...each, purpose, before: now - each.ms };",
     planted: 'return { ...each, purpose, before: purpose === "mark" ? now : now - each.ms };',
     breaks: "I27",

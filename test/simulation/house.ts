@@ -3,7 +3,7 @@ import { Client } from "../../src/client/client.ts";
 import type { Context, Logger } from "../../src/face/context.ts";
 import { settingsOf } from "../../src/runtime/settings.ts";
 import { JobWorker } from "../../src/runtime/worker.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/make.ts";
+import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { Answers, textOf } from "./answers.ts";
 import { Deeds, type Doer } from "./deeds.ts";

@@ -53,7 +53,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "answers before the commit",
-    file: `${STORE}/writer.ts`,
+    file: `${STORE}/batching/writer.ts`,
     now: "if (this.#runPiece(piece)) group.push(piece);",
     planted: "if (this.#runPiece(piece)) group.push(piece), piece.settle();",
     breaks: "I1",
@@ -74,7 +74,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "prune forgets the retention",
-    file: `${STORE}/outlived.ts`,
+    file: `${STORE}/retention/expired.ts`,
     now: "return { ...each, purpose, before: now - each.ms };",
     planted: 'return { ...each, purpose, before: purpose === "prune" ? now : now - each.ms };',
     breaks: "I1",
@@ -88,7 +88,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a run that was asked to be cancelled waits again",
-    file: "src/store/end.ts",
+    file: "src/store/shared/run-end.ts",
     now: "if (asked !== undefined) return {",
     planted: 'if (typeof asked === "string") return {',
     breaks: "I8",
@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a retry frees the dedup key",
-    file: `${STORE}/ends.ts`,
+    file: `${STORE}/runs/release-run.ts`,
     now: "const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);",
     planted: "const over = ends.map(({ key }) => key);",
     breaks: "I9",
@@ -116,21 +116,21 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "what a failed commit had to tell is told later",
-    file: `${STORE}/writer.ts`,
+    file: `${STORE}/batching/writer.ts`,
     now: "    tidings.finish();\n    this.#options.undone();",
     planted: "    this.#options.undone();",
     breaks: "I13",
   },
   {
     name: "one relaxed write relaxes the whole commit",
-    file: `${STORE}/writer.ts`,
+    file: `${STORE}/batching/writer.ts`,
     now: "this.#queue.every(({ isRelaxed }) => isRelaxed)",
     planted: "this.#queue.some(({ isRelaxed }) => isRelaxed)",
     breaks: "I1, I18",
   },
   {
     name: "a buffer that goes back has lost its order",
-    file: `${STORE}/lease.ts`,
+    file: `${STORE}/runs/lease.ts`,
     now: "first + (ranks[index] ?? 0)",
     planted: "first",
     breaks: "I11, I19",
@@ -151,7 +151,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a worker leaves although it holds jobs",
-    file: `${STORE}/workers.ts`,
+    file: `${STORE}/runs/workers.ts`,
     now: "if (holdsNothing) sql.run(",
     planted: "if (holdsNothing || !holdsNothing) sql.run(",
     breaks: "I21, I24",
@@ -165,7 +165,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the result of a retried settlement is dropped",
-    file: "src/store/end.ts",
+    file: "src/store/shared/run-end.ts",
     now: "return { ...end, state, result, fault };",
     planted: "return { ...end, state, result: settlement.tries > 1 ? null : result, fault };",
     breaks: "I17",
@@ -208,14 +208,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a lease is rewritten as it was found",
-    file: `${STORE}/buffer.ts`,
+    file: `${STORE}/runs/prefetch.ts`,
     now: 'const now = session.sql.get("lease_by_number", { number: lease.number }) ?? lease;',
     planted: "const now = lease;",
     breaks: "I21, I7",
   },
   {
     name: "a repeat does not know its own id",
-    file: `${STORE}/enqueue.ts`,
+    file: `${STORE}/jobs/enqueue.ts`,
     now: 'if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {',
     planted:
       "if (job.idempotency &&\n" +
@@ -224,7 +224,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the standing of a worker is not checked under the lock",
-    file: `${STORE}/claim.ts`,
+    file: `${STORE}/runs/claim.ts`,
     now:
       "  const refusal = refusalOf(session, request);\n" +
       "  if (refusal !== null) return refusal;\n" +
@@ -241,14 +241,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a run counts as open again",
-    file: `${STORE}/lease.ts`,
+    file: `${STORE}/runs/lease.ts`,
     now: "return runs.filter(({ key, n }) => (ended.get(key) ?? 0) < n);",
     planted: "return runs.filter(({ key, n }) => ended.get(key) !== n);",
     breaks: "I21, I24, I4",
   },
   {
     name: "the first rank of a lease is doubled",
-    file: `${STORE}/lease.ts`,
+    file: `${STORE}/runs/lease.ts`,
     now: "const rank = index === 0 ? first : first + (ranks[index] ?? 0);",
     planted: "const rank = first + (ranks[index] ?? 0);",
     breaks: "I11, I23, I21",
@@ -276,21 +276,21 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a cancelled job that is given back waits again",
-    file: "src/store/end.ts",
+    file: "src/store/shared/run-end.ts",
     now: "if (asked !== undefined) return { ...end,",
     planted: "if (asked !== undefined && delayMs > 0) return { ...end,",
     breaks: "I8",
   },
   {
     name: "a claim that was not heard is forgotten",
-    file: `${STORE}/claim.ts`,
+    file: `${STORE}/runs/claim.ts`,
     now: "    if (forgotten !== null) return forgotten;\n",
     planted: "",
     breaks: "I21, I22",
   },
   {
     name: "the lease of an unheard claim stays when an operator has ended its runs",
-    file: `${STORE}/claim.ts`,
+    file: `${STORE}/runs/claim.ts`,
     now: "if (lease !== undefined && told.size === 0) closeIfDone(session, lease);",
     planted: "",
     breaks: "I22",

@@ -8,7 +8,7 @@ import { registerHooks } from "node:module";
 import { mutants, type Mutant } from "./mutants.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const GENERATED = "src/store/sqlite/queries.gen.ts";
+const GENERATED = "src/store/sqlite/database/queries.gen.ts";
 const QUERY = /text: (".*"),\n\s*parameters: (\[.*\])/g;
 
 const wanted = process.env["MILLRACE_MUTANT"];

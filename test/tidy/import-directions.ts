@@ -4,8 +4,8 @@ import type { Finding, SourceFile } from "./rule.ts";
 import { importsOf } from "./syntax.ts";
 import type { ImportOf } from "./syntax.ts";
 
-/** The contract of the durable side. Its neighbours in `src/store` are for the stores alone. */
-const PORT = "store/store.ts";
+/** The contract of the durable side. What else is in `src/store` is for the stores alone. */
+const PORT = "store/store.ts and store/types";
 
 const ALL_BUT_STORES = ["client", "core", "events", "face", "lib", "runtime", "webhooks", PORT];
 
@@ -14,19 +14,20 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   core: ["lib"],
   face: ["core", "lib", PORT],
-  store: ["core", "lib"],
-  "store/sqlite": ["core", "lib", "store"],
-  "store/postgres": ["core", "lib", "store"],
+  [PORT]: ["core", "lib"],
+  store: ["core", "lib", PORT],
+  "store/sqlite": ["core", "lib", "store", PORT],
+  "store/postgres": ["core", "lib", "store", PORT],
   client: ["core", "events", "face", "lib", PORT],
   events: ["core", "face", "lib", PORT],
   webhooks: ["core", "face", "lib", PORT],
   runtime: ["client", "core", "events", "face", "lib", "webhooks", PORT],
   http: ["client", "core", "events", "face", "lib"],
-  copy: ["core", "lib", "store"],
+  copy: ["core", "lib", "store", PORT],
   testing: ALL_BUT_STORES,
   demo: ["index.ts"],
   cli: ["copy", "demo", "http", "make-store.ts", "open.ts", "store", "testing", ...ALL_BUT_STORES],
-  "make-store.ts": ["client", "store/failpoints.ts", "store/store.ts"],
+  "make-store.ts": ["client", "store/failpoints.ts", PORT],
   "open.ts": ["make-store.ts", ...ALL_BUT_STORES],
   "index.ts": ["open.ts", ...ALL_BUT_STORES],
   "internal.ts": ALL_BUT_STORES,
@@ -34,7 +35,7 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
 
 /** The composition roots: only they choose a store, and only through its doors. */
 const CHOOSES_STORE = /^src\/(cli\/|testing\/|make-store\.ts$)/;
-const STORE_DOOR = /^store\/(sqlite|postgres)\/(index|make|copy)\.ts$/;
+const STORE_DOOR = /^store\/(sqlite|postgres)\/(index|create|copy\/source|copy\/target)\.ts$/;
 
 /** Imports point one way, `lib ← core ← store ← client, runtime ← http ← cli`. Types obey too. */
 export function importDirections(files: readonly SourceFile[]): Finding[] {
@@ -51,7 +52,8 @@ export function importDirections(files: readonly SourceFile[]): Finding[] {
 }
 
 function partOf(pathInSrc: string): string {
-  const store = /^store\/\w+(?=\/)/.exec(pathInSrc);
+  if (pathInSrc === "store/store.ts" || pathInSrc.startsWith("store/types/")) return PORT;
+  const store = /^store\/(?:sqlite|postgres)(?=\/)/.exec(pathInSrc);
   return store?.[0] ?? pathInSrc.split("/")[0] ?? "";
 }
 
@@ -72,7 +74,7 @@ function breachesOf(path: string, part: string, each: ImportOf): Omit<Finding, "
     const message = `${part} must not know ${inSrc}; it may import ${namesOf(allowed)}`;
     return [{ line: each.line, message }];
   }
-  if (part === "face" && inSrc === PORT && !each.isTypeOnly) {
+  if (part === "face" && targetPart === PORT && !each.isTypeOnly) {
     return [{ line: each.line, message: `face may take types from ${PORT}, but no values` }];
   }
   return [];

@@ -1,6 +1,6 @@
 /** `{ tx }` on PostgreSQL: the same promises through every library, on a real server. */
 import type { Client } from "pg";
-import { quoted } from "../../src/store/postgres/statements.ts";
+import { quoted } from "../../src/store/postgres/database/statements.ts";
 import { defineJob, openMillrace, typed, type Millrace } from "millrace";
 import { postgresStore } from "millrace/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 /** Connections that are cut right before, and right after, a write is committed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { queries } from "../../../src/store/postgres/queries.gen.ts";
-import { inSchema } from "../../../src/store/postgres/statements.ts";
+import { queries } from "../../../src/store/postgres/database/queries.gen.ts";
+import { inSchema } from "../../../src/store/postgres/database/statements.ts";
 import type { PostgresServer } from "../../../test/support/postgres.ts";
 import { seededDice } from "../../../test/support/seeded-dice.ts";
 import { Fleet } from "./fleet.ts";

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import type { Client } from "pg";
 import { openMillrace } from "millrace";
 import type { JobRequest, Millrace } from "millrace";
-import { makePostgresStore } from "../../../src/store/postgres/make.ts";
+import { makePostgresStore } from "../../../src/store/postgres/create.ts";
 import { workerInfo } from "../../../test/support/factories.ts";
 import { connect } from "../../../test/support/postgres.ts";
 import { drop } from "./flow.ts";

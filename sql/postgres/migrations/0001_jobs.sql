@@ -1,6 +1,6 @@
 -- The places a job can be, the ledger of what happened to it, and what holds it back: the twin of
 -- SQLite's tables. Ranks are microseconds since the epoch; enums are small integers whose meaning
--- stands in src/store/codes.ts. `job` and `attempt` are insert-only: a job's state is where it
+-- stands in store/shared/codes.ts. `job` and `attempt` are insert-only: a job's state is where it
 -- lies, or how its last attempt ended.
 --
 -- The word `millrace` followed by a dot stands for the schema of the installation. The store puts

@@ -1,5 +1,5 @@
 -- What must be true of an installation at every moment: each query answers the jobs of which it is
--- not. `src/store/invariants.ts` says what each means and how it is cured.
+-- not. `src/store/doctor/invariants.ts` says what each means and how it is cured.
 
 -- name: two_leases
 -- Jobs that two leases hold, or one lease twice.

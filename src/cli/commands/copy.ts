@@ -6,7 +6,7 @@ import type { Comparison } from "../../copy/compare.ts";
 import type { CopyParts } from "../../copy/copy.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
-import type { CopyTarget } from "../../store/copy.ts";
+import type { CopyTarget } from "../../store/shared/copy-tables.ts";
 import { progressLines } from "../copy-progress.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { outputOption } from "../options.ts";
@@ -64,7 +64,7 @@ async function copy(options: Options, terminal: Terminal): Promise<ExitCode> {
       "--from must be a file, such as sqlite:./millrace.db",
     );
   }
-  const { openCopySource } = await import("../../store/sqlite/copy.ts");
+  const { openCopySource } = await import("../../store/sqlite/copy/source.ts");
   const target = await openTarget(to);
   try {
     const source = openCopySource(from.path);
@@ -84,7 +84,7 @@ async function openTarget(address: DatabaseAddress): Promise<CopyTarget> {
     const message = "--to must be a PostgreSQL database, such as postgres://user@host/database";
     throw new MillraceError("OPTION_INVALID", message);
   }
-  const { openCopyTarget } = await import("../../store/postgres/copy.ts");
+  const { openCopyTarget } = await import("../../store/postgres/copy/target.ts");
   const { url, schema = "millrace" } = address;
   const { host, pathname } = new URL(url);
   // It is written into the file and shown to whoever still uses that: no user and no password.

@@ -6,7 +6,7 @@ import {
   type Breaker,
   type Cure,
   type TableName,
-} from "../../store/invariants.ts";
+} from "../../store/doctor/invariants.ts";
 import type { Check } from "../file-findings.ts";
 
 /** Jobs that are named; the others are counted. */

@@ -62,7 +62,7 @@ async function doctor({ db, output, deep }: Options, terminal: Terminal): Promis
 
 async function checkFile(url: string, path: string): Promise<Check[]> {
   const { openFile } = await import("../open-file.ts");
-  const { migrations } = await import("../../store/sqlite/make.ts");
+  const { migrations } = await import("../../store/sqlite/create.ts");
   const store = await openFile(url, "");
   try {
     const examined = await store.examine();
@@ -82,7 +82,7 @@ async function checkFile(url: string, path: string): Promise<Check[]> {
 }
 
 async function checkServer({ url, schema }: PostgresAddress, isDeep: boolean): Promise<Check[]> {
-  const { makePostgresStore, migrations } = await import("../../store/postgres/make.ts");
+  const { makePostgresStore, migrations } = await import("../../store/postgres/create.ts");
   const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
   await store.open();
   try {

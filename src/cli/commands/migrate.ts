@@ -1,9 +1,9 @@
 /** `millrace migrate`: brings the tables of a store up to date. */
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { makeStore } from "../../make-store.ts";
-import { newestOf, type Migration } from "../../store/migrations.ts";
-import { migrationScripts as postgresScripts } from "../../store/postgres/make.ts";
-import { migrationScripts as sqliteScripts } from "../../store/sqlite/make.ts";
+import { newestOf, type Migration } from "../../store/shared/migrations.ts";
+import { migrationScripts as postgresScripts } from "../../store/postgres/create.ts";
+import { migrationScripts as sqliteScripts } from "../../store/sqlite/create.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { json, type Format } from "../output.ts";

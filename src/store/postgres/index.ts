@@ -1,10 +1,10 @@
 /** `millrace/postgres`: the store for a fleet. */
 import type { Store } from "../store.ts";
-import { makePostgresStore, type PostgresOptions } from "./make.ts";
+import { makePostgresStore, type PostgresOptions } from "./create.ts";
 
-export { fromDrizzle, type DrizzleTransaction } from "./drizzle.ts";
-export type { PostgresOptions } from "./make.ts";
-export type { PgClient, PgPool } from "./pool.ts";
+export { fromDrizzle, type DrizzleTransaction } from "./transactions/drizzle.ts";
+export type { PostgresOptions } from "./create.ts";
+export type { PgClient, PgPool } from "./database/pool.ts";
 
 /**
  * A store in a schema of its own in a PostgreSQL database (15 or newer), for any number of

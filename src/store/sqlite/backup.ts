@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { backup as copyPages, DatabaseSync } from "node:sqlite";
 import { MillraceError } from "../../core/errors.ts";
-import { storeError } from "./errors.ts";
+import { storeError } from "./database/errors.ts";
 
 /** More pages than any file has: SQLite starts over when others write between two steps. */
 const ALL_PAGES = 2 ** 31 - 1;

@@ -18,8 +18,8 @@ import { pagesOf } from "../../../test/support/sweeps.ts";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import type { JobId } from "../../core/job.ts";
 import { PROTOCOL, type JobStore } from "../store.ts";
-import { migrationScripts } from "./connection.ts";
-import { makeSqliteStore } from "./make.ts";
+import { migrationScripts } from "./database/connection.ts";
+import { makeSqliteStore } from "./create.ts";
 
 const HOUR_MS = 3_600_000;
 const AT_ONCE = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 } as const;

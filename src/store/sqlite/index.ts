@@ -1,8 +1,8 @@
 /** `millrace/sqlite`: the embedded store. */
 import type { Store } from "../store.ts";
-import { makeSqliteStore, type SqliteOptions } from "./make.ts";
+import { makeSqliteStore, type SqliteOptions } from "./create.ts";
 
-export type { SqliteOptions } from "./make.ts";
+export type { SqliteOptions } from "./create.ts";
 
 /**
  * A store in one SQLite file, durable by itself: WAL, `synchronous=FULL`, readable only by its

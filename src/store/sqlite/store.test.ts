@@ -20,7 +20,7 @@ import { newId } from "../../core/ids.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { newJob, newJobs, workerInfo } from "../../../test/support/factories.ts";
 import type { JobStore } from "../store.ts";
-import { makeSqliteStore } from "./make.ts";
+import { makeSqliteStore } from "./create.ts";
 
 let folder: string;
 

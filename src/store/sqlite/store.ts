@@ -10,20 +10,20 @@ import type { DatabaseSync } from "node:sqlite";
 import { wait, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId } from "../../core/job.ts";
-import type { CopySource } from "../copy.ts";
-import { isOnlyProgress } from "../note-rows.ts";
+import type { CopySource } from "../shared/copy-tables.ts";
+import { isOnlyProgress } from "../shared/decode-notes.ts";
 import type * as port from "../store.ts";
-import { awaited, proceed, proceedsNothing } from "./after.ts";
+import { awaited, proceed, proceedsNothing } from "./queue/dependencies.ts";
 import { backup } from "./backup.ts";
-import { handBack, start } from "./buffer.ts";
-import { cancel } from "./cancel.ts";
-import { claim, claimsNothing } from "./claim.ts";
-import { openDatabase, type ConnectionOptions } from "./connection.ts";
-import { enqueue, enqueueWithin } from "./enqueue.ts";
-import { isBusy, isRefused, storeError } from "./errors.ts";
-import { examine, type Examination } from "./examine.ts";
-import { feed, feedEnd } from "./feed.ts";
-import { fence } from "./fence.ts";
+import { handBack, start } from "./runs/prefetch.ts";
+import { cancel } from "./jobs/cancel.ts";
+import { claim, claimsNothing } from "./runs/claim.ts";
+import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
+import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
+import { isBusy, isRefused, storeError } from "./database/errors.ts";
+import { examine, type Examination } from "./doctor/examine.ts";
+import { feed, feedEnd } from "./events/feed.ts";
+import { fence } from "./copy/write-block.ts";
 import {
   findBarred,
   gates,
@@ -34,29 +34,29 @@ import {
   release,
   releasesNothing,
   resume,
-} from "./gates.ts";
-import { enqueueInside } from "./inside.ts";
-import { attempts, count, get, list } from "./inspect.ts";
-import { loadsOf } from "./loads.ts";
-import { logs } from "./logs.ts";
-import { Names } from "./names.ts";
-import { record } from "./notes.ts";
-import { hurry, intervene } from "./operate.ts";
-import { outlived } from "./outlived.ts";
-import { overdue } from "./overdue.ts";
-import { presenceCheck } from "./presence.ts";
-import { markStale, prune, remove } from "./prune.ts";
-import { progress, recall, unitHolders, units } from "./recall.ts";
-import { deadLetter, deadLetters, reprocess, review } from "./review.ts";
-import type { Session } from "./session.ts";
-import { settle, settleParts } from "./settle.ts";
-import { occupant, occupy } from "./slots.ts";
-import { Statements } from "./statements.ts";
-import { stats } from "./stats.ts";
-import { Tidings } from "./tidings.ts";
-import { Watcher } from "./watcher.ts";
-import { join, leave, quiet, renew, rescue, silent, workers } from "./workers.ts";
-import { closedError, Writer } from "./writer.ts";
+} from "./queue/gates.ts";
+import { enqueueInside } from "./transactions/enqueue.ts";
+import { attempts, count, get, list } from "./inspect/jobs.ts";
+import { loadsOf } from "./batching/split-notes.ts";
+import { logs } from "./inspect/logs.ts";
+import { Names } from "./database/interned-names.ts";
+import { record } from "./runs/record.ts";
+import { hurry, intervene } from "./jobs/intervene.ts";
+import { outlived } from "./retention/expired.ts";
+import { overdue } from "./runs/overdue.ts";
+import { presenceCheck } from "./database/file-identity.ts";
+import { markStale, prune, remove } from "./retention/prune.ts";
+import { progress, recall, unitHolders, units } from "./inspect/progress.ts";
+import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
+import type { Session } from "./database/session.ts";
+import { settle, settleParts } from "./runs/settle.ts";
+import { occupant, occupy } from "./runs/locks.ts";
+import { Statements } from "./database/statements.ts";
+import { stats } from "./inspect/stats.ts";
+import { Tidings } from "./events/outbox.ts";
+import { Watcher } from "./events/notifier.ts";
+import { join, leave, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
+import { closedError, Writer } from "./batching/writer.ts";
 
 /** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */
 const ENQUEUE_MAX = 10_000;

@@ -1,7 +1,7 @@
 /** enqueue and its keys. */
 import type { JobId } from "../../../src/core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../../../src/store/store.ts";
-import { sameBody } from "../../../src/store/body.ts";
+import { sameBody } from "../../../src/store/shared/request-hash.ts";
 import { endUnstarted, proceed } from "./ends.ts";
 import {
   copyOf,

@@ -1,5 +1,5 @@
 /** Workers, claims, buffers, settlements and rescues. */
-import { isCertain, lastWaveOf } from "../../../src/store/waves.ts";
+import { isCertain, lastWaveOf } from "../../../src/store/shared/crash-charge.ts";
 import type {
   Claim,
   ClaimRequest,

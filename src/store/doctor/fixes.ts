@@ -1,0 +1,33 @@
+/** What to do about a breach of an invariant. */
+import type { JobId } from "../../core/job.ts";
+
+/** The name of a table as a statement has to write it. */
+export type TableName = (table: string) => string;
+
+export type Cure =
+  /** A statement that cures all of it. */
+  | { readonly kind: "sql"; readonly of: (table: TableName) => string }
+  /** A command for each job. */
+  | { readonly kind: "command"; readonly of: (id: JobId) => string }
+  | { readonly kind: "words"; readonly text: string };
+
+export function release(): Cure {
+  return command((id) => `millrace jobs release ${id}`);
+}
+
+export function command(of: (id: JobId) => string): Cure {
+  return { kind: "command", of };
+}
+
+export function sql(of: (table: TableName) => string): Cure {
+  return { kind: "sql", of };
+}
+
+export function words(text: string): Cure {
+  return { kind: "words", text };
+}
+
+/** The same where the first word is the name of a table. */
+export function withTable(from: string, table: TableName): string {
+  return from.replace(/^\w+/, table);
+}

@@ -1,0 +1,132 @@
+/**
+ * How the house makes the store on PostgreSQL: with every verb, and with time and chance
+ * replaceable.
+ */
+import type { Clock, Dice } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { hasStrayAt, STRAY_AT } from "../../lib/stray-at.ts";
+import { shown } from "../../core/text.ts";
+import { systemDice } from "../../lib/system.ts";
+import type { Migration } from "../shared/migrations.ts";
+import type { PgPool } from "./database/pool.ts";
+import { migrations } from "./database/queries.gen.ts";
+import { PostgresJobStore } from "./store.ts";
+
+export { migrationScripts } from "./database/migrate.ts";
+export { migrations };
+
+/** Where the store lies: a URL, or a pool of the driver that the application has already. */
+export type PostgresOptions = PostgresAddress & {
+  /** The schema of this installation, made when it does not exist. Default: `millrace`. */
+  readonly schema?: string;
+};
+
+type PostgresAddress =
+  | {
+      /** Such as `postgres://user:password@host:5432/database`. */
+      readonly url: string;
+      /** Connections at most. Default: 10. */
+      readonly poolSize?: number;
+      readonly pool?: undefined;
+    }
+  | {
+      /** A `pg.Pool` of the application. It stays open when the store is closed. */
+      readonly pool: PgPool;
+      readonly url?: undefined;
+      readonly poolSize?: undefined;
+    };
+
+/** The ports that tests and simulations replace. Without a clock, the server's decides. */
+export interface PostgresPorts {
+  readonly clock?: Clock;
+  readonly dice?: Dice;
+  readonly migrations?: readonly Migration[];
+}
+
+/** Connections of a thread: it only renews leases. */
+const THREAD_POOL_SIZE = 2;
+
+/** Checks the options and makes a store that is not open yet. */
+export function makePostgresStore(
+  options: PostgresOptions,
+  ports: PostgresPorts = {},
+): PostgresJobStore {
+  checkOptions(options);
+  return new PostgresJobStore({
+    address: options,
+    place: placeOf(options),
+    schema: options.schema ?? "millrace",
+    clock: ports.clock ?? null,
+    dice: ports.dice ?? systemDice,
+    migrations: ports.migrations ?? migrations,
+    // Another thread has neither this pool nor a replaced clock.
+    thread:
+      options.url === undefined || ports.clock !== undefined
+        ? null
+        : { module: import.meta.url, options: { ...options, poolSize: THREAD_POOL_SIZE } },
+  });
+}
+
+/**
+ * How another thread opens the same installation.
+ *
+ * @public by its name: the thread imports this module by the address in `thread`.
+ */
+export function makeThreadStore(options: PostgresOptions): PostgresJobStore {
+  return makePostgresStore(options);
+}
+
+/** Names the database in messages, without its password. */
+function placeOf({ url }: PostgresOptions): string {
+  if (url === undefined || !URL.canParse(url)) return "PostgreSQL";
+  const { host, pathname } = new URL(url);
+  return `PostgreSQL at ${host}${pathname}`;
+}
+
+const KNOWN = ["url", "pool", "schema", "poolSize"];
+/** PostgreSQL would cut a longer name, and two installations might become one. */
+const SCHEMA_BYTES_MAX = 63;
+/** What ends the body of a function in the migrations, and must not stand inside one. */
+const DOLLAR_QUOTE = /\$\w*\$/;
+
+function checkOptions(options: PostgresOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw invalid(`postgresStore takes { url } or { pool }, not ${shown(options)}`);
+  }
+  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`postgresStore has no option "${unknown}"; it has ${KNOWN.join(", ")}`);
+  }
+  const { url, pool, schema, poolSize } = options;
+  if ((url === undefined) === (pool === undefined)) {
+    throw invalid("postgresStore takes either a url or a pool");
+  }
+  // A url that is wrong is not shown: it may hold a password.
+  if (url !== undefined && !(typeof url === "string" && /^postgres(ql)?:\/\//.test(url))) {
+    throw invalid('url must begin with "postgres://"');
+  }
+  if (url !== undefined && URL.canParse(url) && hasStrayAt(url)) throw invalid(`url: ${STRAY_AT}`);
+  if (pool !== undefined && typeof pool?.connect !== "function") {
+    throw invalid(`pool must be a pool of the package "pg", not ${shown(pool)}`);
+  }
+  if (schema !== undefined) checkSchema(schema);
+  if (poolSize !== undefined && !(Number.isInteger(poolSize) && poolSize >= 2)) {
+    throw invalid(`poolSize must be a whole number of at least 2, not ${shown(poolSize)}`);
+  }
+}
+
+/** Names that begin with `pg_` are the server's. */
+function checkSchema(schema: unknown): void {
+  const isName =
+    typeof schema === "string" && schema.isWellFormed() && /^(?!pg_)\P{Cc}+$/u.test(schema);
+  if (!isName || DOLLAR_QUOTE.test(schema)) {
+    throw invalid(`schema must be a name that PostgreSQL takes, not ${shown(schema)}`);
+  }
+  if (Buffer.byteLength(schema) > SCHEMA_BYTES_MAX) {
+    throw invalid(`schema must have at most ${SCHEMA_BYTES_MAX} bytes, unlike ${shown(schema)}`);
+  }
+}
+
+function invalid(message: string): MillraceError {
+  return new MillraceError("OPTION_INVALID", message);
+}

@@ -1,0 +1,176 @@
+/**
+ * Brings the schema of an installation up to date, beside workers that go on working. Migrations
+ * expand first: what older releases know stays, so their workers live on; what has to go is
+ * contracted by a later one, which raises the least protocol that a worker must speak.
+ *
+ * One process does it at a time, under a lock that ends with the transaction; the others wait and
+ * then find nothing to do. A role that may not create anything can open a schema that is up to
+ * date.
+ */
+import { wait, type Dice } from "../../../core/clock.ts";
+import { MillraceError } from "../../../core/errors.ts";
+import { systemClock } from "../../../lib/system.ts";
+import { newerError, newestOf, type Migration } from "../../shared/migrations.ts";
+import { PROTOCOL } from "../../store.ts";
+import { failureOf } from "./errors.ts";
+import { send, type PgClient, type Pool } from "./pool.ts";
+import { migrations as newest } from "./queries.gen.ts";
+import { bracket } from "./session.ts";
+import { inSchema, quoted } from "./statements.ts";
+
+/** The oldest server that is tested. */
+const SERVER_OLDEST = 15;
+/** A migration of a large installation may take its time. */
+const MIGRATION_MS_MAX = 600_000;
+/**
+ * Whoever waits for a table's lock holds up everybody who comes after, so a migration waits only
+ * briefly, then lets the others pass and tries again.
+ */
+const LOCK_MS_MAX = 500;
+const LOCK_REST_MS = 2_000;
+const LOCK_TRIES_MAX = 30;
+
+export interface MigrateOptions {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly migrations: readonly Migration[];
+  readonly dice: Dice;
+  /** Takes what an operator should know. */
+  readonly tell: (notice: string) => void;
+}
+
+/** Looks at the server, and migrates if need be: each migration is a transaction of its own. */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { pool, schema, migrations } = options;
+  await pool.lend(checkServer);
+  for (;;) {
+    const version = await pool.lend((client) => schemaVersion(client, schema));
+    if (version > newestOf(migrations)) await admit(options, version);
+    if (version >= newestOf(migrations)) return;
+    await patiently(options, () =>
+      pool.lend((client) =>
+        bracket(client, "BEGIN ISOLATION LEVEL READ COMMITTED", () => applyNext(client, options)),
+      ),
+    );
+  }
+}
+
+/** The migrations as scripts that can be run by hand, one after the other, to the same effect. */
+export function migrationScripts(schema = "millrace"): readonly Migration[] {
+  return newest.map(({ version, name, sql }) => {
+    const parts = [
+      "BEGIN;",
+      ...(version === 1 ? [`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)};`] : []),
+      inSchema(sql, schema).trimEnd(),
+      `${noteVersion(schema, version)};`,
+      "COMMIT;",
+    ];
+    return { version, name, sql: `${parts.join("\n")}\n` };
+  });
+}
+
+/** An older release may go on in a newer schema as long as that accepts what it speaks. */
+async function admit({ pool, schema, migrations, tell }: MigrateOptions, version: number) {
+  const text = inSchema("SELECT value FROM millrace.meta WHERE name = 'min_protocol'", schema);
+  const { rows } = await pool.lend((client) => send(client, { text }));
+  if (!(Number(rows[0]?.value) <= PROTOCOL)) throw newerError(migrations, version);
+  tell(
+    `a newer release of Millrace has migrated the database (schema version ${version}, known ` +
+      `here up to ${newestOf(migrations)}): this one still works, but should be upgraded`,
+  );
+}
+
+/** Tries again while some other transaction holds a lock that the migration needs. */
+async function patiently({ dice, tell }: MigrateOptions, step: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await step();
+      return;
+    } catch (error) {
+      const passes = ["locked", "conflict"].includes(failureOf(error));
+      if (!passes || tries === LOCK_TRIES_MAX) throw error;
+    }
+    tell(
+      "a migration waits for a transaction that uses its tables; the workers go on meanwhile; " +
+        "millrace doctor names a transaction that lasts long",
+    );
+    await wait(systemClock, LOCK_REST_MS * (0.5 + dice.random()));
+  }
+}
+
+async function applyNext(client: PgClient, { schema, migrations }: MigrateOptions): Promise<void> {
+  const text = "SELECT pg_advisory_xact_lock(hashtextextended('millrace migration ' || $1, 0))";
+  await send(client, { text, values: [schema], query_timeout: MIGRATION_MS_MAX });
+  await send(client, { text: `SET LOCAL lock_timeout = ${LOCK_MS_MAX}` });
+  // Under the lock: another process may have migrated in between.
+  const current = await schemaVersion(client, schema);
+  const next = migrations.find(({ version }) => version > current);
+  if (next === undefined) return;
+  if (next.version === 1) await createSchema(client, schema);
+  await send(client, { text: inSchema(next.sql, schema), query_timeout: MIGRATION_MS_MAX });
+  await send(client, { text: noteVersion(schema, next.version) });
+}
+
+function noteVersion(schema: string, version: number): string {
+  return inSchema(
+    `INSERT INTO millrace.meta (name, value) VALUES ('schema', '${version}')
+ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    schema,
+  );
+}
+
+/** Asked for only where it is missing: whoever was given a schema need not be able to make one. */
+async function createSchema(client: PgClient, schema: string): Promise<void> {
+  const text = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
+  const { rows } = await send(client, { text, values: [schema] });
+  if (rows.length === 0) await send(client, { text: `CREATE SCHEMA ${quoted(schema)}` });
+}
+
+async function checkServer(client: PgClient): Promise<void> {
+  const { rows } = await send(client, {
+    text: `SELECT current_setting('server_version_num') AS number,
+                  current_setting('server_version') AS version,
+                  getdatabaseencoding() AS encoding,
+                  current_setting('transaction_read_only') AS read_only`,
+  });
+  const { number, version, encoding, read_only: readOnly } = rows[0];
+  if (Number(number) < SERVER_OLDEST * 10_000) {
+    const needed = `Millrace needs PostgreSQL ${SERVER_OLDEST} or newer`;
+    throw new MillraceError("STORE_UNSUITABLE", `${needed}, and this is ${version}`);
+  }
+  if (encoding !== "UTF8") {
+    const needed = "Millrace needs a database in UTF8";
+    throw new MillraceError("STORE_UNSUITABLE", `${needed}, and this one is in ${encoding}`);
+  }
+  if (readOnly === "on") {
+    const found = "the server takes no writes: it is a standby, or was made read-only";
+    throw new MillraceError("STORE_SERVER_READ_ONLY", found);
+  }
+}
+
+/** The schema version of the installation; 0 when Millrace has not been here. */
+async function schemaVersion(client: PgClient, schema: string): Promise<number> {
+  const tables = await tablesOf(client, schema);
+  if (!tables.includes("meta")) {
+    if (tables.length === 0) return 0;
+    throw new MillraceError(
+      "STORE_SCHEMA_FOREIGN",
+      `the schema ${schema} belongs to another application (it has a table ${tables[0]})`,
+      { details: { schema, tables: tables.slice(0, 10) } },
+    );
+  }
+  const text = inSchema("SELECT value FROM millrace.meta WHERE name = 'schema'", schema);
+  const { rows } = await send(client, { text });
+  const version = Number(rows[0]?.value ?? Number.NaN);
+  if (Number.isSafeInteger(version)) return version;
+  throw new MillraceError("STORE_CORRUPT", `the schema ${schema} has no readable version`);
+}
+
+async function tablesOf(client: PgClient, schema: string): Promise<string[]> {
+  const text = `SELECT relname AS name FROM pg_class
+                WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+                  AND relkind IN ('r', 'p', 'v', 'm', 'f')
+                ORDER BY relname`;
+  const { rows } = await send(client, { text, values: [schema] });
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,144 @@
+/**
+ * examine: looks for what slows a server down as time goes by, for what somebody has changed by
+ * hand, and for jobs that nobody would run or that would run twice. Each finding names the
+ * statement that cures it.
+ */
+import type { Breach } from "../../doctor/invariants.ts";
+import { breaches } from "./invariants.ts";
+import { drift } from "./schema-drift.ts";
+import type { TableHealth } from "../database/rows-views.ts";
+import type { Session } from "../database/session.ts";
+import { quoted } from "../database/statements.ts";
+import { strays } from "./misplaced-jobs.ts";
+
+/** Dead rows are worth a word when they outnumber the living, or this many times what is usual. */
+const BEHIND_FACTOR_MAX = 4;
+/** Indexes that weigh more than their table several times over are bloated. */
+const INDEX_FACTOR_MAX = 4;
+
+/** What is worth a word. */
+export interface ExamineLimits {
+  readonly deadRows: number;
+  readonly indexBytes: number;
+  /** A transaction that lasts longer keeps dead rows from being cleared for too long. */
+  readonly transactionMs: number;
+  /** Whether to read whole tables as well: it takes seconds for a million jobs. */
+  readonly isDeep: boolean;
+}
+
+const LIMITS: ExamineLimits = {
+  deadRows: 20_000,
+  indexBytes: 64 * 1024 ** 2,
+  transactionMs: 300_000,
+  isDeep: false,
+};
+
+export interface ServerFinding {
+  readonly name: string;
+  readonly found: string;
+  /** What to do; null when it is only worth knowing. */
+  readonly fix: string | null;
+}
+
+export interface ServerExamination {
+  readonly version: string;
+  readonly bytes: number;
+  readonly deadRows: number;
+  readonly findings: readonly ServerFinding[];
+  /** Invariants that do not hold. */
+  readonly breaches: readonly Breach[];
+}
+
+export async function examine(
+  session: Session,
+  limits: Partial<ExamineLimits> = {},
+): Promise<ServerExamination> {
+  const { read, schema } = session;
+  const all = { ...LIMITS, ...limits };
+  const tables = await read.all("table_health", { schema });
+  const oldest = await read.get("oldest_transaction", {});
+  const settings = await read.get("server_settings", {});
+  const stray = await strays(session);
+  return {
+    version: settings?.version ?? "unknown",
+    bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
+    deadRows: tables.reduce((sum, { dead }) => sum + dead, 0),
+    findings: [
+      ...oldTransaction(oldest, all),
+      ...(settings?.autovacuum === false ? [NO_AUTOVACUUM] : []),
+      ...tables.flatMap((table) => [
+        ...switchedOff(schema, table),
+        ...deadRows(schema, table, all),
+        ...bloat(schema, table, all),
+      ]),
+      ...(await drift(session)),
+      ...stray,
+    ],
+    breaches: await breaches(session, { isDeep: all.isDeep, isSound: stray.length === 0 }),
+  };
+}
+
+const NO_AUTOVACUUM: ServerFinding = {
+  name: "autovacuum",
+  found: "it is switched off, so dead rows are never cleared",
+  fix: "ALTER SYSTEM SET autovacuum = on; SELECT pg_reload_conf();",
+};
+
+interface Oldest {
+  readonly pid: number;
+  readonly state: string;
+  readonly application: string;
+  readonly ms: number;
+}
+
+function oldTransaction(oldest: Oldest | undefined, limits: ExamineLimits): ServerFinding[] {
+  if (oldest === undefined || oldest.ms < limits.transactionMs) return [];
+  const { pid, state, application, ms } = oldest;
+  const who = application === "" ? `pid ${pid}` : `pid ${pid} (${application})`;
+  return [
+    {
+      name: "oldest transaction",
+      found: `${who} is ${state} since ${minutes(ms)}: no row that died since can be cleared`,
+      fix: `SELECT pg_terminate_backend(${pid});`,
+    },
+  ];
+}
+
+function switchedOff(schema: string, { name, enabled }: TableHealth): ServerFinding[] {
+  if (enabled) return [];
+  const found = `it is switched off for ${name}, whose dead rows are never cleared`;
+  const fix = `ALTER TABLE ${quoted(schema)}.${quoted(name)} RESET (autovacuum_enabled);`;
+  return [{ name: "autovacuum", found, fix }];
+}
+
+function deadRows(schema: string, table: TableHealth, limits: ExamineLimits): ServerFinding[] {
+  const { name, live, dead, vacuumed_ms: vacuumed, threshold } = table;
+  const isBehind = dead > threshold * BEHIND_FACTOR_MAX;
+  if (dead < limits.deadRows || (dead < live && !isBehind)) return [];
+  const last = vacuumed === null ? "was never cleared" : `was cleared ${minutes(vacuumed)} ago`;
+  const due = isBehind ? `, though autovacuum should do so at ${threshold}` : "";
+  return [
+    {
+      name: isBehind ? "autovacuum lag" : "dead rows",
+      found: `${name} has ${dead} dead and ${live} living rows, and ${last}${due}`,
+      fix: `VACUUM (ANALYZE) ${quoted(schema)}.${quoted(name)};`,
+    },
+  ];
+}
+
+function minutes(ms: number): string {
+  return `${Math.round(ms / 60_000)} minutes`;
+}
+
+function bloat(schema: string, table: TableHealth, limits: ExamineLimits): ServerFinding[] {
+  const { name, bytes, index_bytes: indexBytes } = table;
+  if (indexBytes < limits.indexBytes || indexBytes < bytes * INDEX_FACTOR_MAX) return [];
+  const [indexMb, tableMb] = [indexBytes, bytes].map((each) => Math.round(each / 1024 ** 2));
+  return [
+    {
+      name: "index size",
+      found: `the indexes of ${name} take ${indexMb} MB, its rows ${tableMb} MB`,
+      fix: `REINDEX TABLE CONCURRENTLY ${quoted(schema)}.${quoted(name)};`,
+    },
+  ];
+}

@@ -1,0 +1,83 @@
+/**
+ * What one transaction has to tell: to the feed, durably, and to whoever listens for work; and what
+ * it leaves to be done.
+ * Neighbours of the same kind share one row of the outbox, and a part that is undone takes its
+ * words with it. A verb that is one statement writes its row of the outbox itself.
+ */
+import type { JobId, JsonText } from "../../../core/job.ts";
+import { eventCodec } from "../../shared/codes.ts";
+import { feedRows, type Tiding } from "../../shared/event-rows.ts";
+import type { Hint, JobKey } from "../../store.ts";
+import type { Errand } from "../queue/dependency-tasks.ts";
+import type { Sql } from "../database/statements.ts";
+import { uuidOf } from "../database/values.ts";
+
+interface Batch {
+  readonly kind: number;
+  readonly keys?: readonly JobKey[];
+  readonly ids?: readonly string[];
+  readonly details?: readonly JsonText[];
+}
+
+export class Tidings {
+  #entries: Tiding[] = [];
+  #hint: Hint | null = null;
+  #errand: Errand | null = null;
+
+  /** Something happened to these jobs. Those that go leave only their ids behind. */
+  tell(entry: Tiding): void {
+    if (entry.jobs.length === 0) return;
+    this.#entries.push(entry);
+    this.#hint ??= "news";
+  }
+
+  /** Somebody who waits for work should look again. */
+  wake(): void {
+    this.#hint = "work";
+  }
+
+  /** What those who listen should be told after the commit. */
+  get hint(): Hint | null {
+    return this.#hint;
+  }
+
+  /** Jobs have ended that others wait for. */
+  leaveAwaited(): void {
+    this.#errand = { dependants: this.#errand?.dependants ?? [], isAwaited: true };
+  }
+
+  /** New jobs wait for others. */
+  leaveDependants(jobs: readonly JobKey[]): void {
+    const { dependants = [], isAwaited = false } = this.#errand ?? {};
+    this.#errand = { dependants: [...dependants, ...jobs], isAwaited };
+  }
+
+  /** What is to be done after the commit. */
+  get errand(): Errand | null {
+    return this.#errand;
+  }
+
+  /** Where the words of a part begin that may have to be dropped. */
+  mark(): number {
+    return this.#entries.length;
+  }
+
+  dropSince(mark: number): void {
+    this.#entries.length = mark;
+  }
+
+  /** Writes the rows of the outbox, inside the transaction. */
+  async write(sql: Sql): Promise<void> {
+    const batches = feedRows(this.#entries).map(({ kind, jobs, details }): Batch => {
+      const told = details === null ? {} : { details };
+      return { kind: eventCodec.code[kind], ...named(jobs), ...told };
+    });
+    if (batches.length > 0) await sql.run("append_events", { batches: JSON.stringify(batches) });
+  }
+}
+
+function named(jobs: readonly (JobKey | JobId)[]): Pick<Batch, "keys" | "ids"> {
+  const ids = jobs.filter((job) => typeof job === "string");
+  if (ids.length > 0) return { ids: ids.map(uuidOf) };
+  return { keys: jobs.filter((job) => typeof job === "number") };
+}

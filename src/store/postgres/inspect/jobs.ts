@@ -1,0 +1,116 @@
+/** get, attempts, list and count: reading. */
+import type { JobId } from "../../../core/job.ts";
+import { stateCodec } from "../../shared/codes.ts";
+import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
+import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../store.ts";
+import { candidates } from "./list-sources.ts";
+import { failureOf } from "../database/errors.ts";
+import type { Names } from "../database/interned-names.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { Session } from "../database/session.ts";
+import { list as listOf, uuidOf } from "../database/values.ts";
+
+/** Candidates per step of a search, and steps per page: no page looks at more than 10,000. */
+const CHUNK = 500;
+const CHUNKS_PER_PAGE_MAX = 20;
+const PAGE_MAX = 1_000;
+/** A count sends nothing back, so its steps are wider. */
+const COUNT_CHUNK = 5_000;
+
+export async function get(session: Session, id: JobId): Promise<JobRecord | null> {
+  const row = await session.read.get("job_by_id", { id: uuidOf(id) });
+  if (row === undefined) return null;
+  const [record] = await recordsOf(session.names, [row]);
+  return record ?? null;
+}
+
+export async function attempts({ read }: Session, id: JobId): Promise<readonly AttemptRecord[]> {
+  const rows = await read.all("attempts_of_job", { id: uuidOf(id) });
+  return rows.map(attemptRecord);
+}
+
+export async function list(session: Session, filter: ListFilter, page: Page): Promise<Listing> {
+  const limit = bounded(page.limit, PAGE_MAX);
+  const found = await orNothing(find(session, filter, page.after, limit), { rows: [], next: null });
+  return { jobs: await recordsOf(session.names, found.rows), next: found.next };
+}
+
+async function find(
+  session: Session,
+  filter: ListFilter,
+  after: Page["after"],
+  limit: number,
+): Promise<{ rows: readonly StoredJob[]; next: Listing["next"] }> {
+  const rows: StoredJob[] = [];
+  let chunks = 0;
+  const from = after === undefined ? {} : { after };
+  for await (const { keys, conditions } of candidates(session, filter, { ...from, size: CHUNK })) {
+    rows.push(...(await session.read.all("match_jobs", { keys: listOf(keys), ...conditions })));
+    chunks += 1;
+    const isFull = rows.length >= limit;
+    if (!isFull && chunks < CHUNKS_PER_PAGE_MAX) continue;
+    const shown = rows.slice(0, limit);
+    const next = isFull ? shown.at(-1)?.key : keys.at(-1);
+    return { rows: shown, next: next ?? null };
+  }
+  return { rows, next: null };
+}
+
+export async function count(session: Session, filter: ListFilter, max: number): Promise<number> {
+  const byState = await countByState(session, filter, bounded(max, Number.MAX_SAFE_INTEGER));
+  if (byState !== null) return Math.min(byState, max);
+  return orNothing(countMatching(session, filter, max), 0);
+}
+
+async function countMatching(session: Session, filter: ListFilter, max: number): Promise<number> {
+  let found = 0;
+  const size = Math.max(CHUNK, Math.min(max, COUNT_CHUNK));
+  for await (const { keys, conditions } of candidates(session, filter, { size })) {
+    const chunk = { keys: listOf(keys), ...conditions };
+    found += (await session.read.get("count_matching", chunk))?.count ?? 0;
+    if (found >= max) return max;
+  }
+  return found;
+}
+
+/** Most counts ask for nothing but states, and those stand in an index each. */
+async function countByState(
+  { read }: Session,
+  filter: ListFilter,
+  max: number,
+): Promise<number | null> {
+  const { states, ...others } = filter;
+  if (states === undefined || Object.keys(others).length > 0) return null;
+  const places = await read.get("count_places", { max });
+  let sum = 0;
+  for (const state of new Set(states)) {
+    if (state === "scheduled" || state === "running") sum += places?.[state] ?? 0;
+    else if (state === "queued") sum += (places?.ready ?? 0) + (places?.blocked ?? 0);
+    else {
+      const ended = await read.get("count_ended", { state: stateCodec.code[state], max });
+      sum += ended?.count ?? 0;
+    }
+  }
+  return sum;
+}
+
+/** A text that the database does not take is no job's. */
+export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer): Promise<Answer> {
+  try {
+    return await search;
+  } catch (error) {
+    if (failureOf(error) !== "refused") throw error;
+    return nothing;
+  }
+}
+
+/** Jobs as the port shows them. */
+export async function recordsOf(names: Names, rows: readonly StoredJob[]): Promise<JobRecord[]> {
+  await names.learn(
+    rows.flatMap(({ type, tenant, lane, category, gate }) =>
+      // What is no closed gate has no number above 0.
+      [type, tenant, lane, category, gate].filter((id) => id !== null).filter((id) => id > 0),
+    ),
+  );
+  return rows.map((row) => jobRecord(names, row));
+}

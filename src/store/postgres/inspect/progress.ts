@@ -1,0 +1,66 @@
+/** recall, progress, units and unitHolders: what the notes of runs have left. */
+import type { JobId } from "../../../core/job.ts";
+import { unitCodec } from "../../shared/codes.ts";
+import { bounded } from "../../shared/limits.ts";
+import { jobMemory, jobProgress, unitHolder, unitRecord } from "../../shared/decode-notes.ts";
+import type {
+  JobKey,
+  JobMemory,
+  JobProgress,
+  UnitFilter,
+  UnitHolder,
+  UnitName,
+  UnitRecord,
+} from "../../store.ts";
+import { orNothing } from "./jobs.ts";
+import type { Session } from "../database/session.ts";
+import { uuidOf } from "../database/values.ts";
+
+const PAGE_MAX = 1_000;
+
+/** Whoever runs a job is the only one to change this, so it need not be of one moment. */
+export async function recall({ read }: Session, key: JobKey): Promise<JobMemory> {
+  const [memory, phases, ended] = await Promise.all([
+    read.get("memory_of_job", { key }),
+    read.all("phases_of_job", { key }),
+    read.all("ended_units", { key }),
+  ]);
+  return jobMemory(memory ?? { failed: null, tries: null }, phases, ended);
+}
+
+export async function progress(session: Session, id: JobId): Promise<JobProgress | null> {
+  return session.snapshot(async (sql) => {
+    const row = await sql.get("progress_of_job", { id: uuidOf(id) });
+    if (row === undefined) return null;
+    const { key } = row;
+    const phases = await sql.all("phases_of_job", { key });
+    return jobProgress(row, phases, await sql.all("unit_counts", { key }));
+  });
+}
+
+export async function units(
+  { read }: Session,
+  id: JobId,
+  filter: UnitFilter,
+  page: { readonly after?: UnitName; readonly limit: number },
+): Promise<readonly UnitRecord[]> {
+  const search = read.all("units_of_job", {
+    id: uuidOf(id),
+    phase: filter.phase ?? null,
+    state: filter.state === undefined ? null : unitCodec.code[filter.state],
+    // No unit has an empty name: this is before all of them.
+    after_phase: page.after?.phase ?? "",
+    after_unit: page.after?.unit ?? "",
+    limit: bounded(page.limit, PAGE_MAX),
+  });
+  return (await orNothing(search, [])).map(unitRecord);
+}
+
+export async function unitHolders(
+  { read }: Session,
+  unit: string,
+  limit: number,
+): Promise<readonly UnitHolder[]> {
+  const search = read.all("holders_of_unit", { unit, limit: bounded(limit, PAGE_MAX) });
+  return (await orNothing(search, [])).map(unitHolder);
+}

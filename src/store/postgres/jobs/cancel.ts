@@ -1,0 +1,50 @@
+/**
+ * cancel: a waiting job ends at once; the worker of a running one is asked to stop it. Such a
+ * request is a promise: whatever becomes of the run, the job never goes back to waiting.
+ */
+import { isFinal, type JobId } from "../../../core/job.ts";
+import { stateCodec } from "../../shared/codes.ts";
+import type { CancelAnswer } from "../../store.ts";
+import { ownRunning } from "../runs/lock-running.ts";
+import { endUnstarted, takeWaiting } from "../queue/places.ts";
+import { repeating } from "../database/retry.ts";
+import type { Session, Transaction } from "../database/session.ts";
+import { uuidOf } from "../database/values.ts";
+
+export async function cancel(
+  session: Session,
+  id: JobId,
+  by: string | null,
+  reason: string | null,
+): Promise<CancelAnswer> {
+  return repeating(session.dice, async (isRepeat) => {
+    const answer = await session.transaction((transaction) =>
+      cancelWithin(transaction, id, { by, reason }),
+    );
+    // When the first answer was lost, the cancellation that is found is taken for this one.
+    const isOurs = isRepeat && answer.status === "final" && answer.state === "cancelled";
+    return isOurs ? { status: "cancelled" } : answer;
+  });
+}
+
+async function cancelWithin(
+  transaction: Transaction,
+  id: JobId,
+  { by, reason }: { readonly by: string | null; readonly reason: string | null },
+): Promise<CancelAnswer> {
+  const job = await transaction.get("state_of", { id: uuidOf(id) });
+  if (job === undefined) return { status: "unknown" };
+  const state = stateCodec.word(job.state);
+  if (isFinal(state)) return { status: "final", state };
+
+  const waiting = (await takeWaiting(transaction, [job.key])).get(job.key);
+  if (waiting !== undefined) {
+    await endUnstarted(transaction, [{ ...waiting, reason }]);
+    return { status: "cancelled" };
+  }
+
+  const held = await ownRunning(transaction, id, job.key);
+  if (held.isOver) return { status: "final", state: held.state };
+  await transaction.run("insert_cancel_request", { key: job.key, by, reason });
+  return { status: "requested" };
+}

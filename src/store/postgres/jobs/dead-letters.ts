@@ -1,0 +1,157 @@
+/** deadLetter, deadLetters, review and reprocess: what people do with failed jobs. */
+import { MillraceError } from "../../../core/errors.ts";
+import type { JobId } from "../../../core/job.ts";
+import { deadLetterCodec } from "../../shared/codes.ts";
+import { deadLetterRecord, type StoredLetter } from "../../shared/decode-jobs.ts";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  EnqueueAnswer,
+  NewJob,
+  ReprocessAnswer,
+  Review,
+  ReviewAnswer,
+} from "../../store.ts";
+import { enqueueWithin } from "./enqueue.ts";
+import { fileJobs } from "./job-rows.ts";
+import type { Names } from "../database/interned-names.ts";
+import { repeating } from "../database/retry.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { Session, Transaction } from "../database/session.ts";
+import { uuidOf } from "../database/values.ts";
+
+const PAGE_MAX = 1_000;
+/** Later than anybody can have died. */
+const NEVER = 9_000_000_000_000;
+const LEAST_ID = "0".repeat(32);
+/** How long a successor waits for somebody else who makes one. */
+const LOCK_MS = 10_000;
+const OPEN: readonly number[] = [
+  deadLetterCodec.code.pending_review,
+  deadLetterCodec.code.acknowledged,
+];
+
+export async function deadLetter(session: Session, id: JobId): Promise<DeadLetter | null> {
+  const row = await session.read.get("find_dead_letter", { id: uuidOf(id) });
+  if (row === undefined) return null;
+  const [letter] = await lettersOf(session.names, [row]);
+  return letter ?? null;
+}
+
+export async function deadLetters(
+  session: Session,
+  filter: DeadLetterFilter,
+  page: { readonly after?: JobId; readonly limit: number },
+): Promise<readonly DeadLetter[]> {
+  const { read, names } = session;
+  const type = filter.type === undefined ? null : await names.id("type", filter.type);
+  const tenant = filter.tenant === undefined ? null : await names.id("tenant", filter.tenant);
+  const before = await boundary(session, page.after);
+  if (type === undefined || tenant === undefined || before === null) return [];
+  const status = filter.status === undefined ? null : deadLetterCodec.code[filter.status];
+  const limit = bounded(page.limit, PAGE_MAX);
+  const rows = await read.all("list_dead_letters", { ...before, status, type, tenant, limit });
+  return lettersOf(names, rows);
+}
+
+/** Where a page begins. Null: retention has removed the last letter seen, and all older ones. */
+async function boundary(
+  { read }: Session,
+  after: JobId | undefined,
+): Promise<{ readonly before_at: number; readonly before_id: string } | null> {
+  if (after === undefined) return { before_at: NEVER, before_id: LEAST_ID };
+  const row = await read.get("find_dead_letter", { id: uuidOf(after) });
+  return row === undefined ? null : { before_at: row.died_at, before_id: uuidOf(row.id) };
+}
+
+export async function review(session: Session, id: JobId, verdict: Review): Promise<ReviewAnswer> {
+  return repeating(session.dice, async (isRepeat) => {
+    const wasOpen = await session.transaction((sql) =>
+      mark(sql, id, { ...verdict, successor: null }),
+    );
+    const letter = await deadLetter(session, id);
+    if (letter === null) return { status: "unknown" };
+    // When the first answer was lost, the verdict that stands there may be this one.
+    const isOurs = isRepeat && letter.status === verdict.status && letter.reviewedBy === verdict.by;
+    return { status: wasOpen || isOurs ? "reviewed" : "closed", letter };
+  });
+}
+
+export async function reprocess(
+  session: Session,
+  id: JobId,
+  successor: NewJob,
+  verdict: { readonly by: string; readonly notes: string | null },
+): Promise<ReprocessAnswer> {
+  if (successor.retryOf !== id) {
+    const message = `the successor of dead letter ${id} must have it as retryOf`;
+    throw new MillraceError("OPTION_INVALID", `${message}, not ${successor.retryOf}`);
+  }
+  const filed = await fileJobs(session.names, [successor]);
+  return repeating(session.dice, async (isRepeat) => {
+    const { row, answer } = await session.transaction(
+      (transaction) => replaceLetter(transaction, id, { ...verdict, filed, successor }),
+      { lockMs: LOCK_MS },
+    );
+    if (row === undefined) return { status: "unknown" };
+    const [letter] = await lettersOf(session.names, [row]);
+    if (letter === undefined) return { status: "unknown" };
+    if (answer !== null) return { status: "reprocessed", letter, answer };
+    // When the first answer was lost, the successor that stands there may be this one.
+    if (!isRepeat || letter.successor !== successor.id) return { status: "closed", letter };
+    const state = "delayMs" in successor.due && successor.due.delayMs > 0 ? "scheduled" : "queued";
+    return {
+      status: "reprocessed",
+      letter,
+      answer: { status: "created", id: successor.id, state },
+    };
+  });
+}
+
+/** Makes the successor and closes the letter. The answer is null when the letter is closed. */
+async function replaceLetter(
+  transaction: Transaction,
+  id: JobId,
+  asked: {
+    readonly by: string;
+    readonly notes: string | null;
+    readonly filed: Awaited<ReturnType<typeof fileJobs>>;
+    readonly successor: NewJob;
+  },
+): Promise<{ row: StoredLetter | undefined; answer: EnqueueAnswer | null }> {
+  const { by, notes, filed, successor } = asked;
+  // Whoever comes second waits here, and then finds the letter closed.
+  await transaction.run("lock_dead_letter", { id: uuidOf(id) });
+  const row = await transaction.get("find_dead_letter", { id: uuidOf(id) });
+  if (row === undefined || !OPEN.includes(row.status)) return { row, answer: null };
+  const [answer] = await enqueueWithin(transaction, filed, [successor]);
+  if (answer?.status !== "created") return { row, answer: answer ?? null };
+  await mark(transaction, id, { status: "reprocessed", by, notes, successor: answer.id });
+  return { row: await transaction.get("find_dead_letter", { id: uuidOf(id) }), answer };
+}
+
+/** Writes a verdict on a letter that is still open to one. Answers whether it was. */
+async function mark(
+  transaction: Transaction,
+  id: JobId,
+  verdict: {
+    readonly status: Review["status"] | "reprocessed";
+    readonly by: string;
+    readonly notes: string | null;
+    readonly successor: JobId | null;
+  },
+): Promise<boolean> {
+  const changed = await transaction.run("review_dead_letter", {
+    id: uuidOf(id),
+    status: deadLetterCodec.code[verdict.status],
+    reviewed_by: verdict.by,
+    notes: verdict.notes,
+    successor: verdict.successor === null ? null : uuidOf(verdict.successor),
+  });
+  return changed > 0;
+}
+
+async function lettersOf(names: Names, rows: readonly StoredLetter[]): Promise<DeadLetter[]> {
+  await names.learn(rows.flatMap(({ type, tenant }) => [type, tenant]));
+  return rows.map((row) => deadLetterRecord(names, row));
+}

@@ -1,0 +1,90 @@
+/** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
+import { MillraceError } from "../../../core/errors.ts";
+import type { Gate, GateName, Promotion } from "../../store.ts";
+import { gateName } from "../../shared/decode-jobs.ts";
+import { repeating } from "../database/retry.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { Session } from "../database/session.ts";
+import { releaseKeys } from "../runs/locks.ts";
+import type { Barriers } from "../database/rows-runs.ts";
+
+/** How far into a lane `hold` looks for each job that it may move. */
+const HOLD_DEPTH_FACTOR = 20;
+/** The same beyond those, where no gate is closed: a claim that passes over so many is quick. */
+const KEY_DEPTH = 1_000;
+/** Jobs moved in one statement. */
+const MOVE_MAX = 1_000;
+/** Longer than any pause: 285 years. */
+const MS_MAX = 9_000_000_000_000;
+
+export async function promote(session: Session, limit: number): Promise<Promotion> {
+  const row = await repeating(session.dice, () =>
+    session.write.get("promote_due", { limit: bounded(limit, MOVE_MAX) }),
+  );
+  if (row === undefined) throw new Error("a promotion gave no answer");
+  if (row.moved > 0) session.watcher.wake("work");
+  return { moved: row.moved, nextDueMs: row.next_due_ms };
+}
+
+export async function pause(
+  session: Session,
+  { kind, name: text }: GateName,
+  { reason, by, forMs }: { readonly reason: string; readonly by: string | null; forMs?: number },
+): Promise<void> {
+  const { names, write, dice } = session;
+  await names.intern([{ kind, text }]);
+  const name = names.known(kind, text);
+  if (name === undefined) {
+    throw new MillraceError("STORE_REFUSED", `the database refused the name of a ${kind}`);
+  }
+  const for_ms = forMs === undefined ? null : bounded(forMs, MS_MAX);
+  await repeating(dice, () => write.run("close_gate", { name, reason, by, for_ms }));
+}
+
+export async function resume(session: Session, { kind, name: text }: GateName): Promise<void> {
+  const { names, write, dice, watcher } = session;
+  const name = await names.id(kind, text);
+  if (name === undefined) return;
+  await repeating(dice, () => write.run("open_gate", { name }));
+  watcher.wake("work");
+}
+
+export async function gates({ read, names }: Session): Promise<readonly Gate[]> {
+  const rows = await read.all("closed_gates", {});
+  await names.learn(rows.map(({ name }) => name));
+  return rows.map(({ name, reason, by, until }) => ({
+    ...gateName(names.name(name)),
+    reason,
+    by,
+    until,
+  }));
+}
+
+/** Moves due jobs behind closed gates and taken keys aside. */
+export async function hold(session: Session, wanted: number): Promise<number> {
+  const { write, dice } = session;
+  const { gates: isGated, names: areTaken } = await barriers(session);
+  if (!isGated && !areTaken) return 0;
+  const limit = bounded(wanted, MOVE_MAX);
+  const depths = { depth: limit * HOLD_DEPTH_FACTOR, key_depth: limit + KEY_DEPTH };
+  return repeating(dice, () => write.run("hold_jobs", { limit, ...depths }));
+}
+
+/** Brings back what waits behind gates that have opened, and for keys that are free. */
+export async function release(session: Session, wanted: number): Promise<number> {
+  const { write, dice, watcher } = session;
+  const found = await barriers(session);
+  const limit = bounded(wanted, MOVE_MAX);
+  const moved =
+    found.gates || found.held
+      ? await repeating(dice, () => write.run("release_jobs", { limit }))
+      : 0;
+  if (moved > 0) watcher.wake("work");
+  return moved < limit ? moved + (await releaseKeys(session, found, limit - moved)) : moved;
+}
+
+const NONE: Barriers = { gates: false, held: false, names: false, wanted: false };
+
+async function barriers({ read }: Session): Promise<Barriers> {
+  return (await read.get("barriers_in_use", {})) ?? NONE;
+}

@@ -1,0 +1,222 @@
+/**
+ * Which jobs have outlived their period. The jobs of one state stand in the order of their ends,
+ * and so do those whose turn it is, but among others: of types that are kept longer, marked
+ * already, awaited, or named by a lease. To walk past the same ones again and again would take ever
+ * longer, and so would stepping over removed ones whose entries some old snapshot keeps in the
+ * index. So each search remembers up to where there was nothing. What has changed before that
+ * place, such as by a late commit, is found by a second look, which goes round in short stretches;
+ * if one takes long, the next is not made soon.
+ *
+ * Whoever asks for the jobs themselves goes through them page by page, from that place on, and may
+ * leave some as they are. So only the first page of a sweep, and what follows as long as nothing
+ * was found, moves the place on.
+ */
+import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
+import { stateCodec } from "../../shared/codes.ts";
+import { bounded } from "../../shared/limits.ts";
+import { START, byEnd, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
+import type { EndPlace, JobKey, Outlived, OutlivedPage, Periods } from "../../store.ts";
+import { recordsOf } from "../inspect/jobs.ts";
+import { keptBy } from "../database/session-state.ts";
+import { Rest } from "../../../lib/duty-cycle.ts";
+import type { Session } from "../database/session.ts";
+import { list } from "../database/values.ts";
+
+/** Jobs that one look may walk past. What is to be removed comes on top. */
+const DEPTH = 2_000;
+const LIMIT_MAX = 1_000;
+/** A second look that takes longer may take a twentieth of the time. */
+const LOOK_MS_MAX = 250;
+/** Longer than anything is kept: 100 years. */
+const AGE_MS_MAX = 3_155_760_000_000;
+
+/** What the jobs are looked for. Each purpose passes over others. */
+type Purpose = "prune" | "show" | "mark";
+
+export async function outlived(
+  session: Session,
+  periods: Periods,
+  { fresh, limit: wanted, from }: OutlivedPage,
+): Promise<Outlived> {
+  const limit = bounded(wanted, LIMIT_MAX);
+  if (limit === 0) return { jobs: [], next: from };
+  const searches = await searchesOf(session, fresh ? "mark" : "show", periods);
+  if (from === null) await setBack(session, searches, fresh);
+  const ahead = searches.map(({ hand, ...each }) => {
+    return { ...each, from: from === null ? hand.reached : later(from, hand.reached), end: END };
+  });
+  const looks = await lookThrough(session, ahead, { isFresh: fresh, limit, depth: DEPTH });
+  for (const [index, { hand }] of searches.entries()) {
+    // One that begins further on does not know what is left before it.
+    if (ahead[index]?.from === hand.reached) hand.reached = looks[index]?.stop ?? hand.reached;
+  }
+  const { keys, next } = pageOf(looks, limit);
+  if (keys.length === 0) return { jobs: [], next };
+  const rows = await session.read.all("jobs_by_keys", { keys: list(keys) });
+  return { jobs: await recordsOf(session.names, rows), next };
+}
+
+/** The second look of a sweep. What it finds may be left as it is: the hands wait before that. */
+async function setBack(
+  session: Session,
+  searches: readonly Search[],
+  isFresh: boolean,
+): Promise<void> {
+  const look = { isFresh, limit: 1, depth: DEPTH };
+  const late = await keptFor(session).rest.take(() =>
+    lookThrough(session, searches.map(behind), look),
+  );
+  for (const [index, { jobs, stop, far }] of (late ?? []).entries()) {
+    const hand = searches[index]?.hand;
+    if (hand === undefined) continue;
+    hand.again = far ?? START;
+    if (jobs.length > 0) hand.reached = earlier(hand.reached, stop);
+  }
+}
+
+/**
+ * Jobs to be removed, longest ended first. `isCut`: there may be more than it looked at. All that
+ * are found go, so that no search comes upon them again.
+ */
+export async function findOutlived(
+  session: Session,
+  periods: Periods,
+  limit: number,
+): Promise<{ readonly keys: readonly JobKey[]; readonly isCut: boolean }> {
+  const searches = await searchesOf(session, "prune", periods);
+  const look = { isFresh: false, limit, depth: limit + DEPTH };
+  const ahead = searches.map(({ hand, ...each }) => ({ ...each, from: hand.reached, end: END }));
+  const before = searches.map(behind);
+  const found = await lookThrough(session, ahead, look);
+  const { rest } = keptFor(session);
+  const late = (await rest.take(() => lookThrough(session, before, look))) ?? [];
+  for (const [index, { hand }] of searches.entries()) {
+    hand.reached = found[index]?.stop ?? hand.reached;
+    if (late.length > 0) hand.again = againAfter(late[index]);
+  }
+  const jobs = [...late, ...found].flatMap((each) => each.jobs).toSorted(byEnd);
+  const isCut = found.some((each) => each.far !== null && each.jobs.length === 0);
+  return { keys: [...new Set(jobs.map(({ key }) => key))].slice(0, limit), isCut };
+}
+
+/** What was found stays in sight until it is gone; behind the end it begins anew. */
+function againAfter(look: Looked | undefined): EndPlace {
+  if (look === undefined) return START;
+  return look.jobs.length > 0 || look.far !== null ? look.stop : START;
+}
+
+/** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
+interface Class {
+  readonly state: FinalState;
+  readonly type: number | null;
+  /** The types that are not among them. */
+  readonly others: readonly number[];
+  readonly ms: number;
+}
+
+async function classesOf(
+  { names }: Session,
+  { finishedMs, types = {} }: Periods,
+): Promise<readonly Class[]> {
+  await names.find(Object.keys(types).map((text) => ({ kind: "type", text })));
+  const own = Object.entries(types).flatMap(([name, periods]) => {
+    const type = names.known("type", name);
+    return type === undefined ? [] : [{ type, periods }];
+  });
+  const others = own.map(({ type }) => type);
+  return STATES.filter(isFinal).flatMap((state) => [
+    { state, type: null, others, ms: age(finishedMs[state]) },
+    ...own.map(({ type, periods }) => ({ state, type, others: [], ms: age(periods[state]) })),
+  ]);
+}
+
+export function age(ms: number): number {
+  return bounded(ms, AGE_MS_MAX);
+}
+
+const END: EndPlace = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
+
+/** Up to where there was nothing, and how far the second look has come before that. */
+interface Hand {
+  reached: EndPlace;
+  again: EndPlace;
+}
+
+class Hands {
+  readonly #known = new Map<string, Hand>();
+
+  of(purpose: Purpose, { state, type }: Class): Hand {
+    const name = `${purpose}.${state}.${type}`;
+    const hand = this.#known.get(name) ?? { reached: START, again: START };
+    this.#known.set(name, hand);
+    return hand;
+  }
+}
+
+const keptFor = keptBy(() => ({ hands: new Hands(), rest: new Rest(LOOK_MS_MAX) }));
+
+interface Search extends Class {
+  readonly hand: Hand;
+}
+
+async function searchesOf(
+  session: Session,
+  purpose: Purpose,
+  periods: Periods,
+): Promise<readonly Search[]> {
+  const { hands } = keptFor(session);
+  const classes = await classesOf(session, periods);
+  return classes.map((each) => ({ ...each, hand: hands.of(purpose, each) }));
+}
+
+/** A part of the order of ends of one class. */
+interface Stretch extends Class {
+  readonly from: EndPlace;
+  readonly end: EndPlace;
+}
+
+function behind({ hand, ...each }: Search): Stretch {
+  return { ...each, from: hand.again, end: hand.reached };
+}
+
+interface Looked extends Look {
+  /** Before the first job that was found, or up to where there was none. */
+  readonly stop: EndPlace;
+}
+
+async function lookThrough(
+  { read }: Session,
+  stretches: readonly Stretch[],
+  {
+    isFresh,
+    limit,
+    depth,
+  }: { readonly isFresh: boolean; readonly limit: number; readonly depth: number },
+): Promise<readonly Looked[]> {
+  const ages = stretches.map(({ state, type, others, ms, from, end }, turn) => ({
+    turn,
+    state: stateCodec.code[state],
+    ms,
+    type,
+    others,
+    from_at: from.at,
+    from_key: from.key,
+    end_at: end.at,
+    end_key: end.key,
+  }));
+  const rows = await read.all("outlived_keys", {
+    ages: JSON.stringify(ages),
+    fresh: isFresh,
+    limit,
+    depth,
+  });
+  return stretches.map((_, turn) => {
+    const own = rows.filter((row) => row.turn === turn);
+    const jobs = own.filter((row) => row.is_found).map(({ at, key }) => ({ at, key }));
+    const last = own.find((row) => !row.is_found);
+    const reached = { at: last?.at ?? 0, key: last?.key ?? 0 };
+    const [first] = jobs;
+    const stop = first === undefined ? reached : { at: first.at, key: first.key - 1 };
+    return { jobs, stop, far: last?.is_cut === true ? reached : null };
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * Exclusive names: the concurrency keys of jobs that run, and the names that runs take for their
+ * units. One row per taken name; it goes with its run, or when the run gives it up.
+ *
+ * The end of a name is a matter of its row: whoever ends it locks it first and looks afterwards who
+ * was moved away for its sake. `hold`, which moves them, holds the row meanwhile.
+ */
+import type { JobId } from "../../../core/job.ts";
+import { exclusiveNames } from "../../shared/decode-notes.ts";
+import type { Occupation, OpenRun } from "../../store.ts";
+import { orNothing } from "../inspect/jobs.ts";
+import { keptBy } from "../database/session-state.ts";
+import { ownLease } from "./lease.ts";
+import { Rest } from "../../../lib/duty-cycle.ts";
+import { repeating } from "../database/retry.ts";
+import type { Session } from "../database/session.ts";
+import { texts } from "../database/values.ts";
+import type { Barriers } from "../database/rows-runs.ts";
+
+/** A look at all names that takes longer may take a twentieth of the time. */
+const LOOK_MS_MAX = 20;
+
+/** The lease is taken as a whole: no end of the run comes between the look and the names. */
+export async function occupy(
+  session: Session,
+  { lease, key, n }: OpenRun,
+  names: readonly string[],
+): Promise<Occupation> {
+  const wanted = texts(exclusiveNames(names));
+  return repeating(session.dice, () =>
+    session.transaction(async (transaction) => {
+      const runs = (await ownLease(transaction, lease)) ?? [];
+      const isOpen = runs.some((run) => {
+        return run.key === key && run.n === n && run.started_at !== null && !run.ended;
+      });
+      if (!isOpen) return { status: "stale" };
+      await transaction.run("occupy_slots", { key, n, names: wanted });
+      const rows = await transaction.all("names_of_run", { key, n, names: wanted });
+      const had = new Set(rows.map(({ name }) => name));
+      return { status: "done", names: [...new Set(names)].filter((name) => had.has(name)) };
+    }),
+  );
+}
+
+export async function occupant(
+  { names, read }: Session,
+  tenant: string,
+  name: string,
+): Promise<JobId | null> {
+  const id = await names.id("tenant", tenant);
+  if (id === undefined) return null;
+  const row = await orNothing(read.get("occupant_of_name", { tenant: id, name }), undefined);
+  return row?.id ?? null;
+}
+
+/**
+ * Frees names that nobody has any more, and brings back the most urgent jobs of keys that are free.
+ * Answers how many. There are as many names as runs at most, or as their units.
+ */
+export async function releaseKeys(
+  session: Session,
+  { names, wanted }: Barriers,
+  limit: number,
+): Promise<number> {
+  const { write, dice, watcher } = session;
+  const looking = names
+    ? restOf(session).take(() => repeating(dice, () => write.get("free_dead_slots", { limit })))
+    : null;
+  const freed = (await looking)?.count ?? 0;
+  const moved = wanted ? await repeating(dice, () => write.run("release_keys", { limit })) : 0;
+  if (freed + moved > 0) watcher.wake("work");
+  return moved;
+}
+
+const restOf = keptBy(() => new Rest(LOOK_MS_MAX));

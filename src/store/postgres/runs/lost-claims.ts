@@ -1,0 +1,74 @@
+/**
+ * Claims whose answer was lost. The secret of a lease is made here, so whether such a claim took
+ * anything can be asked later: what bears the secret is its answer.
+ */
+import { systemClock } from "../../../lib/system.ts";
+import { isForSameSlots, newDoubt, type Doubt } from "../../shared/lost-claim.ts";
+import type { ClaimRequest, WorkerId } from "../../store.ts";
+import { keptBy } from "../database/session-state.ts";
+import type { Session } from "../database/session.ts";
+
+/** Longer than the answer to a statement is waited for: the server may have fallen behind. */
+const DOUBT_MS = 180_000;
+/** The rest after a question that found nothing; twice as long after each further one. */
+const REST_MS_MIN = 50;
+
+interface Times {
+  readonly begunAt: number;
+  readonly askAt: number;
+  readonly restMs: number;
+}
+
+export class Doubts {
+  readonly #monotonic: () => number;
+  readonly #times = new Map<Doubt, Times>();
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  add(request: ClaimRequest, secret: string): void {
+    const now = this.#monotonic();
+    this.#times.set(newDoubt(request, secret), { begunAt: now, askAt: now, restMs: REST_MS_MIN });
+  }
+
+  /**
+   * Claims that nobody has heard of and that are to be asked about before this one: of the same
+   * worker, either for a buffer, or for the same slots.
+   */
+  due(request: ClaimRequest): readonly Doubt[] {
+    if (this.#times.size === 0) return [];
+    const now = this.#monotonic();
+    const isDue = (doubt: Doubt, { askAt }: Times): boolean =>
+      askAt <= now &&
+      doubt.request.worker === request.worker &&
+      (doubt.request.buffer || isForSameSlots(doubt, request));
+    return [...this.#times].filter((entry) => isDue(...entry)).map(([doubt]) => doubt);
+  }
+
+  /** The store knows nothing of it, and after a while it never will. */
+  miss(doubt: Doubt): void {
+    const times = this.#times.get(doubt);
+    if (times === undefined) return;
+    const now = this.#monotonic();
+    const { begunAt, restMs } = times;
+    if (now - begunAt > DOUBT_MS) this.#times.delete(doubt);
+    else this.#times.set(doubt, { begunAt, askAt: now + restMs, restMs: restMs * 2 });
+  }
+
+  settle(doubt: Doubt): void {
+    this.#times.delete(doubt);
+  }
+
+  /** The worker is gone, and asks no more. What it held is rescued by others. */
+  forget(worker: WorkerId): void {
+    for (const doubt of this.#times.keys()) {
+      if (doubt.request.worker === worker) this.#times.delete(doubt);
+    }
+  }
+}
+
+/** The doubts of an open store. */
+export const doubtsOf: (session: Session) => Doubts = keptBy(
+  () => new Doubts(() => systemClock.monotonic()),
+);

@@ -1,0 +1,95 @@
+/**
+ * Named queries through somebody else's driver. Drivers and their settings differ in how they take
+ * lists, nulls, JSON and big numbers, and in what they make of an answer; all of them carry text.
+ * So every parameter goes as text and is cast by the server, and every answer comes back as one
+ * text of JSON. No statement has a name, and nothing is set.
+ */
+import { queries, type QueryParameters } from "../database/queries.gen.ts";
+import { inSchema, type Sql } from "../database/statements.ts";
+import { idFromUuid } from "../../../core/ids.ts";
+
+/** A statement in pieces: between two of them stands the value of the same number. */
+export interface Statement {
+  readonly pieces: readonly string[];
+  readonly values: readonly (string | null)[];
+}
+
+/** Runs a statement in a caller's transaction and answers its rows. */
+export type Run = (statement: Statement) => Promise<readonly object[]>;
+
+interface Installation {
+  readonly schema: string;
+  /** The instant that a test brings, or null: then the server's clock decides. */
+  readonly now: string | null;
+}
+
+type QueryName = keyof QueryParameters;
+type Value = string | number | boolean | null;
+
+export function foreignSql(run: Run, { schema, now }: Installation): Sql {
+  const send = (name: QueryName, parameters: object, isAsked: boolean): ReturnType<Run> => {
+    const text = isAsked ? asJson(queries[name].text) : queries[name].text;
+    const bag: Readonly<Record<string, Value>> = { now, ...parameters };
+    return run(statementOf(text, schema, (index) => bag[queries[name].parameters[index] ?? ""]));
+  };
+  const all = async (name: QueryName, parameters: object): Promise<any[]> => {
+    const [row] = await send(name, parameters, true);
+    const answer: unknown = Object.values(row ?? {})[0];
+    if (typeof answer !== "string") throw new Error("the transaction gave no answer");
+    const rows: object[] = JSON.parse(answer);
+    return rows.map(decoded);
+  };
+  return {
+    all,
+    run: async (name, parameters) => (await send(name, parameters, false)).length,
+    get: async (name, parameters) => (await all(name, parameters))[0],
+    tuples: async (name, parameters) =>
+      (await all(name, parameters)).map((row: object): any => Object.values(row)),
+  };
+}
+
+/** The main statement begins at the beginning of a line; before it come the parts of its WITH. */
+const MAIN = /^(SELECT|INSERT|DELETE)\b/m;
+
+/** The same statement with all of its rows in one text. */
+function asJson(text: string): string {
+  const start = text.search(MAIN);
+  const before = text.slice(0, start).trimEnd();
+  const head = before === "" ? "WITH" : `${before},`;
+  return `${head} answer AS (${text.slice(start)})
+SELECT coalesce(json_agg(answer), '[]')::text AS answer FROM answer`;
+}
+
+function statementOf(
+  text: string,
+  schema: string,
+  valueAt: (index: number) => Value | undefined,
+): Statement {
+  // Every second part is the number of a parameter.
+  const parts = text.split(/\$(\d+)(?=::)/);
+  const pieces = parts
+    .filter((_, index) => index % 2 === 0)
+    .map((piece, index) => inSchema(index === 0 ? piece : `::text${piece}`, schema));
+  const values = parts
+    .filter((_, index) => index % 2 === 1)
+    .map((number) => valueAt(Number(number) - 1) ?? null)
+    .map((value) => (value === null ? null : String(value)));
+  return { pieces, values };
+}
+
+const IDS = new Set(["id", "job_id", "seeker", "holder", "later", "scheduled", "ids"]);
+
+/** A row as the store's own driver would have given it. */
+function decoded(row: object): object {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]: [string, unknown]) => {
+      if (column === "payload" && value !== null) return [column, JSON.stringify(value)];
+      return [column, IDS.has(column) ? withIds(value) : value];
+    }),
+  );
+}
+
+function withIds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withIds);
+  return typeof value === "string" ? idFromUuid(value) : value;
+}

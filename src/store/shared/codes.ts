@@ -1,0 +1,111 @@
+/**
+ * The small integers that stand for words in both databases. Never renumber: rows outlive releases.
+ */
+import type { ErrorClass, State } from "../../core/job.ts";
+import type { OutcomeName, RunFacts } from "../../core/outcome.ts";
+import type { LogLevel, UnitRecord } from "../types/notes.ts";
+import type { DeadLetter, EventKind } from "../store.ts";
+
+interface Codec<Word extends string> {
+  readonly code: Readonly<Record<Word, number>>;
+  word(code: number): Word;
+}
+
+export const stateCodec: Codec<State> = codec({
+  scheduled: 1,
+  queued: 2,
+  running: 3,
+  completed: 4,
+  completed_with_errors: 5,
+  failed: 6,
+  cancelled: 7,
+});
+
+export const outcomeCodec: Codec<OutcomeName> = codec({
+  succeeded: 1,
+  failed: 2,
+  timed_out: 3,
+  crashed: 4,
+  cancelled: 5,
+  interrupted: 6,
+  snoozed: 7,
+});
+
+export const errorClassCodec: Codec<ErrorClass> = codec({
+  transient: 1,
+  retryable: 2,
+  non_retryable: 3,
+  rate_limited: 4,
+});
+
+export const eventCodec: Codec<EventKind> = codec({
+  "job:enqueued": 1,
+  "job:started": 2,
+  "job:completed": 3,
+  "job:retrying": 4,
+  "job:failed": 5,
+  "job:cancelled": 6,
+  "job:deleted": 7,
+  "job:progress": 8,
+  "job:phase:completed": 9,
+  "job:stale": 10,
+});
+
+export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({
+  type: 1,
+  tenant: 2,
+  lane: 3,
+  category: 4,
+});
+
+export type NameKind = keyof typeof nameCodec.code;
+
+export const deadLetterCodec: Codec<DeadLetter["status"]> = codec({
+  pending_review: 1,
+  acknowledged: 2,
+  reprocessed: 3,
+  discarded: 4,
+});
+
+export const unitCodec: Codec<UnitRecord["state"]> = codec({
+  running: 1,
+  completed: 2,
+  failed: 3,
+});
+
+export const logLevelCodec: Codec<LogLevel> = codec({ debug: 1, info: 2, warn: 3, error: 4 });
+
+/** What `blocked.gate` says where it is not the name of a closed gate. */
+export const GATE_AFTER = 0;
+export const GATE_KEY = -1;
+
+/** Bits of `job.flags`. */
+const FLAG_FAIL_ORPHAN = 1;
+const FLAG_SUPERVISED = 2;
+
+type FlaggedPolicy = Pick<RunFacts, "onOrphan" | "retryOwner">;
+
+export function flagsOf({ onOrphan, retryOwner }: FlaggedPolicy): number {
+  const orphan = onOrphan === "fail" ? FLAG_FAIL_ORPHAN : 0;
+  return orphan | (retryOwner === "supervisor" ? FLAG_SUPERVISED : 0);
+}
+
+export function policyOfFlags(flags: number): FlaggedPolicy {
+  return {
+    onOrphan: (flags & FLAG_FAIL_ORPHAN) === 0 ? "retry" : "fail",
+    retryOwner: (flags & FLAG_SUPERVISED) === 0 ? "queue" : "supervisor",
+  };
+}
+
+function codec<Word extends string>(code: Readonly<Record<Word, number>>): Codec<Word> {
+  const words = new Map<number, Word>();
+  for (const word in code) words.set(code[word], word);
+  return {
+    code,
+    word(number) {
+      const word = words.get(number);
+      if (word === undefined) throw new RangeError(`unknown code ${number}`);
+      return word;
+    },
+  };
+}

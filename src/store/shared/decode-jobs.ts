@@ -1,0 +1,245 @@
+/** Rows as the port shows them. Both databases deliver the same columns, with ids of the house. */
+import type { JobId } from "../../core/job.ts";
+import type { Fault } from "../../core/outcome.ts";
+import {
+  deadLetterCodec,
+  errorClassCodec,
+  GATE_AFTER,
+  GATE_KEY,
+  outcomeCodec,
+  policyOfFlags,
+  stateCodec,
+  type NameKind,
+} from "./codes.ts";
+import type {
+  AttemptRecord,
+  DeadLetter,
+  GateName,
+  HeldBy,
+  JobFacts,
+  JobRecord,
+  JobSpec,
+} from "../types/records.ts";
+import type { WorkerId } from "../types/jobs-and-runs.ts";
+
+/** Names by the ids that the tables have for them. */
+interface KnownNames {
+  text(id: number): string;
+  name(id: number): { readonly kind: NameKind; readonly text: string };
+}
+
+/** What was asked for; a name is an id here, or a text where the query looked it up. */
+export interface StoredSpec<Name extends number | string> {
+  readonly id: JobId;
+  readonly type: Name;
+  readonly tenant: Name;
+  readonly lane: Name;
+  readonly category: Name | null;
+  readonly priority: number;
+  readonly payload: string | null;
+  readonly payload_version: string | null;
+  readonly correlation: string | null;
+  readonly parent: JobId | null;
+  readonly retry_of: JobId | null;
+  readonly concurrency: string | null;
+  readonly idempotency: string | null;
+  readonly dedup: string | null;
+  readonly webhook: string | null;
+  readonly flags: number;
+  readonly tags: string | null;
+  readonly created_by: string | null;
+  readonly created_at: number;
+  readonly run_at: number;
+  readonly max_attempts: number;
+  readonly timeout_ms: number | null;
+}
+
+export interface StoredJob extends StoredSpec<number> {
+  readonly key: number;
+  readonly state: number;
+  readonly next_run_at: number | null;
+  readonly tries: number;
+  readonly crashes: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+  readonly result: string | null;
+  readonly error: string | null;
+  readonly cancel_reason: string | null;
+  readonly gate: number | null;
+  readonly is_stale: boolean;
+  readonly cancel_requested: boolean;
+  readonly phase: string | null;
+  readonly overall: number | null;
+}
+
+export type StoredFacts = Pick<
+  StoredJob,
+  "key" | "type" | "state" | "tries" | "next_run_at" | "finished_at" | "error"
+>;
+
+export interface StoredAttempt {
+  readonly n: number;
+  readonly tries: number;
+  readonly crashes: number;
+  readonly fence: number | null;
+  readonly worker: WorkerId | null;
+  readonly claimed_at: number | null;
+  readonly started_at: number | null;
+  readonly finished_at: number;
+  readonly outcome: number;
+  readonly error_class: number | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+  readonly next_run_at: number | null;
+}
+
+export interface StoredLetter {
+  readonly id: JobId;
+  readonly type: number;
+  readonly tenant: number;
+  readonly status: number;
+  readonly error: string;
+  readonly attempts: number;
+  readonly died_at: number;
+  readonly reviewed_by: string | null;
+  readonly reviewed_at: number | null;
+  readonly notes: string | null;
+  readonly successor: JobId | null;
+  readonly spec: string;
+}
+
+export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
+  return {
+    key: row.key,
+    state: stateCodec.word(row.state),
+    ...jobSpec(inWords(names, row)),
+    runAt: row.next_run_at,
+    attempts: row.tries,
+    crashes: row.crashes,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    result: row.result,
+    fault: faultOf(row.error),
+    phase: row.phase,
+    overall: row.overall,
+    cancelReason: row.cancel_reason,
+    heldBy: heldBy(names, row),
+    isStale: row.is_stale,
+    cancelRequested: row.cancel_requested,
+  };
+}
+
+export function jobFacts(names: KnownNames, row: StoredFacts): JobFacts {
+  return {
+    type: names.text(row.type),
+    state: stateCodec.word(row.state),
+    attempts: row.tries,
+    runAt: row.next_run_at,
+    finishedAt: row.finished_at,
+    fault: faultOf(row.error),
+  };
+}
+
+/** The same with names that make sense outside of the database. */
+export function inWords(names: KnownNames, row: StoredSpec<number>): StoredSpec<string> {
+  return {
+    ...row,
+    type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    lane: names.text(row.lane),
+    category: row.category === null ? null : names.text(row.category),
+  };
+}
+
+export function jobSpec(row: StoredSpec<string>): JobSpec {
+  return {
+    id: row.id,
+    type: row.type,
+    tenant: row.tenant,
+    lane: row.lane,
+    category: row.category,
+    priority: row.priority,
+    payload: row.payload,
+    payloadVersion: row.payload_version,
+    correlationId: row.correlation ?? row.id,
+    parentId: row.parent,
+    retryOf: row.retry_of,
+    concurrencyKey: row.concurrency,
+    idempotencyKey: row.idempotency,
+    dedupKey: row.dedup,
+    webhookUrl: row.webhook,
+    ...policyOfFlags(row.flags),
+    tags: tagsOf(row.tags),
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    scheduledAt: row.run_at,
+    maxAttempts: row.max_attempts,
+    timeoutMs: row.timeout_ms,
+  };
+}
+
+export function deadLetterRecord(names: KnownNames, row: StoredLetter): DeadLetter {
+  const fault: Fault = JSON.parse(row.error);
+  return {
+    id: row.id,
+    type: names.text(row.type),
+    tenant: names.text(row.tenant),
+    status: deadLetterCodec.word(row.status),
+    fault,
+    attempts: row.attempts,
+    diedAt: row.died_at,
+    reviewedBy: row.reviewed_by,
+    reviewedAt: row.reviewed_at,
+    notes: row.notes,
+    successor: row.successor,
+    spec: row.spec,
+  };
+}
+
+export function attemptRecord(row: StoredAttempt): AttemptRecord {
+  return {
+    n: row.n,
+    tries: row.tries,
+    crashes: row.crashes,
+    fence: row.fence,
+    worker: row.worker,
+    claimedAt: row.claimed_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    outcome: outcomeCodec.word(row.outcome),
+    errorClass: row.error_class === null ? null : errorClassCodec.word(row.error_class),
+    fault: faultOf(row.error),
+    reason: row.reason,
+    nextRunAt: row.next_run_at,
+  };
+}
+
+/** What holds a job back that lies in `blocked`. */
+function heldBy(names: KnownNames, { gate, concurrency }: StoredJob): HeldBy | null {
+  if (gate === null) return null;
+  if (gate === GATE_AFTER) return { kind: "after" };
+  if (gate === GATE_KEY) return { kind: "key", name: concurrency ?? "" };
+  return gateName(names.name(gate));
+}
+
+/** The public name of a gate. */
+export function gateName({
+  kind,
+  text,
+}: {
+  readonly kind: NameKind;
+  readonly text: string;
+}): GateName {
+  if (kind === "category") throw new Error(`a category cannot be a gate: ${text}`);
+  return { kind, name: text };
+}
+
+export function tagsOf(json: string | null): Readonly<Record<string, string>> {
+  const tags: Record<string, string> = json === null ? {} : JSON.parse(json);
+  return tags;
+}
+
+export function faultOf(json: string | null): Fault | null {
+  const fault: Fault | null = json === null ? null : JSON.parse(json);
+  return fault;
+}

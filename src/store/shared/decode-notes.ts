@@ -1,0 +1,184 @@
+/** What notes mean for the tables, and the rows of these as the port shows them. */
+import { MillraceError } from "../../core/errors.ts";
+import type { JobId, JsonText } from "../../core/job.ts";
+import type { Fault } from "../../core/outcome.ts";
+import { logLevelCodec, outcomeCodec, unitCodec } from "./codes.ts";
+import { faultOf } from "./decode-jobs.ts";
+import {
+  LOG_LINES_MAX,
+  MOVES_MAX,
+  UNITS_MAX,
+  type JobMemory,
+  type JobProgress,
+  type LogLine,
+  type LogRecord,
+  type NoteBody,
+  type PhaseResult,
+  type RunProgress,
+  type UnitCount,
+  type UnitEnd,
+  type UnitHolder,
+  type UnitMove,
+  type UnitName,
+  type UnitRecord,
+} from "../types/notes.ts";
+import type { PhaseDetail, ProgressDetail } from "../types/records.ts";
+
+/** A unit on its way into its table. */
+export interface UnitRow extends UnitName {
+  readonly state: number;
+  readonly result: JsonText | null;
+  readonly error: JsonText | null;
+}
+
+/** Moves as rows. Of two that speak of one unit the last counts; too many are refused. */
+export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
+  if (moves.length > MOVES_MAX) {
+    throw new MillraceError(
+      "STORE_REFUSED",
+      `a note moves at most ${MOVES_MAX} units, not ${moves.length}`,
+    );
+  }
+  const last = new Map(moves.map((move) => [JSON.stringify([move.phase, move.unit]), move]));
+  return [...last.values()].map(({ phase, unit, to }) => ({
+    phase,
+    unit,
+    state: unitCodec.code[to.state],
+    result: to.state === "completed" ? to.result : null,
+    error: to.state === "failed" ? JSON.stringify(to.fault) : null,
+  }));
+}
+
+/** The answer to a unit more than a phase may have. */
+export function crowdedError(phase: string): MillraceError {
+  const where = phase === "" ? "a job without phases" : `the phase ${phase}`;
+  return new MillraceError("STORE_REFUSED", `${where} has at most ${UNITS_MAX} units`);
+}
+
+/** Exclusive names of one call, each once and in the one order in which all callers take them. */
+export function exclusiveNames(names: readonly string[]): readonly string[] {
+  if (names.length > MOVES_MAX) {
+    throw new MillraceError(
+      "STORE_REFUSED",
+      `a run takes or gives up at most ${MOVES_MAX} names at once, not ${names.length}`,
+    );
+  }
+  return [...new Set(names)].toSorted();
+}
+
+/** A line on its way into the log; its number counts from the first of the note. */
+export interface LogRow {
+  readonly turn: number;
+  readonly at: number;
+  readonly level: number;
+  readonly message: string;
+  readonly fields: JsonText | null;
+}
+
+/** Lines as rows. Those that more lines of the same note would push out again are left out. */
+export function logRows(lines: readonly LogLine[]): readonly LogRow[] {
+  const first = Math.max(0, lines.length - LOG_LINES_MAX);
+  return lines.slice(first).map(({ at, level, message, fields }, index) => ({
+    turn: first + index + 1,
+    at,
+    level: logLevelCodec.code[level],
+    message,
+    fields,
+  }));
+}
+
+/** True when losing it with the power would cost nothing but the last percent and log lines. */
+export function isOnlyProgress(note: NoteBody): boolean {
+  const { afresh, units, completed, vacates, children } = note;
+  const isEmpty = (list: readonly unknown[] = []): boolean => list.length === 0;
+  const isSaid = afresh === true || completed !== undefined;
+  return !isSaid && isEmpty(units) && isEmpty(vacates) && isEmpty(children);
+}
+
+export function progressDetail({ phase, percent, overall, data }: RunProgress): JsonText {
+  const detail: ProgressDetail = { phase, percent, overall, data };
+  return JSON.stringify(detail);
+}
+
+export function phaseDetail({ name }: PhaseResult): JsonText {
+  const detail: PhaseDetail = { phase: name };
+  return JSON.stringify(detail);
+}
+
+/** The last run of a job that told any progress; without one, nothing but the last outcome. */
+export interface StoredProgress {
+  readonly phase: string | null;
+  readonly phases: JsonText | null;
+  readonly percent: number | null;
+  readonly overall: number | null;
+  readonly data: JsonText | null;
+  readonly at: number | null;
+  readonly last_outcome: number | null;
+}
+
+export function jobProgress(
+  row: StoredProgress,
+  phases: readonly PhaseResult[],
+  units: readonly UnitCount[],
+): JobProgress {
+  const { at, last_outcome: outcome } = row;
+  const lastOutcome = outcome === null ? null : outcomeCodec.word(outcome);
+  return { progress: runProgress(row), at, lastOutcome, phases, units };
+}
+
+function runProgress({ phase, phases, percent, overall, data }: StoredProgress) {
+  if (phases === null || percent === null || overall === null) return null;
+  const names: readonly string[] = JSON.parse(phases);
+  return { phase, phases: names, percent, overall, data };
+}
+
+export interface StoredUnit extends UnitRow {
+  readonly n: number;
+  readonly at: number;
+}
+
+export function unitRecord({ phase, unit, state, result, error, n, at }: StoredUnit): UnitRecord {
+  return { phase, unit, state: unitCodec.word(state), result, fault: faultOf(error), n, at };
+}
+
+/** What there is besides the rows themselves. */
+export interface StoredMemory {
+  /** How many units failed, by phase, as JSON. */
+  readonly failed: string | null;
+  readonly tries: number | null;
+}
+
+export function jobMemory(
+  { failed, tries }: StoredMemory,
+  phases: readonly PhaseResult[],
+  units: readonly UnitRow[],
+): JobMemory {
+  const ended = units.map(({ phase, unit, result, error }) => ({
+    phase,
+    unit,
+    end: unitEnd(result, faultOf(error)),
+  }));
+  return { phases, units: ended, failedUnits: JSON.parse(failed ?? "{}"), tries };
+}
+
+function unitEnd(result: JsonText | null, fault: Fault | null): UnitEnd {
+  return fault === null ? { state: "completed", result } : { state: "failed", fault };
+}
+
+export interface StoredLog extends Omit<LogRow, "turn"> {
+  readonly line: number;
+  readonly n: number;
+}
+
+export function logRecord({ line, n, at, level, message, fields }: StoredLog): LogRecord {
+  return { line, n, at, level: logLevelCodec.word(level), message, fields };
+}
+
+export interface StoredHolder extends UnitName {
+  readonly id: JobId;
+  readonly at: number;
+}
+
+export function unitHolder({ id, phase, unit, at }: StoredHolder): UnitHolder {
+  return { job: id, phase, unit, at };
+}

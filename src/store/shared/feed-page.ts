@@ -1,0 +1,69 @@
+/** A page of the feed, put together: its rows name keys, readers know jobs by their ids. */
+import type { JobId, JsonText } from "../../core/job.ts";
+import { eventCodec } from "./codes.ts";
+import type { EventKind, FeedEntry, JobFacts } from "../types/records.ts";
+import type { JobKey } from "../types/jobs-and-runs.ts";
+
+/** Rows in one answer. */
+export const FEED_ROWS_MAX = 1_000;
+/** Jobs that one answer names, and those of one whose facts are looked up. One row may do alone. */
+const JOBS_MAX = 10_000;
+const JOBS_WITH_FACTS_MAX = 1_000;
+
+export const NO_KINDS: ReadonlySet<EventKind> = new Set();
+
+interface StoredEvent {
+  readonly position: number;
+  readonly kind: number;
+  readonly at: number;
+  readonly keys: readonly JobKey[];
+  /** Of jobs that are gone. */
+  readonly ids: readonly JobId[];
+  readonly details: readonly JsonText[] | null;
+}
+
+/** What the rows of a page name, as found. */
+interface Found {
+  readonly ids: ReadonlyMap<JobKey, JobId>;
+  readonly facts: ReadonlyMap<JobKey, JobFacts>;
+}
+
+/** The first rows, until they name more jobs than one answer should. */
+export function pageOf(
+  rows: readonly StoredEvent[],
+  about: ReadonlySet<EventKind>,
+): readonly StoredEvent[] {
+  const sizeMax = about.size === 0 ? JOBS_MAX : JOBS_WITH_FACTS_MAX;
+  let size = 0;
+  return rows.filter(({ keys, ids }, index) => {
+    size += keys.length + ids.length;
+    return index === 0 || size <= sizeMax;
+  });
+}
+
+/** The jobs of which more is asked for. */
+export function keysAbout(
+  page: readonly StoredEvent[],
+  about: ReadonlySet<EventKind>,
+): readonly JobKey[] {
+  const keys = page.flatMap((row) => (about.has(eventCodec.word(row.kind)) ? row.keys : []));
+  return [...new Set(keys)];
+}
+
+export function feedEntry(
+  row: StoredEvent,
+  { ids, facts }: Found,
+  about: ReadonlySet<EventKind>,
+): FeedEntry {
+  const { position, at, keys, details } = row;
+  const kind = eventCodec.word(row.kind);
+  const here = keys.filter((key) => ids.has(key));
+  return {
+    position,
+    kind,
+    at,
+    jobs: [...row.ids, ...here.map((key) => ids.get(key)!)],
+    details: details?.filter((_, index) => ids.has(keys[index] ?? 0)) ?? null,
+    ...(about.has(kind) ? { facts: here.map((key) => facts.get(key) ?? null) } : {}),
+  };
+}

@@ -1,0 +1,31 @@
+/** Which migrations a database still needs. Shared by both stores; applying them is theirs. */
+import { MillraceError } from "../../core/errors.ts";
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** The migrations after `current`, oldest first. A database from a newer release is refused. */
+export function pendingMigrations(
+  migrations: readonly Migration[],
+  current: number,
+): readonly Migration[] {
+  if (current > newestOf(migrations)) throw newerError(migrations, current);
+  return migrations.filter((migration) => migration.version > current);
+}
+
+export function newestOf(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
+/** The database belongs to a newer release, which does not let this one in. */
+export function newerError(migrations: readonly Migration[], found: number): MillraceError {
+  const known = newestOf(migrations);
+  return new MillraceError(
+    "STORE_NEWER",
+    `the database has schema version ${found}, this release of Millrace knows up to ${known}`,
+    { details: { found, known } },
+  );
+}

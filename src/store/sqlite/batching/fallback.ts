@@ -1,0 +1,50 @@
+/** Parts of a verb that may be undone by themselves. */
+import { isRefused } from "../database/errors.ts";
+import type { Session } from "../database/session.ts";
+
+/** Halves what is refused until the bad ones stand alone. */
+export function inParts<Item, Answer>(
+  session: Session,
+  items: readonly Item[],
+  work: (items: readonly Item[]) => readonly Answer[],
+  refused: (item: Item, error: unknown) => Answer,
+): readonly Answer[] {
+  if (items.length === 0) return [];
+  const answers = unlessRefused<readonly Answer[] | null>(
+    session,
+    () => work(items),
+    (error) => (items.length === 1 ? items.map((item) => refused(item, error)) : null),
+  );
+  if (answers !== null) return answers;
+  const middle = Math.ceil(items.length / 2);
+  return [
+    ...inParts(session, items.slice(0, middle), work, refused),
+    ...inParts(session, items.slice(middle), work, refused),
+  ];
+}
+
+/**
+ * Runs a part of a verb. When the database does not take a value in it, the part alone is undone,
+ * with its words to the feed and the names it met, and `refused` answers instead.
+ */
+function unlessRefused<Answer>(
+  session: Session,
+  work: () => Answer,
+  refused: (error: unknown) => Answer,
+): Answer {
+  const { sql, names, tidings } = session;
+  const mark = tidings.mark();
+  sql.run("save_part", {});
+  try {
+    const answer = work();
+    sql.run("keep_part", {});
+    return answer;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    sql.run("undo_part", {});
+    sql.run("keep_part", {});
+    tidings.dropSince(mark);
+    names.forget();
+    return refused(error);
+  }
+}

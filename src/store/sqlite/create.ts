@@ -1,0 +1,81 @@
+/**
+ * How the house makes the embedded store: with every verb, and with time and chance replaceable.
+ */
+import type { Clock, Dice } from "../../core/clock.ts";
+import { MillraceError } from "../../core/errors.ts";
+import { shown } from "../../core/text.ts";
+import { systemClock, systemDice } from "../../lib/system.ts";
+import { SqliteJobStore } from "./store.ts";
+
+export { migrationScripts } from "./database/connection.ts";
+export { migrations } from "./database/queries.gen.ts";
+
+/** What `sqliteStore` takes. */
+export interface SqliteOptions {
+  /**
+   * The database file, made when it does not exist; `:memory:` for one that dies with the process.
+   */
+  readonly path: string;
+  /**
+   * Allows a file that already holds the tables of another application. Default: refused. In this
+   * process that application must use `node:sqlite` as well: a library with a SQLite of its own,
+   * such as better-sqlite3, does not see the locks, and commits would be lost.
+   */
+  readonly shared?: boolean;
+}
+
+/** The ports that tests and simulations replace. */
+export interface SqlitePorts {
+  readonly clock?: Clock;
+  readonly dice?: Dice;
+}
+
+/** Checks the options and makes a store that is not open yet. */
+export function makeSqliteStore(options: SqliteOptions, ports: SqlitePorts = {}): SqliteJobStore {
+  checkOptions(options);
+  return new SqliteJobStore({
+    path: options.path,
+    shared: options.shared ?? false,
+    clock: ports.clock ?? systemClock,
+    dice: ports.dice ?? systemDice,
+    // Another thread has neither this memory nor a replaced clock.
+    thread: canBeShared(options, ports) ? { module: import.meta.url, options } : null,
+  });
+}
+
+/**
+ * How another thread opens the same file.
+ *
+ * @public by its name: the thread imports this module by the address in `thread`.
+ */
+export function makeThreadStore(options: SqliteOptions): SqliteJobStore {
+  return makeSqliteStore(options);
+}
+
+function canBeShared({ path }: SqliteOptions, { clock }: SqlitePorts): boolean {
+  return path !== ":memory:" && clock === undefined;
+}
+
+function checkOptions(options: SqliteOptions): void {
+  const known = ["path", "shared"];
+  if (typeof options !== "object" || options === null) {
+    throw invalid(`sqliteStore takes { path }, not ${shown(options)}`);
+  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`sqliteStore has no option "${unknown}"; it has ${known.join(" and ")}`);
+  }
+  if (typeof options.path !== "string" || options.path === "") {
+    throw invalid(`path must be a file name such as "./millrace.db", not ${shown(options.path)}`);
+  }
+  if (options.path.startsWith("file:")) {
+    throw invalid(`path must be a plain file name, not the address ${shown(options.path)}`);
+  }
+  if (options.shared !== undefined && typeof options.shared !== "boolean") {
+    throw invalid(`shared must be true or false, not ${shown(options.shared)}`);
+  }
+}
+
+function invalid(message: string): MillraceError {
+  return new MillraceError("OPTION_INVALID", message);
+}

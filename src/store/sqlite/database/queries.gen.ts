@@ -1,0 +1,954 @@
+// Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
+
+export const migrations: readonly { version: number; name: string; sql: string }[] = [
+  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a\n-- state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are\n-- the keys whose run has no ledger row. `starts` says how long after the claim each run began, null\n-- while it only lies in the worker's buffer; `ranks` are lengths after the first of them. A lease\n-- ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a wait that somebody ended by hand.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- What never started may be cancelled, or failed by an operator, who says why.\n    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\n-- `types`, `lanes`, `slots` and `tenant` say what it takes: for people, no claim looks at them.\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),\n    lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),\n    slots      INTEGER NOT NULL CHECK (slots >= 0),\n    tenant     TEXT,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\n-- It names jobs by their keys; those that retention has removed can only be named by their ids.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error       TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts    INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at     INTEGER NOT NULL,\n    reviewed_by TEXT,\n    reviewed_at INTEGER,\n    notes       TEXT,\n    successor   BLOB    CHECK (length(successor) = 16),\n    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),\n    -- Somebody has looked at it exactly when it is no longer pending.\n    CHECK ((status = 1) = (reviewed_by IS NULL)),\n    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),\n    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),\n    CHECK ((status = 3) = (successor IS NOT NULL))\n) STRICT, WITHOUT ROWID;\n\n-- What a filter looks at stands in the index, so that a page reads only the letters it shows.\nCREATE INDEX millrace_dead_letter_died\n    ON millrace_dead_letter (died_at, id, status, type, tenant);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
+  {"version":2,"name":"0002_pipelines","sql":"-- What a run writes about itself while it goes on: how far it has come, the phases that it has\n-- completed, and its units. The state of a phase is not stored: it follows from these and from the\n-- state of the job.\n\n-- One row per job that has told any progress, from its last run that did.\nCREATE TABLE millrace_run (\n    key     INTEGER PRIMARY KEY,\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),\n    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),\n    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),\n    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),\n    data    TEXT    CHECK (json_valid(data)),\n    at      INTEGER NOT NULL\n) STRICT;\n\n-- One row per phase that has ended well, by the run that completed it: 0 when it was taken over\n-- from the job that this one repeats.\nCREATE TABLE millrace_phase (\n    key    INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    result TEXT    CHECK (json_valid(result)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, name)\n) STRICT, WITHOUT ROWID;\n\n-- One row per unit, by the run that moved it last, or 0. State 1 is in progress.\nCREATE TABLE millrace_unit (\n    key    INTEGER NOT NULL,\n    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),\n    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),\n    result TEXT    CHECK (json_valid(result)),\n    error  TEXT    CHECK (json_valid(error)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, phase, unit),\n    CHECK ((state = 3) = (error IS NOT NULL)),\n    CHECK (result IS NULL OR state = 2)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;\n\n-- The feed learns more kinds, and details: one for each job that it names. Positions go on where\n-- they were, also when every entry has outlived its time.\nCREATE TABLE millrace_feed (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    details  TEXT    CHECK (json_type(details) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nINSERT INTO sqlite_sequence (name, seq)\nSELECT 'millrace_feed', seq FROM sqlite_sequence WHERE name = 'millrace_event';\nINSERT INTO millrace_feed (position, kind, at, keys, ids)\nSELECT position, kind, at, keys, ids FROM millrace_event;\nDROP TABLE millrace_event;\nALTER TABLE millrace_feed RENAME TO millrace_event;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n"},
+  {"version":3,"name":"0003_flows","sql":"-- Who has an exclusive name, which jobs wait for others, what handlers have logged, and which jobs\n-- will be removed soon.\n\n-- One row per name that is taken: the concurrency key of a job that runs, or a name that a run has\n-- taken for one of its units. A tenant has one space for both. A row goes with its run.\nCREATE TABLE millrace_slot (\n    tenant INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),\n    job    INTEGER NOT NULL,\n    n      INTEGER NOT NULL CHECK (n >= 1),\n    PRIMARY KEY (tenant, name)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_slot_job ON millrace_slot (job);\n\n-- What runs already has its key from now on; of two that run under one, the first.\nINSERT OR IGNORE INTO millrace_slot (tenant, name, job, n)\nSELECT job.tenant, job.concurrency, job.key, run.value\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nJOIN millrace_job AS job ON job.key = claimed.value\nWHERE job.concurrency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = job.key AND ended.n = run.value\n  )\nORDER BY lease.number;\n\n-- Jobs whose key is taken lie behind gate -1. The most urgent of each key goes first.\nCREATE INDEX millrace_blocked_key\n    ON millrace_blocked (tenant, concurrency, priority, rank, key)\n    WHERE gate = -1;\n\n-- One row per job that a job waits for; such a job lies behind gate 0. `tolerant`: it runs also\n-- when that one fails.\nCREATE TABLE millrace_need (\n    job      INTEGER NOT NULL,\n    needs    INTEGER NOT NULL,\n    tolerant INTEGER NOT NULL CHECK (tolerant IN (0, 1)),\n    PRIMARY KEY (job, needs)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_need_needs ON millrace_need (needs, job);\n\n-- Jobs that are over, and whose end those that wait for them have yet to hear of.\nCREATE TABLE millrace_ended (\n    key INTEGER PRIMARY KEY\n) STRICT;\n\n-- The newest lines of each job, numbered from its first. Level 1 is the least.\nCREATE TABLE millrace_log (\n    key     INTEGER NOT NULL,\n    line    INTEGER NOT NULL CHECK (line >= 1),\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    at      INTEGER NOT NULL,\n    level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),\n    message TEXT    NOT NULL,\n    fields  TEXT    CHECK (\n        CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE fields IS NULL END\n    ),\n    PRIMARY KEY (key, line)\n) STRICT, WITHOUT ROWID;\n\n-- Jobs that ended long ago, of which the feed has been told that they will be removed.\nCREATE TABLE millrace_stale (\n    key INTEGER PRIMARY KEY,\n    at  INTEGER NOT NULL\n) STRICT;\n\n-- A worker that knows nothing of names would run two jobs of one key.\nUPDATE millrace_meta SET value = '2' WHERE name = 'min_protocol';\n"},
+];
+
+/** The parameters of each named query, in the order in which they are bound. */
+export interface QueryParameters {
+  find_key: readonly ["id"];
+  insert_need: readonly ["job", "needs", "tolerant"];
+  set_rank_of_dependant: readonly ["rank", "key"];
+  has_needs: readonly ["job"];
+  delete_need: readonly ["job", "needs"];
+  delete_needs: readonly ["keys"];
+  insert_ended: readonly ["keys"];
+  insert_ended_parents: readonly ["job"];
+  next_ended: readonly [];
+  delete_ended: readonly ["key"];
+  dependants_of: readonly ["needs", "limit"];
+  take_dependant: readonly ["key"];
+  needs_after: readonly ["job", "needs", "limit"];
+  awaited_jobs: readonly ["id", "limit"];
+  worker_may_claim: readonly ["worker", "now"];
+  claim_candidates: readonly ["lane", "types", "tenants", "buffer", "now", "names", "first", "limit"];
+  delete_ready: readonly ["keys"];
+  ready_lanes: readonly [];
+  payload_sizes: readonly ["keys"];
+  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at"];
+  claimed_jobs: readonly ["keys"];
+  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
+  find_dead_letter: readonly ["id"];
+  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
+  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "id"];
+  insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
+  insert_tag: readonly ["name", "value", "key"];
+  insert_ready: readonly ["lane", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries", "crashes"];
+  insert_scheduled: readonly ["key", "run_at", "lane", "priority", "type", "tenant", "concurrency", "n", "tries", "crashes"];
+  find_body: readonly ["id"];
+  find_idempotency: readonly ["tenant", "key"];
+  insert_idempotency: readonly ["tenant", "key", "job_id", "body"];
+  find_successor: readonly ["retry_of"];
+  find_dedup: readonly ["tenant", "type", "key"];
+  insert_dedup: readonly ["tenant", "type", "key", "job"];
+  delete_dedup: readonly ["keys"];
+  append_event: readonly ["kind", "at", "keys", "ids", "details"];
+  lost_jobs: readonly ["limit"];
+  ownerless_leases: readonly ["limit"];
+  worker_is_known: readonly ["id"];
+  places_without_job: readonly ["limit"];
+  places_against_ledger: readonly ["limit"];
+  close_gate: readonly ["name", "until", "reason", "by"];
+  open_gate: readonly ["name"];
+  closed_gates: readonly ["now"];
+  open_gates: readonly ["now"];
+  delete_gate: readonly ["name"];
+  jobs_behind_gates: readonly ["lane", "depth", "now", "limit"];
+  insert_blocked: readonly ["key", "gate", "lane", "priority", "rank", "type", "tenant", "concurrency", "n", "tries", "crashes"];
+  blocked_keys: readonly ["gate", "limit"];
+  job_by_id: readonly ["id"];
+  job_by_key: readonly ["key"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  count_waiting: readonly ["max"];
+  count_ended: readonly ["state", "max"];
+  oldest_ready: readonly ["hops"];
+  keys_of_all: readonly ["before", "limit"];
+  keys_of_type: readonly ["type", "before", "limit"];
+  keys_of_tenant: readonly ["tenant", "before", "limit"];
+  keys_of_category: readonly ["category", "before", "limit"];
+  keys_of_correlation: readonly ["correlation", "before", "correlation_id", "limit"];
+  keys_of_parent: readonly ["parent", "before", "limit"];
+  keys_of_tag: readonly ["name", "value", "before", "limit"];
+  keys_of_final_state: readonly ["state", "before", "limit"];
+  keys_scheduled: readonly ["before", "limit"];
+  keys_ready: readonly ["before", "limit"];
+  keys_blocked: readonly ["before", "limit"];
+  keys_leased: readonly ["before", "limit"];
+  start_of_run: readonly ["key"];
+  attempts_of_job: readonly ["id"];
+  feed_end: readonly [];
+  feed_after: readonly ["position", "limit"];
+  ids_of_keys: readonly ["keys"];
+  facts_of_keys: readonly ["keys"];
+  two_leases: readonly ["limit"];
+  leases_against_ledger: readonly ["limit"];
+  places_against_job: readonly ["limit"];
+  overdue_promotions: readonly ["now", "limit"];
+  stale_dedup: readonly ["limit"];
+  unheld_dedup: readonly ["limit"];
+  shared_dedup: readonly ["limit"];
+  stale_cancel_requests: readonly ["limit"];
+  slots_without_run: readonly ["limit"];
+  runs_without_slot: readonly ["limit"];
+  waits_without_needs: readonly ["limit"];
+  needs_without_wait: readonly ["limit"];
+  failed_without_letter: readonly ["limit"];
+  letters_without_failure: readonly ["limit"];
+  runs_after_end: readonly ["limit"];
+  run_gaps: readonly ["limit"];
+  wrong_charges: readonly ["limit"];
+  ledger_without_job: readonly ["limit"];
+  tags_without_job: readonly ["limit"];
+  endless_idempotency: readonly ["limit"];
+  lost_idempotency: readonly ["limit"];
+  untold_changes: readonly ["limit"];
+  recount: readonly [];
+  find_lease: readonly ["number", "secret"];
+  lease_of_job: readonly ["key"];
+  lease_by_number: readonly ["number"];
+  set_starts: readonly ["starts", "number"];
+  set_lease_jobs: readonly ["keys", "ns", "ranks", "starts", "number"];
+  delete_lease: readonly ["number"];
+  last_runs: readonly ["keys"];
+  job_facts: readonly ["keys"];
+  last_line: readonly ["key"];
+  insert_log: readonly ["key", "line", "n", "at", "level", "message", "fields"];
+  trim_log: readonly ["key", "lines_max", "chars_max"];
+  log_after: readonly ["id", "after", "limit"];
+  newest_log: readonly ["id", "limit"];
+  insert_mark: readonly ["value"];
+  all_leases: readonly [];
+  delete_workers: readonly [];
+  find_name: readonly ["kind", "text"];
+  insert_name: readonly ["kind", "text"];
+  name_by_id: readonly ["id"];
+  forget_run: readonly ["key"];
+  forget_phases: readonly ["key"];
+  forget_units: readonly ["key"];
+  put_progress: readonly ["key", "n", "phase", "phases", "percent", "overall", "data", "at"];
+  move_unit: readonly ["n", "state", "result", "error", "at", "key", "phase", "unit"];
+  insert_unit: readonly ["key", "phase", "unit", "n", "state", "result", "error", "at"];
+  count_units: readonly ["key", "phase", "max"];
+  insert_phase: readonly ["key", "name", "n", "result", "at"];
+  take_over_phases: readonly ["key"];
+  take_over_units: readonly ["key"];
+  phases_of_job: readonly ["key"];
+  ended_units: readonly ["key"];
+  memory_of_job: readonly ["key"];
+  progress_of_job: readonly ["id"];
+  unit_counts: readonly ["key"];
+  units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
+  holders_of_unit: readonly ["unit", "limit"];
+  save_part: readonly [];
+  undo_part: readonly [];
+  keep_part: readonly [];
+  take_scheduled: readonly ["key"];
+  take_ready: readonly ["key"];
+  take_blocked: readonly ["key"];
+  due_keys: readonly ["now", "limit"];
+  copy_scheduled_to_ready: readonly ["keys"];
+  delete_scheduled: readonly ["keys"];
+  next_due: readonly [];
+  insert_cancel_request: readonly ["key", "by", "reason", "at"];
+  find_cancel_requests: readonly ["keys"];
+  delete_cancel_requests: readonly ["keys"];
+  end_of_stretch: readonly ["state", "at", "key", "end_at", "end_key", "depth"];
+  outlived_jobs: readonly ["state", "at", "key", "end_at", "end_key", "type", "others", "fresh", "limit"];
+  removable_jobs: readonly ["keys"];
+  jobs_by_keys: readonly ["keys"];
+  insert_stale: readonly ["at", "keys"];
+  delete_jobs: readonly ["keys"];
+  delete_attempts: readonly ["keys"];
+  delete_runs: readonly ["keys"];
+  delete_phases: readonly ["keys"];
+  delete_units: readonly ["keys", "limit"];
+  delete_logs: readonly ["keys", "limit"];
+  delete_stale: readonly ["keys"];
+  delete_tags: readonly ["key", "tags"];
+  expire_idempotency: readonly ["expires_at", "tenant", "key", "job_id"];
+  delete_expired_idempotency: readonly ["now", "limit"];
+  delete_dead_letters: readonly ["before", "limit"];
+  delete_events: readonly ["before", "limit"];
+  insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
+  waiting_fields: readonly ["key"];
+  insert_slot: readonly ["tenant", "name", "job", "n"];
+  occupy_slot: readonly ["name", "n", "key"];
+  names_of_run: readonly ["key", "n", "names"];
+  vacate_slots: readonly ["key", "n", "names"];
+  delete_slots: readonly ["keys"];
+  next_of_key: readonly ["tenant", "name"];
+  any_slot: readonly [];
+  jobs_of_taken_keys: readonly ["lane", "depth", "limit"];
+  slots_after: readonly ["tenant", "name", "limit"];
+  delete_slot: readonly ["tenant", "name"];
+  jobs_of_free_keys: readonly ["limit"];
+  occupant_of_name: readonly ["tenant", "name"];
+  join_worker: readonly ["id", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until"];
+  renew_worker: readonly ["until", "id"];
+  expire_worker: readonly ["now", "id"];
+  delete_worker: readonly ["id"];
+  silent_workers: readonly ["now", "limit"];
+  worker_is_silent: readonly ["id", "beats", "now"];
+  leases_of_worker: readonly ["worker"];
+  list_workers: readonly ["limit"];
+  quiet_worker: readonly ["id"];
+}
+
+export const queries: {
+  readonly [Name in keyof QueryParameters]: {
+    readonly text: string;
+    readonly parameters: QueryParameters[Name];
+  };
+} = {
+  find_key: {
+    text: "SELECT key\nFROM millrace_job\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  insert_need: {
+    text: "INSERT INTO millrace_need (job, needs, tolerant)\nVALUES (?1, ?2, ?3)\nON CONFLICT (job, needs) DO NOTHING",
+    parameters: ["job","needs","tolerant"],
+  },
+  set_rank_of_dependant: {
+    text: "UPDATE millrace_blocked\nSET rank = ?1\nWHERE key = ?2\n  AND gate = 0",
+    parameters: ["rank","key"],
+  },
+  has_needs: {
+    text: "SELECT 1 AS yes\nFROM millrace_need\nWHERE job = ?1\nLIMIT 1",
+    parameters: ["job"],
+  },
+  delete_need: {
+    text: "DELETE FROM millrace_need\nWHERE job = ?1\n  AND needs = ?2",
+    parameters: ["job","needs"],
+  },
+  delete_needs: {
+    text: "DELETE FROM millrace_need\nWHERE job IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  insert_ended: {
+    text: "INSERT INTO millrace_ended (key)\nSELECT DISTINCT need.needs\nFROM json_each(?1) AS over\nCROSS JOIN millrace_need AS need ON need.needs = over.value\nWHERE true\nON CONFLICT (key) DO NOTHING",
+    parameters: ["keys"],
+  },
+  insert_ended_parents: {
+    text: "INSERT INTO millrace_ended (key)\nSELECT need.needs\nFROM millrace_need AS need\nJOIN millrace_attempt AS ended ON ended.key = need.needs AND ended.state IS NOT NULL\nWHERE need.job = ?1\nON CONFLICT (key) DO NOTHING",
+    parameters: ["job"],
+  },
+  next_ended: {
+    text: "SELECT ended.key, job.id,\n       (\n           SELECT attempt.state\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = ended.key AND attempt.state IS NOT NULL\n       ) AS state\nFROM millrace_ended AS ended\nLEFT JOIN millrace_job AS job ON job.key = ended.key\nLIMIT 1",
+    parameters: [],
+  },
+  delete_ended: {
+    text: "DELETE FROM millrace_ended\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  dependants_of: {
+    text: "SELECT job, tolerant\nFROM millrace_need\nWHERE needs = ?1\nORDER BY job\nLIMIT ?2",
+    parameters: ["needs","limit"],
+  },
+  take_dependant: {
+    text: "DELETE FROM millrace_blocked\nWHERE key = ?1\n  AND gate = 0\nRETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    parameters: ["key"],
+  },
+  needs_after: {
+    text: "SELECT need.job, need.needs,\n       EXISTS (\n           SELECT 1\n           FROM millrace_attempt AS ended\n           WHERE ended.key = need.needs AND ended.state IS NOT NULL\n       ) OR NOT EXISTS (\n           SELECT 1 FROM millrace_job AS job WHERE job.key = need.needs\n       ) AS is_over\nFROM millrace_need AS need\nWHERE (need.job, need.needs) > (?1, ?2)\nORDER BY need.job, need.needs\nLIMIT ?3",
+    parameters: ["job","needs","limit"],
+  },
+  awaited_jobs: {
+    text: "SELECT parent.id\nFROM millrace_job AS job\nCROSS JOIN millrace_need AS need ON need.job = job.key\nCROSS JOIN millrace_job AS parent ON parent.key = need.needs\nWHERE job.id = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = need.needs AND ended.state IS NOT NULL\n  )\nORDER BY need.needs\nLIMIT ?2",
+    parameters: ["id","limit"],
+  },
+  worker_may_claim: {
+    text: "SELECT quiet\nFROM millrace_worker\nWHERE id = ?1\n  AND until > ?2\n  AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')",
+    parameters: ["worker","now"],
+  },
+  claim_candidates: {
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND (?2 IS NULL OR type IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND (?4 = 0 OR (crashes = 0 AND concurrency IS NULL))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_slot AS slot\n              WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?6))\n              OR key IN (SELECT value FROM json_each(?7))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?8",
+    parameters: ["lane","types","tenants","buffer","now","names","first","limit"],
+  },
+  delete_ready: {
+    text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  ready_lanes: {
+    text: "WITH RECURSIVE hop (lane) AS (\n    SELECT min(lane) FROM millrace_ready\n    UNION ALL\n    SELECT (SELECT min(ready.lane) FROM millrace_ready AS ready WHERE ready.lane > hop.lane)\n    FROM hop\n    WHERE hop.lane IS NOT NULL\n)\nSELECT lane FROM hop WHERE lane IS NOT NULL",
+    parameters: [],
+  },
+  payload_sizes: {
+    text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nCROSS JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",
+    parameters: ["keys"],
+  },
+  insert_lease: {
+    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at"],
+  },
+  claimed_jobs: {
+    text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
+    parameters: ["keys"],
+  },
+  insert_dead_letter: {
+    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7",
+    parameters: ["id","type","tenant","error","attempts","died_at","spec"],
+  },
+  find_dead_letter: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec\nFROM millrace_dead_letter\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  list_dead_letters: {
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    parameters: ["before_at","before_id","status","type","tenant","limit"],
+  },
+  review_dead_letter: {
+    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5\nWHERE id = ?6\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","reviewed_at","notes","successor","id"],
+  },
+  insert_job: {
+    text: "INSERT INTO millrace_job (\n    id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,\n    payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook, tags,\n    created_by, created_at, flags\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16, ?17,\n    ?18, ?19, ?20, ?21, ?22\n)\nON CONFLICT (id) DO NOTHING",
+    parameters: ["id","type","tenant","lane","category","priority","run_at","max_attempts","timeout_ms","payload","payload_version","correlation","parent","retry_of","concurrency","idempotency","dedup","webhook","tags","created_by","created_at","flags"],
+  },
+  insert_tag: {
+    text: "INSERT INTO millrace_tag (name, value, key)\nVALUES (?1, ?2, ?3)",
+    parameters: ["name","value","key"],
+  },
+  insert_ready: {
+    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    parameters: ["lane","priority","rank","key","type","tenant","concurrency","n","tries","crashes"],
+  },
+  insert_scheduled: {
+    text: "INSERT INTO millrace_scheduled (\n    key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    parameters: ["key","run_at","lane","priority","type","tenant","concurrency","n","tries","crashes"],
+  },
+  find_body: {
+    text: "SELECT key, type, tenant, payload\nFROM millrace_job\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  find_idempotency: {
+    text: "SELECT job_id, body\nFROM millrace_idempotency\nWHERE tenant = ?1\n  AND key = ?2",
+    parameters: ["tenant","key"],
+  },
+  insert_idempotency: {
+    text: "INSERT INTO millrace_idempotency (tenant, key, job_id, body)\nVALUES (?1, ?2, ?3, ?4)",
+    parameters: ["tenant","key","job_id","body"],
+  },
+  find_successor: {
+    text: "SELECT job.key, job.id\nFROM millrace_job AS job\nWHERE job.retry_of = ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS attempt\n      WHERE attempt.key = job.key AND attempt.state IS NOT NULL\n  )\nLIMIT 1",
+    parameters: ["retry_of"],
+  },
+  find_dedup: {
+    text: "SELECT dedup.job AS key, job.id\nFROM millrace_dedup AS dedup\nJOIN millrace_job AS job ON job.key = dedup.job\nWHERE dedup.tenant = ?1\n  AND dedup.type = ?2\n  AND dedup.key = ?3",
+    parameters: ["tenant","type","key"],
+  },
+  insert_dedup: {
+    text: "INSERT INTO millrace_dedup (tenant, type, key, job)\nVALUES (?1, ?2, ?3, ?4)",
+    parameters: ["tenant","type","key","job"],
+  },
+  delete_dedup: {
+    text: "DELETE FROM millrace_dedup\nWHERE job IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  append_event: {
+    text: "INSERT INTO millrace_event (kind, at, keys, ids, details)\nVALUES (?1, ?2, ?3, ?4, ?5)",
+    parameters: ["kind","at","keys","ids","details"],
+  },
+  lost_jobs: {
+    text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n)\nSELECT job.id\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN held ON held.key = job.key AND held.n = coalesce(last.n, 0) + 1\nWHERE last.state IS NULL\n  AND NOT EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = job.key)\n  AND held.key IS NULL\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  ownerless_leases: {
+    text: "WITH held AS (\n    SELECT lease.number, named.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace_attempt AS ended\n        WHERE ended.key = named.value\n          AND ended.n >= run.value\n    )\n)\nSELECT lease.number, lease.worker, job.id\nFROM millrace_lease AS lease\nLEFT JOIN held ON held.number = lease.number\nLEFT JOIN millrace_job AS job ON job.key = held.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = lease.worker)\nORDER BY lease.number, job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  worker_is_known: {
+    text: "SELECT 1 AS yes\nFROM millrace_worker\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  places_without_job: {
+    text: "WITH waiting (place, key) AS (\n    SELECT 'scheduled', key FROM millrace_scheduled\n    UNION ALL\n    SELECT 'ready', key FROM millrace_ready\n    UNION ALL\n    SELECT 'blocked', key FROM millrace_blocked\n)\nSELECT place, key\nFROM waiting\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = waiting.key)\nORDER BY place, key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  places_against_ledger: {
+    text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n),\nwaiting (place, key, n, is_twin) AS (\n    SELECT 'scheduled', key, n, 0\n    FROM millrace_scheduled\n    UNION ALL\n    SELECT 'blocked', key, n, key IN (SELECT key FROM millrace_scheduled)\n    FROM millrace_blocked\n    UNION ALL\n    SELECT 'ready', key, n,\n           key IN (SELECT key FROM millrace_scheduled) OR key IN (SELECT key FROM millrace_blocked)\n    FROM millrace_ready\n),\njudged AS (\n    SELECT waiting.place, waiting.key, job.id, waiting.n, waiting.is_twin,\n           last.state IS NOT NULL AS is_over,\n           held.key IS NOT NULL AS is_held,\n           coalesce(last.n, 0) + 1 AS next_n\n    FROM waiting\n    JOIN millrace_job AS job ON job.key = waiting.key\n    LEFT JOIN millrace_attempt AS last\n        ON last.key = waiting.key\n        AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\n    LEFT JOIN held ON held.key = waiting.key AND held.n = waiting.n\n)\nSELECT place, key, id, is_over, is_held, is_twin, next_n\nFROM judged\nWHERE is_over OR is_held OR is_twin OR n <> next_n\nORDER BY key, place\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  close_gate: {
+    text: "INSERT INTO millrace_gate (name, until, reason, by)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (name) DO UPDATE SET until = ?2, reason = ?3, by = ?4",
+    parameters: ["name","until","reason","by"],
+  },
+  open_gate: {
+    text: "UPDATE millrace_gate\nSET until = 0\nWHERE name = ?1",
+    parameters: ["name"],
+  },
+  closed_gates: {
+    text: "SELECT name, until, reason, by\nFROM millrace_gate\nWHERE until IS NULL OR until > ?1\nORDER BY name",
+    parameters: ["now"],
+  },
+  open_gates: {
+    text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
+    parameters: ["now"],
+  },
+  delete_gate: {
+    text: "DELETE FROM millrace_gate\nWHERE name = ?1",
+    parameters: ["name"],
+  },
+  jobs_behind_gates: {
+    text: "SELECT front.key, min(gate.name) AS gate\nFROM (\n    SELECT key, lane, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nJOIN millrace_gate AS gate ON gate.name IN (front.lane, front.type, front.tenant)\nWHERE gate.until IS NULL OR gate.until > ?3\nGROUP BY front.key\nLIMIT ?4",
+    parameters: ["lane","depth","now","limit"],
+  },
+  insert_blocked: {
+    text: "INSERT INTO millrace_blocked (\n    key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\n)",
+    parameters: ["key","gate","lane","priority","rank","type","tenant","concurrency","n","tries","crashes"],
+  },
+  blocked_keys: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE gate = ?1\nORDER BY priority, rank, key\nLIMIT ?2",
+    parameters: ["gate","limit"],
+  },
+  job_by_id: {
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM millrace_job_now AS now\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE now.id = ?1",
+    parameters: ["id"],
+  },
+  job_by_key: {
+    text: "SELECT *\nFROM millrace_job_now\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  match_jobs: {
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+  },
+  count_matching: {
+    text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+  },
+  count_waiting: {
+    text: "SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked",
+    parameters: ["max"],
+  },
+  count_ended: {
+    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_attempt WHERE state = ?1 LIMIT ?2)",
+    parameters: ["state","max"],
+  },
+  oldest_ready: {
+    text: "WITH RECURSIVE hop (lane, priority, rank) AS (\n    SELECT lane, priority, rank\n    FROM millrace_ready\n    WHERE key = (SELECT key FROM millrace_ready ORDER BY lane, priority, rank, key LIMIT 1)\n    UNION ALL\n    SELECT ready.lane, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank FROM hop",
+    parameters: ["hops"],
+  },
+  keys_of_all: {
+    text: "SELECT key\nFROM millrace_job\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_of_type: {
+    text: "SELECT key\nFROM millrace_job\nWHERE type = ?1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["type","before","limit"],
+  },
+  keys_of_tenant: {
+    text: "SELECT key\nFROM millrace_job\nWHERE tenant = ?1\n  AND tenant <> 1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["tenant","before","limit"],
+  },
+  keys_of_category: {
+    text: "SELECT key\nFROM millrace_job\nWHERE category = ?1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["category","before","limit"],
+  },
+  keys_of_correlation: {
+    text: "SELECT key\nFROM millrace_job\nWHERE correlation = ?1\n  AND key < ?2\nUNION ALL\nSELECT key\nFROM millrace_job\nWHERE id = ?3\n  AND correlation IS NULL\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?4",
+    parameters: ["correlation","before","correlation_id","limit"],
+  },
+  keys_of_parent: {
+    text: "SELECT key\nFROM millrace_job\nWHERE parent = ?1\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["parent","before","limit"],
+  },
+  keys_of_tag: {
+    text: "SELECT key\nFROM millrace_tag\nWHERE name = ?1\n  AND value = ?2\n  AND key < ?3\nORDER BY key DESC\nLIMIT ?4",
+    parameters: ["name","value","before","limit"],
+  },
+  keys_of_final_state: {
+    text: "SELECT key\nFROM millrace_attempt\nWHERE state = ?1\n  AND state > 4\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["state","before","limit"],
+  },
+  keys_scheduled: {
+    text: "SELECT key\nFROM millrace_scheduled\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_ready: {
+    text: "SELECT key\nFROM millrace_ready\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_blocked: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  keys_leased: {
+    text: "SELECT DISTINCT claimed.value AS key\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value < ?1\nORDER BY claimed.value DESC\nLIMIT ?2",
+    parameters: ["before","limit"],
+  },
+  start_of_run: {
+    text: "SELECT lease.claimed_at + (lease.starts ->> claimed.key) AS started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
+    parameters: ["key"],
+  },
+  attempts_of_job: {
+    text: "SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,\n       attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,\n       attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at\nFROM millrace_job AS job\nJOIN millrace_attempt AS attempt ON attempt.key = job.key\nWHERE job.id = ?1\nORDER BY attempt.n",
+    parameters: ["id"],
+  },
+  feed_end: {
+    text: "SELECT coalesce(max(position), 0) AS position\nFROM millrace_event",
+    parameters: [],
+  },
+  feed_after: {
+    text: "SELECT position, kind, at, keys, ids, details\nFROM millrace_event\nWHERE position > ?1\nORDER BY position\nLIMIT ?2",
+    parameters: ["position","limit"],
+  },
+  ids_of_keys: {
+    text: "SELECT job.key, job.id\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value",
+    parameters: ["keys"],
+  },
+  facts_of_keys: {
+    text: "SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,\n       CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at\nFROM json_each(?1) AS named\nCROSS JOIN millrace_job_now AS now ON now.key = named.value",
+    parameters: ["keys"],
+  },
+  two_leases: {
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\nGROUP BY named.key, job.id\nHAVING count(*) > 1\nORDER BY named.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  leases_against_ledger: {
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = named.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = named.key)\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\n  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)\nORDER BY named.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  places_against_job: {
+    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_scheduled\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_ready\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_blocked\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nCROSS JOIN millrace_job AS job ON job.key = waiting.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = waiting.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS NOT job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  overdue_promotions: {
+    text: "SELECT place.key, job.id\nFROM millrace_scheduled AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE place.run_at < ?1 - 300000\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_worker AS worker\n      WHERE worker.until > ?1\n        AND worker.joined_at < ?1 - 300000\n  )\nORDER BY place.run_at, place.key\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  stale_dedup: {
+    text: "SELECT held.job AS key, job.id\nFROM millrace_dedup AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL\n   )\n   OR (job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key) IS NOT TRUE\nORDER BY held.job\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  unheld_dedup: {
+    text: "WITH live (key) AS (\n    SELECT key FROM millrace_scheduled\n    UNION\n    SELECT key FROM millrace_ready\n    UNION\n    SELECT key FROM millrace_blocked\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n)\nSELECT job.key, job.id\nFROM live\nJOIN millrace_job AS job ON job.key = live.key\nWHERE job.dedup IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_dedup AS held\n      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL\n  )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  shared_dedup: {
+    text: "WITH live (key) AS (\n    SELECT key FROM millrace_scheduled\n    UNION\n    SELECT key FROM millrace_ready\n    UNION\n    SELECT key FROM millrace_blocked\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n),\nkeyed AS MATERIALIZED (\n    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (\n               SELECT held.job\n               FROM millrace_dedup AS held\n               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n           ) AS holder\n    FROM live\n    JOIN millrace_job AS job ON job.key = live.key\n    WHERE job.dedup IS NOT NULL\n)\nSELECT keyed.key, keyed.id\nFROM keyed\nWHERE keyed.holder <> keyed.key\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_job AS holder\n      WHERE holder.key = keyed.holder\n        AND holder.tenant = keyed.tenant\n        AND holder.type = keyed.type\n        AND holder.dedup = keyed.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS done\n      WHERE done.key = keyed.holder AND done.state IS NOT NULL\n  )\nORDER BY keyed.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  stale_cancel_requests: {
+    text: "SELECT asked.key, job.id\nFROM millrace_cancel_request AS asked\nLEFT JOIN millrace_job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  slots_without_run: {
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM millrace_slot AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  runs_without_slot: {
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT job.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nJOIN millrace_job AS job ON job.key = named.key\nWHERE job.concurrency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_slot AS held\n      WHERE held.tenant = job.tenant AND held.name = job.concurrency AND held.job = job.key\n  )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  waits_without_needs: {
+    text: "SELECT place.key, job.id\nFROM millrace_blocked AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE place.gate = 0\n  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.job = place.key)\nORDER BY place.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  needs_without_wait: {
+    text: "SELECT DISTINCT need.job AS key, job.id\nFROM millrace_need AS need\nLEFT JOIN millrace_job AS job ON job.key = need.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_blocked AS place WHERE place.key = need.job AND place.gate = 0\n)\nORDER BY need.job\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  failed_without_letter: {
+    text: "SELECT job.key, job.id\nFROM millrace_attempt AS done\nJOIN millrace_job AS job ON job.key = done.key\nWHERE done.state = 6\n  AND done.finished_at > (SELECT min(died_at) FROM millrace_dead_letter)\n  AND NOT EXISTS (SELECT 1 FROM millrace_dead_letter AS letter WHERE letter.id = job.id)\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  letters_without_failure: {
+    text: "WITH lettered AS MATERIALIZED (\n    SELECT job.key, job.id\n    FROM millrace_dead_letter AS letter\n    CROSS JOIN millrace_job AS job ON job.id = letter.id\n)\nSELECT lettered.key, lettered.id\nFROM lettered\nWHERE (\n    SELECT last.state\n    FROM millrace_attempt AS last\n    WHERE last.key = lettered.key\n    ORDER BY last.n DESC\n    LIMIT 1\n) IS NOT 6\nORDER BY lettered.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  runs_after_end: {
+    text: "SELECT DISTINCT late.key, job.id\nFROM millrace_attempt AS ended\nJOIN millrace_attempt AS late ON late.key = ended.key AND late.n > ended.n\nLEFT JOIN millrace_job AS job ON job.key = late.key\nWHERE ended.state IS NOT NULL\nORDER BY late.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  run_gaps: {
+    text: "SELECT DISTINCT run.key, job.id\nFROM millrace_attempt AS run\nLEFT JOIN millrace_job AS job ON job.key = run.key\nWHERE run.n > 1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS before WHERE before.key = run.key AND before.n = run.n - 1\n  )\nORDER BY run.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  wrong_charges: {
+    text: "SELECT DISTINCT job.key, job.id\nFROM millrace_attempt AS run\nJOIN millrace_job AS job ON job.key = run.key\nLEFT JOIN millrace_attempt AS before ON before.key = run.key AND before.n = run.n - 1\nWHERE run.tries > job.max_attempts\n   OR run.crashes > run.tries\n   OR (run.state IS NULL AND run.tries >= job.max_attempts)\n   OR (\n      (run.n = 1 OR before.key IS NOT NULL)\n      AND (\n          run.tries - coalesce(before.tries, 0) NOT BETWEEN 0 AND 1\n          OR run.crashes - coalesce(before.crashes, 0) NOT BETWEEN 0 AND 1\n      )\n   )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  ledger_without_job: {
+    text: "SELECT DISTINCT run.key, NULL AS id\nFROM millrace_attempt AS run\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)\nORDER BY run.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  tags_without_job: {
+    text: "SELECT DISTINCT tag.key, NULL AS id\nFROM millrace_tag AS tag\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)\nORDER BY tag.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  endless_idempotency: {
+    text: "SELECT NULL AS key, held.job_id AS id\nFROM millrace_idempotency AS held\nWHERE held.expires_at IS NULL\n  AND NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.id = held.job_id)\nORDER BY held.job_id\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  lost_idempotency: {
+    text: "SELECT job.key, job.id\nFROM millrace_job AS job\nWHERE job.idempotency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_idempotency AS held\n      WHERE held.tenant = job.tenant\n        AND held.key = job.idempotency\n        AND held.job_id = job.id\n        AND held.expires_at IS NULL\n  )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  untold_changes: {
+    text: "WITH reach AS MATERIALIZED (\n    SELECT CASE\n               WHEN head.seq IS NULL OR first.position = 1 THEN -1\n               WHEN first.position IS NULL THEN 9e15\n               ELSE first.at + 60000\n           END AS at\n    FROM (SELECT max(seq) AS seq FROM sqlite_sequence WHERE name = 'millrace_event') AS head\n    LEFT JOIN (SELECT position, at FROM millrace_event ORDER BY position LIMIT 1) AS first\n),\ntold AS MATERIALIZED (\n    SELECT CAST(named.value AS INTEGER) AS key, entry.kind, count(*) AS times\n    FROM millrace_event AS entry\n    JOIN json_each(entry.keys) AS named\n    WHERE entry.kind IN (1, 3, 4, 5, 6)\n    GROUP BY 1, 2\n),\ndue AS (\n    SELECT job.key, 1 AS kind, 1 AS times\n    FROM millrace_job AS job\n    CROSS JOIN reach\n    WHERE job.created_at > reach.at\n    UNION ALL\n    SELECT run.key,\n           CASE run.state WHEN 4 THEN 3 WHEN 5 THEN 3 WHEN 6 THEN 5 WHEN 7 THEN 6 ELSE 4 END,\n           count(*)\n    FROM millrace_attempt AS run\n    CROSS JOIN reach\n    WHERE run.finished_at > reach.at\n    GROUP BY 1, 2\n)\nSELECT DISTINCT due.key, job.id\nFROM due\nLEFT JOIN told ON told.key = due.key AND told.kind = due.kind\nLEFT JOIN millrace_job AS job ON job.key = due.key\nWHERE coalesce(told.times, 0) < due.times\n   OR (due.kind <> 4 AND told.times > due.times)\nORDER BY due.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  recount: {
+    text: "SELECT count(*) FILTER (WHERE state = 1) AS scheduled,\n       count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,\n       count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,\n       count(*) FILTER (WHERE state = 3) AS running,\n       count(*) FILTER (WHERE state = 6) AS failed\nFROM millrace_job_now",
+    parameters: [],
+  },
+  find_lease: {
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1\n  AND secret = ?2",
+    parameters: ["number","secret"],
+  },
+  lease_of_job: {
+    text: "SELECT lease.number, lease.worker, lease.keys, lease.ns, lease.ranks, lease.starts,\n       lease.claimed_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
+    parameters: ["key"],
+  },
+  lease_by_number: {
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE number = ?1",
+    parameters: ["number"],
+  },
+  set_starts: {
+    text: "UPDATE millrace_lease\nSET starts = ?1\nWHERE number = ?2",
+    parameters: ["starts","number"],
+  },
+  set_lease_jobs: {
+    text: "UPDATE millrace_lease\nSET keys   = ?1,\n    ns     = ?2,\n    ranks  = ?3,\n    starts = ?4\nWHERE number = ?5",
+    parameters: ["keys","ns","ranks","starts","number"],
+  },
+  delete_lease: {
+    text: "DELETE FROM millrace_lease\nWHERE number = ?1",
+    parameters: ["number"],
+  },
+  last_runs: {
+    text: "SELECT attempt.key, max(attempt.n) AS n\nFROM json_each(?1) AS named\nJOIN millrace_attempt AS attempt ON attempt.key = named.value\nGROUP BY attempt.key",
+    parameters: ["keys"],
+  },
+  job_facts: {
+    text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
+    parameters: ["keys"],
+  },
+  last_line: {
+    text: "SELECT coalesce(max(line), 0) AS line\nFROM millrace_log\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  insert_log: {
+    text: "INSERT INTO millrace_log (key, line, n, at, level, message, fields)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    parameters: ["key","line","n","at","level","message","fields"],
+  },
+  trim_log: {
+    text: "DELETE FROM millrace_log\nWHERE key = ?1\n  AND line <= (\n      SELECT max(line)\n      FROM (\n          SELECT line,\n                 row_number() OVER newer AS lines,\n                 sum(length(message) + coalesce(length(fields), 0)) OVER newer AS chars\n          FROM millrace_log\n          WHERE key = ?1\n          WINDOW newer AS (ORDER BY line DESC)\n      )\n      WHERE lines > 1\n        AND (lines > ?2 OR chars > ?3)\n  )",
+    parameters: ["key","lines_max","chars_max"],
+  },
+  log_after: {
+    text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\n  AND line > ?2\nORDER BY line\nLIMIT ?3",
+    parameters: ["id","after","limit"],
+  },
+  newest_log: {
+    text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\nORDER BY line DESC\nLIMIT ?2",
+    parameters: ["id","limit"],
+  },
+  insert_mark: {
+    text: "INSERT INTO millrace_meta (name, value)\nVALUES ('moved_to', ?1)",
+    parameters: ["value"],
+  },
+  all_leases: {
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nORDER BY number",
+    parameters: [],
+  },
+  delete_workers: {
+    text: "DELETE FROM millrace_worker",
+    parameters: [],
+  },
+  find_name: {
+    text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\n  AND text = ?2",
+    parameters: ["kind","text"],
+  },
+  insert_name: {
+    text: "INSERT INTO millrace_name (kind, text)\nVALUES (?1, ?2)",
+    parameters: ["kind","text"],
+  },
+  name_by_id: {
+    text: "SELECT kind, text\nFROM millrace_name\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  forget_run: {
+    text: "DELETE FROM millrace_run\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  forget_phases: {
+    text: "DELETE FROM millrace_phase\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  forget_units: {
+    text: "DELETE FROM millrace_unit\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  put_progress: {
+    text: "INSERT INTO millrace_run (key, n, phase, phases, percent, overall, data, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)\nON CONFLICT (key) DO UPDATE\nSET n = ?2, phase = ?3, phases = ?4, percent = ?5, overall = ?6, data = ?7,\n    at = ?8",
+    parameters: ["key","n","phase","phases","percent","overall","data","at"],
+  },
+  move_unit: {
+    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5\nWHERE key = ?6\n  AND phase = ?7\n  AND unit = ?8",
+    parameters: ["n","state","result","error","at","key","phase","unit"],
+  },
+  insert_unit: {
+    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    parameters: ["key","phase","unit","n","state","result","error","at"],
+  },
+  count_units: {
+    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_unit WHERE key = ?1 AND phase = ?2 LIMIT ?3)",
+    parameters: ["key","phase","max"],
+  },
+  insert_phase: {
+    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (key, name) DO NOTHING",
+    parameters: ["key","name","n","result","at"],
+  },
+  take_over_phases: {
+    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nSELECT job.key, phase.name, 0, phase.result, phase.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_phase AS phase ON phase.key = old.key\nWHERE job.key = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM (\n          SELECT DISTINCT unit.phase AS name\n          FROM millrace_unit AS unit\n          WHERE unit.key = old.key AND unit.state = 3\n      ) AS failed\n      WHERE failed.name = phase.name\n         OR EXISTS (\n             SELECT 1\n             FROM millrace_run AS run\n             JOIN json_each(run.phases) AS first ON first.value = failed.name\n             JOIN json_each(run.phases) AS later ON later.value = phase.name\n             WHERE run.key = old.key AND first.key < later.key\n         )\n  )",
+    parameters: ["key"],
+  },
+  take_over_units: {
+    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)\nSELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_unit AS unit ON unit.key = old.key\nWHERE job.key = ?1\n  AND unit.state = 2",
+    parameters: ["key"],
+  },
+  phases_of_job: {
+    text: "SELECT name, result\nFROM millrace_phase\nWHERE key = ?1\nORDER BY at, n, name",
+    parameters: ["key"],
+  },
+  ended_units: {
+    text: "SELECT phase, unit, state, result, error\nFROM millrace_unit\nWHERE key = ?1\n  AND state > 1\n  AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = ?1)\nORDER BY phase, unit",
+    parameters: ["key"],
+  },
+  memory_of_job: {
+    text: "SELECT (\n           SELECT json_group_object(phase, failed)\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace_unit AS unit\n               JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = ?1 AND unit.state = 3\n               GROUP BY unit.phase\n           )\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (SELECT tries FROM millrace_attempt WHERE key = ?1 AND n = newest.n - 1), 0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace_phase WHERE key = ?1\n        UNION ALL\n        SELECT n FROM millrace_unit WHERE key = ?1\n    )\n) AS newest",
+    parameters: ["key"],
+  },
+  progress_of_job: {
+    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nWHERE job.id = ?1",
+    parameters: ["id"],
+  },
+  unit_counts: {
+    text: "SELECT phase,\n       count(*) FILTER (WHERE state = 1) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM millrace_unit\nWHERE key = ?1\nGROUP BY phase\nORDER BY phase",
+    parameters: ["key"],
+  },
+  units_of_job: {
+    text: "SELECT phase, unit, state, result, error, n, at\nFROM millrace_unit\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\n  AND (phase, unit) > (?2, ?3)\n  AND (?4 IS NULL OR phase = ?4)\n  AND (?5 IS NULL OR state = ?5)\nORDER BY phase, unit\nLIMIT ?6",
+    parameters: ["id","after_phase","after_unit","phase","state","limit"],
+  },
+  holders_of_unit: {
+    text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",
+    parameters: ["unit","limit"],
+  },
+  save_part: {
+    text: "SAVEPOINT part",
+    parameters: [],
+  },
+  undo_part: {
+    text: "ROLLBACK TO part",
+    parameters: [],
+  },
+  keep_part: {
+    text: "RELEASE part",
+    parameters: [],
+  },
+  take_scheduled: {
+    text: "DELETE FROM millrace_scheduled\nWHERE key = ?1\nRETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    parameters: ["key"],
+  },
+  take_ready: {
+    text: "DELETE FROM millrace_ready\nWHERE key = ?1\nRETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    parameters: ["key"],
+  },
+  take_blocked: {
+    text: "DELETE FROM millrace_blocked\nWHERE key = ?1\nRETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
+    parameters: ["key"],
+  },
+  due_keys: {
+    text: "SELECT key\nFROM millrace_scheduled\nWHERE run_at <= ?1\nORDER BY run_at, key\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  copy_scheduled_to_ready: {
+    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nSELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes\nFROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_scheduled: {
+    text: "DELETE FROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  next_due: {
+    text: "SELECT min(run_at) AS run_at\nFROM millrace_scheduled",
+    parameters: [],
+  },
+  insert_cancel_request: {
+    text: "INSERT INTO millrace_cancel_request (key, by, reason, at)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (key) DO NOTHING",
+    parameters: ["key","by","reason","at"],
+  },
+  find_cancel_requests: {
+    text: "SELECT asked.key, asked.reason\nFROM json_each(?1) AS named\nJOIN millrace_cancel_request AS asked ON asked.key = named.value",
+    parameters: ["keys"],
+  },
+  delete_cancel_requests: {
+    text: "DELETE FROM millrace_cancel_request\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  end_of_stretch: {
+    text: "SELECT finished_at, key\nFROM millrace_attempt\nWHERE state = ?1\n  AND (finished_at, key) > (?2, ?3)\n  AND (finished_at, key) <= (?4, ?5)\nORDER BY finished_at, key\nLIMIT 1 OFFSET ?6 - 1",
+    parameters: ["state","at","key","end_at","end_key","depth"],
+  },
+  outlived_jobs: {
+    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE ended.state = ?1\n  AND (ended.finished_at, ended.key) > (?2, ?3)\n  AND (ended.finished_at, ended.key) <= (?4, ?5)\n  AND (?6 IS NULL OR job.type = ?6)\n  AND job.type NOT IN (SELECT value FROM json_each(?7))\n  AND (?8 = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))\n  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY ended.finished_at, ended.key\nLIMIT ?9",
+    parameters: ["state","at","key","end_at","end_key","type","others","fresh","limit"],
+  },
+  removable_jobs: {
+    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM json_each(?1) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )",
+    parameters: ["keys"],
+  },
+  jobs_by_keys: {
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS named\nCROSS JOIN millrace_job_now AS now ON now.key = named.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nORDER BY named.key",
+    parameters: ["keys"],
+  },
+  insert_stale: {
+    text: "INSERT INTO millrace_stale (key, at)\nSELECT DISTINCT ended.key, ?1\nFROM json_each(?2) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nWHERE true\nON CONFLICT (key) DO NOTHING\nRETURNING key",
+    parameters: ["at","keys"],
+  },
+  delete_jobs: {
+    text: "DELETE FROM millrace_job\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_attempts: {
+    text: "DELETE FROM millrace_attempt\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_runs: {
+    text: "DELETE FROM millrace_run\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_phases: {
+    text: "DELETE FROM millrace_phase\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_units: {
+    text: "DELETE FROM millrace_unit\nWHERE (key, phase, unit) IN (\n    SELECT unit.key, unit.phase, unit.unit\n    FROM json_each(?1) AS gone\n    JOIN millrace_unit AS unit ON unit.key = gone.value\n    LIMIT ?2\n)",
+    parameters: ["keys","limit"],
+  },
+  delete_logs: {
+    text: "DELETE FROM millrace_log\nWHERE (key, line) IN (\n    SELECT log.key, log.line\n    FROM json_each(?1) AS gone\n    JOIN millrace_log AS log ON log.key = gone.value\n    LIMIT ?2\n)",
+    parameters: ["keys","limit"],
+  },
+  delete_stale: {
+    text: "DELETE FROM millrace_stale\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_tags: {
+    text: "DELETE FROM millrace_tag\nWHERE key = ?1\n  AND (name, value) IN (SELECT tag.key, tag.value FROM json_each(?2) AS tag)",
+    parameters: ["key","tags"],
+  },
+  expire_idempotency: {
+    text: "UPDATE millrace_idempotency\nSET expires_at = ?1\nWHERE tenant = ?2\n  AND key = ?3\n  AND job_id = ?4",
+    parameters: ["expires_at","tenant","key","job_id"],
+  },
+  delete_expired_idempotency: {
+    text: "DELETE FROM millrace_idempotency\nWHERE (tenant, key) IN (\n    SELECT tenant, key\n    FROM millrace_idempotency\n    WHERE expires_at <= ?1\n    LIMIT ?2\n)",
+    parameters: ["now","limit"],
+  },
+  delete_dead_letters: {
+    text: "DELETE FROM millrace_dead_letter\nWHERE id IN (\n    SELECT id FROM millrace_dead_letter WHERE died_at <= ?1 ORDER BY died_at LIMIT ?2\n)",
+    parameters: ["before","limit"],
+  },
+  delete_events: {
+    text: "DELETE FROM millrace_event\nWHERE position IN (\n    SELECT position FROM millrace_event WHERE at <= ?1 ORDER BY at LIMIT ?2\n)",
+    parameters: ["before","limit"],
+  },
+  insert_attempt: {
+    text: "INSERT INTO millrace_attempt (\n    key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,\n    error_class, error, result, reason, next_run_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16\n)",
+    parameters: ["key","n","tries","crashes","worker","fence","claimed_at","started_at","finished_at","outcome","state","error_class","error","result","reason","next_run_at"],
+  },
+  waiting_fields: {
+    text: "SELECT lane, priority, type, tenant, concurrency\nFROM millrace_job\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  insert_slot: {
+    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nVALUES (?1, ?2, ?3, ?4)",
+    parameters: ["tenant","name","job","n"],
+  },
+  occupy_slot: {
+    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO NOTHING",
+    parameters: ["name","n","key"],
+  },
+  names_of_run: {
+    text: "SELECT slot.name\nFROM millrace_slot AS slot\nWHERE slot.job = ?1\n  AND slot.n = ?2\n  AND slot.name IN (SELECT value FROM json_each(?3))",
+    parameters: ["key","n","names"],
+  },
+  vacate_slots: {
+    text: "DELETE FROM millrace_slot\nWHERE job = ?1\n  AND n = ?2\n  AND name IN (SELECT value FROM json_each(?3))\n  AND name IS NOT (SELECT job.concurrency FROM millrace_job AS job WHERE job.key = ?1)\nRETURNING tenant, name",
+    parameters: ["key","n","names"],
+  },
+  delete_slots: {
+    text: "DELETE FROM millrace_slot\nWHERE job IN (SELECT value FROM json_each(?1))\nRETURNING tenant, name",
+    parameters: ["keys"],
+  },
+  next_of_key: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE gate = -1\n  AND tenant = ?1\n  AND concurrency = ?2\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["tenant","name"],
+  },
+  any_slot: {
+    text: "SELECT 1 AS yes\nFROM millrace_slot\nLIMIT 1",
+    parameters: [],
+  },
+  jobs_of_taken_keys: {
+    text: "SELECT front.key\nFROM (\n    SELECT key, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nCROSS JOIN millrace_slot AS slot ON slot.tenant = front.tenant AND slot.name = front.concurrency\nLIMIT ?3",
+    parameters: ["lane","depth","limit"],
+  },
+  slots_after: {
+    text: "SELECT slot.tenant, slot.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = slot.job AND ended.n = slot.n\n       )\n       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = slot.job) AS is_dead\nFROM millrace_slot AS slot\nWHERE (slot.tenant, slot.name) > (?1, ?2)\nORDER BY slot.tenant, slot.name\nLIMIT ?3",
+    parameters: ["tenant","name","limit"],
+  },
+  delete_slot: {
+    text: "DELETE FROM millrace_slot\nWHERE tenant = ?1\n  AND name = ?2",
+    parameters: ["tenant","name"],
+  },
+  jobs_of_free_keys: {
+    text: "WITH RECURSIVE hop (tenant, name, key) AS (\n    SELECT tenant, concurrency, key\n    FROM millrace_blocked\n    WHERE key = (\n        SELECT first.key\n        FROM millrace_blocked AS first INDEXED BY millrace_blocked_key\n        WHERE first.gate = -1\n        ORDER BY first.tenant, first.concurrency, first.priority, first.rank, first.key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT place.tenant, place.concurrency, place.key\n    FROM hop\n    JOIN millrace_blocked AS place ON place.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant = hop.tenant AND next.concurrency > hop.name\n            ORDER BY next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant > hop.tenant\n            ORDER BY next.tenant, next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n)\nSELECT hop.key\nFROM hop\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_slot AS slot WHERE slot.tenant = hop.tenant AND slot.name = hop.name\n)\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  occupant_of_name: {
+    text: "SELECT job.id\nFROM millrace_slot AS slot\nJOIN millrace_job AS job ON job.key = slot.job\nWHERE slot.tenant = ?1\n  AND slot.name = ?2",
+    parameters: ["tenant","name"],
+  },
+  join_worker: {
+    text: "INSERT INTO millrace_worker (\n    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0\n)\nON CONFLICT (id) DO UPDATE SET until = ?11, beats = beats + 1",
+    parameters: ["id","host","pid","version","protocol","types","lanes","slots","tenant","now","until"],
+  },
+  renew_worker: {
+    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1\nWHERE id = ?2\nRETURNING quiet,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
+    parameters: ["until","id"],
+  },
+  expire_worker: {
+    text: "UPDATE millrace_worker\nSET until = ?1\nWHERE id = ?2",
+    parameters: ["now","id"],
+  },
+  delete_worker: {
+    text: "DELETE FROM millrace_worker\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  silent_workers: {
+    text: "SELECT id, beats, until\nFROM millrace_worker\nWHERE until <= ?1\nORDER BY until, id\nLIMIT ?2",
+    parameters: ["now","limit"],
+  },
+  worker_is_silent: {
+    text: "SELECT 1 AS yes\nFROM millrace_worker\nWHERE id = ?1\n  AND beats = ?2\n  AND until <= ?3",
+    parameters: ["id","beats","now"],
+  },
+  leases_of_worker: {
+    text: "SELECT number, secret, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE worker = ?1\nORDER BY number",
+    parameters: ["worker"],
+  },
+  list_workers: {
+    text: "SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, beats, quiet\nFROM millrace_worker\nORDER BY joined_at, id\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  quiet_worker: {
+    text: "UPDATE millrace_worker\nSET quiet = 1\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+};

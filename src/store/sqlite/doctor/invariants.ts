@@ -1,0 +1,44 @@
+/** Which of the invariants do not hold in the file. Within the caller's read transaction. */
+import type { DatabaseSync } from "node:sqlite";
+import { idFromBytes } from "../../../core/ids.ts";
+import {
+  BREAKERS_MAX,
+  INVARIANTS,
+  miscounted,
+  type Breach,
+  type Breaker,
+  type Counts,
+} from "../../doctor/invariants.ts";
+import { queries } from "../database/queries.gen.ts";
+import type { Session } from "../database/session.ts";
+import { stats } from "../inspect/stats.ts";
+
+type Row = Readonly<Record<string, any>>;
+
+/** `isDeep`: also those that take reading whole tables. */
+export function breaches(database: DatabaseSync, session: Session, isDeep: boolean): Breach[] {
+  const values: Readonly<Record<string, number>> = {
+    limit: BREAKERS_MAX,
+    now: session.clock.now(),
+  };
+  return INVARIANTS.filter((invariant) => isDeep || !invariant.isDeep).flatMap((invariant) => {
+    const { text, parameters } = queries[invariant.query];
+    const bound = parameters.map((name) => values[name] ?? null);
+    const breakers = database
+      .prepare(text)
+      .all(...bound)
+      .map(breakerOf);
+    return breakers.length === 0 ? [] : [{ invariant, breakers }];
+  });
+}
+
+function breakerOf({ key, id }: Row): Breaker {
+  return { key, id: id === null ? null : idFromBytes(id) };
+}
+
+/** Whether the statistics are those of a recount. What else is wrong would explain it. */
+export function miscounts(database: DatabaseSync, session: Session): readonly Breach[] {
+  const recount: any = database.prepare(queries.recount.text).get();
+  const counted: Counts = recount;
+  return miscounted(stats(session, Number.MAX_SAFE_INTEGER), counted);
+}

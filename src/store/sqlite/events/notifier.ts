@@ -1,0 +1,82 @@
+/**
+ * Wake-ups: tells listeners that something has happened, and whether it may be work for them.
+ *
+ * A commit of this process says so at once. Commits of other processes on the same file are seen by
+ * `PRAGMA data_version`, a number that SQLite keeps in shared memory: reading it costs
+ * microseconds, so it is looked at every {@link LOOK_MS}, but only while somebody listens. A
+ * wake-up is a hint: it may come for nothing, and whoever needs certainty polls.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Clock } from "../../../core/clock.ts";
+import type { Hint } from "../../store.ts";
+
+const LOOK_MS = 25;
+
+export class Watcher {
+  readonly #clock: Clock;
+  readonly #dataVersion: StatementSync;
+  readonly #listeners = new Set<(hint: Hint) => void>();
+  #seen: unknown;
+  #stopLooking: (() => void) | null = null;
+
+  constructor(database: DatabaseSync, clock: Clock) {
+    this.#clock = clock;
+    this.#dataVersion = database.prepare("PRAGMA data_version");
+  }
+
+  watch(listener: (hint: Hint) => void): () => void {
+    // Wrapped, so that one function may listen twice and leave once.
+    const entry = (hint: Hint): void => listener(hint);
+    this.#listeners.add(entry);
+    if (this.#stopLooking === null) {
+      this.#seen = this.#version();
+      this.#lookLater();
+    }
+    return () => {
+      this.#listeners.delete(entry);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  /**
+   * Something changed: every listener hears of it. One that throws is left alone: it was a hint,
+   * and a listener's own fault must cost neither a commit its answers nor a neighbour its wake-up.
+   */
+  wake(hint: Hint): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(hint);
+      } catch {
+        continue;
+      }
+    }
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#stopLooking?.();
+    this.#stopLooking = null;
+  }
+
+  #lookLater(): void {
+    this.#stopLooking = this.#clock.after(LOOK_MS, () => {
+      const version = this.#version();
+      const changed = version !== this.#seen;
+      this.#seen = version;
+      this.#lookLater();
+      // Nobody knows what another process has done.
+      if (changed) this.wake("work");
+    });
+  }
+
+  /**
+   * Changes only when another connection has committed. What cannot be read now counts as a change.
+   */
+  #version(): unknown {
+    try {
+      return this.#dataVersion.get()?.["data_version"];
+    } catch {
+      return null;
+    }
+  }
+}

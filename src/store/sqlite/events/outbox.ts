@@ -1,0 +1,73 @@
+/**
+ * What the pieces of one group commit have to tell: to the feed, durably, and to whoever listens
+ * for work. Neighbouring pieces of the same kind share one row of the feed, and a piece that is
+ * rolled back takes its words with it.
+ */
+import type { Clock } from "../../../core/clock.ts";
+import { eventCodec } from "../../shared/codes.ts";
+import { feedRows, type Tiding } from "../../shared/event-rows.ts";
+import type { Hint } from "../../store.ts";
+import type { Statements } from "../database/statements.ts";
+
+export class Tidings {
+  readonly #sql: Statements;
+  readonly #clock: Clock;
+  #entries: Tiding[] = [];
+  #pieceStart = 0;
+  #hint: Hint | null = null;
+
+  constructor(sql: Statements, clock: Clock) {
+    this.#sql = sql;
+    this.#clock = clock;
+  }
+
+  /** Something happened to these jobs. Those that go leave only their ids behind. */
+  tell(entry: Tiding): void {
+    if (entry.jobs.length === 0) return;
+    this.#entries.push(entry);
+    this.#hint ??= "news";
+  }
+
+  /** Somebody who waits for work should look again. */
+  wake(): void {
+    this.#hint = "work";
+  }
+
+  beginPiece(): void {
+    this.#pieceStart = this.mark();
+  }
+
+  dropPiece(): void {
+    this.dropSince(this.#pieceStart);
+  }
+
+  /** Where the words of a part begin that may have to be dropped. */
+  mark(): number {
+    return this.#entries.length;
+  }
+
+  dropSince(mark: number): void {
+    this.#entries.length = mark;
+  }
+
+  /** Writes the rows of the feed, inside the transaction. */
+  write(): void {
+    const at = this.#clock.now();
+    for (const { kind, jobs, details } of feedRows(this.#entries)) {
+      const named = JSON.stringify(jobs);
+      const names =
+        kind === "job:deleted" ? { keys: null, ids: named } : { keys: named, ids: null };
+      const told = details === null ? null : JSON.stringify(details);
+      const row = { kind: eventCodec.code[kind], at, ...names, details: told };
+      this.#sql.run("append_event", row);
+    }
+  }
+
+  /** The group is over. Answers what those who listen should be told. */
+  finish(): Hint | null {
+    const hint = this.#hint;
+    this.#entries = [];
+    this.#hint = null;
+    return hint;
+  }
+}

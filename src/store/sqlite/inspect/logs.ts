@@ -1,0 +1,43 @@
+/** What handlers have logged: the newest lines of each job. */
+import { idBytes } from "../../../core/ids.ts";
+import type { JobId } from "../../../core/job.ts";
+import { bounded } from "../../shared/limits.ts";
+import { logRecord, logRows } from "../../shared/decode-notes.ts";
+import {
+  LOG_CHARS_MAX,
+  LOG_LINES_MAX,
+  type JobKey,
+  type LogLine,
+  type LogRecord,
+} from "../../store.ts";
+import type { Session } from "../database/session.ts";
+
+const PAGE_MAX = 1_000;
+
+/** Adds what a run has said, and lets go of what is too much then. */
+export function appendLog(
+  { sql }: Session,
+  { key, n }: { readonly key: JobKey; readonly n: number },
+  lines: readonly LogLine[],
+): void {
+  if (lines.length === 0) return;
+  const last = sql.get("last_line", { key })?.line ?? 0;
+  for (const { turn, ...row } of logRows(lines)) {
+    sql.run("insert_log", { key, n, line: last + turn, ...row });
+  }
+  sql.run("trim_log", { key, lines_max: LOG_LINES_MAX, chars_max: LOG_CHARS_MAX });
+}
+
+export function logs(
+  { sql }: Session,
+  id: JobId,
+  page: { readonly after?: number; readonly limit: number },
+): readonly LogRecord[] {
+  const of = { id: idBytes(id), limit: bounded(page.limit, PAGE_MAX) };
+  const { after } = page;
+  const rows =
+    after === undefined
+      ? sql.all("newest_log", of).toReversed()
+      : sql.all("log_after", { ...of, after });
+  return rows.map(logRecord);
+}

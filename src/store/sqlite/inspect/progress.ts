@@ -1,0 +1,62 @@
+/** recall, progress, units and unitHolders: what the notes of runs have left. */
+import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import type { JobId } from "../../../core/job.ts";
+import { unitCodec } from "../../shared/codes.ts";
+import { bounded } from "../../shared/limits.ts";
+import { jobMemory, jobProgress, unitHolder, unitRecord } from "../../shared/decode-notes.ts";
+import type {
+  JobKey,
+  JobMemory,
+  JobProgress,
+  PhaseResult,
+  UnitFilter,
+  UnitHolder,
+  UnitName,
+  UnitRecord,
+} from "../../store.ts";
+import type { Session } from "../database/session.ts";
+
+const PAGE_MAX = 1_000;
+
+export function recall({ sql }: Session, key: JobKey): JobMemory {
+  const memory = sql.get("memory_of_job", { key }) ?? { failed: null, tries: null };
+  const phases = sql.all("phases_of_job", { key }).map(phaseResult);
+  return jobMemory(memory, phases, sql.all("ended_units", { key }));
+}
+
+/** A row without the prototype that the driver leaves out. */
+function phaseResult({ name, result }: PhaseResult): PhaseResult {
+  return { name, result };
+}
+
+export function progress({ sql }: Session, id: JobId): JobProgress | null {
+  const row = sql.get("progress_of_job", { id: idBytes(id) });
+  if (row === undefined) return null;
+  const { key } = row;
+  const phases = sql.all("phases_of_job", { key }).map(phaseResult);
+  const counts = sql.all("unit_counts", { key }).map((count) => ({ ...count }));
+  return jobProgress(row, phases, counts);
+}
+
+export function units(
+  { sql }: Session,
+  id: JobId,
+  filter: UnitFilter,
+  page: { readonly after?: UnitName; readonly limit: number },
+): readonly UnitRecord[] {
+  const rows = sql.all("units_of_job", {
+    id: idBytes(id),
+    phase: filter.phase ?? null,
+    state: filter.state === undefined ? null : unitCodec.code[filter.state],
+    // No unit has an empty name: this is before all of them.
+    after_phase: page.after?.phase ?? "",
+    after_unit: page.after?.unit ?? "",
+    limit: bounded(page.limit, PAGE_MAX),
+  });
+  return rows.map(unitRecord);
+}
+
+export function unitHolders({ sql }: Session, unit: string, limit: number): readonly UnitHolder[] {
+  const rows = sql.all("holders_of_unit", { unit, limit: bounded(limit, PAGE_MAX) });
+  return rows.map((row) => unitHolder({ ...row, id: idFromBytes(row.id) }));
+}

@@ -1,0 +1,26 @@
+/** stats: a glance at the whole. */
+import type { Stats } from "../../store.ts";
+import { count, countWaiting } from "./jobs.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { Session } from "../database/session.ts";
+
+/** Lanes times priorities that the search for the oldest job visits. */
+const HOPS_MAX = 10_000;
+
+export function stats(session: Session, wanted: number): Stats {
+  const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
+  const { scheduled, ready, blocked } = countWaiting(session, max);
+  return {
+    scheduled,
+    queued: ready,
+    held: blocked,
+    running: count(session, { states: ["running"] }, max),
+    failed: count(session, { states: ["failed"] }, max),
+    oldestQueuedMs: oldestQueuedMs(session),
+  };
+}
+
+function oldestQueuedMs({ sql, clock }: Session): number | null {
+  const rank = sql.get("oldest_ready", { hops: HOPS_MAX })?.rank ?? null;
+  return rank === null ? null : Math.max(0, clock.now() - Math.floor(rank / 1000));
+}

@@ -1,0 +1,42 @@
+/**
+ * cancel: a waiting job ends at once; the worker of a running one is asked to stop it. Such a
+ * request is a promise: whatever becomes of the run, the job never goes back to waiting.
+ */
+import { idBytes } from "../../../core/ids.ts";
+import { isFinal, type JobId } from "../../../core/job.ts";
+import { stateCodec } from "../../shared/codes.ts";
+import type { CancelAnswer, JobKey } from "../../store.ts";
+import { proceedSome } from "../queue/dependencies.ts";
+import { takeWaiting, type Session } from "../database/session.ts";
+import { cancelUnstarted, type Unstarted } from "../runs/cancel-unstarted.ts";
+
+export function cancel(
+  session: Session,
+  id: JobId,
+  by: string | null,
+  reason: string | null,
+): CancelAnswer {
+  const { sql, clock } = session;
+  const row = sql.get("job_by_id", { id: idBytes(id) });
+  if (row === undefined) return { status: "unknown" };
+
+  const state = stateCodec.word(row.state);
+  if (isFinal(state)) return { status: "final", state };
+  if (cancelWaiting(session, row.key, reason)) return { status: "cancelled" };
+
+  sql.run("insert_cancel_request", { key: row.key, by, reason, at: clock.now() });
+  return { status: "requested" };
+}
+
+/** Ends a job in whichever place it waits. Answers whether it did wait. */
+export function cancelWaiting(session: Session, key: JobKey, reason: string | null): boolean {
+  const waiting = takeWaiting(session, key);
+  if (waiting === undefined) return false;
+  endUnstarted(session, [{ ...waiting, reason }]);
+  return true;
+}
+
+/** Writes the end of jobs that were cancelled before they began. */
+export function endUnstarted(session: Session, jobs: readonly Unstarted[]): void {
+  if (cancelUnstarted(session, jobs)) proceedSome(session);
+}

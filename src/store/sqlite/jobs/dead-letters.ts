@@ -1,0 +1,109 @@
+/** deadLetter, deadLetters, review and reprocess: what people do with failed jobs. */
+import { MillraceError } from "../../../core/errors.ts";
+import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import type { JobId } from "../../../core/job.ts";
+import { deadLetterCodec } from "../../shared/codes.ts";
+import { deadLetterRecord } from "../../shared/decode-jobs.ts";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  NewJob,
+  ReprocessAnswer,
+  Review,
+  ReviewAnswer,
+} from "../../store.ts";
+import { enqueueWithin } from "./enqueue.ts";
+import type { DeadLetterRow } from "../database/rows.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { Session } from "../database/session.ts";
+
+const PAGE_MAX = 1_000;
+
+export function deadLetter(session: Session, id: JobId): DeadLetter | null {
+  const row = session.sql.get("find_dead_letter", { id: idBytes(id) });
+  return row === undefined ? null : letterOf(session, row);
+}
+
+export function deadLetters(
+  session: Session,
+  filter: DeadLetterFilter,
+  page: { readonly after?: JobId; readonly limit: number },
+): DeadLetter[] {
+  const { sql, names } = session;
+  const type = filter.type === undefined ? null : names.find("type", filter.type);
+  const tenant = filter.tenant === undefined ? null : names.find("tenant", filter.tenant);
+  const before = boundary(session, page.after);
+  if (type === undefined || tenant === undefined || before === null) return [];
+  const status = filter.status === undefined ? null : deadLetterCodec.code[filter.status];
+  const limit = bounded(page.limit, PAGE_MAX);
+  return sql
+    .all("list_dead_letters", { ...before, status, type, tenant, limit })
+    .map((row) => letterOf(session, row));
+}
+
+/** Where a page begins. Null: retention has removed the last letter seen, and all older ones. */
+function boundary(
+  { sql }: Session,
+  after: JobId | undefined,
+): { readonly before_at: number; readonly before_id: Uint8Array } | null {
+  if (after === undefined) {
+    return { before_at: Number.MAX_SAFE_INTEGER, before_id: new Uint8Array() };
+  }
+  const row = sql.get("find_dead_letter", { id: idBytes(after) });
+  return row === undefined ? null : { before_at: row.died_at, before_id: row.id };
+}
+
+export function review(session: Session, id: JobId, verdict: Review): ReviewAnswer {
+  const isReviewed = mark(session, id, { ...verdict, successor: null });
+  const letter = deadLetter(session, id);
+  if (letter === null) return { status: "unknown" };
+  return { status: isReviewed ? "reviewed" : "closed", letter };
+}
+
+export function reprocess(
+  session: Session,
+  id: JobId,
+  successor: NewJob,
+  { by, notes }: { readonly by: string; readonly notes: string | null },
+): ReprocessAnswer {
+  if (successor.retryOf !== id) {
+    const message = `the successor of dead letter ${id} must have it as retryOf`;
+    throw new MillraceError("OPTION_INVALID", `${message}, not ${successor.retryOf}`);
+  }
+  const letter = deadLetter(session, id);
+  if (letter === null) return { status: "unknown" };
+  if (letter.status === "reprocessed" || letter.status === "discarded") {
+    return { status: "closed", letter };
+  }
+  const answer = enqueueWithin(session, [successor])[0]!;
+  if (answer.status !== "created") return { status: "reprocessed", letter, answer };
+  mark(session, id, { status: "reprocessed", by, notes, successor: answer.id });
+  return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
+}
+
+/** Writes a verdict on a letter that is still open to one. Answers whether it was. */
+function mark(
+  { sql, clock }: Session,
+  id: JobId,
+  verdict: {
+    readonly status: Review["status"] | "reprocessed";
+    readonly by: string;
+    readonly notes: string | null;
+    readonly successor: JobId | null;
+  },
+): boolean {
+  const { changes } = sql.run("review_dead_letter", {
+    id: idBytes(id),
+    status: deadLetterCodec.code[verdict.status],
+    reviewed_by: verdict.by,
+    reviewed_at: clock.now(),
+    notes: verdict.notes,
+    successor: verdict.successor === null ? null : idBytes(verdict.successor),
+  });
+  return changes > 0;
+}
+
+function letterOf({ names }: Session, row: DeadLetterRow): DeadLetter {
+  const successor = row.successor === null ? null : idFromBytes(row.successor);
+  return deadLetterRecord(names, { ...row, id: idFromBytes(row.id), successor });
+}

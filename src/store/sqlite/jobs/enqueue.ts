@@ -1,0 +1,267 @@
+/** enqueue: inserts, and only inserts. Who may stand in the way is looked at first. */
+import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import type { JobId } from "../../../core/job.ts";
+import { bodyHash, sameBody } from "../../shared/request-hash.ts";
+import { flagsOf, stateCodec } from "../../shared/codes.ts";
+import { noteWay, type GaveWay } from "../../shared/key-holders.ts";
+import { insistOnAll } from "../../shared/refused-child.ts";
+import { AFTER_MAX, type EnqueueAnswer, type JobKey, type NewJob } from "../../store.ts";
+import { parentsOf, proceedSome, putBehind, setDue } from "../queue/dependencies.ts";
+import { cancelWaiting } from "./cancel.ts";
+import { inParts } from "../batching/fallback.ts";
+import { putWaiting, takeWaiting, type Session, type Waiting } from "../database/session.ts";
+
+/** Writes a batch; the answers stand in the order of the jobs. */
+export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
+  const answers = enqueueAll(session, jobs, new Map());
+  proceedFrom(session, jobs);
+  return answers;
+}
+
+/** The same with more care: a value that the database does not take harms its own job alone. */
+export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
+  const gaveWay = new Map<JobId, JobId>();
+  const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, gaveWay);
+  const answers = inParts(session, jobs, work, refusal);
+  proceedFrom(session, jobs);
+  return answers;
+}
+
+/** Enqueues what a phase, or the end of a run, brings into being. */
+export function enqueueChildren(session: Session, children: readonly NewJob[]): void {
+  insistOnAll(children, enqueueWithin(session, children));
+}
+
+/** One after the other: each knows what became of those before it. */
+function enqueueAll(
+  session: Session,
+  jobs: readonly NewJob[],
+  gaveWay: Map<JobId, JobId>,
+): EnqueueAnswer[] {
+  return jobs.map((job) => {
+    const answer = enqueueOne(session, job, gaveWay);
+    noteWay(gaveWay, job.id, answer);
+    return answer;
+  });
+}
+
+/** Some may wait for jobs that are over already. */
+function proceedFrom(session: Session, jobs: readonly NewJob[]): void {
+  if (jobs.some(({ after }) => after.length > 0)) proceedSome(session);
+}
+
+/** The answer to a job with a value that the database does not take. */
+function refusal(job: NewJob): EnqueueAnswer {
+  return { status: "refused", code: "STORE_REFUSED", holder: job.id };
+}
+
+/** The names of a job as the tables know them. */
+interface Filing {
+  readonly type: number;
+  readonly tenant: number;
+  readonly lane: number;
+  readonly category: number | null;
+}
+
+function enqueueOne(session: Session, job: NewJob, gaveWay: GaveWay): EnqueueAnswer {
+  const filing = fileUnder(session, job);
+  const parents = parentsFor(session, job, gaveWay);
+  const held = holder(session, job, filing, parents);
+  if (held !== null) return held;
+  if ("status" in parents) return parents;
+
+  const now = session.clock.now();
+  const runAt = dueAt(job, now);
+  const key = insertJob(session, job, filing, runAt, now);
+  if (key === null) return repeated(session, job, filing);
+
+  insertKeys(session, job, filing, key);
+  if (job.retryOf !== null && job.afresh !== true) takeOver(session, key);
+  for (const [name, value] of Object.entries(job.tags)) {
+    session.sql.run("insert_tag", { name, value, key });
+  }
+  const first = firstRun(job, filing, key);
+  // One that waits for others is queued, whatever its time.
+  const waits = parents.size > 0;
+  if (waits) putBehind(session, first, parents, { onFailed: job.onFailed, runAt });
+  const state = waits ? "queued" : putWaiting(session, first, runAt, now);
+  session.tidings.tell({ kind: "job:enqueued", jobs: [key] });
+  return { status: "created", id: job.id, state };
+}
+
+type Parents = ReturnType<typeof parentsOf>;
+
+function parentsFor(session: Session, job: NewJob, gaveWay: GaveWay): Parents {
+  return job.after.length > AFTER_MAX ? refusal(job) : parentsOf(session, job, gaveWay);
+}
+
+/**
+ * Who stands where the job would, if anybody does. Its own id comes first: a repeat is no rival.
+ */
+function holder(
+  session: Session,
+  job: NewJob,
+  filing: Filing,
+  parents: Parents,
+): EnqueueAnswer | null {
+  const isFree = job.idempotency === null && job.dedup === null && job.retryOf === null;
+  if (isFree && job.after.length === 0) return null;
+  if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {
+    return repeated(session, job, filing);
+  }
+  return (
+    idempotencyHolder(session, job, filing) ??
+    livingSuccessor(session, job) ??
+    dedupHolder(session, job, filing, parents)
+  );
+}
+
+function fileUnder({ names }: Session, job: NewJob): Filing {
+  return {
+    type: names.id("type", job.type),
+    tenant: names.id("tenant", job.tenant),
+    lane: names.id("lane", job.lane),
+    category: job.category === null ? null : names.id("category", job.category),
+  };
+}
+
+function dueAt(job: NewJob, now: number): number {
+  return Math.round("at" in job.due ? Math.max(0, job.due.at) : now + job.due.delayMs);
+}
+
+/** Answers the new key, or null when the id is already taken. */
+function insertJob(
+  { sql }: Session,
+  job: NewJob,
+  filing: Filing,
+  runAt: number,
+  now: number,
+): JobKey | null {
+  const tags = Object.keys(job.tags).length > 0 ? JSON.stringify(job.tags) : null;
+  const { changes, lastKey } = sql.run("insert_job", {
+    id: idBytes(job.id),
+    type: filing.type,
+    tenant: filing.tenant,
+    lane: filing.lane,
+    category: filing.category,
+    priority: job.priority,
+    run_at: runAt,
+    max_attempts: job.maxAttempts,
+    timeout_ms: job.timeoutMs,
+    payload: job.payload,
+    payload_version: job.payloadVersion,
+    correlation: job.correlationId === job.id ? null : job.correlationId,
+    parent: job.parentId === null ? null : idBytes(job.parentId),
+    retry_of: job.retryOf === null ? null : idBytes(job.retryOf),
+    concurrency: job.concurrencyKey,
+    idempotency: job.idempotency?.key ?? null,
+    dedup: job.dedup?.key ?? null,
+    webhook: job.webhookUrl,
+    tags,
+    created_by: job.createdBy,
+    created_at: now,
+    flags: flagsOf(job),
+  });
+  return changes === 0 ? null : lastKey;
+}
+
+function insertKeys({ sql }: Session, job: NewJob, filing: Filing, key: JobKey): void {
+  const { tenant, type } = filing;
+  if (job.idempotency !== null) {
+    sql.run("insert_idempotency", {
+      tenant,
+      key: job.idempotency.key,
+      job_id: idBytes(job.id),
+      body: bodyHash(job.type, job.payload),
+    });
+  }
+  if (job.dedup !== null) sql.run("insert_dedup", { tenant, type, key: job.dedup.key, job: key });
+}
+
+/** A job that repeats another begins with what that one has completed. */
+function takeOver({ sql }: Session, key: JobKey): void {
+  sql.run("take_over_phases", { key });
+  sql.run("take_over_units", { key });
+}
+
+/** The same id again: a repeat after a lost answer, or two callers with one id. */
+function repeated({ sql }: Session, job: NewJob, filing: Filing): EnqueueAnswer {
+  const body = sql.get("find_body", { id: idBytes(job.id) });
+  const isSame =
+    body !== undefined &&
+    body.type === filing.type &&
+    body.tenant === filing.tenant &&
+    sameBody(body.payload, job.payload);
+  if (!isSame) return { status: "refused", code: "ID_CONFLICT", holder: job.id };
+  const row = sql.get("job_by_key", { key: body.key });
+  const state = row === undefined ? null : stateCodec.word(row.state);
+  return { status: "existing", id: job.id, state, by: "id" };
+}
+
+function idempotencyHolder(
+  { sql }: Session,
+  job: NewJob,
+  { tenant }: Filing,
+): EnqueueAnswer | null {
+  if (job.idempotency === null) return null;
+  const { key, onConflict } = job.idempotency;
+  const row = sql.get("find_idempotency", { tenant, key });
+  if (row === undefined) return null;
+
+  const first = idFromBytes(row.job_id);
+  if (!Buffer.from(row.body).equals(bodyHash(job.type, job.payload))) {
+    return { status: "refused", code: "IDEMPOTENCY_CONFLICT", holder: first };
+  }
+  if (onConflict === "error")
+    return { status: "refused", code: "IDEMPOTENCY_KEY_USED", holder: first };
+  const now = sql.get("job_by_id", { id: row.job_id });
+  const state = now === undefined ? null : stateCodec.word(now.state);
+  return { status: "existing", id: first, state, by: "idempotency" };
+}
+
+/** Another job that repeats the same final one and is not final itself. */
+function livingSuccessor({ sql }: Session, { retryOf }: NewJob): EnqueueAnswer | null {
+  if (retryOf === null) return null;
+  const row = sql.get("find_successor", { retry_of: idBytes(retryOf) });
+  if (row === undefined) return null;
+  const now = sql.get("job_by_key", { key: row.key });
+  const state = now === undefined ? null : stateCodec.word(now.state);
+  return { status: "existing", id: idFromBytes(row.id), state, by: "successor" };
+}
+
+function dedupHolder(
+  session: Session,
+  job: NewJob,
+  { tenant, type }: Filing,
+  parents: Parents,
+): EnqueueAnswer | null {
+  if (job.dedup === null) return null;
+  const { sql, clock } = session;
+  const row = sql.get("find_dedup", { tenant, type, key: job.dedup.key });
+  if (row === undefined) return null;
+
+  if (job.dedup.onConflict === "replace" && isWaiting(session, row.key)) {
+    if ("status" in parents) return parents;
+    const reason = `replaced by ${job.id} under the dedup key ${job.dedup.key}`;
+    if (cancelWaiting(session, row.key, reason)) return null;
+  }
+  if (job.dedup.onConflict === "extend") {
+    const now = clock.now();
+    const runAt = dueAt(job, now);
+    const waiting = setDue(session, row.key, runAt) ? undefined : takeWaiting(session, row.key);
+    if (waiting !== undefined) putWaiting(session, waiting, runAt, now);
+  }
+  const now = sql.get("job_by_key", { key: row.key });
+  const state = now === undefined ? null : stateCodec.word(now.state);
+  return { status: "existing", id: idFromBytes(row.id), state, by: "dedup" };
+}
+
+function isWaiting({ sql }: Session, key: JobKey): boolean {
+  const row = sql.get("job_by_key", { key });
+  return row !== undefined && row.state <= stateCodec.code.queued;
+}
+
+function firstRun(job: NewJob, { lane, type, tenant }: Filing, key: JobKey): Waiting {
+  const { priority, concurrencyKey: concurrency } = job;
+  return { key, rank: 0, lane, priority, type, tenant, concurrency, n: 1, tries: 0, crashes: 0 };
+}

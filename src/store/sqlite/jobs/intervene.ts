@@ -1,0 +1,96 @@
+/** hurry and intervene: an operator moves a job by hand. */
+import { idBytes } from "../../../core/ids.ts";
+import { isFinal, type JobId } from "../../../core/job.ts";
+import type { Settlement } from "../../../core/outcome.ts";
+import { stateCodec } from "../../shared/codes.ts";
+import { startOf } from "../../shared/run-end.ts";
+import type { CrashFacts, InterveneAnswer, JobKey } from "../../store.ts";
+import { setDue } from "../queue/dependencies.ts";
+import { factsOf } from "../runs/claim.ts";
+import { closeIfDone, openRuns, withFacts, type HeldRun } from "../runs/lease.ts";
+import type { LeaseRow } from "../database/rows.ts";
+import { putWaiting, takeWaiting, type Session } from "../database/session.ts";
+import { endRuns } from "../runs/settle.ts";
+
+export function hurry(
+  session: Session,
+  id: JobId,
+): InterveneAnswer | { readonly status: "running" } {
+  const { sql, clock } = session;
+  const row = sql.get("job_by_id", { id: idBytes(id) });
+  if (row === undefined) return { status: "unknown" };
+  const state = stateCodec.word(row.state);
+  if (isFinal(state)) return { status: "final", state };
+  if (state === "running") return { status: "running" };
+
+  const now = clock.now();
+  if ((row.next_run_at ?? 0) > now && setDue(session, row.key, now))
+    return { status: "done", state };
+  const scheduled = sql.get("take_scheduled", { key: row.key });
+  if (scheduled === undefined) return { status: "done", state };
+  return { status: "done", state: putWaiting(session, scheduled, now, now) };
+}
+
+export function intervene(
+  session: Session,
+  id: JobId,
+  decide: (job: CrashFacts) => Settlement,
+): InterveneAnswer {
+  const { sql } = session;
+  const row = sql.get("job_by_id", { id: idBytes(id) });
+  if (row === undefined) return { status: "unknown" };
+  const state = stateCodec.word(row.state);
+  if (isFinal(state)) return { status: "final", state };
+
+  const found = state === "running" ? holding(session, row.key) : waiting(session, row.key);
+  endRuns(
+    session,
+    withFacts(session, [found.run]).map((job) => {
+      const { key, n } = job;
+      const settlement = decide(factsOf(session, job));
+      const claimedAt = found.lease?.claimed_at ?? null;
+      const startedAt = startOf(settlement, { startedAt: job.startedAt, claimedAt });
+      return { lease: found.lease, key, n, startedAt, settlement };
+    }),
+  );
+  if (found.lease !== null && !isToBeHeard(session, found.run, found.lease)) {
+    closeIfDone(session, found.lease);
+  }
+
+  const now = sql.get("job_by_key", { key: row.key });
+  if (now === undefined) throw new Error(`job ${row.key} vanished while an operator moved it`);
+  return { status: "done", state: stateCodec.word(now.state) };
+}
+
+/** A run, or a wait for one, and the lease that names it, if any does. */
+interface Found {
+  readonly lease: LeaseRow | null;
+  readonly run: HeldRun;
+}
+
+/** Takes a waiting job out of its place. */
+function waiting(session: Session, key: JobKey): Found {
+  const run = takeWaiting(session, key);
+  if (run === undefined) throw new Error(`job ${key} waits but lies in no place`);
+  return { lease: null, run: { ...run, startedAt: null } };
+}
+
+/** Whoever has the job: the ledger row under their lease makes what they say later stale. */
+function holding(session: Session, key: JobKey): Found {
+  const lease = session.sql.get("lease_of_job", { key });
+  const runs = lease === undefined ? [] : openRuns(session, lease);
+  const run = runs.find((held) => held.key === key);
+  return lease === undefined || run === undefined ? lost(session, key) : { lease, run };
+}
+
+/** A job of a damaged file that nobody has. For all that is known, it has begun. */
+function lost({ sql, clock }: Session, key: JobKey): Found {
+  const [[, n] = [key, 0]] = sql.tuples("last_runs", { keys: JSON.stringify([key]) });
+  const now = clock.now();
+  return { lease: null, run: { key, n: n + 1, rank: now * 1000, startedAt: now } };
+}
+
+/** A run that had begun stays in its lease until its worker has heard of it and has let go. */
+function isToBeHeard({ sql }: Session, run: HeldRun, { worker }: LeaseRow): boolean {
+  return run.startedAt !== null && sql.get("worker_is_known", { id: worker }) !== undefined;
+}

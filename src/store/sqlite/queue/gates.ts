@@ -1,0 +1,127 @@
+/** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
+import { GATE_KEY } from "../../shared/codes.ts";
+import { gateName } from "../../shared/decode-jobs.ts";
+import type { Gate, GateName, JobKey, Promotion } from "../../store.ts";
+import { bounded } from "../../shared/limits.ts";
+import { putBack, type Session } from "../database/session.ts";
+import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";
+
+/** How far into a lane `hold` looks for each job that it may move. */
+const HOLD_DEPTH_FACTOR = 20;
+/** The same for taken keys: it is asked more often, and each of them holds back fewer. */
+const KEY_DEPTH_FACTOR = 5;
+/** Jobs moved in one transaction. */
+const MOVE_MAX = 1_000;
+
+export function promote({ sql, clock, tidings }: Session, limit: number): Promotion {
+  const now = clock.now();
+  const due = sql.all("due_keys", { now, limit: bounded(limit, MOVE_MAX) });
+  if (due.length > 0) {
+    tidings.wake();
+    const keys = JSON.stringify(due.map(({ key }) => key));
+    sql.run("copy_scheduled_to_ready", { keys });
+    sql.run("delete_scheduled", { keys });
+  }
+  return { moved: due.length, nextDueMs: nextDueMs({ sql, clock }) };
+}
+
+/** Length until the next scheduled job is due; null when none waits. */
+export function nextDueMs({ sql, clock }: Pick<Session, "sql" | "clock">): number | null {
+  const next = sql.get("next_due", {})?.run_at ?? null;
+  return next === null ? null : Math.max(0, next - clock.now());
+}
+
+export function pause(
+  { sql, names, clock }: Session,
+  { kind, name }: GateName,
+  why: { readonly reason: string; readonly by: string | null; readonly forMs?: number },
+): void {
+  const until = why.forMs === undefined ? null : clock.now() + why.forMs;
+  sql.run("close_gate", { name: names.id(kind, name), until, reason: why.reason, by: why.by });
+}
+
+export function resume(session: Session, { kind, name }: GateName): void {
+  const { sql, names, tidings } = session;
+  const id = names.find(kind, name);
+  if (id === undefined) return;
+  sql.run("open_gate", { name: id });
+  tidings.wake();
+}
+
+export function gates({ sql, names, clock }: Session): Gate[] {
+  return sql.all("closed_gates", { now: clock.now() }).map((row) => ({
+    ...gateName(names.name(row.name)),
+    reason: row.reason,
+    by: row.by,
+    until: row.until,
+  }));
+}
+
+/** A waiting job, and what it has to make way for: a closed gate, or -1 for a taken key. */
+interface Barred {
+  readonly key: JobKey;
+  readonly gate: number;
+}
+
+/** Moves due jobs behind closed gates and taken keys aside. */
+export function hold(session: Session, wanted: number): number {
+  const { sql } = session;
+  const barred = findBarred(session, wanted);
+  for (const { key, gate } of barred) {
+    const job = sql.get("take_ready", { key });
+    if (job === undefined) throw new Error(`job ${key} left ready inside a transaction`);
+    sql.run("insert_blocked", { ...job, gate });
+  }
+  return barred.length;
+}
+
+/** What {@link hold} has to move, lane by lane. Looked for without the write lock at first. */
+export function findBarred(session: Session, wanted: number): readonly Barred[] {
+  const { sql, clock } = session;
+  const now = clock.now();
+  const limit = bounded(wanted, MOVE_MAX);
+  const isClosed = sql.get("closed_gates", { now }) !== undefined;
+  const isTaken = sql.get("any_slot", {}) !== undefined;
+  if (!isClosed && !isTaken) return [];
+  const gateOf = new Map<JobKey, number>();
+  for (const { lane } of sql.all("ready_lanes", {})) {
+    const front = { lane, limit: Math.max(0, limit - gateOf.size) };
+    const [near, far] = [limit * KEY_DEPTH_FACTOR, limit * HOLD_DEPTH_FACTOR];
+    const taken = isTaken ? sql.all("jobs_of_taken_keys", { ...front, depth: near }) : [];
+    const behind = isClosed ? sql.all("jobs_behind_gates", { ...front, depth: far, now }) : [];
+    for (const { key } of taken) gateOf.set(key, GATE_KEY);
+    // A closed gate comes first.
+    for (const { key, gate } of behind) gateOf.set(key, gate);
+  }
+  return [...gateOf].map(([key, gate]) => ({ key, gate })).slice(0, limit);
+}
+
+/** Brings back what waits behind gates that have opened, and for keys that are free. */
+export function release(session: Session, wanted: number): number {
+  const limit = bounded(wanted, MOVE_MAX);
+  const moved = releaseGates(session, limit);
+  return moved + releaseKeys(session, limit - moved);
+}
+
+/** Whether {@link release} would find anything. */
+export function releasesNothing(session: Session): boolean {
+  const { sql, clock } = session;
+  return sql.get("open_gates", { now: clock.now() }) === undefined && !hasFreeKeys(session);
+}
+
+function releaseGates(session: Session, limit: number): number {
+  const { sql, clock } = session;
+  let moved = 0;
+  for (const { name } of sql.all("open_gates", { now: clock.now() })) {
+    const rows = sql.all("blocked_keys", { gate: name, limit: limit - moved });
+    for (const { key } of rows) {
+      const job = sql.get("take_blocked", { key });
+      if (job === undefined) throw new Error(`job ${key} left blocked inside a transaction`);
+      putBack(session, job);
+    }
+    moved += rows.length;
+    if (moved >= limit) return moved;
+    sql.run("delete_gate", { name });
+  }
+  return moved;
+}

@@ -1,0 +1,90 @@
+/** prune, markStale and remove: what has outlived its retention goes, in bounded batches. */
+import { idFromBytes } from "../../../core/ids.ts";
+import type { JobKey, Pruned, Retention } from "../../store.ts";
+import { findOutlived } from "./expired.ts";
+import type { FinishedRow } from "../database/rows.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { Session } from "../database/session.ts";
+
+/** Jobs removed in one transaction: more would let the log grow and hold up the loop. */
+const PRUNE_MAX = 500;
+/** Units and log lines, for the same reason. Their jobs go when they are gone. */
+const PARTS_PRUNED_MAX = 10_000;
+/** Further than any instant reaches. */
+const NEVER = 9_000_000_000_000;
+
+export function prune(session: Session, retention: Retention, wanted: number): Pruned {
+  const { sql, clock } = session;
+  const limit = bounded(wanted, PRUNE_MAX);
+  const now = clock.now();
+  const outlived = findOutlived(session, retention, limit);
+  const { jobs, isCrowded } = removeJobs(session, outlived.jobs, retention);
+  const idempotencyKeys = sql.run("delete_expired_idempotency", { now, limit }).changes;
+  const deadLetters = sql.run("delete_dead_letters", {
+    before: now - retention.deadLetterMs,
+    limit,
+  }).changes;
+  const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
+  const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
+  const more = isCrowded || outlived.isCut || isFull;
+  return { jobs, deadLetters, idempotencyKeys, events, more };
+}
+
+/** Those of these jobs that can go do. `more`: not all of them have yet. */
+export function remove(
+  session: Session,
+  keys: readonly JobKey[],
+  retention: Retention,
+): { readonly jobs: number; readonly more: boolean } {
+  const found = session.sql.all("removable_jobs", { keys: JSON.stringify(keys) });
+  const { jobs, isCrowded } = removeJobs(session, found.slice(0, PRUNE_MAX), retention);
+  return { jobs, more: isCrowded || found.length > PRUNE_MAX };
+}
+
+export function markStale({ sql, clock, tidings }: Session, keys: readonly JobKey[]): number {
+  const marked = sql.all("insert_stale", { keys: JSON.stringify(keys), at: clock.now() });
+  tidings.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+  return marked.length;
+}
+
+/** `isCrowded`: only parts of them have gone, and the jobs themselves follow. */
+function removeJobs(
+  session: Session,
+  jobs: readonly FinishedRow[],
+  retention: Retention,
+): { readonly jobs: number; readonly isCrowded: boolean } {
+  if (jobs.length === 0) return { jobs: 0, isCrowded: false };
+  if (deleteParts(session, jobs)) return { jobs: 0, isCrowded: true };
+  deleteJobs(session, jobs, retention);
+  return { jobs: jobs.length, isCrowded: false };
+}
+
+/** Answers whether there may be more of them. */
+function deleteParts({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
+  const keys = JSON.stringify(jobs.map(({ key }) => key));
+  const units = sql.run("delete_units", { keys, limit: PARTS_PRUNED_MAX }).changes;
+  const room = PARTS_PRUNED_MAX - units;
+  return room === 0 || sql.run("delete_logs", { keys, limit: room }).changes === room;
+}
+
+function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
+  const { sql, tidings } = session;
+  for (const job of jobs) {
+    if (job.tags !== null) sql.run("delete_tags", { key: job.key, tags: job.tags });
+    if (job.idempotency === null) continue;
+    sql.run("expire_idempotency", {
+      tenant: job.tenant,
+      key: job.idempotency,
+      job_id: job.id,
+      expires_at: Math.min(job.finished_at + retention.idempotencyMs, NEVER),
+    });
+  }
+  const keys = JSON.stringify(jobs.map(({ key }) => key));
+  sql.run("delete_runs", { keys });
+  sql.run("delete_phases", { keys });
+  sql.run("delete_stale", { keys });
+  sql.run("delete_needs", { keys });
+  sql.run("delete_attempts", { keys });
+  sql.run("delete_jobs", { keys });
+  tidings.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
+}

@@ -1,0 +1,193 @@
+/** claim: how a batch of due jobs comes into a worker's hands. */
+import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import { policyOfFlags } from "../../shared/codes.ts";
+import {
+  BATCH_MAX,
+  type Claim,
+  type ClaimedJob,
+  type ClaimRequest,
+  type CrashFacts,
+} from "../../store.ts";
+import { tagsOf } from "../../shared/decode-jobs.ts";
+import { isForSameSlots, newDoubt, type Doubt } from "../../shared/lost-claim.ts";
+import { handBack } from "./prefetch.ts";
+import { findCandidates, keyList, type Candidate } from "./claim-candidates.ts";
+import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
+import type { QueryTuples } from "../database/rows.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { Session } from "../database/session.ts";
+import { takeKeys } from "./locks.ts";
+
+const SECRET_BYTES = 8;
+const EMPTY: Claim = { lease: null, jobs: [], lost: false };
+const LOST: Claim = { lease: null, jobs: [], lost: true };
+
+/** Looks without the write lock, so that idle workers take none. Null: there is something. */
+export function claimsNothing(session: Session, request: ClaimRequest): Claim | null {
+  if (doubtsOf(session, request).length > 0) return null;
+  const refusal = refusalOf(session, request);
+  if (refusal !== null) return refusal;
+  return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
+}
+
+const doubts = new WeakMap<Session, Set<Doubt>>();
+
+function doubtsOf(session: Session, { worker }: ClaimRequest): readonly Doubt[] {
+  const known = doubts.get(session);
+  if (known === undefined || known.size === 0) return [];
+  return [...known].filter(({ request }) => request.worker === worker);
+}
+
+/**
+ * Takes a batch. When the commit is answered with an error, it may have been made all the same:
+ * what bears the secret of such a claim is the answer to the next one.
+ */
+export async function claim(
+  session: Session,
+  request: ClaimRequest,
+  write: (work: () => Claim) => Promise<Claim>,
+): Promise<Claim> {
+  const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
+  let isTried = false;
+  const work = (): Claim => {
+    const forgotten = findForgotten(session, request);
+    if (forgotten !== null) return forgotten;
+    isTried = true;
+    return takeBatch(session, request, secret);
+  };
+  try {
+    const answer = await write(work);
+    const doubt = doubtsOf(session, request).find((each) => each.secret === answer.lease?.secret);
+    for (const { key } of answer.jobs) doubt?.told.add(key);
+    return answer;
+  } catch (error) {
+    // A store that lets nobody in leaves nothing to doubt, however often it is asked.
+    const known = doubts.get(session) ?? new Set<Doubt>();
+    if (isTried) doubts.set(session, known.add(newDoubt(request, secret)));
+    throw error;
+  }
+}
+
+/**
+ * What a claim of the worker took that nobody has heard of. Jobs that have begun are answered to
+ * the next claims for the same slots; those of a buffer go back.
+ */
+function findForgotten(session: Session, request: ClaimRequest): Claim | null {
+  for (const doubt of doubtsOf(session, request)) {
+    const worker = idBytes(request.worker);
+    const { secret, told } = doubt;
+    const lease = session.sql
+      .all("leases_of_worker", { worker })
+      .find((each) => each.secret === secret);
+    const open = lease === undefined ? [] : openRuns(session, lease);
+    const untold = open.filter(({ key }) => !told.has(key));
+    if (lease === undefined || untold.length === 0) {
+      // An operator has ended its runs before anybody heard of them: nobody else lets go of it.
+      if (lease !== undefined && told.size === 0) closeIfDone(session, lease);
+      doubts.get(session)?.delete(doubt);
+      continue;
+    }
+    const proof = { number: lease.number, secret };
+    if (doubt.request.buffer) {
+      handBack(
+        session,
+        proof,
+        untold.map(({ key }) => key),
+      );
+      continue;
+    }
+    if (!isForSameSlots(doubt, request)) continue;
+    const next = withFacts(session, untold.slice(0, bounded(request.limit, BATCH_MAX)));
+    return { lease: proof, jobs: readClaimed(session, next), lost: false };
+  }
+  return null;
+}
+
+function takeBatch(session: Session, request: ClaimRequest, secret: string): Claim {
+  const { sql, clock, tidings } = session;
+  const refusal = refusalOf(session, request);
+  if (refusal !== null) return refusal;
+  const candidates = findCandidates(session, request);
+  if (candidates.length === 0) return EMPTY;
+
+  const now = clock.now();
+  const worker = idBytes(request.worker);
+
+  const startedAt = request.buffer ? null : now;
+  const lists = listsOf(
+    candidates.map((candidate) => ({ ...candidate, startedAt })),
+    now,
+  );
+  sql.run("delete_ready", { keys: lists.keys });
+  const { lastKey: number } = sql.run("insert_lease", {
+    secret,
+    worker,
+    ...lists,
+    claimed_at: now,
+  });
+  takeKeys(session, candidates);
+  const jobs = readClaimed(session, candidates);
+  if (!request.buffer) {
+    tidings.tell({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
+  }
+  return { lease: { number, secret }, jobs, lost: false };
+}
+
+/** The answer to a worker that gets nothing, whatever there is. A quiet one is not lost. */
+function refusalOf({ sql, clock }: Session, request: ClaimRequest): Claim | null {
+  const worker = idBytes(request.worker);
+  const row = sql.get("worker_may_claim", { worker, now: clock.now() });
+  if (row === undefined) return LOST;
+  return row.quiet === 1 ? EMPTY : null;
+}
+
+function readClaimed(session: Session, candidates: readonly Candidate[]): ClaimedJob[] {
+  const rows = session.sql.tuples("claimed_jobs", { keys: keyList(candidates) });
+  return candidates.map((candidate, index) => {
+    const row = rows[index];
+    if (row === undefined) throw new Error(`job ${candidate.key} is ready but has no row`);
+    return claimedJob(session, row, candidate);
+  });
+}
+
+function claimedJob(
+  { names }: Session,
+  row: QueryTuples["claimed_jobs"],
+  { key, n, tries, crashes, priority, rank }: Candidate,
+): ClaimedJob {
+  const [idOf, type, tenant, lane, maxAttempts, timeoutMs, payload, payloadVersion] = row;
+  const [, , , , , , , , correlation, parent, concurrencyKey, tags, createdAt, flags] = row;
+  const id = idFromBytes(idOf);
+  const { onOrphan, retryOwner } = policyOfFlags(flags);
+  return {
+    key,
+    id,
+    n,
+    tries,
+    crashes,
+    type: names.text(type),
+    tenant: names.text(tenant),
+    lane: names.text(lane),
+    priority,
+    payload,
+    payloadVersion,
+    correlationId: correlation ?? id,
+    parentId: parent === null ? null : idFromBytes(parent),
+    timeoutMs,
+    concurrencyKey,
+    tags: tagsOf(tags),
+    createdAt,
+    runAt: Math.floor(rank / 1000),
+    maxAttempts,
+    onOrphan,
+    retryOwner,
+  };
+}
+
+/** What a decision about a job may look at. */
+export function factsOf({ names }: Session, job: HeldJob): CrashFacts {
+  const { tries, crashes, max_attempts: maxAttempts } = job;
+  const id = idFromBytes(job.id);
+  const type = names.text(job.type);
+  return { id, type, tries, crashes, maxAttempts, ...policyOfFlags(job.flags) };
+}

@@ -1,0 +1,26 @@
+/** The review record of a failed job, written in the transaction that fails it. */
+import type { Settlement } from "../../../core/outcome.ts";
+import { inWords, jobSpec } from "../../shared/decode-jobs.ts";
+import type { JobKey } from "../../store.ts";
+import { withIds } from "../inspect/jobs.ts";
+import type { Session } from "../database/session.ts";
+
+export function insertDeadLetter(
+  session: Session,
+  key: JobKey,
+  settlement: Settlement,
+  now: number,
+): void {
+  if (settlement.to !== "failed") throw new Error(`job ${key} has not failed`);
+  const row = session.sql.get("job_by_key", { key });
+  if (row === undefined) throw new Error(`job ${key} has failed but has no row`);
+  session.sql.run("insert_dead_letter", {
+    id: row.id,
+    type: row.type,
+    tenant: row.tenant,
+    error: JSON.stringify(settlement.fault),
+    attempts: settlement.tries,
+    died_at: now,
+    spec: JSON.stringify(jobSpec(inWords(session.names, withIds(row)))),
+  });
+}

@@ -1,0 +1,118 @@
+/** A lease from the inside: which runs it names, which have begun, which are still open. */
+import type { JobKey } from "../../store.ts";
+import { findCancelRequests } from "./cancel-requests.ts";
+import type { LeaseRow, WaitingRow } from "../database/rows.ts";
+import type { Session } from "../database/session.ts";
+
+/** One job of a lease. */
+export interface HeldRun {
+  readonly key: JobKey;
+  readonly n: number;
+  /** Where it lay in `ready`, so that it can be put back there. */
+  readonly rank: number;
+  /** Null while it only lies in the worker's buffer. */
+  readonly startedAt: number | null;
+}
+
+/** A held run with what it takes to put it back or to decide about it. */
+export interface HeldJob extends HeldRun, WaitingRow {
+  readonly id: Uint8Array;
+  readonly max_attempts: number;
+  readonly timeout_ms: number | null;
+  readonly flags: number;
+}
+
+export function runsOf(lease: LeaseRow): HeldRun[] {
+  const ns: number[] = JSON.parse(lease.ns);
+  const ranks: number[] = JSON.parse(lease.ranks);
+  const starts: (number | null)[] = JSON.parse(lease.starts);
+  const keys: JobKey[] = JSON.parse(lease.keys);
+  const first = ranks[0] ?? 0;
+  return keys.map((key, index) => {
+    const rank = index === 0 ? first : first + (ranks[index] ?? 0);
+    const start = starts[index] ?? null;
+    const startedAt = start === null ? null : lease.claimed_at + start;
+    return { key, n: ns[index] ?? 0, rank, startedAt };
+  });
+}
+
+/** The runs of a lease that have no ledger row yet. */
+export function openRuns(session: Session, lease: LeaseRow): HeldRun[] {
+  return openAmong(session, runsOf(lease));
+}
+
+/** Those of these runs that have no ledger row yet. */
+export function openAmong({ sql }: Session, runs: readonly HeldRun[]): HeldRun[] {
+  const keys = JSON.stringify(runs.map(({ key }) => key));
+  const ended = new Map(sql.tuples("last_runs", { keys }));
+  return runs.filter(({ key, n }) => (ended.get(key) ?? 0) < n);
+}
+
+/** The runs of a lease that have a ledger row: those that are not open. */
+export function endedRuns(lease: LeaseRow, open: readonly HeldRun[]): HeldRun[] {
+  const keys = new Set(open.map(({ key }) => key));
+  return runsOf(lease).filter(({ key }) => !keys.has(key));
+}
+
+/** The same runs with the facts of their jobs. */
+export function withFacts({ sql }: Session, runs: readonly HeldRun[]): HeldJob[] {
+  const keys = JSON.stringify(runs.map(({ key }) => key));
+  const facts = new Map(sql.all("job_facts", { keys }).map((row) => [row.key, row]));
+  return runs.map((run) => {
+    const job = facts.get(run.key);
+    if (job === undefined) throw new Error(`job ${run.key} has a lease but no row`);
+    return { ...job, ...run };
+  });
+}
+
+/** Splits runs into those whose cancellation somebody asked for, and the others. */
+export function splitByRequest<Run extends HeldRun>(
+  session: Session,
+  runs: readonly Run[],
+): { asked: readonly (Run & { readonly reason: string | null })[]; others: readonly Run[] } {
+  const requests = findCancelRequests(
+    session,
+    runs.map(({ key }) => key),
+  );
+  return {
+    asked: runs
+      .filter(({ key }) => requests.has(key))
+      .map((run) => ({ ...run, reason: requests.get(run.key) ?? null })),
+    others: runs.filter(({ key }) => !requests.has(key)),
+  };
+}
+
+/** Narrows a lease to these runs; an empty one goes. */
+export function keepRuns({ sql }: Session, lease: LeaseRow, runs: readonly HeldRun[]): void {
+  if (runs.length === 0) {
+    sql.run("delete_lease", { number: lease.number });
+    return;
+  }
+  sql.run("set_lease_jobs", { number: lease.number, ...listsOf(runs, lease.claimed_at) });
+}
+
+/** Deletes a lease whose runs have all ended. */
+export function closeIfDone(session: Session, lease: LeaseRow): void {
+  if (openRuns(session, lease).length > 0) return;
+  session.sql.run("delete_lease", { number: lease.number });
+}
+
+/** The four lists of a lease. Instants become short lengths: every start rewrites the row. */
+export function listsOf(
+  runs: readonly HeldRun[],
+  claimedAt: number,
+): { keys: string; ns: string; ranks: string; starts: string } {
+  const first = runs[0]?.rank ?? 0;
+  return {
+    keys: JSON.stringify(runs.map(({ key }) => key)),
+    ns: JSON.stringify(runs.map(({ n }) => n)),
+    ranks: JSON.stringify(runs.map(({ rank }, index) => (index === 0 ? rank : rank - first))),
+    starts: startsOf(runs, claimedAt),
+  };
+}
+
+export function startsOf(runs: readonly Pick<HeldRun, "startedAt">[], claimedAt: number): string {
+  return JSON.stringify(
+    runs.map(({ startedAt }) => (startedAt === null ? null : startedAt - claimedAt)),
+  );
+}

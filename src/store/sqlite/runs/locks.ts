@@ -1,0 +1,120 @@
+/**
+ * Exclusive names: the concurrency keys of jobs that run, and the names that runs take for their
+ * units. One row per taken name; it goes with its run, or when the run gives it up.
+ */
+import type { JobId } from "../../../core/job.ts";
+import { idFromBytes } from "../../../core/ids.ts";
+import { exclusiveNames } from "../../shared/decode-notes.ts";
+import type { JobKey, Occupation, OpenRun } from "../../store.ts";
+import { findLease, findRun } from "./lease-proof.ts";
+import type { SlotRow } from "../database/rows.ts";
+import { putBack, type Session } from "../database/session.ts";
+
+/** Names that one call looks at to see whether they are still had. */
+const LOOK_MAX = 1_000;
+
+export function occupy(session: Session, run: OpenRun, names: readonly string[]): Occupation {
+  const { sql } = session;
+  const { key, n } = run;
+  if (findRun(findLease(session, new Map(), run.lease), run) === null) return { status: "stale" };
+  const wanted = exclusiveNames(names);
+  for (const name of wanted) sql.run("occupy_slot", { key, n, name });
+  const rows = sql.all("names_of_run", { key, n, names: JSON.stringify(wanted) });
+  const had = new Set(rows.map(({ name }) => name));
+  return { status: "done", names: [...new Set(names)].filter((name) => had.has(name)) };
+}
+
+export function occupant({ sql, names }: Session, tenant: string, name: string): JobId | null {
+  const id = names.find("tenant", tenant);
+  const row = id === undefined ? undefined : sql.get("occupant_of_name", { tenant: id, name });
+  return row === undefined ? null : idFromBytes(row.id);
+}
+
+/** A claimed job. */
+interface Claimed {
+  readonly key: JobKey;
+  readonly n: number;
+  readonly tenant: number;
+  readonly concurrency: string | null;
+}
+
+/** Jobs that were claimed take their concurrency keys. */
+export function takeKeys({ sql }: Session, jobs: readonly Claimed[]): void {
+  for (const { key, n, tenant, concurrency } of jobs) {
+    if (concurrency === null) continue;
+    sql.run("insert_slot", { tenant, name: concurrency, job: key, n });
+  }
+}
+
+/** A run gives up names of its units. */
+export function vacate(
+  session: Session,
+  { key, n }: Pick<Claimed, "key" | "n">,
+  names: readonly string[],
+): void {
+  const wanted = JSON.stringify(exclusiveNames(names));
+  passOn(session, session.sql.all("vacate_slots", { key, n, names: wanted }));
+}
+
+/** The runs of these jobs have ended, or never begin: everything that they had is free. */
+export function endSlots(session: Session, keys: readonly JobKey[]): void {
+  passOn(session, session.sql.all("delete_slots", { keys: JSON.stringify(keys) }));
+}
+
+/** Of those who were moved away for the sake of a name, the most urgent can be claimed again. */
+function passOn(session: Session, freed: readonly SlotRow[]): void {
+  const { sql, tidings } = session;
+  // Others may wait for it where they are claimed, or ask for it in their runs.
+  if (freed.length > 0) tidings.wake();
+  for (const { tenant, name } of freed) {
+    const next = sql.get("next_of_key", { tenant, name });
+    if (next !== undefined) bringBack(session, next.key);
+  }
+}
+
+/**
+ * The most urgent jobs of keys that are free can be claimed again, also of those that a run has
+ * left behind. Answers how many.
+ */
+export function releaseKeys(session: Session, limit: number): number {
+  const { sql, tidings } = session;
+  const { dead, next } = lookThrough(session);
+  cursors.set(session, next);
+  for (const { tenant, name } of dead) {
+    sql.run("delete_slot", { tenant, name });
+    tidings.wake();
+  }
+  const rows = sql.all("jobs_of_free_keys", { limit });
+  for (const { key } of rows) bringBack(session, key);
+  return rows.length;
+}
+
+/** Whether {@link releaseKeys} would find anything. Looked at without the write lock. */
+export function hasFreeKeys(session: Session): boolean {
+  const { dead, next } = lookThrough(session);
+  if (dead.length > 0) return true;
+  cursors.set(session, next);
+  return session.sql.get("jobs_of_free_keys", { limit: 1 }) !== undefined;
+}
+
+/** Before all names. */
+const START: SlotRow = { tenant: 0, name: "" };
+/** The last name that was looked at. */
+const cursors = new WeakMap<Session, SlotRow>();
+
+/** Among the next names, those that nobody has any more; and where to go on. */
+function lookThrough(session: Session): {
+  readonly dead: readonly SlotRow[];
+  readonly next: SlotRow;
+} {
+  const { tenant, name } = cursors.get(session) ?? START;
+  const rows = session.sql.all("slots_after", { tenant, name, limit: LOOK_MAX });
+  const last = rows.length < LOOK_MAX ? undefined : rows.at(-1);
+  return { dead: rows.filter((row) => row.is_dead === 1), next: last ?? START };
+}
+
+function bringBack(session: Session, key: JobKey): void {
+  const job = session.sql.get("take_blocked", { key });
+  if (job === undefined) throw new Error(`job ${key} left blocked inside a transaction`);
+  putBack(session, job);
+}

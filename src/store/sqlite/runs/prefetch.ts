@@ -1,0 +1,99 @@
+/** start and handBack: a buffer is a lease whose jobs have not all begun. */
+import type { JobKey, Lease } from "../../store.ts";
+import { endUnstarted } from "../jobs/cancel.ts";
+import {
+  keepRuns,
+  openAmong,
+  openRuns,
+  runsOf,
+  splitByRequest,
+  startsOf,
+  withFacts,
+  type HeldRun,
+} from "./lease.ts";
+import type { LeaseRow } from "../database/rows.ts";
+import { putBack, type Session } from "../database/session.ts";
+import { endSlots } from "./locks.ts";
+
+export function start(
+  session: Session,
+  { number, secret }: Lease,
+  keys: readonly JobKey[],
+): { status: "started" | "stale"; begun: JobKey[] } {
+  const { sql, tidings } = session;
+  const lease = sql.get("find_lease", { number, secret });
+  if (lease === undefined) return { status: "stale", begun: [] };
+
+  const wanted = new Set(keys);
+  const runs = runsOf(lease);
+  const open = openAmong(
+    session,
+    runs.filter(({ key }) => wanted.has(key)),
+  );
+  const waiting = open.filter(isWaiting);
+  const { asked, others } = splitByRequest(session, waiting);
+  if (others.length > 0) markStarted(session, lease, runs, others);
+  leaveUnstarted(session, lease, asked);
+  tidings.tell({ kind: "job:started", jobs: others.map(({ key }) => key) });
+  const ended = new Set(asked.map(({ key }) => key));
+  return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
+}
+
+/** Notes when these runs began; the other lists of the lease stay as they are. */
+function markStarted(
+  { sql, clock }: Session,
+  lease: LeaseRow,
+  runs: readonly HeldRun[],
+  starting: readonly HeldRun[],
+): void {
+  const now = clock.now();
+  const keys = new Set(starting.map(({ key }) => key));
+  const started = runs.map((run) => (keys.has(run.key) ? { startedAt: now } : run));
+  sql.run("set_starts", { number: lease.number, starts: startsOf(started, lease.claimed_at) });
+}
+
+export function handBack(
+  session: Session,
+  { number, secret }: Lease,
+  keys: readonly JobKey[],
+): number {
+  const lease = session.sql.get("find_lease", { number, secret });
+  if (lease === undefined) return 0;
+  const wanted = new Set(keys);
+  const open = openRuns(session, lease).filter((run) => isWaiting(run) && wanted.has(run.key));
+  return leaveUnstarted(session, lease, open);
+}
+
+/** Unstarted runs leave a lease; it goes with its last open one. Answers how many were put back. */
+function leaveUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
+  // Nothing leaves: ended runs of which the worker has not heard must stay.
+  if (leaving.length === 0) return 0;
+  const returned = returnUnstarted(session, leaving);
+  const gone = new Set(leaving.map(({ key }) => key));
+  // Read anew: runs may have been marked as started since the lease was found.
+  const now = session.sql.get("lease_by_number", { number: lease.number }) ?? lease;
+  keepRuns(
+    session,
+    lease,
+    openRuns(session, now).filter(({ key }) => !gone.has(key)),
+  );
+  return returned;
+}
+
+/** Puts unstarted runs back as they lay. One that somebody asked to cancel ends instead. */
+export function returnUnstarted(session: Session, runs: readonly HeldRun[]): number {
+  const { asked, others } = splitByRequest(session, withFacts(session, runs));
+  endUnstarted(session, asked);
+  if (others.length === 0) return 0;
+  for (const job of others) putBack(session, job);
+  // A buffer is given no job with a key, but it may be older than this rule.
+  endSlots(
+    session,
+    others.map(({ key }) => key),
+  );
+  return others.length;
+}
+
+function isWaiting({ startedAt }: HeldRun): boolean {
+  return startedAt === null;
+}

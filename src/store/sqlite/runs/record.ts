@@ -1,0 +1,89 @@
+/** record: what runs say about themselves, kept under the same fence as their ends. */
+import { crowdedError, phaseDetail, progressDetail, unitRows } from "../../shared/decode-notes.ts";
+import {
+  UNITS_MAX,
+  type JobKey,
+  type NoteAnswer,
+  type NoteBody,
+  type PhaseResult,
+  type RunNote,
+  type RunProgress,
+  type UnitMove,
+} from "../../store.ts";
+import { refusalBy } from "../../shared/refused-child.ts";
+import { enqueueChildren } from "../jobs/enqueue.ts";
+import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
+import { appendLog } from "../inspect/logs.ts";
+import { inParts } from "../batching/fallback.ts";
+import type { Session } from "../database/session.ts";
+import { vacate } from "./locks.ts";
+
+/** Keeps notes in their order; one that cannot be stored harms no other. */
+export function record(session: Session, notes: readonly RunNote[]): readonly NoteAnswer[] {
+  const work = (part: readonly RunNote[]): NoteAnswer[] => recordAll(session, part);
+  return inParts(session, notes, work, (_, error) => refusalBy(error));
+}
+
+function recordAll(session: Session, notes: readonly RunNote[]): NoteAnswer[] {
+  const leases = new Map<string, OpenLease | null>();
+  return notes.map((note) => {
+    const run = findRun(findLease(session, leases, note.lease), note);
+    if (run === null) return "stale";
+    keepNote(session, run, note);
+    enqueueChildren(session, note.children ?? []);
+    return "recorded";
+  });
+}
+
+interface Run {
+  readonly key: JobKey;
+  readonly n: number;
+}
+
+/** Writes a note about a run that is open, but for its children. */
+export function keepNote(session: Session, run: Run, note: Omit<NoteBody, "children">): void {
+  const { afresh, progress, units, completed, vacates, logs } = note;
+  if (afresh === true) forget(session, run);
+  if (progress !== undefined) putProgress(session, run, progress);
+  if (units !== undefined) moveUnits(session, run, units);
+  if (completed !== undefined) completePhase(session, run, completed);
+  if (vacates !== undefined) vacate(session, run, vacates);
+  if (logs !== undefined) appendLog(session, run, logs);
+}
+
+function forget({ sql }: Session, { key }: Run): void {
+  sql.run("forget_run", { key });
+  sql.run("forget_phases", { key });
+  sql.run("forget_units", { key });
+}
+
+function putProgress({ sql, clock, tidings }: Session, run: Run, progress: RunProgress): void {
+  const { key, n } = run;
+  const { phase, percent, overall, data } = progress;
+  const phases = JSON.stringify(progress.phases);
+  sql.run("put_progress", { key, n, phase, phases, percent, overall, data, at: clock.now() });
+  tidings.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
+}
+
+function moveUnits({ sql, clock }: Session, { key, n }: Run, moves: readonly UnitMove[]): void {
+  const at = clock.now();
+  const grown = new Set<string>();
+  for (const { phase, unit, state, result, error } of unitRows(moves)) {
+    const row = { key, phase, unit, n, state, result, error, at };
+    if (sql.run("move_unit", row).changes > 0) continue;
+    sql.run("insert_unit", row);
+    grown.add(phase);
+  }
+  for (const phase of grown) {
+    const { count = 0 } = sql.get("count_units", { key, phase, max: UNITS_MAX + 1 }) ?? {};
+    if (count > UNITS_MAX) throw crowdedError(phase);
+  }
+}
+
+function completePhase({ sql, clock, tidings }: Session, run: Run, phase: PhaseResult): void {
+  const { key, n } = run;
+  const { name, result } = phase;
+  const { changes } = sql.run("insert_phase", { key, n, name, result, at: clock.now() });
+  if (changes === 0) return;
+  tidings.tell({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(phase)] });
+}

@@ -1,0 +1,94 @@
+/** settle: the one door out of `running`. The rescuer and the operator go through it too. */
+import type { Settlement } from "../../../core/outcome.ts";
+import { endOf, tidingsOf } from "../../shared/run-end.ts";
+import { refusalBy } from "../../shared/refused-child.ts";
+import type { SettleAnswer, SettleItem } from "../../store.ts";
+import { proceedSome, putBackBehind } from "../queue/dependencies.ts";
+import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
+import { insertDeadLetter } from "./dead-letter.ts";
+import { enqueueChildren } from "../jobs/enqueue.ts";
+import { closeEnds } from "./release-run.ts";
+import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
+import { writeLedger, type EndedRun } from "./attempts.ts";
+import { keepNote } from "./record.ts";
+import { inParts } from "../batching/fallback.ts";
+import { putWaiting, type Session } from "../database/session.ts";
+
+/** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
+export function settle(session: Session, items: readonly SettleItem[]): readonly SettleAnswer[] {
+  const leases = new Map<string, OpenLease | null>();
+  const runs = items.map((item) => takeRun(findLease(session, leases, item.lease), item));
+  items.forEach(({ note }, index) => {
+    const run = runs[index] ?? null;
+    if (note !== undefined && run !== null) keepNote(session, run, note);
+  });
+  endRuns(
+    session,
+    runs.filter((run) => run !== null),
+  );
+  for (const lease of leases.values()) {
+    if (lease?.open.size === 0) session.sql.run("delete_lease", { number: lease.row.number });
+  }
+  const born = items.filter(
+    ({ settlement }, index) => runs[index] !== null && isSuccess(settlement),
+  );
+  enqueueChildren(
+    session,
+    born.flatMap(({ children = [] }) => children),
+  );
+  return runs.map((run) => (run === null ? "stale" : "settled"));
+}
+
+/** The same with more care: an end that cannot be stored harms no other. */
+export function settleParts(
+  session: Session,
+  items: readonly SettleItem[],
+): readonly SettleAnswer[] {
+  const work = (part: readonly SettleItem[]): readonly SettleAnswer[] => settle(session, part);
+  return inParts(session, items, work, (_, error) => refusalBy(error));
+}
+
+/** Only a success brings children into being. */
+function isSuccess({ to }: Settlement): boolean {
+  return to === "completed" || to === "completed_with_errors";
+}
+
+/** The run that is to end, if the lease still has it. Nobody can take it a second time. */
+function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
+  const run = findRun(lease, item);
+  if (lease === null || run === null) return null;
+  const { key, n, settlement } = item;
+  lease.open.delete(key);
+  return { lease: lease.row, key, n, startedAt: run.startedAt, settlement };
+}
+
+/** Writes ledger rows for open runs and moves their jobs on. */
+export function endRuns(session: Session, runs: readonly EndedRun[]): void {
+  const { clock, tidings } = session;
+  const now = clock.now();
+  const asked = findCancelRequests(
+    session,
+    runs.map(({ key }) => key),
+  );
+  const ends = runs.map((run) => {
+    const end = endOf(run.settlement, asked.get(run.key));
+    const nextRunAt = end.delayMs === null ? null : now + end.delayMs;
+    writeLedger(session, run, { ...end, nextRunAt }, now);
+    if (nextRunAt !== null) waitAgain(session, run, nextRunAt, now);
+    if (end.state === "failed") insertDeadLetter(session, run.key, run.settlement, now);
+    return { key: run.key, state: end.state };
+  });
+  for (const tiding of tidingsOf(ends)) tidings.tell(tiding);
+  dropCancelRequests(session, [...asked.keys()]);
+  if (closeEnds(session, ends)) proceedSome(session);
+}
+
+function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {
+  const { key, n, settlement } = run;
+  const { tries, crashes } = settlement;
+  const place = session.sql.get("waiting_fields", { key });
+  if (place === undefined) throw new Error(`job ${key} has ended a run but has no row`);
+  const job = { ...place, key, rank: 0, n: n + 1, tries, crashes };
+  // An operator may have ended the wait of a job that waits for others: it still does.
+  if (!putBackBehind(session, job, runAt)) putWaiting(session, job, runAt, now);
+}
