@@ -7,7 +7,11 @@ import { definitionOf, isContract, type Definition } from "../face/definition.ts
 import { anObject, must, type Rule } from "../face/rules.ts";
 import type { AnyJob, WorkOptions } from "../face/worker.ts";
 import { BATCH_MAX } from "../store/store.ts";
-import { RETENTION_RULE, retentionOf, type RetentionPlan } from "./retention.ts";
+import {
+  RETENTION_RULE,
+  retentionOf,
+  type RetentionPlan,
+} from "./maintenance/retention-settings.ts";
 
 /** No interval is shorter than this. */
 const INTERVAL_MS_MIN = 50;

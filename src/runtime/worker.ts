@@ -27,15 +27,15 @@ import {
   type WorkerId,
   type WorkerInfo,
 } from "../store/store.ts";
-import { Execution, type ExecutionParts } from "./execution.ts";
+import { Execution, type ExecutionParts } from "./run/execution.ts";
 import { Lane } from "./lane.ts";
-import { Membership } from "./membership.ts";
-import { Recorder } from "./recorder.ts";
-import { listenForRejections } from "./rejections.ts";
-import { pruners } from "./pruner.ts";
-import { gatekeeper, promoter, rescuer } from "./services.ts";
+import { Membership } from "./lease/registration.ts";
+import { Recorder } from "./notes/note-sender.ts";
+import { listenForRejections } from "./run/unhandled-rejections.ts";
+import { pruners } from "./maintenance/pruner.ts";
+import { gatekeeper, promoter, rescuer } from "./maintenance/services.ts";
 import type { WorkerSettings } from "./settings.ts";
-import { Settler } from "./settler.ts";
+import { Settler } from "./run/settler.ts";
 import { stopOnSignals } from "./signals.ts";
 import { Ticker } from "./ticker.ts";
 

@@ -9,12 +9,12 @@ import type { Logger } from "../face/context.ts";
 import { definitionOf, type Definition } from "../face/definition.ts";
 import type { Job } from "../face/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
-import { contextOf, type ContextParts } from "../runtime/context.ts";
-import { failureOf } from "../runtime/failures.ts";
-import { Journal, type Desk } from "../runtime/journal.ts";
-import { carryOutPhases, type PhaseParts } from "../runtime/phases.ts";
-import { Stage, type StageParts } from "../runtime/stage.ts";
-import { WaitingLine } from "../runtime/waiting-line.ts";
+import { contextOf, type ContextParts } from "../runtime/run/context.ts";
+import { failureOf } from "../runtime/run/failures.ts";
+import { Journal, type Desk } from "../runtime/notes/run-notes.ts";
+import { carryOutPhases, type PhaseParts } from "../runtime/run/phases.ts";
+import { Stage, type StageParts } from "../runtime/run/phase-scope.ts";
+import { WaitingLine } from "../runtime/run/lock-queue.ts";
 import type { ClaimedJob, JobMemory } from "../store/store.ts";
 
 export type PerformOptions<Deps> = {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaults } from "../../src/core/presets.ts";
 import { systemClock } from "../../src/lib/system.ts";
-import { startHeartbeat, type HeartbeatParts } from "../../src/runtime/heartbeat.ts";
+import { startHeartbeat, type HeartbeatParts } from "../../src/runtime/lease/heartbeat.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { Renewal } from "../../src/store/store.ts";
 import { add, at, joinWorker, take } from "../support/steps.ts";

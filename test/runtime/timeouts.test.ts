@@ -2,7 +2,7 @@ import { defineJob } from "millrace";
 import { describe, expect, test } from "vitest";
 import { wait } from "../../src/core/clock.ts";
 import { defaults } from "../../src/core/presets.ts";
-import { OverrunWatch } from "../../src/runtime/overrun.ts";
+import { OverrunWatch } from "../../src/runtime/lease/overdue-runs.ts";
 import { latch, openTest, untilAborted, type RuntimeTest } from "./support.ts";
 
 describe("a time limit", () => {

@@ -137,14 +137,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a settlement is tried only once",
-    file: "src/runtime/settler.ts",
+    file: "src/runtime/run/settler.ts",
     now: "        await within(clock, Math.min(retryMs, RETRY_MS_MAX), this.#closed.promise);",
     planted: "        return null;",
     breaks: "I21",
   },
   {
     name: "a worker that was given up does not join again",
-    file: "src/runtime/membership.ts",
+    file: "src/runtime/lease/registration.ts",
     now: "    lost();\n    await store.join(info);",
     planted: "    lost();",
     breaks: "I21",
@@ -255,7 +255,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a doubt is asked about once",
-    file: "src/runtime/membership.ts",
+    file: "src/runtime/lease/registration.ts",
     now: 'if (renewal.status === "lost" || !this.#stands) this.doubt();',
     planted: 'if (renewal.status === "lost") this.doubt();',
     breaks: "I21",
@@ -269,7 +269,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the promoter sleeps until the next due instant",
-    file: "src/runtime/services.ts",
+    file: "src/runtime/maintenance/services.ts",
     now: "return Math.min(nextDueMs ?? pollMs, pollMs);",
     planted: "return nextDueMs ?? pollMs;",
     breaks: "I21",

@@ -1,7 +1,7 @@
 -- The places a job can be, the ledger of what happened to it, and what holds it back. Times are
 -- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning
 -- stands in store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a
--- state is where it lies, or how its last attempt ended.
+-- job's state is where it lies, or how its last attempt ended.
 
 CREATE TABLE millrace_meta (
     name  TEXT NOT NULL PRIMARY KEY,

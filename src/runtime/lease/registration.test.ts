@@ -1,0 +1,82 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { workerInfo } from "../../../test/support/factories.ts";
+import { openSqlite } from "../../../test/support/stores.ts";
+import { defaults } from "../../core/presets.ts";
+import type { JobStore } from "../../store/store.ts";
+import { Membership } from "./registration.ts";
+
+describe("a membership", () => {
+  test("that the store grants after the end leaves at once", async () => {
+    await using world = await makeWorld();
+    const join = world.holdUp("join");
+    const begun = world.membership.begin();
+    await world.membership.end();
+
+    join.goOn();
+
+    expect(await begun).toBe(false);
+    expect(await world.store.workers(10)).toEqual([]);
+  });
+
+  test("that ends while its lease is in doubt does not come back", async () => {
+    await using world = await makeWorld();
+    await world.membership.begin();
+    await setImmediate();
+    const renew = world.holdUp("renew");
+
+    world.membership.doubt();
+    const ended = world.membership.end();
+    // Whatever does not wait for the answer has its chance to be faster.
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    renew.goOn();
+    await ended;
+    await world.clock.advance(60_000);
+
+    expect(await world.store.workers(10)).toEqual([]);
+    expect(world.said).toEqual([]);
+  });
+});
+
+/** A worker's standing in a real store, each of whose answers can be held up. */
+async function makeWorld() {
+  const db = await openSqlite();
+  const { store, clock } = db;
+  const said: string[] = [];
+  const log = (message: string): void => void said.push(message);
+  const membership = new Membership({
+    store,
+    clock,
+    logger: { debug: log, info: log, warn: log, error: log },
+    info: workerInfo(),
+    beatMs: 1_000,
+    retryMs: 1_000,
+    policy: defaults.retry,
+    policies: {},
+    heard: () => {},
+    lost: () => log("lost"),
+    regained: () => log("regained"),
+  });
+  return {
+    store,
+    clock,
+    said,
+    membership,
+    holdUp: (verb: "join" | "renew") => holdUp(store, verb),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await membership.end();
+      await db[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The next call of this verb reaches the store only when the test says so. */
+function holdUp(store: JobStore, verb: "join" | "renew"): { goOn(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  Reflect.set(store, verb, async (...args: readonly unknown[]) => {
+    Reflect.deleteProperty(store, verb);
+    await promise;
+    return Reflect.apply(store[verb], store, args);
+  });
+  return { goOn: resolve };
+}

@@ -1,0 +1,127 @@
+/** What a handler is given. */
+import type { Clock } from "../../core/clock.ts";
+import { durationMs, type Duration } from "../../core/duration.ts";
+import { MillraceError, TransientError } from "../../core/errors.ts";
+import type { Context, Logger } from "../../face/context.ts";
+import { asFields, loggable } from "../../lib/loggable.ts";
+import type { ClaimedJob, Lease, LogLevel } from "../../store/store.ts";
+import { Snooze } from "./snooze.ts";
+import type { Stage } from "./phase-scope.ts";
+
+/** A job that snoozes for less would do nothing but begin and end. */
+const SNOOZE_MS_MIN = 100;
+
+export interface ContextParts {
+  readonly job: ClaimedJob;
+  readonly lease: Lease;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  readonly deps: unknown;
+  readonly clock: Clock;
+  /** Keeps a line in the log of the job. Never throws. */
+  keepLine(level: LogLevel, message: unknown, fields: unknown): void;
+}
+
+/**
+ * A plain object: handlers take it apart, spread it and wrap it. Its stage is made when it is
+ * needed, which for most jobs is never.
+ */
+export function contextOf(
+  parts: ContextParts,
+  stage: () => Stage,
+  results: object,
+): Context<any, any> {
+  const { job, lease, signal, clock } = parts;
+  return {
+    job: {
+      id: job.id,
+      type: job.type,
+      tenant: job.tenant,
+      correlationId: job.correlationId,
+      tags: job.tags,
+    },
+    attempt: job.tries + 1,
+    lease: { token: `${lease.number}.${lease.secret}`, fence: lease.number },
+    signal,
+    log: loggerOf(parts),
+    deps: parts.deps,
+    results,
+    timeout: (limit, fn) => withTimeout({ clock, signal, limit }, fn),
+    enqueue: (...request) => stage().enqueue(...request),
+    snooze,
+    progress: (percent, data) => stage().progress(percent, data),
+    step: (name, fn) => stage().step(name, fn),
+    each: (items, key, fn, options) => stage().each(items, key, fn, options),
+    breaker: () => notYet("ctx.breaker"),
+  };
+}
+
+function snooze(delay: Duration): never {
+  throw new Snooze(snoozeMs(delay));
+}
+
+/** Every line goes to the worker's log, in which it names its job, and to that of the job. */
+function loggerOf(parts: ContextParts): Logger {
+  const { logger, job } = parts;
+  const fields = {
+    job_id: job.id,
+    type: job.type,
+    attempt: job.tries + 1,
+    correlation_id: job.correlationId,
+  };
+  const all = (more: object | undefined): object => ({ ...fields, ...copyOf(more) });
+  const at =
+    (level: LogLevel): Logger[LogLevel] =>
+    (message, more) => {
+      logger[level](message, all(more));
+      parts.keepLine(level, message, more);
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** Fields whose getters throw are logged as far as they can be read. */
+function copyOf(fields: object = {}): object {
+  const given = asFields(fields);
+  try {
+    return { ...given };
+  } catch {
+    return loggable(given, "line");
+  }
+}
+
+function snoozeMs(delay: Duration): number {
+  const delayMs = durationMs(delay, "delay");
+  if (delayMs >= SNOOZE_MS_MIN) return delayMs;
+  throw new MillraceError(
+    "OPTION_INVALID",
+    `ctx.snooze: delay is ${delayMs} ms, and the least is ${SNOOZE_MS_MIN} ms: a job that comes ` +
+      "back at once keeps a slot busy; to wait within a run, await a timer",
+    { details: { option: "delay" } },
+  );
+}
+
+/** Runs `fn` with a limit of its own, inside that of the job. */
+async function withTimeout<R>(
+  { clock, signal, limit }: { clock: Clock; signal: AbortSignal; limit: Duration },
+  fn: (signal: AbortSignal) => R | Promise<R>,
+): Promise<R> {
+  const limitMs = durationMs(limit, "limit");
+  const own = new AbortController();
+  let timer = (): void => {};
+  const overrun = new Promise<never>((_, reject) => {
+    timer = clock.after(limitMs, () => {
+      const error = new TransientError(`it took longer than ${limitMs} ms`);
+      own.abort(error);
+      reject(error);
+    });
+  });
+  try {
+    return await Promise.race([fn(AbortSignal.any([signal, own.signal])), overrun]);
+  } finally {
+    timer();
+  }
+}
+
+function notYet(what: string): never {
+  throw new MillraceError("NOT_YET", `${what} is not part of this release`);
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { newJob } from "../../../test/support/factories.ts";
+import type { RefusedChild } from "../../store/store.ts";
+import { ChildRefused } from "./refused-children.ts";
+
+describe("a refused child", () => {
+  const idempotency = { key: "order 7", onConflict: "error" } as const;
+  const child = newJob({ type: "zip", idempotency });
+  const CODES: readonly (readonly [RefusedChild["code"], string, string])[] = [
+    ["AFTER_UNKNOWN", "is to run after H, and there is no such job", "name jobs that exist"],
+    [
+      "ID_CONFLICT",
+      "has the id H, under which there is a job with other content",
+      "give it an id of its own",
+    ],
+    [
+      "IDEMPOTENCY_CONFLICT",
+      'has the idempotency key "order 7", which job H holds with another type or payload',
+      "use a new key for a different job",
+    ],
+    [
+      "IDEMPOTENCY_KEY_USED",
+      'has the idempotency key "order 7", which may be used once and was, by job H',
+      'use a new key, or onConflict "return-existing"',
+    ],
+    [
+      "STORE_REFUSED",
+      "has a value that the database does not take",
+      "correct its payload or its options",
+    ],
+  ];
+
+  test.each(CODES)("is told by its code %s, the reason and the cure", (code, reason, cure) => {
+    const answer = { status: "refused", code, child: child.id, holder: "H" } as const;
+
+    const error = new ChildRefused(answer, [newJob(), child]);
+
+    expect(error).toMatchObject({
+      code,
+      name: code,
+      "~class": "non_retryable",
+      details: { type: "zip", child: child.id, holder: "H", key: "order 7" },
+    });
+    expect(error.message).toContain(
+      `a child of type "zip" ${reason}, so that nothing is stored of what asked for it: ${cure}`,
+    );
+    expect(error.stack).toMatch(new RegExp(`^${code}: a child`));
+  });
+
+  test("names no holder where none is, and no key where it has none", () => {
+    const bare = newJob({ type: "zip" });
+    const answer: RefusedChild = {
+      status: "refused",
+      code: "STORE_REFUSED",
+      child: bare.id,
+      holder: bare.id,
+    };
+
+    expect(new ChildRefused(answer, [bare]).details).toEqual({
+      type: "zip",
+      child: bare.id,
+    });
+  });
+});
