@@ -1,4 +1,4 @@
-/** The engine through its public face: a producer, workers, a store that syncs every commit. */
+/** The engine through its public API: a producer, workers, a store that syncs every commit. */
 import type { DatabaseKind } from "./databases.ts";
 import { drain, enqueues, loopDelayServing, memory, pickup } from "./measurements.ts";
 import type { Contest, Entrant, RowOf } from "./side-by-side.ts";

@@ -1,4 +1,4 @@
-/** Millrace as a contestant, through its public face: the URL alone says which store. */
+/** Millrace as a contestant, through its public API: the URL alone says which store. */
 import { fileURLToPath } from "node:url";
 import { defineJob, openMillrace, typed, type Millrace } from "millrace";
 import { createApp } from "../src/http/app.ts";

@@ -1,15 +1,15 @@
 /** The public door. */
 
 // Declaring jobs
-export { defineJob, typed } from "./face/define.ts";
-export { schedule } from "./face/schedule.ts";
-export type { JobContract, JobRequest } from "./face/contract.ts";
-export type { Job, JobBuilder, PhasedJob, PhaseName } from "./face/job.ts";
-export type { JobSettings } from "./face/settings.ts";
-export type { Schedule, Timing } from "./face/schedule.ts";
+export { defineJob, typed } from "./api/define.ts";
+export { schedule } from "./api/schedule.ts";
+export type { JobContract, JobRequest } from "./api/contract.ts";
+export type { Job, JobBuilder, PhasedJob, PhaseName } from "./api/job.ts";
+export type { JobSettings } from "./api/settings.ts";
+export type { Schedule, Timing } from "./api/schedule.ts";
 
 // What a handler is given
-export type { Context, Logger, Units } from "./face/context.ts";
+export type { Context, Logger, Units } from "./api/context.ts";
 
 // The client
 export { openMillrace } from "./open.ts";
@@ -29,7 +29,7 @@ export type {
   WaitOptions,
   Workers,
   WorkerView,
-} from "./face/client.ts";
+} from "./api/client.ts";
 export type {
   Enqueued,
   EnqueueOptions,
@@ -38,8 +38,8 @@ export type {
   NativeTransaction,
   PayloadArgs,
   Transaction,
-} from "./face/enqueue.ts";
-export type { Events } from "./face/events.ts";
+} from "./api/enqueue.ts";
+export type { Events } from "./api/events.ts";
 export type {
   PhaseView,
   ProgressView,
@@ -47,10 +47,10 @@ export type {
   UnitFilter,
   UnitHolderView,
   UnitView,
-} from "./face/progress.ts";
-export type { LogPage, LogView } from "./face/logs.ts";
-export type { RetentionOptions, RetentionPeriods } from "./face/retention.ts";
-export type { AnyJob, Worker, WorkOptions } from "./face/worker.ts";
+} from "./api/progress.ts";
+export type { LogPage, LogView } from "./api/logs.ts";
+export type { RetentionOptions, RetentionPeriods } from "./api/retention.ts";
+export type { AnyJob, Worker, WorkOptions } from "./api/worker.ts";
 export type { Store } from "./store/store.ts";
 
 // Values
@@ -59,7 +59,7 @@ export type { ErrorClass, FinalState, State } from "./core/job.ts";
 export type { PhaseState } from "./core/phases.ts";
 export type { Fault as JobFault } from "./core/outcome.ts";
 export type { Json } from "./core/payload.ts";
-export type { Faults, Refused, Stored } from "./face/json.ts";
+export type { Faults, Refused, Stored } from "./api/json.ts";
 
 // Errors
 export {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { shareStore } from "./client/shared-store.ts";
+import { shareStore } from "./client/store-registry.ts";
 import { jobqueue, lipas } from "./core/presets.ts";
 import type { Json } from "./core/payload.ts";
 import { MillraceError } from "./core/errors.ts";
-import { defineJob, typed } from "./face/define.ts";
+import { defineJob, typed } from "./api/define.ts";
 import { openMillrace } from "./open.ts";
 import { makeSqliteStore } from "./store/sqlite/create.ts";
 

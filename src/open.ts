@@ -1,15 +1,15 @@
 /** `openMillrace`: chooses a store, opens it, and puts client and runtime together. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { runningHere } from "./client/ambient.ts";
+import { runningHere } from "./jobs/async-context.ts";
 import { Client } from "./client/client.ts";
 import { parseDatabaseUrl, type DatabaseAddress } from "./client/database-url.ts";
-import { shareStore, type Terms } from "./client/shared-store.ts";
+import { shareStore, type Terms } from "./client/store-registry.ts";
 import { MillraceError } from "./core/errors.ts";
 import { defaults } from "./core/presets.ts";
-import type { Millrace, OpenOptions } from "./face/client.ts";
-import type { Logger } from "./face/context.ts";
-import type { AnyJob, Worker, WorkOptions } from "./face/worker.ts";
+import type { Millrace, OpenOptions } from "./api/client.ts";
+import type { Logger } from "./api/context.ts";
+import type { AnyJob, Worker, WorkOptions } from "./api/worker.ts";
 import { stderrLogger } from "./lib/stderr-logger.ts";
 import { makeStore } from "./make-store.ts";
 import { systemClock, systemDice } from "./lib/system.ts";

@@ -3,10 +3,10 @@ import { glob, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { COMPILERS, folderInside, ROOT, runNode } from "./face/children.ts";
-import { entries } from "./face/installed.ts";
-import { examplesIn } from "./face/doc-examples.ts";
-import type { DocExample } from "./face/doc-examples.ts";
+import { COMPILERS, folderInside, ROOT, runNode } from "./api/children.ts";
+import { entries } from "./api/installed.ts";
+import { examplesIn } from "./api/doc-examples.ts";
+import type { DocExample } from "./api/doc-examples.ts";
 
 const examples = await allExamples();
 
@@ -29,7 +29,7 @@ describe("an example in the documentation", () => {
 
   test("compiles under the strictest settings", async () => {
     const files = examples.map(({ file }) => file);
-    const config = { extends: "../../test/face/tsconfig.json", files };
+    const config = { extends: "../../test/api/tsconfig.json", files };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
 
     expect(await runNode([COMPILERS["TypeScript 7"], "-p", folder])).toEqual({

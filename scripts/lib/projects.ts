@@ -60,8 +60,8 @@ export const PROJECTS: readonly TestProject[] = [
     quick: false,
   },
   {
-    name: "face",
-    include: ["test/face/*.test.ts", "test/examples.test.ts"],
+    name: "api",
+    include: ["test/api/*.test.ts", "test/examples.test.ts"],
     budgetSeconds: 60,
     testSeconds: 120,
     quick: false,

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { closest } from "../face/closest.ts";
+import { closest } from "../lib/closest.ts";
 import { EXIT, Failure } from "./exit-codes.ts";
 import { parsePort } from "./options.ts";
 import { importUserModule } from "./user-module.ts";

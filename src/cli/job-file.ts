@@ -1,8 +1,8 @@
 /** The file that exports a user's jobs. */
 import { existsSync } from "node:fs";
-import { closest } from "../face/closest.ts";
-import { definitionOf, isContract, type AnyContract } from "../face/definition.ts";
-import type { AnyJob } from "../face/worker.ts";
+import { closest } from "../lib/closest.ts";
+import { definitionOf, isContract, type AnyContract } from "../api/definition.ts";
+import type { AnyJob } from "../api/worker.ts";
 import { EXIT, Failure } from "./exit-codes.ts";
 import { importUserModule } from "./user-module.ts";
 

@@ -1,5 +1,5 @@
-import { closest } from "../face/closest.ts";
-import type { Millrace } from "../face/client.ts";
+import { closest } from "../lib/closest.ts";
+import type { Millrace } from "../api/client.ts";
 
 /** How many of the newest jobs tell which types there are. */
 const NEWEST = 200;

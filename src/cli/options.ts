@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { waitMs } from "../core/duration.ts";
 import { STATES, type State } from "../core/job.ts";
 import type { Json } from "../core/payload.ts";
-import { closest } from "../face/closest.ts";
+import { closest } from "../lib/closest.ts";
 
 export const PORT_DEFAULT = 7333;
 

@@ -8,7 +8,7 @@
 import { watch, type FSWatcher } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock } from "../core/clock.ts";
-import type { AnyContract } from "../face/definition.ts";
+import type { AnyContract } from "../api/definition.ts";
 import { Generation } from "./generation.ts";
 
 /** An editor writes a file in several steps. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { parseDatabaseUrl } from "../client/database-url.ts";
-import type { Millrace, OpenOptions } from "../face/client.ts";
+import type { Millrace, OpenOptions } from "../api/client.ts";
 import { EXIT, Failure } from "./exit-codes.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";

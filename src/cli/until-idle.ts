@@ -1,7 +1,7 @@
 /** `millrace worker --until-idle`: when a worker has nothing left that it could run. */
 import { wait, type Clock } from "../core/clock.ts";
 import { takesLane } from "../core/lanes.ts";
-import type { JobView, Millrace } from "../face/client.ts";
+import type { JobView, Millrace } from "../api/client.ts";
 import { given } from "./shell.ts";
 
 /** How often to look whether anything is left. */

@@ -13,35 +13,35 @@ import type {
   PauseTarget,
   WaitOptions,
   Workers,
-} from "../face/client.ts";
-import type { Logger } from "../face/context.ts";
-import type { JobContract, JobRequest } from "../face/contract.ts";
+} from "../api/client.ts";
+import type { Logger } from "../api/context.ts";
+import type { JobContract, JobRequest } from "../api/contract.ts";
 import {
   definitionOf,
   requestOf,
   type AnyContract,
   type Definition,
   type RequestParts,
-} from "../face/definition.ts";
-import type { Enqueued, Finished, JobRef, PayloadArgs } from "../face/enqueue.ts";
-import type { Events } from "../face/events.ts";
-import { aName } from "../face/rules.ts";
-import { allOf } from "../lib/here.ts";
+} from "../api/definition.ts";
+import type { Enqueued, Finished, JobRef, PayloadArgs } from "../api/enqueue.ts";
+import type { Events } from "../api/events.ts";
+import { aName } from "../api/rules.ts";
+import { allOf } from "../lib/maybe-promise.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, GateName, JobRecord, JobStore, NewJob } from "../store/store.ts";
-import { runningHere } from "./ambient.ts";
-import { allEnqueued, atRequest, enqueuedOf } from "./answers.ts";
+import { runningHere } from "../jobs/async-context.ts";
+import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { eventsFrom } from "./events.ts";
-import { heardStore } from "./heard-store.ts";
+import { heardStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
-import { newJobOf } from "./new-job.ts";
+import { newJobOf } from "../jobs/new-job.ts";
 import { failedUnitsOf } from "./progress.ts";
-import { policyOf } from "./retry-policy.ts";
-import { checkRemark, insistOn } from "./texts.ts";
+import { policyOf } from "../jobs/retry-policy.ts";
+import { checkRemark, insistOn } from "../jobs/check-text.ts";
 import { commonTx, withoutTx } from "./transaction.ts";
 import { finishedOf, resultOf, untilFinal } from "./waiting.ts";
-import { idOf, notFound, workerView, type NotFound } from "./views.ts";
+import { idOf, notFound, workerView, type NotFound } from "../jobs/views.ts";
 
 const WORKERS_MAX = 1_000;
 

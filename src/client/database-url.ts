@@ -1,6 +1,6 @@
 /** Reads the address of a database. */
 import { MillraceError } from "../core/errors.ts";
-import { hasStrayAt, STRAY_AT } from "../lib/stray-at.ts";
+import { hasStrayAt, STRAY_AT } from "../lib/url-password.ts";
 
 export type DatabaseAddress = SqliteAddress | PostgresAddress;
 

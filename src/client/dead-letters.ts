@@ -2,13 +2,13 @@
 import { MillraceError } from "../core/errors.ts";
 import type { JobId } from "../core/job.ts";
 import { encodePayload } from "../core/payload.ts";
-import type { DeadLetters } from "../face/client.ts";
-import { aName, anObject, type Rule } from "../face/rules.ts";
+import type { DeadLetters } from "../api/client.ts";
+import { aName, anObject, type Rule } from "../api/rules.ts";
 import type { DeadLetter, JobStore } from "../store/store.ts";
 import { deadLetterFilter } from "./filters.ts";
-import { successorAnswer, successorOf, type Repeatable } from "./successor.ts";
-import { anyRemark, insistOn } from "./texts.ts";
-import { deadLetterView, idOf } from "./views.ts";
+import { successorAnswer, successorOf, type Repeatable } from "./retry-as-new-job.ts";
+import { anyRemark, insistOn } from "../jobs/check-text.ts";
+import { deadLetterView, idOf } from "../jobs/views.ts";
 
 export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetters {
   return {

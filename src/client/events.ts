@@ -2,11 +2,11 @@
 import type { JobId, JsonText } from "../core/job.ts";
 import { decode } from "../core/payload.ts";
 import type { Feed } from "../events/feed.ts";
-import { EVENT_NAMES, type Events } from "../face/events.ts";
-import { aFunction, oneOf } from "../face/rules.ts";
+import { EVENT_NAMES, type Events } from "../api/events.ts";
+import { aFunction, oneOf } from "../api/rules.ts";
 import type { EventKind, FeedEntry, PhaseDetail, ProgressDetail } from "../store/store.ts";
-import { runOutside } from "./ambient.ts";
-import { insistOn } from "./texts.ts";
+import { runOutside } from "../jobs/async-context.ts";
+import { insistOn } from "../jobs/check-text.ts";
 
 const anEvent = oneOf(...EVENT_NAMES);
 

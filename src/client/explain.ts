@@ -1,6 +1,6 @@
 /** Why is this job not running, and what is to be done? */
 import { takesLane } from "../core/lanes.ts";
-import type { Explanation } from "../face/client.ts";
+import type { Explanation } from "../api/client.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import type { Gate, GateName, JobRecord, JobStore, WorkerRecord } from "../store/store.ts";
 

@@ -1,13 +1,13 @@
 /** What to list, checked: a filter with a slip of the pen would show jobs that nobody asked for. */
 import { STATES, type State } from "../core/job.ts";
-import type { DeadLetterFilter, JobFilter } from "../face/client.ts";
-import type { LogPage } from "../face/logs.ts";
-import type { UnitFilter } from "../face/progress.ts";
-import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../face/rules.ts";
+import type { DeadLetterFilter, JobFilter } from "../api/client.ts";
+import type { LogPage } from "../api/logs.ts";
+import type { UnitFilter } from "../api/progress.ts";
+import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../api/rules.ts";
 import type * as store from "../store/store.ts";
-import { aTagSet } from "./options.ts";
-import { aText, insistOn } from "./texts.ts";
-import { idOf } from "./views.ts";
+import { aTagSet } from "../jobs/enqueue-options.ts";
+import { aText, insistOn } from "../jobs/check-text.ts";
+import { idOf } from "../jobs/views.ts";
 
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1_000;

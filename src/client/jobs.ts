@@ -4,17 +4,17 @@ import { isFinal, type JobId, type State } from "../core/job.ts";
 import type { Settlement } from "../core/outcome.ts";
 import { settle, type SettleContext } from "../core/settle.ts";
 import type { RetryPolicy } from "../core/policy.ts";
-import type { JobFilter, Jobs, JobView } from "../face/client.ts";
-import type { Enqueued } from "../face/enqueue.ts";
-import { anObject, must, type Rule } from "../face/rules.ts";
+import type { JobFilter, Jobs, JobView } from "../api/client.ts";
+import type { Enqueued } from "../api/enqueue.ts";
+import { anObject, must, type Rule } from "../api/rules.ts";
 import type { CrashFacts, JobRecord, JobStore } from "../store/store.ts";
 import { explain } from "./explain.ts";
 import { jobFilter } from "./filters.ts";
 import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
-import { successorAnswer, successorOf } from "./successor.ts";
-import { checkAnyRemark, checkRemark, insistOn } from "./texts.ts";
-import { attemptView, idOf, jobView, type NotFound } from "./views.ts";
+import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
+import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
+import { attemptView, idOf, jobView, type NotFound } from "../jobs/views.ts";
 
 const COUNT_MAX = 10_000;
 

@@ -1,7 +1,7 @@
 /** What the handlers of a job have logged, as users see it. */
 import type { JobId } from "../core/job.ts";
 import { decode } from "../core/payload.ts";
-import type { LogPage, LogView } from "../face/logs.ts";
+import type { LogPage, LogView } from "../api/logs.ts";
 import type { JobStore, LogRecord } from "../store/store.ts";
 import { logPage } from "./filters.ts";
 

@@ -10,7 +10,7 @@ import type {
   UnitFilter,
   UnitHolderView,
   UnitView,
-} from "../face/progress.ts";
+} from "../api/progress.ts";
 import type {
   JobProgress,
   JobRecord,
@@ -20,8 +20,8 @@ import type {
   UnitRecord,
 } from "../store/store.ts";
 import { unitFilter } from "./filters.ts";
-import { aText, insistOn } from "./texts.ts";
-import { dateOf, overallOf } from "./views.ts";
+import { aText, insistOn } from "../jobs/check-text.ts";
+import { dateOf, overallOf } from "../jobs/views.ts";
 
 const HOLDERS_MAX = 100;
 const KEY_LENGTH_MAX = 500;

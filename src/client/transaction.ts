@@ -1,7 +1,7 @@
 /** The caller's transaction travels with the options of a job, and goes to the store by itself. */
 import { MillraceError } from "../core/errors.ts";
-import type { RequestParts } from "../face/definition.ts";
-import { isObject } from "../face/rules.ts";
+import type { RequestParts } from "../api/definition.ts";
+import { isObject } from "../api/rules.ts";
 
 export function withoutTx(request: RequestParts): { tx: unknown; request: RequestParts } {
   // What is no object at all is refused with the other options.

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Feed } from "../events/feed.ts";
 import type { JobRecord, JobStore } from "../store/store.ts";
 import { makeTestClock } from "../testing/test-clock.ts";
-import { notFound, type NotFound } from "./views.ts";
+import { notFound, type NotFound } from "../jobs/views.ts";
 import { untilFinal } from "./waiting.ts";
 
 describe("wait", () => {

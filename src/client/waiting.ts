@@ -5,11 +5,11 @@ import { MillraceError } from "../core/errors.ts";
 import { isFinal, type JobId } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
 import { decode } from "../core/payload.ts";
-import type { WaitOptions } from "../face/client.ts";
-import type { Finished } from "../face/enqueue.ts";
+import type { WaitOptions } from "../api/client.ts";
+import type { Finished } from "../api/enqueue.ts";
 import type { Feed } from "../events/feed.ts";
 import type { JobRecord, JobStore } from "../store/store.ts";
-import type { NotFound } from "./views.ts";
+import type { NotFound } from "../jobs/views.ts";
 
 /** How often to look although nothing was heard: the feed is complete, but its reader may fail. */
 const LOOK_MS = 5_000;

@@ -3,7 +3,7 @@
  * it in the OpenAPI document, so that the two cannot differ.
  */
 import { shown } from "../core/text.ts";
-import { closest } from "../face/closest.ts";
+import { closest } from "../lib/closest.ts";
 
 type TypeName = "array" | "boolean" | "integer" | "null" | "number" | "object" | "string";
 

@@ -1,7 +1,7 @@
 /** The bodies of the API: what views of the library look like as JSON, and what is taken. */
 import { STATES } from "../core/job.ts";
-import { wholeNumberIn } from "../face/rules.ts";
-import { ATTEMPTS_BOUNDS, PRIORITY_BOUNDS } from "../face/settings.ts";
+import { wholeNumberIn } from "../api/rules.ts";
+import { ATTEMPTS_BOUNDS, PRIORITY_BOUNDS } from "../api/settings.ts";
 import type { Schema } from "./schema.ts";
 
 const TEXT: Schema = { type: "string" };

@@ -1,11 +1,11 @@
 /** What `mill.work` was told, with every default filled in and every mistake refused. */
-import { insistOn } from "../client/texts.ts";
+import { insistOn } from "../jobs/check-text.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults, type Preset } from "../core/presets.ts";
-import { definitionOf, isContract, type Definition } from "../face/definition.ts";
-import { anObject, must, type Rule } from "../face/rules.ts";
-import type { AnyJob, WorkOptions } from "../face/worker.ts";
+import { definitionOf, isContract, type Definition } from "../api/definition.ts";
+import { anObject, must, type Rule } from "../api/rules.ts";
+import type { AnyJob, WorkOptions } from "../api/worker.ts";
 import { BATCH_MAX } from "../store/store.ts";
 import {
   RETENTION_RULE,

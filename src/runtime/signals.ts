@@ -3,7 +3,7 @@
  * unasked.
  */
 import { constants } from "node:os";
-import type { Logger } from "../face/context.ts";
+import type { Logger } from "../api/context.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 

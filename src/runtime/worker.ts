@@ -8,8 +8,8 @@
  */
 import { hostname } from "node:os";
 import type { Client } from "../client/client.ts";
-import { newJobOf } from "../client/new-job.ts";
-import { policyOf } from "../client/retry-policy.ts";
+import { newJobOf } from "../jobs/new-job.ts";
+import { policyOf } from "../jobs/retry-policy.ts";
 import { within } from "../core/clock.ts";
 import { durationMs, formatDuration, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -17,7 +17,7 @@ import { claimPlan } from "../core/lanes.ts";
 import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
-import type { Worker } from "../face/worker.ts";
+import type { Worker } from "../api/worker.ts";
 import { soon } from "../lib/system.ts";
 import {
   PROTOCOL,

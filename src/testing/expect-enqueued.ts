@@ -1,6 +1,6 @@
 /** What a test says about the jobs that were enqueued. Knows no test runner. */
 import { AssertionError } from "node:assert";
-import type { Jobs, JobView } from "../face/client.ts";
+import type { Jobs, JobView } from "../api/client.ts";
 
 /** What may be said of a job besides its payload. Only what is named has to match. */
 export type ExpectedJob = Partial<

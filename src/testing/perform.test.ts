@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { NonRetryableError } from "../core/errors.ts";
-import { defineJob, typed } from "../face/define.ts";
+import { defineJob, typed } from "../api/define.ts";
 import { createTestMill, perform } from "./index.ts";
 
 /** A value that the compiler would refuse. */

@@ -1,13 +1,13 @@
 /** One run of one handler, without any store. */
 import { defaults } from "../core/presets.ts";
-import { runAs } from "../client/ambient.ts";
-import { newJobOf, parsePayload } from "../client/new-job.ts";
+import { runAs } from "../jobs/async-context.ts";
+import { newJobOf, parsePayload } from "../jobs/new-job.ts";
 import type { Clock } from "../core/clock.ts";
 import { idSource } from "../core/ids.ts";
 import { decode, encodePayload, encodeResult } from "../core/payload.ts";
-import type { Logger } from "../face/context.ts";
-import { definitionOf, type Definition } from "../face/definition.ts";
-import type { Job } from "../face/job.ts";
+import type { Logger } from "../api/context.ts";
+import { definitionOf, type Definition } from "../api/definition.ts";
+import type { Job } from "../api/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
 import { contextOf, type ContextParts } from "../runtime/run/context.ts";
 import { failureOf } from "../runtime/run/failures.ts";

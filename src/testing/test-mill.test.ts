@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert";
 import { describe, expect, test } from "vitest";
-import { defineJob, typed } from "../face/define.ts";
+import { defineJob, typed } from "../api/define.ts";
 import { createTestMill } from "./index.ts";
 
 const email = defineJob({

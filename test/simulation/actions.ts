@@ -1,8 +1,8 @@
 /** What each action of a plan does. */
 import { DatabaseSync } from "node:sqlite";
 import type { Client } from "../../src/client/client.ts";
-import type { PauseTarget } from "../../src/face/client.ts";
-import type { EnqueueOptions } from "../../src/face/enqueue.ts";
+import type { PauseTarget } from "../../src/api/client.ts";
+import type { EnqueueOptions } from "../../src/api/enqueue.ts";
 import type { GateName, NewJob } from "../../src/store/store.ts";
 import { textOf } from "./answers.ts";
 import type { Member } from "./house.ts";

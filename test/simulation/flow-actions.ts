@@ -1,5 +1,5 @@
 /** What is done with pipelines, keys and jobs that wait for others. */
-import type { EnqueueOptions, JobRef } from "../../src/face/enqueue.ts";
+import type { EnqueueOptions, JobRef } from "../../src/api/enqueue.ts";
 import type { Draw } from "./draw.ts";
 import type { Member } from "./house.ts";
 import { EXCLUSIVE_NAMES, pipelines } from "./pipelines.ts";

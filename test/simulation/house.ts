@@ -1,6 +1,6 @@
 /** The simulated fleet: processes that come, die and come again, each with its own store handle. */
 import { Client } from "../../src/client/client.ts";
-import type { Context, Logger } from "../../src/face/context.ts";
+import type { Context, Logger } from "../../src/api/context.ts";
 import { settingsOf } from "../../src/runtime/settings.ts";
 import { JobWorker } from "../../src/runtime/worker.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";

@@ -1,7 +1,7 @@
 /** The jobs of the simulation, and how their handlers behave. */
 import { NonRetryableError, TransientError, defineJob, typed } from "millrace";
 import { defaults, type Preset } from "../../src/core/presets.ts";
-import type { Context } from "../../src/face/context.ts";
+import type { Context } from "../../src/api/context.ts";
 import { ONE_WORKER } from "./order.ts";
 import type { Behaviour } from "./plan.ts";
 

@@ -3,7 +3,7 @@
  * the newest counts, whoever spoke before and for however long. What the store lists, explains and
  * lets through is compared with it.
  */
-import type { Explanation } from "../../src/face/client.ts";
+import type { Explanation } from "../../src/api/client.ts";
 import type { Gate, GateName } from "../../src/store/store.ts";
 import { GATE_AFTER } from "./flows.ts";
 import type { Report } from "./invariants.ts";

@@ -1,7 +1,7 @@
 /** How long jobs stay in a simulation, worked out by hand from what its workers are told. */
 import { PRESET } from "./jobs.ts";
-import type { RetentionOptions } from "../../src/face/retention.ts";
-import type { JobView } from "../../src/face/jobs.ts";
+import type { RetentionOptions } from "../../src/api/retention.ts";
+import type { JobView } from "../../src/api/jobs.ts";
 import type { Retention } from "../../src/store/store.ts";
 import { hexOf } from "./snapshot.ts";
 import type { World } from "./world.ts";

@@ -7,22 +7,33 @@ import type { ImportOf } from "./syntax.ts";
 /** The contract of the durable side. What else is in `src/store` is for the stores alone. */
 const PORT = "store/store.ts and store/types";
 
-const ALL_BUT_STORES = ["client", "core", "events", "face", "lib", "runtime", "webhooks", PORT];
+const ALL_BUT_STORES = [
+  "api",
+  "client",
+  "core",
+  "events",
+  "jobs",
+  "lib",
+  "runtime",
+  "webhooks",
+  PORT,
+];
 
 /** Which parts of the house each part may know, beside itself. */
 const LAW: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   core: ["lib"],
-  face: ["core", "lib", PORT],
+  api: ["core", "lib", PORT],
   [PORT]: ["core", "lib"],
   store: ["core", "lib", PORT],
   "store/sqlite": ["core", "lib", "store", PORT],
   "store/postgres": ["core", "lib", "store", PORT],
-  client: ["core", "events", "face", "lib", PORT],
-  events: ["core", "face", "lib", PORT],
-  webhooks: ["core", "face", "lib", PORT],
-  runtime: ["client", "core", "events", "face", "lib", "webhooks", PORT],
-  http: ["client", "core", "events", "face", "lib"],
+  jobs: ["api", "core", "lib", PORT],
+  client: ["api", "core", "events", "jobs", "lib", PORT],
+  events: ["api", "core", "lib", PORT],
+  webhooks: ["api", "core", "lib", PORT],
+  runtime: ["api", "client", "core", "events", "jobs", "lib", "webhooks", PORT],
+  http: ["api", "client", "core", "events", "jobs", "lib"],
   copy: ["core", "lib", "store", PORT],
   testing: ALL_BUT_STORES,
   demo: ["index.ts"],
@@ -74,8 +85,8 @@ function breachesOf(path: string, part: string, each: ImportOf): Omit<Finding, "
     const message = `${part} must not know ${inSrc}; it may import ${namesOf(allowed)}`;
     return [{ line: each.line, message }];
   }
-  if (part === "face" && targetPart === PORT && !each.isTypeOnly) {
-    return [{ line: each.line, message: `face may take types from ${PORT}, but no values` }];
+  if (part === "api" && targetPart === PORT && !each.isTypeOnly) {
+    return [{ line: each.line, message: `api may take types from ${PORT}, but no values` }];
   }
   return [];
 }

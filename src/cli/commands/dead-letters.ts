@@ -1,7 +1,7 @@
 /** `millrace dlq`: what a person does about jobs that have failed for good. */
 import { Option, type Command } from "commander";
 import type { Json } from "../../core/payload.ts";
-import type { DeadLetter, Millrace } from "../../face/client.ts";
+import type { DeadLetter, Millrace } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../exit-codes.ts";
 import { databaseOption, limitOption, outputOption, parseJson } from "../options.ts";

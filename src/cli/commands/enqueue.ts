@@ -1,10 +1,10 @@
 /** `millrace enqueue`: makes one job, of any type. */
 import type { Command } from "commander";
 import type { Json } from "../../core/payload.ts";
-import type { JobContract } from "../../face/contract.ts";
-import { defineJob, typed } from "../../face/define.ts";
-import type { Millrace } from "../../face/client.ts";
-import type { EnqueueOptions } from "../../face/enqueue.ts";
+import type { JobContract } from "../../api/contract.ts";
+import { defineJob, typed } from "../../api/define.ts";
+import type { Millrace } from "../../api/client.ts";
+import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { follow } from "../follow/follow.ts";

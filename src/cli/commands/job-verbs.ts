@@ -1,6 +1,6 @@
 /** `millrace jobs cancel|retry|fail|release`: what an operator may do to one job. */
 import type { Command } from "commander";
-import type { JobView, Millrace } from "../../face/client.ts";
+import type { JobView, Millrace } from "../../api/client.ts";
 import { EXIT } from "../exit-codes.ts";
 import { databaseOption, outputOption } from "../options.ts";
 import { json, type Format } from "../output.ts";

@@ -1,7 +1,7 @@
 /** `millrace jobs list|show|follow|logs|explain`: looking at jobs. */
 import type { Command } from "commander";
 import type { State } from "../../core/job.ts";
-import type { AttemptView, JobView, Millrace } from "../../face/client.ts";
+import type { AttemptView, JobView, Millrace } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock } from "../../lib/system.ts";

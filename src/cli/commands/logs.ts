@@ -1,7 +1,7 @@
 /** `millrace jobs logs`: what the handler of a job has logged. Here the lines are the result. */
 import type { Command } from "commander";
-import type { LogView } from "../../face/logs.ts";
-import type { Millrace } from "../../face/client.ts";
+import type { LogView } from "../../api/logs.ts";
+import type { Millrace } from "../../api/client.ts";
 import { plainLines } from "../../lib/plain-text.ts";
 import { EXIT, Failure, type ExitCode } from "../exit-codes.ts";
 import { detached, exitCodeOfJob, untilEnd } from "../follow/follow.ts";

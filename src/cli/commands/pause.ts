@@ -1,6 +1,6 @@
 /** `millrace pause` and `millrace resume`: a switch on a type, a lane or a tenant. */
 import type { Command } from "commander";
-import type { PauseTarget } from "../../face/client.ts";
+import type { PauseTarget } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { EXIT, Failure } from "../exit-codes.ts";
 import { nearestType } from "../nearest-type.ts";

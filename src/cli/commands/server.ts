@@ -9,7 +9,7 @@ import type { Address, Listening } from "../../http/listen.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { openMillrace } from "../../open.ts";
 import { makeStore } from "../../make-store.ts";
-import type { AnyContract } from "../../face/definition.ts";
+import type { AnyContract } from "../../api/definition.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { loadJobFile } from "../job-file.ts";

@@ -1,8 +1,8 @@
 /** `millrace worker`: runs the jobs of a file. */
 import { Option, type Command } from "commander";
-import type { Millrace } from "../../face/client.ts";
-import type { Logger } from "../../face/context.ts";
-import type { AnyJob, Worker } from "../../face/worker.ts";
+import type { Millrace } from "../../api/client.ts";
+import type { Logger } from "../../api/context.ts";
+import type { AnyJob, Worker } from "../../api/worker.ts";
 import { systemClock } from "../../lib/system.ts";
 import { configDeps } from "../config-file.ts";
 import { makeDeps, type Deps } from "../deps.ts";

@@ -1,6 +1,6 @@
 /** `millrace workers`: the processes that run jobs. */
 import type { Command } from "commander";
-import type { WorkerView } from "../../face/client.ts";
+import type { WorkerView } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT } from "../exit-codes.ts";
 import { databaseOption, outputOption } from "../options.ts";

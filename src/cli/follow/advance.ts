@@ -2,7 +2,7 @@
  * How far a job and its phases have come, as a share from 0 to 1: what the handler told, or else
  * what the units say that have ended.
  */
-import type { PhaseView, ProgressView, UnitCounts } from "../../face/progress.ts";
+import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
 
 /** A phase may begin more units yet: only its end says that it is whole. */
 const UNITS_SHARE_MAX = 0.99;

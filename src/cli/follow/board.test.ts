@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { describe, expect, test } from "vitest";
-import type { PhaseView, ProgressView, UnitCounts } from "../../face/progress.ts";
+import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
 import { linesOf, type Board, type Paint } from "./board.ts";
 import { columnsOf } from "./columns.ts";
 import { NO_PACE } from "./pace.ts";

@@ -1,7 +1,7 @@
 /** What a person sees of a job that goes on: drawn anew at every look. Pure. */
 import { formatDuration } from "../../core/duration.ts";
-import type { JobView } from "../../face/client.ts";
-import type { PhaseView, ProgressView, UnitCounts } from "../../face/progress.ts";
+import type { JobView } from "../../api/client.ts";
+import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { percentOf, shareOfJob, shareOfPhase } from "./advance.ts";
 import { columnsOf, cutTo, fitTo } from "./columns.ts";

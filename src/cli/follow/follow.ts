@@ -1,7 +1,7 @@
 /** Watches one job to its end: news to stderr, the result to stdout. */
 import { wait } from "../../core/clock.ts";
 import { isFinal } from "../../core/job.ts";
-import type { JobView, Millrace } from "../../face/client.ts";
+import type { JobView, Millrace } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, exitCodeOfState } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";

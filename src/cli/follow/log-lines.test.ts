@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LogView } from "../../face/logs.ts";
+import type { LogView } from "../../api/logs.ts";
 import { LogReader, shownLog, shownMissed } from "./log-lines.ts";
 
 describe("a reader of a log", () => {

@@ -1,6 +1,6 @@
 /** What handlers have logged, as it is read and shown. */
-import type { Jobs } from "../../face/client.ts";
-import type { LogView } from "../../face/logs.ts";
+import type { Jobs } from "../../api/client.ts";
+import type { LogView } from "../../api/logs.ts";
 
 export type LogLine = Pick<LogView, "level" | "message" | "fields">;
 

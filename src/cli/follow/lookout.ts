@@ -1,8 +1,8 @@
 /** Looks at a job again and again, and remembers what of its story has been told. */
 import { isFinal } from "../../core/job.ts";
-import type { JobView, Millrace } from "../../face/client.ts";
-import type { LogView } from "../../face/logs.ts";
-import type { ProgressView, UnitView } from "../../face/progress.ts";
+import type { JobView, Millrace } from "../../api/client.ts";
+import type { LogView } from "../../api/logs.ts";
+import type { ProgressView, UnitView } from "../../api/progress.ts";
 import { LogReader } from "./log-lines.ts";
 import { newsOf, NOTHING_TOLD, type News, type Sight, type Told } from "./news.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { State } from "../../core/job.ts";
-import type { AttemptView, JobView } from "../../face/client.ts";
-import type { LogView } from "../../face/logs.ts";
-import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../face/progress.ts";
+import type { AttemptView, JobView } from "../../api/client.ts";
+import type { LogView } from "../../api/logs.ts";
+import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../api/progress.ts";
 import { newsOf, NOTHING_TOLD, type News, type Sight } from "./news.ts";
 
 describe("the news of a job", () => {

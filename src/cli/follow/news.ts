@@ -2,9 +2,9 @@
 import { isFinal, type State } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import type { Json } from "../../core/payload.ts";
-import type { AttemptView, JobView } from "../../face/client.ts";
-import type { LogView } from "../../face/logs.ts";
-import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../face/progress.ts";
+import type { AttemptView, JobView } from "../../api/client.ts";
+import type { LogView } from "../../api/logs.ts";
+import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../api/progress.ts";
 import { percentOf, shareOfJob, shareOfPhase } from "./advance.ts";
 import type { NewLines } from "./log-lines.ts";
 

@@ -1,6 +1,6 @@
 /** News of a job as a line for people. */
 import type { Fault } from "../../core/outcome.ts";
-import type { UnitCounts } from "../../face/progress.ts";
+import type { UnitCounts } from "../../api/progress.ts";
 import { shownLog, shownMissed } from "./log-lines.ts";
 import type { News } from "./news.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { jsonOf, openServer, type Question, type TestServer } from "../../../test/http/server.ts";
-import type { AnyContract } from "../../face/definition.ts";
+import type { AnyContract } from "../../api/definition.ts";
 import { defineJob } from "../../index.ts";
 
 const NOWHERE = "01M7GQMY55ECET74219MBT9GXQ";

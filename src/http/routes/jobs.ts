@@ -2,10 +2,10 @@
 import { MillraceError } from "../../core/errors.ts";
 import { waitMs } from "../../core/duration.ts";
 import { STATES } from "../../core/job.ts";
-import type { JobFilter, Millrace } from "../../face/client.ts";
-import { defineJob, typed } from "../../face/define.ts";
-import type { AnyContract } from "../../face/definition.ts";
-import type { EnqueueOptions } from "../../face/enqueue.ts";
+import type { JobFilter, Millrace } from "../../api/client.ts";
+import { defineJob, typed } from "../../api/define.ts";
+import type { AnyContract } from "../../api/definition.ts";
+import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { invalid } from "../problem.ts";
 import type { Asked, Route } from "../route.ts";
 import { mismatchOf, type Schema } from "../schema.ts";

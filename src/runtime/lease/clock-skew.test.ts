@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
-import type { Logger } from "../../face/context.ts";
+import type { Logger } from "../../api/context.ts";
 import type { Renewal } from "../../store/store.ts";
 import { beatOnce, SkewWatch } from "./clock-skew.ts";
 

@@ -7,7 +7,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
-import type { Logger } from "../../face/context.ts";
+import type { Logger } from "../../api/context.ts";
 import type { JobStore, Renewal, WorkerId } from "../../store/store.ts";
 
 const SKEW_MS_MAX = 1_000;

@@ -4,11 +4,11 @@
  * A call that takes too long is reported and left alone, so that the others have their turn. As
  * long as it goes on there is no second one for its job; if it ends well after all, that counts.
  */
-import { jobView } from "../../client/views.ts";
+import { jobView } from "../../jobs/views.ts";
 import { within, type Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
-import type { Logger } from "../../face/context.ts";
-import type { RetentionOptions } from "../../face/retention.ts";
+import type { Logger } from "../../api/context.ts";
+import type { RetentionOptions } from "../../api/retention.ts";
 import type { JobKey, JobRecord } from "../../store/store.ts";
 
 /** A call that takes longer is not waited for. */

@@ -3,7 +3,7 @@ import { durationMs, formatDuration } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { isFinal, STATES, type FinalState } from "../../core/job.ts";
 import type { RetentionPreset } from "../../core/presets.ts";
-import type { RetentionOptions, RetentionPeriods } from "../../face/retention.ts";
+import type { RetentionOptions, RetentionPeriods } from "../../api/retention.ts";
 import {
   aFunction,
   aName,
@@ -12,7 +12,7 @@ import {
   isObject,
   must,
   type Rule,
-} from "../../face/rules.ts";
+} from "../../api/rules.ts";
 import type { Periods, Retention } from "../../store/store.ts";
 
 /** A period that does not end: both databases can still count it. */

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Settlement } from "../../core/outcome.ts";
 import { settle } from "../../core/settle.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
-import type { Logger } from "../../face/context.ts";
+import type { Logger } from "../../api/context.ts";
 import type { CrashFacts, JobStore, WorkerId } from "../../store/store.ts";
 import { Ticker } from "../ticker.ts";
 

@@ -5,9 +5,9 @@
  * becomes one note. While the store fails it is tried again, as long as the worker lives. Notes of
  * one run are kept in the order in which they came.
  */
-import { runOutside } from "../../client/ambient.ts";
+import { runOutside } from "../../jobs/async-context.ts";
 import { within, type Clock } from "../../core/clock.ts";
-import type { Logger } from "../../face/context.ts";
+import type { Logger } from "../../api/context.ts";
 import { soon } from "../../lib/system.ts";
 import {
   BATCH_MAX,

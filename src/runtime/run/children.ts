@@ -3,7 +3,7 @@
  * come into being with its end, in the same transaction, if it ends well. A unit that has ended is
  * never called again: what it asked for must not wait for an end that another run may bring.
  */
-import { pieceHere, runPiece } from "../../client/ambient.ts";
+import { pieceHere, runPiece } from "../../jobs/async-context.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass } from "../../core/job.ts";
 import type { NewJob } from "../../store/store.ts";

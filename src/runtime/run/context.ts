@@ -2,7 +2,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { durationMs, type Duration } from "../../core/duration.ts";
 import { MillraceError, TransientError } from "../../core/errors.ts";
-import type { Context, Logger } from "../../face/context.ts";
+import type { Context, Logger } from "../../api/context.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
 import type { ClaimedJob, Lease, LogLevel } from "../../store/store.ts";
 import { Snooze } from "./snooze.ts";

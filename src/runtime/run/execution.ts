@@ -7,15 +7,15 @@
  * of the abort is the outcome.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { parsePayload } from "../../client/new-job.ts";
-import { runAs, type RunHere } from "../../client/ambient.ts";
+import { parsePayload } from "../../jobs/new-job.ts";
+import { runAs, type RunHere } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
 import { decode, encodeResult } from "../../core/payload.ts";
-import type { Definition, Handler, Phase } from "../../face/definition.ts";
+import type { Definition, Handler, Phase } from "../../api/definition.ts";
 import type { Preset } from "../../core/presets.ts";
-import type { Logger } from "../../face/context.ts";
+import type { Logger } from "../../api/context.ts";
 import { isInstance } from "../../lib/is-instance.ts";
 import type { ClaimedJob, Lease, LogLevel, NewJob, SettleItem } from "../../store/store.ts";
 import { contextOf, type ContextParts } from "./context.ts";

@@ -4,7 +4,7 @@ import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Outcome } from "../../core/outcome.ts";
 import { classify } from "../../core/policy.ts";
 import type { Preset } from "../../core/presets.ts";
-import type { Definition } from "../../face/definition.ts";
+import type { Definition } from "../../api/definition.ts";
 
 export interface FailureParts {
   readonly definition: Definition;

@@ -6,7 +6,7 @@
  * asked for until some time has passed, and that for all refused names together: 50 ms at first,
  * then longer, up to a second. If another run of the worker gives it up, that is the time.
  */
-import { runOutside } from "../../client/ambient.ts";
+import { runOutside } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { soon } from "../../lib/system.ts";
 import { MOVES_MAX } from "../../store/store.ts";

@@ -8,7 +8,7 @@ import type { JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import { encodePayload, type Encoded, type Json } from "../../core/payload.ts";
 import { shown } from "../../core/text.ts";
-import type { Context, Logger } from "../../face/context.ts";
+import type { Context, Logger } from "../../api/context.ts";
 import type { ClaimedJob, NewJob } from "../../store/store.ts";
 import { RunOver, type Journal } from "../notes/run-notes.ts";
 import { Offspring, offspringHere } from "./children.ts";

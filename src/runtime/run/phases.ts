@@ -8,7 +8,7 @@
  */
 import type { JsonText } from "../../core/job.ts";
 import { decode, encodeResult } from "../../core/payload.ts";
-import type { Handler, Phase } from "../../face/definition.ts";
+import type { Handler, Phase } from "../../api/definition.ts";
 import type { PhaseResult } from "../../store/store.ts";
 import type { Journal } from "../notes/run-notes.ts";
 import type { Stage } from "./phase-scope.ts";

@@ -1,8 +1,8 @@
 /** Children that their parent asked for, and that never came into being. */
-import { refusalOf } from "../../client/answers.ts";
+import { refusalOf } from "../../jobs/enqueue-result.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass } from "../../core/job.ts";
-import type { Logger } from "../../face/context.ts";
+import type { Logger } from "../../api/context.ts";
 import type { JobStore, NewJob, RefusedChild } from "../../store/store.ts";
 
 /** A child that gave way to the holder of its key is not there; its parent believes that it is. */

@@ -9,7 +9,7 @@ import { within, type Clock } from "../../core/clock.ts";
 import { faultOf } from "../../core/fault.ts";
 import { soon } from "../../lib/system.ts";
 import type { Fault, Settlement } from "../../core/outcome.ts";
-import type { Logger } from "../../face/context.ts";
+import type { Logger } from "../../api/context.ts";
 import {
   BATCH_MAX,
   type JobStore,

@@ -11,7 +11,7 @@
  * Every other rejection ends as if nobody listened here: if nobody else does, the listener steps
  * aside and rejects once more with the same error, so that Node does what it has been told to do.
  */
-import { runHere } from "../../client/ambient.ts";
+import { runHere } from "../../jobs/async-context.ts";
 import { soon } from "../../lib/system.ts";
 
 const EVENT = "unhandledRejection";

@@ -2,14 +2,14 @@
  * `ctx.step` and `ctx.each`: pieces of a run whose ends are stored one by one, so that a later run
  * does not repeat those that ended well.
  */
-import { aText, insistOn } from "../../client/texts.ts";
+import { aText, insistOn } from "../../jobs/check-text.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import { decode, encodeResult } from "../../core/payload.ts";
 import { shown } from "../../core/text.ts";
-import type { Units } from "../../face/context.ts";
-import { aFunction, anObject, must } from "../../face/rules.ts";
+import type { Units } from "../../api/context.ts";
+import { aFunction, anObject, must } from "../../api/rules.ts";
 import { isInstance } from "../../lib/is-instance.ts";
 import { MOVES_MAX, UNITS_MAX, type NewJob, type UnitEnd } from "../../store/store.ts";
 import { RunOver, type Journal } from "../notes/run-notes.ts";

@@ -4,7 +4,7 @@
  */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { hasStrayAt, STRAY_AT } from "../../lib/stray-at.ts";
+import { hasStrayAt, STRAY_AT } from "../../lib/url-password.ts";
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";

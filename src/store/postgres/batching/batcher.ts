@@ -2,7 +2,7 @@
  * Lets overlapping calls share one statement. What arrives while a batch is on its way waits and
  * goes together with the next one; only a crowd has a second flight for itself before that.
  */
-import { isHere } from "../../../lib/here.ts";
+import { isHere } from "../../../lib/maybe-promise.ts";
 import { soon } from "../../../lib/system.ts";
 
 interface Call<Item, Answer> {

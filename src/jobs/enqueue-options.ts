@@ -3,11 +3,11 @@ import { durationMs, instantMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { parseId } from "../core/ids.ts";
 import type { JobId } from "../core/job.ts";
-import type { EnqueueOptions } from "../face/enqueue.ts";
-import { aName, anObject, isObject, listOf, must, oneOf, type Rule } from "../face/rules.ts";
-import { SETTING_RULES } from "../face/settings.ts";
+import type { EnqueueOptions } from "../api/enqueue.ts";
+import { aName, anObject, isObject, listOf, must, oneOf, type Rule } from "../api/rules.ts";
+import { SETTING_RULES } from "../api/settings.ts";
 import { AFTER_MAX } from "../store/store.ts";
-import { aText, isText } from "./texts.ts";
+import { aText, isText } from "./check-text.ts";
 import { idOf } from "./views.ts";
 
 const KEY_LENGTH_MAX = 500;

@@ -1,5 +1,5 @@
 /**
- * The public face, seen from outside: through both compilers that its types are promised for, as
+ * The public API, seen from outside: through both compilers that its types are promised for, as
  * declarations that may not change unnoticed, and as a package that CommonJS can load.
  */
 import { copyFile, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { builtFiles, entries, install } from "./installed.ts";
 import type { Installed } from "./installed.ts";
 
 const CONFIG = join(import.meta.dirname, "tsconfig.json");
-const FILES = ["usage.ts", "face.test-d.ts"];
+const FILES = ["usage.ts", "api.test-d.ts"];
 const compilers = Object.entries(COMPILERS);
 
 const temporary: string[] = [];
@@ -19,7 +19,7 @@ afterAll(async () => {
   await Promise.all(temporary.map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
-describe.concurrent.each(compilers)("under %s, the source of the face", (_, compiler) => {
+describe.concurrent.each(compilers)("under %s, the source of the API", (_, compiler) => {
   test("does the ten commonest tasks and refuses the known mistakes", async () => {
     expect(await runNode([compiler, "-p", CONFIG])).toEqual({ status: 0, output: "" });
   });
@@ -43,7 +43,7 @@ describe.concurrent.each(compilers)("under %s, the source of the face", (_, comp
     const folder = await folderInside("planted");
     temporary.push(folder);
     await writeFile(join(folder, "planted.ts"), text);
-    const config = { extends: "../../test/face/tsconfig.json", files: ["planted.ts"] };
+    const config = { extends: "../../test/api/tsconfig.json", files: ["planted.ts"] };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
 
     const { status, output } = await runNode([compiler, "-p", folder]);
@@ -61,7 +61,7 @@ describe("the package as installed", () => {
     temporary.push(folder);
     installed = await install(folder);
     await Promise.all(
-      FILES.map((file) => copyFile(join(ROOT, "test/face", file), join(installed.folder, file))),
+      FILES.map((file) => copyFile(join(ROOT, "test/api", file), join(installed.folder, file))),
     );
   });
 

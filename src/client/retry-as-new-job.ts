@@ -1,7 +1,7 @@
 /** A final job never changes; what repeats it is a new job that is linked to it. */
 import { MillraceError } from "../core/errors.ts";
 import type { JobId, JsonText } from "../core/job.ts";
-import type { Enqueued } from "../face/enqueue.ts";
+import type { Enqueued } from "../api/enqueue.ts";
 import type { EnqueueAnswer, JobRecord, NewJob } from "../store/store.ts";
 
 /** What there is to repeat: a job, or the copy that a dead letter keeps of one. */

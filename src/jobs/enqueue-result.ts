@@ -1,6 +1,6 @@
 /** What the store says to new jobs, as callers hear it. */
 import { MillraceError } from "../core/errors.ts";
-import type { Enqueued } from "../face/enqueue.ts";
+import type { Enqueued } from "../api/enqueue.ts";
 import type { EnqueueAnswer, NewJob, RefusedJob } from "../store/store.ts";
 
 /** The answer to one job; throws if it was refused. */

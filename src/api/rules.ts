@@ -1,12 +1,12 @@
 /**
- * What the types of the face cannot promise is checked here, at the moment a job or schedule is
+ * What the types of the API cannot promise is checked here, at the moment a job or schedule is
  * declared, so that a mistake shows when the program starts and not when the first job runs.
  */
 import { durationMs } from "../core/duration.ts";
 import type { Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { shown } from "../core/text.ts";
-import { closest } from "./closest.ts";
+import { closest } from "../lib/closest.ts";
 
 /** Looks at the value that stands at `place`. Answers what is wrong with it, or `null`. */
 export type Rule = (value: unknown, place: string) => Mismatch | null;

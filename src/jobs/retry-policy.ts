@@ -2,7 +2,7 @@
 import type { BackoffPolicy } from "../core/backoff.ts";
 import { durationMs } from "../core/duration.ts";
 import type { RetryPolicy } from "../core/policy.ts";
-import type { JobSettings } from "../face/settings.ts";
+import type { JobSettings } from "../api/settings.ts";
 
 /** A job's own backoff is for failures; a service that asked for patience keeps its longer one. */
 export function policyOf(preset: RetryPolicy, { backoff }: JobSettings): RetryPolicy {

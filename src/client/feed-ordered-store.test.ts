@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../store/store.ts";
-import { heardStore } from "./heard-store.ts";
+import { heardStore } from "./feed-ordered-store.ts";
 
 /** A store that notes which verbs are asked of it. */
 function makeStore(): { store: JobStore; asked: PropertyKey[] } {

@@ -3,7 +3,7 @@
  * they are bounded, and such as both databases keep as they are.
  */
 import { MillraceError } from "../core/errors.ts";
-import { must, type Rule } from "../face/rules.ts";
+import { must, type Rule } from "../api/rules.ts";
 
 /** More than that belongs into a document, with a reference to it here. */
 const REMARK_LENGTH_MAX = 2_000;

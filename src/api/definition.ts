@@ -44,7 +44,7 @@ export interface RequestParts {
 
 export type AnyContract = JobContract<string, any, unknown>;
 
-/** What hangs on a contract or a request besides its public face. */
+/** What hangs on a contract or a request besides its public API. */
 interface Sealed {
   readonly "~definition"?: Definition;
   readonly "~request"?: RequestParts;

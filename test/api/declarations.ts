@@ -1,6 +1,6 @@
 /**
  * What users can see of an entry: its exports, and every declaration that those lead to. The rest
- * of the files is left out, so that a snapshot changes when the public face does and not otherwise.
+ * of the files is left out, so that a snapshot changes when the public API does and not otherwise.
  *
  * It reads what `tsc` writes, and relies on its form: every statement begins in the first column.
  */

@@ -1,5 +1,5 @@
 /**
- * Compile-time tests: the compilers are the runners, see `face.test.ts`. A `@ts-expect-error` fails
+ * Compile-time tests: the compilers are the runners, see `api.test.ts`. A `@ts-expect-error` fails
  * when the mistake below it compiles.
  */
 import { type as ark } from "arktype";

@@ -7,12 +7,12 @@ import { MillraceError } from "../core/errors.ts";
 import { PRIORITIES, type JobId } from "../core/job.ts";
 import { encodePayload } from "../core/payload.ts";
 import type { Preset } from "../core/presets.ts";
-import type { EnqueueOptions } from "../face/enqueue.ts";
-import { definitionOf, type Definition, type RequestParts } from "../face/definition.ts";
-import type { JobSettings } from "../face/settings.ts";
+import type { EnqueueOptions } from "../api/enqueue.ts";
+import { definitionOf, type Definition, type RequestParts } from "../api/definition.ts";
+import type { JobSettings } from "../api/settings.ts";
 import type { NewJob } from "../store/store.ts";
-import type { RunningHere } from "./ambient.ts";
-import { afterOf, checkOptions } from "./options.ts";
+import type { RunningHere } from "./async-context.ts";
+import { afterOf, checkOptions } from "./enqueue-options.ts";
 
 /** What the caller did not have to say. */
 export interface Surroundings {
