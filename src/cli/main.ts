@@ -1,6 +1,6 @@
 /** The program behind `bin/millrace.js`. Node's version has been checked before this is loaded. */
 import { runCommandLine } from "./program.ts";
-import { systemTerminal } from "./terminal.ts";
+import { systemTerminal } from "./terminal/terminal.ts";
 
 /** As a shell says it of a program that a closed pipe has ended. */
 const CLOSED_PIPE = 141;

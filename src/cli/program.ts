@@ -16,14 +16,20 @@ import { declareStats } from "./commands/stats.ts";
 import { declareWorker } from "./commands/worker.ts";
 import { declareWorkers } from "./commands/workers.ts";
 import type { ServerOptions } from "./commands/server.ts";
-import { applyConfig } from "./config-file.ts";
-import { EXIT, reportError } from "./exit-codes.ts";
-import { optionAdvice } from "./option-advice.ts";
-import type { ExitCode } from "./exit-codes.ts";
-import { databaseOption, jobsOption, outputOption, PORT_DEFAULT, portOption } from "./options.ts";
-import type { Format } from "./output.ts";
+import { applyConfig } from "./jobs-file/config-file.ts";
+import { EXIT, reportError } from "./terminal/exit-codes.ts";
+import { optionAdvice } from "./terminal/option-advice.ts";
+import type { ExitCode } from "./terminal/exit-codes.ts";
+import {
+  databaseOption,
+  jobsOption,
+  outputOption,
+  PORT_DEFAULT,
+  portOption,
+} from "./terminal/options.ts";
+import type { Format } from "./terminal/output.ts";
 import type { Shell } from "./shell.ts";
-import { plainTerminal, type Terminal } from "./terminal.ts";
+import { plainTerminal, type Terminal } from "./terminal/terminal.ts";
 
 /** Runs a command line, given without the program's own name. Never throws: it answers a code. */
 export async function runCommandLine(args: readonly string[], given: Terminal): Promise<ExitCode> {

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { parseDatabaseUrl } from "../client/database-url.ts";
 import type { Millrace, OpenOptions } from "../api/client.ts";
-import { EXIT, Failure } from "./exit-codes.ts";
-import type { ExitCode } from "./exit-codes.ts";
-import type { Terminal } from "./terminal.ts";
+import { EXIT, Failure } from "./terminal/exit-codes.ts";
+import type { ExitCode } from "./terminal/exit-codes.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 export interface Shell {
   readonly terminal: Terminal;

@@ -1,7 +1,7 @@
 /** What the tests of following need: jobs that wait at gates, and a terminal to draw on. */
 import { join } from "node:path";
 import { defineJob, NonRetryableError, openMillrace, type Millrace } from "millrace";
-import type { Screen } from "../../src/cli/terminal.ts";
+import type { Screen } from "../../src/cli/terminal/terminal.ts";
 import { temporaryFolder } from "./children.ts";
 import { Command } from "./command.ts";
 

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { MillraceError } from "../../core/errors.ts";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { ExitCode } from "../exit-codes.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import type { ExitCode } from "../terminal/exit-codes.ts";
 import { openFile } from "../open-file.ts";
-import { json, type Format } from "../output.ts";
-import type { Terminal } from "../terminal.ts";
+import { json, type Format } from "../terminal/output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** Copies the store into the new file `file`. */
 export async function backup(

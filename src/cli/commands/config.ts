@@ -1,9 +1,15 @@
 /** `millrace config print`: which value counts, and where it comes from. */
 import type { Command } from "commander";
-import { configFile } from "../config-file.ts";
-import { EXIT } from "../exit-codes.ts";
-import { databaseOption, jobsOption, lanesOption, outputOption, portOption } from "../options.ts";
-import { json, table, type Format } from "../output.ts";
+import { configFile } from "../jobs-file/config-file.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import {
+  databaseOption,
+  jobsOption,
+  lanesOption,
+  outputOption,
+  portOption,
+} from "../terminal/options.ts";
+import { json, table, type Format } from "../terminal/output.ts";
 import type { Shell } from "../shell.ts";
 
 interface Setting {

@@ -8,11 +8,11 @@ import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import type { CopyTarget } from "../../store/shared/copy-tables.ts";
 import { progressLines } from "../copy-progress.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { outputOption } from "../options.ts";
-import { json, table, type Format } from "../output.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
+import { outputOption } from "../terminal/options.ts";
+import { json, table, type Format } from "../terminal/output.ts";
 import type { Shell } from "../shell.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 interface Options {
   readonly from: string;

@@ -3,9 +3,17 @@ import { Option, type Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { DeadLetter, Millrace } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
-import { EXIT } from "../exit-codes.ts";
-import { databaseOption, limitOption, outputOption, parseJson } from "../options.ts";
-import { ageOf, errorOf, json, properties, table, timeOf, type Format } from "../output.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import { databaseOption, limitOption, outputOption, parseJson } from "../terminal/options.ts";
+import {
+  ageOf,
+  errorOf,
+  json,
+  properties,
+  table,
+  timeOf,
+  type Format,
+} from "../terminal/output.ts";
 import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
 
 interface ListOptions {

@@ -1,12 +1,18 @@
 /** `millrace dev`: the page, and beside it a worker that follows changes of the jobs. */
 import type { Command } from "commander";
 import { systemClock } from "../../lib/system.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { findJobFile } from "../job-file.ts";
-import { databaseOption, durationOption, jobsOption, lanesOption, portOption } from "../options.ts";
-import { RestartingWorker } from "../restarting-worker.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
+import { findJobFile } from "../jobs-file/job-file.ts";
+import {
+  databaseOption,
+  durationOption,
+  jobsOption,
+  lanesOption,
+  portOption,
+} from "../terminal/options.ts";
+import { RestartingWorker } from "../dev/restarting-worker.ts";
 import type { Shell } from "../shell.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** Whoever has just changed a handler does not want to wait for the old one. */
 const GRACE_MS_DEFAULT = 2_000;

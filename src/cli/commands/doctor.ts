@@ -5,13 +5,13 @@ import { parseDatabaseUrl, type DatabaseAddress } from "../../client/database-ur
 import { formatDuration } from "../../core/duration.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { fileChecks, type Check } from "../file-findings.ts";
 import type { JobStore } from "../../store/store.ts";
-import { databaseOption, outputOption } from "../options.ts";
-import { json, type Format } from "../output.ts";
+import { databaseOption, outputOption } from "../terminal/options.ts";
+import { json, type Format } from "../terminal/output.ts";
 import { requireStore, type Shell } from "../shell.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { breachChecks, type CureForm } from "./doctor-breaches.ts";
 
 const COUNT_MAX = 10_000;

@@ -6,9 +6,9 @@ import { defineJob, typed } from "../../api/define.ts";
 import type { Millrace } from "../../api/client.ts";
 import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { plain } from "../../lib/plain-text.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { follow } from "../follow/follow.ts";
-import { loadJobFile, requireType } from "../job-file.ts";
+import { loadJobFile, requireType } from "../jobs-file/job-file.ts";
 import { nearestType } from "../nearest-type.ts";
 import {
   databaseOption,
@@ -18,11 +18,11 @@ import {
   parseJson,
   parsePriority,
   parseTag,
-} from "../options.ts";
-import { json, type Format } from "../output.ts";
+} from "../terminal/options.ts";
+import { json, type Format } from "../terminal/output.ts";
 import { given, withMill, type Shell } from "../shell.ts";
 import { FOLLOW_HELP_AFTER, followAgain } from "./jobs.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 interface Options {
   readonly db: string;

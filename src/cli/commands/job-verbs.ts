@@ -1,9 +1,9 @@
 /** `millrace jobs cancel|retry|fail|release`: what an operator may do to one job. */
 import type { Command } from "commander";
 import type { JobView, Millrace } from "../../api/client.ts";
-import { EXIT } from "../exit-codes.ts";
-import { databaseOption, outputOption } from "../options.ts";
-import { json, type Format } from "../output.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import { databaseOption, outputOption } from "../terminal/options.ts";
+import { json, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 
 interface Options {

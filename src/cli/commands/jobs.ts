@@ -5,7 +5,7 @@ import type { AttemptView, JobView, Millrace } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { systemClock } from "../../lib/system.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { follow } from "../follow/follow.ts";
 import { LogReader, shownMissed, type NewLines } from "../follow/log-lines.ts";
 import { nearestType } from "../nearest-type.ts";
@@ -16,10 +16,18 @@ import {
   outputOption,
   parseStates,
   parseTag,
-} from "../options.ts";
-import { ageOf, errorOf, json, properties, table, timeOf, type Format } from "../output.ts";
+} from "../terminal/options.ts";
+import {
+  ageOf,
+  errorOf,
+  json,
+  properties,
+  table,
+  timeOf,
+  type Format,
+} from "../terminal/output.ts";
 import { given, withExistingMill, type Shell } from "../shell.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { declareJobVerbs } from "./job-verbs.ts";
 import { declareLogs, shownLines } from "./logs.ts";
 

@@ -3,13 +3,13 @@ import type { Command } from "commander";
 import type { LogView } from "../../api/logs.ts";
 import type { Millrace } from "../../api/client.ts";
 import { plainLines } from "../../lib/plain-text.ts";
-import { EXIT, Failure, type ExitCode } from "../exit-codes.ts";
+import { EXIT, Failure, type ExitCode } from "../terminal/exit-codes.ts";
 import { detached, exitCodeOfJob, untilEnd } from "../follow/follow.ts";
 import { LogReader, shownLog, shownMissed } from "../follow/log-lines.ts";
-import { databaseOption, outputOption } from "../options.ts";
-import { json, jsonLine, type Format } from "../output.ts";
+import { databaseOption, outputOption } from "../terminal/options.ts";
+import { json, jsonLine, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 interface Options {
   readonly db: string;

@@ -4,10 +4,10 @@ import { makeStore } from "../../make-store.ts";
 import { newestOf, type Migration } from "../../store/shared/migrations.ts";
 import { migrationScripts as postgresScripts } from "../../store/postgres/create.ts";
 import { migrationScripts as sqliteScripts } from "../../store/sqlite/create.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { ExitCode } from "../exit-codes.ts";
-import { json, type Format } from "../output.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import type { ExitCode } from "../terminal/exit-codes.ts";
+import { json, type Format } from "../terminal/output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 interface MigrateOptions {
   readonly db: string;

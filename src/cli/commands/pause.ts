@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import type { PauseTarget } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
-import { EXIT, Failure } from "../exit-codes.ts";
+import { EXIT, Failure } from "../terminal/exit-codes.ts";
 import { nearestType } from "../nearest-type.ts";
-import { databaseOption, outputOption } from "../options.ts";
-import { json, type Format } from "../output.ts";
+import { databaseOption, outputOption } from "../terminal/options.ts";
+import { json, type Format } from "../terminal/output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 
 interface Options {

@@ -10,11 +10,11 @@ import { systemClock, systemDice } from "../../lib/system.ts";
 import { openMillrace } from "../../open.ts";
 import { makeStore } from "../../make-store.ts";
 import type { AnyContract } from "../../api/definition.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { ExitCode } from "../exit-codes.ts";
-import { loadJobFile } from "../job-file.ts";
-import { stopSignal } from "../stop-signal.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import type { ExitCode } from "../terminal/exit-codes.ts";
+import { loadJobFile } from "../jobs-file/job-file.ts";
+import { stopSignal } from "../terminal/stop-signal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 export interface ServerOptions {
   readonly db: string;

@@ -1,9 +1,9 @@
 /** `millrace stats`: a glance at the whole. */
 import type { Command } from "commander";
 import { formatDuration } from "../../core/duration.ts";
-import { EXIT } from "../exit-codes.ts";
-import { databaseOption, outputOption } from "../options.ts";
-import { json, properties, type Format } from "../output.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import { databaseOption, outputOption } from "../terminal/options.ts";
+import { json, properties, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 
 export function declareStats(program: Command, { terminal, end }: Shell): void {

@@ -4,16 +4,22 @@ import type { Millrace } from "../../api/client.ts";
 import type { Logger } from "../../api/context.ts";
 import type { AnyJob, Worker } from "../../api/worker.ts";
 import { systemClock } from "../../lib/system.ts";
-import { configDeps } from "../config-file.ts";
-import { makeDeps, type Deps } from "../deps.ts";
-import { takeUpDevLink, type DevLink } from "../dev-link.ts";
-import { EXIT, Failure, type ExitCode } from "../exit-codes.ts";
-import { loadJobs, requireType, type JobFile } from "../job-file.ts";
-import { terminalLogger } from "../log.ts";
-import { databaseOption, durationOption, jobsOption, lanesOption, parseList } from "../options.ts";
+import { configDeps } from "../jobs-file/config-file.ts";
+import { makeDeps, type Deps } from "../jobs-file/deps.ts";
+import { takeUpDevLink, type DevLink } from "../dev/dev-link.ts";
+import { EXIT, Failure, type ExitCode } from "../terminal/exit-codes.ts";
+import { loadJobs, requireType, type JobFile } from "../jobs-file/job-file.ts";
+import { terminalLogger } from "../terminal/log.ts";
+import {
+  databaseOption,
+  durationOption,
+  jobsOption,
+  lanesOption,
+  parseList,
+} from "../terminal/options.ts";
 import { given, withMill, type Shell } from "../shell.ts";
-import { stopSignal } from "../stop-signal.ts";
-import type { Terminal } from "../terminal.ts";
+import { stopSignal } from "../terminal/stop-signal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { untilIdle } from "../until-idle.ts";
 
 interface WorkerOptions {

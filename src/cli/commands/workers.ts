@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import type { WorkerView } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
-import { EXIT } from "../exit-codes.ts";
-import { databaseOption, outputOption } from "../options.ts";
-import { ageOf, json, table, type Format } from "../output.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import { databaseOption, outputOption } from "../terminal/options.ts";
+import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 
 /** Names in one cell of the table. */

@@ -3,12 +3,12 @@ import { wait } from "../../core/clock.ts";
 import { isFinal } from "../../core/job.ts";
 import type { JobView, Millrace } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
-import { EXIT, exitCodeOfState } from "../exit-codes.ts";
-import type { ExitCode } from "../exit-codes.ts";
-import { json, type Format } from "../output.ts";
-import { listenForInterruption } from "../stop-signal.ts";
-import type { Terminal } from "../terminal.ts";
-import { Lookout } from "./lookout.ts";
+import { EXIT, exitCodeOfState } from "../terminal/exit-codes.ts";
+import type { ExitCode } from "../terminal/exit-codes.ts";
+import { json, type Format } from "../terminal/output.ts";
+import { listenForInterruption } from "../terminal/stop-signal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { Lookout } from "./poll-job.ts";
 import { reporterFor } from "./reporters.ts";
 
 /** How often to look for news; the end itself is heard at once. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Size } from "./board.ts";
+import type { Size } from "./render-job.ts";
 import { LiveArea } from "./live-area.ts";
 
 describe("a live area", () => {

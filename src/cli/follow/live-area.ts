@@ -1,7 +1,7 @@
 /** The last lines of a terminal, which are drawn over and over in the same place. */
 import { stripVTControlCharacters } from "node:util";
 import { plainLines } from "../../lib/plain-text.ts";
-import type { Screen } from "../terminal.ts";
+import type { Screen } from "../terminal/terminal.ts";
 import { columnsOf } from "./columns.ts";
 
 const ERASE_BELOW = "\u001b[J";

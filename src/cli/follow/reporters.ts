@@ -1,15 +1,15 @@
 /** How the story of a job is told: drawn on a terminal, in lines, or as JSON. */
 import type { Clock } from "../../core/clock.ts";
 import { plain } from "../../lib/plain-text.ts";
-import { jsonLine, type Format } from "../output.ts";
-import type { Screen, Terminal } from "../terminal.ts";
-import { endedOf, shareOfJob } from "./advance.ts";
-import { linesOf } from "./board.ts";
+import { jsonLine, type Format } from "../terminal/output.ts";
+import type { Screen, Terminal } from "../terminal/terminal.ts";
+import { endedOf, shareOfJob } from "./completed-share.ts";
+import { linesOf } from "./render-job.ts";
 import { LiveArea } from "./live-area.ts";
 import type { LogLine } from "./log-lines.ts";
-import type { News, Sight } from "./news.ts";
-import { paceOf, withSample, type Sample } from "./pace.ts";
-import { sentenceOf } from "./sentences.ts";
+import type { News, Sight } from "./job-changes.ts";
+import { paceOf, withSample, type Sample } from "./rate.ts";
+import { sentenceOf } from "./describe-change.ts";
 
 export interface Reporter {
   show(sight: Sight, news: readonly News[]): void;

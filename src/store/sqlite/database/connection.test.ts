@@ -179,7 +179,7 @@ async function expectRefusal(path: string, code: string, word: string): Promise<
 function openAsOrdinaryUser(path: string): string {
   const isRoot = process.getuid?.() === 0;
   if (isRoot) for (const each of [folder, path]) chownSync(each, NOBODY, NOBODY);
-  const make = join(import.meta.dirname, "make.ts");
+  const make = join(import.meta.dirname, "..", "create.ts");
   const program = `
     const { makeSqliteStore } = await import(${JSON.stringify(make)});
     if (${isRoot}) { process.setgid(${NOBODY}); process.setuid(${NOBODY}); }

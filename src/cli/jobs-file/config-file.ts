@@ -5,9 +5,9 @@
 import { existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { closest } from "../lib/closest.ts";
-import { EXIT, Failure } from "./exit-codes.ts";
-import { parsePort } from "./options.ts";
+import { closest } from "../../lib/closest.ts";
+import { EXIT, Failure } from "../terminal/exit-codes.ts";
+import { parsePort } from "../terminal/options.ts";
 import { importUserModule } from "./user-module.ts";
 
 const NAMES = ["millrace.config.ts", "millrace.config.js", "millrace.config.mjs"];

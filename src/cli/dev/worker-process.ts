@@ -1,7 +1,7 @@
 /** One generation of the worker of `millrace dev`: a process with the jobs as they were then. */
 import { spawn, type ChildProcess } from "node:child_process";
-import type { Clock } from "../core/clock.ts";
-import type { AnyContract } from "../api/definition.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { AnyContract } from "../../api/definition.ts";
 import { START, type DevWord } from "./dev-link.ts";
 import { contractFrom } from "./plain-contract.ts";
 

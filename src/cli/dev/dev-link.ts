@@ -2,8 +2,8 @@
  * How a worker talks with the `millrace dev` that has started it. Its jobs are loaded first; it
  * starts when the worker before it has stopped, and stops when the link is cut.
  */
-import type { AnyContract } from "../api/definition.ts";
-import { tellLoadedFiles } from "./loaded-files.ts";
+import type { AnyContract } from "../../api/definition.ts";
+import { tellLoadedFiles } from "../jobs-file/loaded-files.ts";
 import { plainContract, type PlainContract } from "./plain-contract.ts";
 
 /** What the worker tells. */

@@ -3,11 +3,11 @@ import { formatDuration } from "../../core/duration.ts";
 import type { JobView } from "../../api/client.ts";
 import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
 import { plain } from "../../lib/plain-text.ts";
-import { percentOf, shareOfJob, shareOfPhase } from "./advance.ts";
+import { percentOf, shareOfJob, shareOfPhase } from "./completed-share.ts";
 import { columnsOf, cutTo, fitTo } from "./columns.ts";
 import type { LogLine } from "./log-lines.ts";
 import { shownLog } from "./log-lines.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "./rate.ts";
 
 export interface Board {
   readonly job: Pick<JobView, "type" | "state" | "runAt" | "startedAt" | "finishedAt">;

@@ -2,7 +2,7 @@
 import type { Fault } from "../../core/outcome.ts";
 import type { UnitCounts } from "../../api/progress.ts";
 import { shownLog, shownMissed } from "./log-lines.ts";
-import type { News } from "./news.ts";
+import type { News } from "./job-changes.ts";
 
 export function sentenceOf(news: News): string {
   switch (news.event) {

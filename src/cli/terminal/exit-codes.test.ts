@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MillraceError } from "../core/errors.ts";
+import { MillraceError } from "../../core/errors.ts";
 import { exitCodeOfState, Failure, reportError } from "./exit-codes.ts";
 
 describe("an error that ends a command", () => {

@@ -1,9 +1,9 @@
 /** The file that exports a user's jobs. */
 import { existsSync } from "node:fs";
-import { closest } from "../lib/closest.ts";
-import { definitionOf, isContract, type AnyContract } from "../api/definition.ts";
-import type { AnyJob } from "../api/worker.ts";
-import { EXIT, Failure } from "./exit-codes.ts";
+import { closest } from "../../lib/closest.ts";
+import { definitionOf, isContract, type AnyContract } from "../../api/definition.ts";
+import type { AnyJob } from "../../api/worker.ts";
+import { EXIT, Failure } from "../terminal/exit-codes.ts";
 import { importUserModule } from "./user-module.ts";
 
 /** Where `millrace dev` looks when nobody names the file. */

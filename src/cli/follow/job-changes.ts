@@ -5,7 +5,7 @@ import type { Json } from "../../core/payload.ts";
 import type { AttemptView, JobView } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../api/progress.ts";
-import { percentOf, shareOfJob, shareOfPhase } from "./advance.ts";
+import { percentOf, shareOfJob, shareOfPhase } from "./completed-share.ts";
 import type { NewLines } from "./log-lines.ts";
 
 /** Named like the events of `mill.on`, as far as there is one. */

@@ -4,7 +4,7 @@ import type { JobView, Millrace } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { ProgressView, UnitView } from "../../api/progress.ts";
 import { LogReader } from "./log-lines.ts";
-import { newsOf, NOTHING_TOLD, type News, type Sight, type Told } from "./news.ts";
+import { newsOf, NOTHING_TOLD, type News, type Sight, type Told } from "./job-changes.ts";
 
 /** Most units to ask for at once. */
 const PAGE = 1_000;

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
-import { linesOf, type Board, type Paint } from "./board.ts";
+import { linesOf, type Board, type Paint } from "./render-job.ts";
 import { columnsOf } from "./columns.ts";
-import { NO_PACE } from "./pace.ts";
+import { NO_PACE } from "./rate.ts";
 
 const STARTED = new Date("2026-11-15T10:00:00Z");
 const NOW = STARTED.getTime() + 65_000;

@@ -1,9 +1,9 @@
 /** Options that several commands share, and how their text is read. */
 import { InvalidArgumentError, Option } from "commander";
-import { waitMs } from "../core/duration.ts";
-import { STATES, type State } from "../core/job.ts";
-import type { Json } from "../core/payload.ts";
-import { closest } from "../lib/closest.ts";
+import { waitMs } from "../../core/duration.ts";
+import { STATES, type State } from "../../core/job.ts";
+import type { Json } from "../../core/payload.ts";
+import { closest } from "../../lib/closest.ts";
 
 export const PORT_DEFAULT = 7333;
 

@@ -7,10 +7,10 @@
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { EXIT, Failure } from "./exit-codes.ts";
+import { EXIT, Failure } from "../terminal/exit-codes.ts";
 import { addressOf, findInSources, linesOf, specifiersOf } from "./sources.ts";
 import type { Place } from "./sources.ts";
-import { shownPath } from "./shown-path.ts";
+import { shownPath } from "../terminal/shown-path.ts";
 
 const NEEDS_LOADER =
   "Write it in syntax that needs no compiler, or let tsx compile it:\n" +

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { NO_PACE, paceOf, withSample, type Sample } from "./pace.ts";
+import { NO_PACE, paceOf, withSample, type Sample } from "./rate.ts";
 
 describe("the pace of a job", () => {
   test("is that of what was seen: units by second, and the time that the rest takes", () => {

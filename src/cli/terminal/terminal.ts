@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
-import { plainLines } from "../lib/plain-text.ts";
-import type { Paint, Size } from "./follow/board.ts";
+import { plainLines } from "../../lib/plain-text.ts";
+import type { Paint, Size } from "../follow/render-job.ts";
 
 /** Where a command speaks: results to `out`, everything else to `err`. */
 export interface Terminal {

@@ -1,8 +1,8 @@
 /** What the engine reports, as a command shows it. */
-import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../api/context.ts";
-import { loggable } from "../lib/loggable.ts";
-import { plain, plainLines } from "../lib/plain-text.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../api/context.ts";
+import { loggable } from "../../lib/loggable.ts";
+import { plain, plainLines } from "../../lib/plain-text.ts";
 import { jsonLine } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,7 +1,7 @@
 /** How commands show what they found: as a table for people, as JSON for programs. */
-import { formatDuration } from "../core/duration.ts";
-import type { Fault } from "../core/outcome.ts";
-import { plain, plainJson } from "../lib/plain-text.ts";
+import { formatDuration } from "../../core/duration.ts";
+import type { Fault } from "../../core/outcome.ts";
+import { plain, plainJson } from "../../lib/plain-text.ts";
 
 export type Format = "table" | "json" | "ndjson";
 

@@ -1,6 +1,6 @@
 /** What an option that a command does not know was probably meant to be. */
 import type { Command, CommanderError } from "commander";
-import { plain } from "../lib/plain-text.ts";
+import { plain } from "../../lib/plain-text.ts";
 
 /** Other names by which people ask for the database. */
 const DATABASE_WORDS: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** How a long-running command is asked to end. */
 import { constants } from "node:os";
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 
 type Signal = "SIGINT" | "SIGTERM";
 

@@ -7,9 +7,9 @@
  */
 import { watch, type FSWatcher } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Clock } from "../core/clock.ts";
-import type { AnyContract } from "../api/definition.ts";
-import { Generation } from "./generation.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { AnyContract } from "../../api/definition.ts";
+import { Generation } from "./worker-process.ts";
 
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 100;

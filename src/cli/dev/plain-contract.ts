@@ -1,7 +1,7 @@
 /** A contract as one process tells it to another: all but what is code. */
-import { defineJob, typed } from "../api/define.ts";
-import { definitionOf, type AnyContract } from "../api/definition.ts";
-import type { JobSettings } from "../api/settings.ts";
+import { defineJob, typed } from "../../api/define.ts";
+import { definitionOf, type AnyContract } from "../../api/definition.ts";
+import type { JobSettings } from "../../api/settings.ts";
 
 export interface PlainContract {
   readonly type: string;

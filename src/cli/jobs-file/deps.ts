@@ -2,7 +2,7 @@
  * What handlers get as `ctx.deps`: the export `deps` of the job file, else that of
  * millrace.config.ts. An object, or a function that makes one when the worker starts.
  */
-import { EXIT, Failure } from "./exit-codes.ts";
+import { EXIT, Failure } from "../terminal/exit-codes.ts";
 
 export interface Deps {
   readonly value: object;

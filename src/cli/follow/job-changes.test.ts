@@ -3,7 +3,7 @@ import type { State } from "../../core/job.ts";
 import type { AttemptView, JobView } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../api/progress.ts";
-import { newsOf, NOTHING_TOLD, type News, type Sight } from "./news.ts";
+import { newsOf, NOTHING_TOLD, type News, type Sight } from "./job-changes.ts";
 
 describe("the news of a job", () => {
   test("begin with where it waits", () => {

@@ -1,7 +1,7 @@
 /** What a command's exit code tells the script that called it. Stable: scripts depend on it. */
-import { MillraceError } from "../core/errors.ts";
-import type { ErrorCode } from "../core/errors.ts";
-import type { FinalState } from "../core/job.ts";
+import { MillraceError } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/errors.ts";
+import type { FinalState } from "../../core/job.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const EXIT = {

@@ -2,9 +2,9 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { EXIT, Failure } from "./exit-codes.ts";
+import { EXIT, Failure } from "../terminal/exit-codes.ts";
 import { loadFailure } from "./load-failure.ts";
-import { shownPath } from "./shown-path.ts";
+import { shownPath } from "../terminal/shown-path.ts";
 
 /** Answers what the file exports. */
 export async function importUserModule(file: string): Promise<Readonly<Record<string, unknown>>> {

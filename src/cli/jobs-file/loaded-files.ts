@@ -4,7 +4,7 @@ import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The library itself, from source or built. */
-const OWN_FOLDER = fileURLToPath(new URL("..", import.meta.url));
+const OWN_FOLDER = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
  * Calls `tell` once with the path of every file that is loaded from now on, before it is read, so
