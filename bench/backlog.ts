@@ -1,6 +1,6 @@
 /** P7, P8, P15: long queues, a snapshot that nobody closes, and more and more processes. */
 import { connect } from "../test/support/postgres.ts";
-import { Child } from "./contestant.ts";
+import { Child } from "./contestants/contestant.ts";
 import {
   counted,
   drained,

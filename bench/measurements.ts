@@ -1,10 +1,10 @@
 /** The kinds of work. Each takes fresh databases and answers figures by name. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { Child, type Contestant } from "./contestant.ts";
+import { Child, type Contestant } from "./contestants/contestant.ts";
 import type { Database } from "./databases.ts";
 import { median, percentile } from "./report.ts";
-import type { WorkReport } from "./verbs.ts";
+import type { WorkReport } from "./contestants/verbs.ts";
 
 export interface Arena {
   readonly contestant: Contestant;

@@ -2,7 +2,7 @@
  * Lets contestants do the same work in turn, round by round, so that whatever else the machine is
  * doing falls on all of them. The order turns with the rounds, so that nobody is always first.
  */
-import type { Contestant } from "./contestant.ts";
+import type { Contestant } from "./contestants/contestant.ts";
 import type { DatabaseKind, Databases } from "./databases.ts";
 import type { Figures, Measurement } from "./measurements.ts";
 import type { Other, Row } from "./report.ts";

@@ -5,7 +5,7 @@ import { makePostgresStore } from "../src/store/postgres/create.ts";
 import { makeSqliteStore } from "../src/store/sqlite/create.ts";
 import type { JobStore, NewJob, WorkerId } from "../src/store/store.ts";
 import { newJob, workerInfo } from "../test/support/factories.ts";
-import { newPayload } from "./system.ts";
+import { newPayload } from "./contestants/system.ts";
 
 const LEASE_MS = 600_000;
 

@@ -3,12 +3,12 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { JobStore, SettleItem } from "../src/store/store.ts";
-import { BareLoop } from "./bare-sqlite.ts";
+import { BareLoop } from "./contestants/bare-sqlite.ts";
 import type { DatabaseKind, Databases } from "./databases.ts";
 import type { Row } from "./report.ts";
 import type { Options, Outcome } from "./side-by-side.ts";
 import { joinWorker, newJobs, openStore } from "./store-jobs.ts";
-import { newPayload } from "./system.ts";
+import { newPayload } from "./contestants/system.ts";
 
 const CALLERS = 50;
 const BULK = 1_000;

@@ -5,7 +5,7 @@
  *     npm run chaos -- --store postgres --rounds 20 --seed 7
  */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { killChildren } from "./show/lib/children.ts";
+import { killChildren } from "./show/lib/fleet/children.ts";
 import { playCampaign, VOYAGE_ROUNDS } from "./chaos/campaign.ts";
 import type { CampaignOptions } from "./chaos/campaign.ts";
 import { faultsOf } from "./chaos/faults/all.ts";

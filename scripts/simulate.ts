@@ -9,8 +9,8 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
-import { mutants } from "../test/simulation/mutants.ts";
-import { planOf } from "../test/simulation/plan.ts";
+import { mutants } from "../test/simulation/mutants/all.ts";
+import { planOf } from "../test/simulation/plan/plan.ts";
 import { RARE_PATHS } from "../test/simulation/rare-paths.ts";
 import { simulate, type Verdict } from "../test/simulation/run.ts";
 import { shrink } from "../test/simulation/shrink.ts";
@@ -264,7 +264,7 @@ async function run(
   { mutant, isHeard = false }: { readonly mutant?: string; readonly isHeard?: boolean },
 ): Promise<{ readonly code: number; readonly output: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const plant = new URL("../test/simulation/plant.ts", import.meta.url).href;
+  const plant = new URL("../test/simulation/mutants/load-mutant.ts", import.meta.url).href;
   const child = spawn(
     process.execPath,
     ["--conditions=source", ...(mutant === undefined ? [] : ["--import", plant]), ...args],

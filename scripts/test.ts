@@ -2,7 +2,7 @@
  * Runs the tests, project by project, and closes with a table and one line of totals.
  *
  *     npm test                        everything
- *     npm test -- --project=house     one project; may be repeated
+ *     npm test -- --project=cli       one project; may be repeated
  *     npm test -- -t "never twice"    whatever else Vitest understands
  *     npm run test:quick              what fits into half a minute
  */

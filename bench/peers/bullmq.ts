@@ -5,7 +5,7 @@
 import { createPostgresBackend, Queue, runMigrations, Worker } from "bullmq";
 import type { RedisOptions } from "ioredis";
 import { Pool } from "pg";
-import type { Payload, System } from "../system.ts";
+import type { Payload, System } from "../contestants/system.ts";
 
 const QUEUE = "email";
 const SLOTS = 50;

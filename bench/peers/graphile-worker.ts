@@ -4,7 +4,7 @@
  * Finished jobs are deleted, it keeps no history.
  */
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
-import type { Payload, System } from "../system.ts";
+import type { Payload, System } from "../contestants/system.ts";
 
 const TASK = "email";
 const SLOTS = { fast: 100, default: 24 };

@@ -5,7 +5,7 @@
 import { OpenWorkflow } from "openworkflow";
 import { BackendPostgres } from "openworkflow/postgres";
 import { BackendSqlite } from "openworkflow/sqlite";
-import type { Payload, System, WorkOptions } from "../system.ts";
+import type { Payload, System, WorkOptions } from "../contestants/system.ts";
 
 const SLOTS = 20;
 

@@ -4,7 +4,7 @@
  * of its cron rules, of which not every registry has the newest version.)
  */
 import { PgBoss } from "pg-boss";
-import type { System } from "../system.ts";
+import type { System } from "../contestants/system.ts";
 
 const QUEUE = "email";
 const BATCH = 500;

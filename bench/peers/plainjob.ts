@@ -5,7 +5,7 @@
  */
 import Sqlite from "better-sqlite3";
 import { better, defineQueue, defineWorker } from "plainjob";
-import type { Payload, System } from "../system.ts";
+import type { Payload, System } from "../contestants/system.ts";
 
 const TYPE = "email";
 const silent = { error: console.error, warn() {}, info() {}, debug() {} };

@@ -1,7 +1,7 @@
 /** Clocks of processes that can be made to jump by whole hours, and the way back to true time. */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { History } from "../show/lib/history.ts";
+import type { History } from "../show/lib/fleet/history.ts";
 
 const HOUR_MS = 3_600_000;
 

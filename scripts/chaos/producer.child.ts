@@ -6,11 +6,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MillraceError } from "millrace";
-import type { Ack, Cancel } from "../show/lib/history.ts";
-import { endWithParent } from "../show/lib/end-with-parent.ts";
-import { AppendLog, readAcks } from "../show/lib/ledger.ts";
-import { openPatiently } from "../show/lib/open-patiently.ts";
-import { task } from "../show/lib/task.ts";
+import type { Ack, Cancel } from "../show/lib/fleet/history.ts";
+import { endWithParent } from "../show/lib/fleet/end-with-parent.ts";
+import { AppendLog, readAcks } from "../show/lib/fleet/ledger.ts";
+import { openPatiently } from "../show/lib/fleet/open-patiently.ts";
+import { task } from "../show/lib/fleet/task.ts";
 import { seededDice } from "../../test/support/seeded-dice.ts";
 import { makeWishes } from "./wishes.ts";
 import type { ProducerSettings, Wish } from "./wishes.ts";

@@ -1,9 +1,9 @@
 /** What a fault finds to strike at. */
 import type { Dice } from "../../src/core/clock.ts";
 import type { PostgresServer } from "../../test/support/postgres.ts";
-import type { Child } from "../show/lib/children.ts";
-import type { Fleet } from "../show/lib/fleet.ts";
-import type { Fate, Proxy, Request } from "../show/lib/proxy.ts";
+import type { Child } from "../show/lib/fleet/children.ts";
+import type { Fleet } from "../show/lib/fleet/fleet.ts";
+import type { Fate, Proxy, Request } from "../show/lib/fleet/proxy.ts";
 import type { JumpingClock } from "./clock.ts";
 
 export type StoreKind = "sqlite" | "postgres";

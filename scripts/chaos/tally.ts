@@ -1,5 +1,5 @@
 /** What all voyages come to, fault by fault. */
-import type { Finding } from "../show/lib/history.ts";
+import type { Finding } from "../show/lib/fleet/history.ts";
 import { table } from "../lib/table.ts";
 import type { Round, Voyage } from "./voyage.ts";
 

@@ -1,7 +1,7 @@
 /** What producers ask for: a mix of jobs that changes all the time. */
 import type { Preset } from "millrace";
 import type { Dice } from "../../src/core/clock.ts";
-import type { End, Task } from "../show/lib/task.ts";
+import type { End, Task } from "../show/lib/fleet/task.ts";
 
 /** What a producer process is told. Files: what it was promised, asked for, cancelled, refused. */
 export interface ProducerSettings {

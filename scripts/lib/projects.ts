@@ -74,9 +74,16 @@ export const PROJECTS: readonly TestProject[] = [
     quick: false,
   },
   {
-    name: "house",
-    include: ["test/house/*.test.ts"],
+    name: "cli",
+    include: ["test/cli/*.test.ts"],
     budgetSeconds: 90,
+    testSeconds: 60,
+    quick: false,
+  },
+  {
+    name: "repository",
+    include: ["test/repository/*.test.ts"],
+    budgetSeconds: 30,
     testSeconds: 60,
     quick: false,
   },

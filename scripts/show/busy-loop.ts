@@ -4,10 +4,10 @@
  *
  *     node --conditions=source scripts/show/busy-loop.ts [--jobs 10] [--lease 1000]
  */
-import { Fleet } from "./lib/fleet.ts";
+import { Fleet } from "./lib/fleet/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const options = numbersFrom("busy-loop.ts", { jobs: 10, workers: 2, lease: 1000 });
 

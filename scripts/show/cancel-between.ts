@@ -14,17 +14,22 @@ import { openMillrace } from "millrace";
 import type { Millrace } from "millrace";
 import { seededDice } from "../../test/support/seeded-dice.ts";
 import { table } from "../lib/table.ts";
-import { asides } from "./lib/aside.ts";
-import { borderedJob } from "./lib/borders.ts";
-import type { BorderLine, BorderSettings, Cancellation, Way } from "./lib/borders.ts";
-import { judgeCancels } from "./lib/cancels.ts";
-import type { Cancelled } from "./lib/cancels.ts";
-import { startChild } from "./lib/children.ts";
-import { LogReader } from "./lib/ledger.ts";
+import { asides } from "./lib/say-aside.ts";
+import { borderedJob } from "./lib/pipelines/phase-borders.ts";
+import type {
+  BorderLine,
+  BorderSettings,
+  Cancellation,
+  Way,
+} from "./lib/pipelines/phase-borders.ts";
+import { judgeCancels } from "./lib/pipelines/cancels.ts";
+import type { Cancelled } from "./lib/pipelines/cancels.ts";
+import { startChild } from "./lib/fleet/children.ts";
+import { LogReader } from "./lib/fleet/ledger.ts";
 import { numbersAndStores } from "./lib/options.ts";
 import type { StoreKind } from "./lib/options.ts";
-import { openStore, Places } from "./lib/places.ts";
-import { onStage } from "./lib/stage.ts";
+import { openStore, Places } from "./lib/databases.ts";
+import { onStage } from "./lib/run-stages.ts";
 
 const options = numbersAndStores("cancel-between.ts", {
   cancels: 500,
@@ -34,7 +39,7 @@ const options = numbersAndStores("cancel-between.ts", {
 });
 const dice = seededDice(options.seed);
 const bordered = borderedJob();
-const PROGRAM = new URL("lib/borders.child.ts", import.meta.url);
+const PROGRAM = new URL("lib/pipelines/phase-borders.child.ts", import.meta.url);
 const WAYS: readonly Way[] = ["handler", "listener", "clock"];
 /** A little longer than a job takes, so that some come too late. */
 const CLOCK_MS_MAX = 2_500;

@@ -10,10 +10,10 @@
  * own ledger is heard as a witness. Exits with 1 when something is wrong.
  */
 import { parseArgs } from "node:util";
-import { check } from "./lib/check.ts";
-import type { StoredJob } from "./lib/history.ts";
-import { readAcks, readLedger } from "./lib/ledger.ts";
-import { countsOf, linesOf } from "./lib/verdict.ts";
+import { check } from "./lib/check/check.ts";
+import type { StoredJob } from "./lib/fleet/history.ts";
+import { readAcks, readLedger } from "./lib/fleet/ledger.ts";
+import { countsOf, linesOf } from "./lib/check/verdict.ts";
 
 const USAGE = "checker.ts --acks FILE --ledger FILE [--db URL] [--lease 30000] [-o json]";
 
@@ -50,7 +50,7 @@ if (verdict.findings.length > 0) process.exitCode = 1;
 /** Loads the library only when there is a store to ask: the checker stands on its own. */
 async function openAndRead(url: string): Promise<ReadonlyMap<string, StoredJob>> {
   const { openMillrace } = await import("millrace");
-  const { readStore } = await import("./lib/stored.ts");
+  const { readStore } = await import("./lib/fleet/stored.ts");
   await using mill = await openMillrace(url);
   return await readStore(mill);
 }

@@ -20,7 +20,7 @@ import { newJob } from "../../test/support/factories.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { table } from "../lib/table.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
+import { onStage } from "./lib/run-stages.ts";
 import { until } from "./lib/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));

@@ -7,12 +7,12 @@
  * The grace is shorter than the longest job, so that some runs end in time and others are cut off.
  */
 import { seededDice } from "../../test/support/seeded-dice.ts";
-import { Fleet } from "./lib/fleet.ts";
+import { Fleet } from "./lib/fleet/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
-import { waiting } from "./lib/task.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { waiting } from "./lib/fleet/task.ts";
 import { until } from "./lib/until.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const options = numbersFrom("deploys.ts", { rounds: 20, jobs: 1000, seed: 1 });
 const dice = seededDice(options.seed);

@@ -9,14 +9,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededDice } from "../../test/support/seeded-dice.ts";
-import type { Verdict } from "./lib/check.ts";
-import { CRASH_CAP, crashesOf, diedOfCrashes } from "./lib/crashes.ts";
-import { Fleet } from "./lib/fleet.ts";
-import type { Ending, Order } from "./lib/fleet.ts";
+import type { Verdict } from "./lib/check/check.ts";
+import { CRASH_CAP, crashesOf, diedOfCrashes } from "./lib/check/crashes.ts";
+import { Fleet } from "./lib/fleet/fleet.ts";
+import type { Ending, Order } from "./lib/fleet/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
-import { waiting } from "./lib/task.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { waiting } from "./lib/fleet/task.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const options = numbersFrom("kills.ts", {
   workers: 4,

@@ -13,19 +13,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openMillrace } from "millrace";
 import type { Millrace } from "millrace";
 import { table } from "../lib/table.ts";
-import { asides } from "./lib/aside.ts";
-import { startChild } from "./lib/children.ts";
-import { followFeed, judgeReader, listenAll } from "./lib/feed-readers.ts";
-import type { Reading } from "./lib/feed-readers.ts";
-import { pairsOnPostgres, pairsOnSqlite } from "./lib/late-commits.ts";
-import type { LateSettings, Round } from "./lib/late-commits.ts";
+import { asides } from "./lib/say-aside.ts";
+import { startChild } from "./lib/fleet/children.ts";
+import { followFeed, judgeReader, listenAll } from "./lib/feed/feed-readers.ts";
+import type { Reading } from "./lib/feed/feed-readers.ts";
+import { pairsOnPostgres, pairsOnSqlite } from "./lib/feed/late-commits.ts";
+import type { LateSettings, Round } from "./lib/feed/late-commits.ts";
 import { numbersAndStores } from "./lib/options.ts";
 import type { StoreKind } from "./lib/options.ts";
-import { openStore, Places } from "./lib/places.ts";
-import { onStage } from "./lib/stage.ts";
+import { openStore, Places } from "./lib/databases.ts";
+import { onStage } from "./lib/run-stages.ts";
 
 const options = numbersAndStores("late-commits.ts", { rounds: 500 });
-const PROGRAM = new URL("lib/late.child.ts", import.meta.url);
+const PROGRAM = new URL("lib/feed/late-commits.child.ts", import.meta.url);
 const LAST = "job:completed";
 /** How long the last events may take; what has not come by then is missed. */
 const END_MS_MAX = 30_000;

@@ -22,7 +22,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { mutants, type Mutant } from "../../test/conformance/mutants.ts";
+import { mutants, type Mutant } from "../../test/conformance/mutants/all.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { root } from "../lib/command.ts";
 import { table } from "../lib/table.ts";
@@ -50,9 +50,9 @@ const RUNNERS = {
     import { makeSqliteStore } from "../../src/store/FOLDER/create.ts";
     import { openSqlite } from "../support/OPENER.ts";
     import { suites } from "./all.ts";
-    import { sqliteCallers } from "./callers.ts";
-    import { insideSuite } from "./inside.suite.ts";
-    import { sqliteOwnSuite } from "./sqlite-own.suite.ts";
+    import { sqliteCallers } from "./transactions/callers.ts";
+    import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
+    import { sqliteOwnSuite } from "./database/sqlite-own.suite.ts";
     describe("TITLE", () => {
       for (const suite of suites) suite(openSqlite);
       insideSuite(sqliteCallers(makeSqliteStore));
@@ -62,10 +62,10 @@ const RUNNERS = {
     import { describe } from "vitest";
     import { openPostgres } from "../support/OPENER.ts";
     import { suites } from "./all.ts";
-    import { postgresCallers } from "./callers.ts";
-    import { insideSuite } from "./inside.suite.ts";
-    import { locksSuite } from "./postgres-locks.suite.ts";
-    import { ownWaysSuite } from "./postgres-own.suite.ts";
+    import { postgresCallers } from "./transactions/callers.ts";
+    import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
+    import { locksSuite } from "./runs/postgres-row-locks.suite.ts";
+    import { ownWaysSuite } from "./runs/postgres-own.suite.ts";
     const url = process.env["MILLRACE_MUTANTS_URL"];
     const server = { url, async [Symbol.asyncDispose]() {} };
     const open = (connections = "shared") => openPostgres(server, connections);

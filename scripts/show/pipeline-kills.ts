@@ -13,14 +13,14 @@
  */
 import { FAILPOINTS } from "../../src/store/failpoints.ts";
 import { table } from "../lib/table.ts";
-import { asides } from "./lib/aside.ts";
+import { asides } from "./lib/say-aside.ts";
 import { numbersAndStores } from "./lib/options.ts";
 import type { StoreKind } from "./lib/options.ts";
-import { Places } from "./lib/places.ts";
-import { onStage } from "./lib/stage.ts";
-import { recordedCalls, strike } from "./lib/strikes.ts";
-import type { Blow, Struck } from "./lib/strikes.ts";
-import { UNUSED } from "./lib/unused-verbs.ts";
+import { Places } from "./lib/databases.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { recordedCalls, strike } from "./lib/pipelines/strikes.ts";
+import type { Blow, Struck } from "./lib/pipelines/strikes.ts";
+import { UNUSED } from "./lib/pipelines/unused-verbs.ts";
 
 const options = numbersAndStores("pipeline-kills.ts", {
   every: 1,

@@ -4,14 +4,14 @@
  *
  *     node --conditions=source scripts/show/poison.ts [--healthy 50] [--slots 5]
  */
-import { CRASH_CAP, chargedCrashes, crashesOf } from "./lib/crashes.ts";
-import { Fleet } from "./lib/fleet.ts";
-import type { Order } from "./lib/fleet.ts";
-import type { StoredJob } from "./lib/history.ts";
+import { CRASH_CAP, chargedCrashes, crashesOf } from "./lib/check/crashes.ts";
+import { Fleet } from "./lib/fleet/fleet.ts";
+import type { Order } from "./lib/fleet/fleet.ts";
+import type { StoredJob } from "./lib/fleet/history.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
-import { waiting } from "./lib/task.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { waiting } from "./lib/fleet/task.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const options = numbersFrom("poison.ts", { healthy: 50, slots: 5, lease: 1000 });
 

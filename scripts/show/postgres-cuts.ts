@@ -8,10 +8,10 @@
  * nobody hears it. So often for each kind of commit and each side.
  */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { COMMITS, playCuts } from "./lib/cuts.ts";
+import { COMMITS, playCuts } from "./lib/fleet/cuts.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const options = numbersFrom("postgres-cuts.ts", { cuts: 100, seed: 1 });
 

@@ -6,10 +6,10 @@
  *     node --conditions=source scripts/show/postgres-failover.ts [--rounds 5] [--seconds 6]
  */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { playFailover } from "./lib/failover.ts";
+import { playFailover } from "./lib/fleet/failover.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const RESUME_MS_MAX = 10_000;
 const { rounds, seconds, seed } = numbersFrom("postgres-failover.ts", {

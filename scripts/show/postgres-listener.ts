@@ -9,13 +9,13 @@
  * until the handler begins, in another process.
  */
 import { startPostgres } from "../../test/support/postgres.ts";
-import { Fleet } from "./lib/fleet.ts";
+import { Fleet } from "./lib/fleet/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { pickUpsFor, pickUpsUntilQuick } from "./lib/pickups.ts";
-import type { PickUp } from "./lib/pickups.ts";
-import { openProxy } from "./lib/proxy.ts";
-import { onStage } from "./lib/stage.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { pickUpsFor, pickUpsUntilQuick } from "./lib/fleet/pickups.ts";
+import type { PickUp } from "./lib/fleet/pickups.ts";
+import { openProxy } from "./lib/fleet/proxy.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const options = numbersFrom("postgres-listener.ts", { rounds: 3 });
 const LISTENER = "millrace listener";

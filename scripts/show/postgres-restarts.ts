@@ -6,9 +6,9 @@
  */
 import { startPostgres } from "../../test/support/postgres.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { playRestarts } from "./lib/restarts.ts";
-import { onStage } from "./lib/stage.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { playRestarts } from "./lib/fleet/restarts.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const RESUME_MS_MAX = 10_000;
 const options = numbersFrom("postgres-restarts.ts", { rounds: 10, terminations: 200, seed: 1 });

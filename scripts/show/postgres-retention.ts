@@ -9,10 +9,10 @@
 import { startPostgres } from "../../test/support/postgres.ts";
 import { table } from "../lib/table.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { playFlow } from "./lib/retention.ts";
-import type { Reading } from "./lib/retention.ts";
-import { grown, megabytes } from "./lib/sizes.ts";
-import { onStage } from "./lib/stage.ts";
+import { playFlow } from "./lib/retention/retention.ts";
+import type { Reading } from "./lib/retention/retention.ts";
+import { grown, megabytes } from "./lib/retention/sizes.ts";
+import { onStage } from "./lib/run-stages.ts";
 
 const GROWTH_MAX = 1.5;
 /** Below this a table is not worth a word. */

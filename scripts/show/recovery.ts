@@ -8,11 +8,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededDice } from "../../test/support/seeded-dice.ts";
-import { Fleet } from "./lib/fleet.ts";
+import { Fleet } from "./lib/fleet/fleet.ts";
 import { numbersFrom } from "./lib/options.ts";
 import { percentile } from "./lib/percentile.ts";
-import { onStage } from "./lib/stage.ts";
-import { waiting } from "./lib/task.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { waiting } from "./lib/fleet/task.ts";
 import { until } from "./lib/until.ts";
 
 const options = numbersFrom("recovery.ts", { rounds: 30, parallel: 10, seed: 1, lease: 30_000 });

@@ -11,21 +11,21 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connect } from "../../test/support/postgres.ts";
 import { table } from "../lib/table.ts";
-import { aside } from "./lib/aside.ts";
-import type { ManyUnits, UnitCosts } from "./lib/many-units.ts";
+import { aside } from "./lib/say-aside.ts";
+import type { ManyUnits, UnitCosts } from "./lib/pipelines/many-units.ts";
 import { numbersAndStores } from "./lib/options.ts";
 import type { StoreKind } from "./lib/options.ts";
-import { openStore, Places } from "./lib/places.ts";
-import { megabytes } from "./lib/sizes.ts";
-import { onStage } from "./lib/stage.ts";
-import { wordOf } from "./lib/word-of.ts";
+import { openStore, Places } from "./lib/databases.ts";
+import { megabytes } from "./lib/retention/sizes.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { wordOf } from "./lib/fleet/next-message.ts";
 
 const options = numbersAndStores("ten-thousand-units.ts", {
   units: 10_000,
   concurrency: 10,
   only: 0,
 });
-const PROGRAM = fileURLToPath(new URL("lib/many-units.child.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("lib/pipelines/many-units.child.ts", import.meta.url));
 const PAGE = 1_000;
 const HEAD = [
   "store",

@@ -13,14 +13,14 @@ import type { JobStore, UnitRecord } from "../../src/store/store.ts";
 import { completed } from "../../test/support/factories.ts";
 import { add, joinWorker, settleAll, takeOne } from "../../test/support/steps.ts";
 import { table } from "../lib/table.ts";
-import { asides } from "./lib/aside.ts";
-import { CONTENDED, OWN_UNITS } from "./lib/movers.ts";
-import type { Moved, MoveOrder, MoverReport } from "./lib/movers.ts";
+import { asides } from "./lib/say-aside.ts";
+import { CONTENDED, OWN_UNITS } from "./lib/pipelines/movers.ts";
+import type { Moved, MoveOrder, MoverReport } from "./lib/pipelines/movers.ts";
 import { numbersAndStores } from "./lib/options.ts";
 import type { StoreKind } from "./lib/options.ts";
-import { openStore, Places } from "./lib/places.ts";
-import { onStage } from "./lib/stage.ts";
-import { wordOf } from "./lib/word-of.ts";
+import { openStore, Places } from "./lib/databases.ts";
+import { onStage } from "./lib/run-stages.ts";
+import { wordOf } from "./lib/fleet/next-message.ts";
 
 const options = numbersAndStores("unit-movers.ts", {
   rounds: 50,
@@ -28,7 +28,7 @@ const options = numbersAndStores("unit-movers.ts", {
   processes: 4,
   seed: 1,
 });
-const PROGRAM = fileURLToPath(new URL("lib/movers.child.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("lib/pipelines/movers.child.ts", import.meta.url));
 const LEASE_MS = 3_600_000;
 const VIOLATIONS_SHOWN = 10;
 const STATES = ["running", "completed", "failed"] as const;

@@ -6,12 +6,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Fleet } from "./lib/fleet.ts";
-import type { LedgerLine } from "./lib/ledger.ts";
+import { Fleet } from "./lib/fleet/fleet.ts";
+import type { LedgerLine } from "./lib/fleet/ledger.ts";
 import { numbersFrom } from "./lib/options.ts";
-import { onStage } from "./lib/stage.ts";
+import { onStage } from "./lib/run-stages.ts";
 import { until } from "./lib/until.ts";
-import { linesOf } from "./lib/verdict.ts";
+import { linesOf } from "./lib/check/verdict.ts";
 
 const options = numbersFrom("zombies.ts", { rounds: 50, parallel: 5, lease: 500 });
 const WAIT_MS_MAX = 20_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openServer } from "../../test/http/server.ts";
+import { openServer } from "../../test/support/http-server.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { AppParts } from "./app.ts";
 

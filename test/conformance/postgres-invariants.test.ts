@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { openPostgres } from "../support/stores.ts";
-import { invariantsSuite, type Patient } from "./invariants.suite.ts";
+import { invariantsSuite, type Patient } from "./doctor/invariants.suite.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oldestPostgres, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { openPostgres } from "../support/stores.ts";
 import { suites } from "./all.ts";
-import { postgresCallers } from "./callers.ts";
-import { insideSuite } from "./inside.suite.ts";
-import { lifecycleSuite } from "./lifecycle.suite.ts";
-import { locksSuite } from "./postgres-locks.suite.ts";
-import { ownWaysSuite } from "./postgres-own.suite.ts";
+import { postgresCallers } from "./transactions/callers.ts";
+import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
+import { lifecycleSuite } from "./database/lifecycle.suite.ts";
+import { locksSuite } from "./runs/postgres-row-locks.suite.ts";
+import { ownWaysSuite } from "./runs/postgres-own.suite.ts";
 
 const HANDS = 3;
 

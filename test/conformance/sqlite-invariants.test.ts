@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe } from "vitest";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
-import { invariantsSuite, type Patient } from "./invariants.suite.ts";
+import { invariantsSuite, type Patient } from "./doctor/invariants.suite.ts";
 
 describe("SQLite", () => {
   invariantsSuite(openPatient);

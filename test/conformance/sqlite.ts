@@ -4,9 +4,9 @@ import { unfence } from "../../src/store/sqlite/copy/write-block.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { openSqlite } from "../support/stores.ts";
 import { suites } from "./all.ts";
-import { sqliteCallers } from "./callers.ts";
-import { insideSuite } from "./inside.suite.ts";
-import { sqliteOwnSuite } from "./sqlite-own.suite.ts";
+import { sqliteCallers } from "./transactions/callers.ts";
+import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
+import { sqliteOwnSuite } from "./database/sqlite-own.suite.ts";
 
 const HANDS = 2;
 

@@ -4,7 +4,7 @@ import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { completed } from "../support/factories.ts";
-import { type } from "../house/command-line.ts";
+import { type } from "../cli/command-line.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { add, settleAll, stateOf, take } from "../support/steps.ts";
 

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
-import { type } from "../house/command-line.ts";
+import { type } from "../cli/command-line.ts";
 import { newJob } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 

@@ -1,8 +1,8 @@
 /** Short forms of the fault campaigns, with real processes on a server that waits for its disk. */
 import { describe, expect, test } from "vitest";
-import { playCuts } from "../../scripts/show/lib/cuts.ts";
-import { playFailover } from "../../scripts/show/lib/failover.ts";
-import { playRestarts } from "../../scripts/show/lib/restarts.ts";
+import { playCuts } from "../../scripts/show/lib/fleet/cuts.ts";
+import { playFailover } from "../../scripts/show/lib/fleet/failover.ts";
+import { playRestarts } from "../../scripts/show/lib/fleet/restarts.ts";
 import { startPostgres } from "../support/postgres.ts";
 
 describe("two workers and a producer on PostgreSQL", () => {

@@ -1,7 +1,7 @@
 /** Connections on which nothing passes any more, and neither side is told. */
 import { defineJob, openMillrace, typed } from "millrace";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openProxy } from "../../scripts/show/lib/proxy.ts";
+import { openProxy } from "../../scripts/show/lib/fleet/proxy.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { Pool, send } from "../../src/store/postgres/database/pool.ts";
 import { completed, newJob, retention } from "../support/factories.ts";

@@ -1,6 +1,6 @@
 /** What becomes of a claim whose answer was lost on its way. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openProxy } from "../../scripts/show/lib/proxy.ts";
+import { openProxy } from "../../scripts/show/lib/fleet/proxy.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { queries } from "../../src/store/postgres/database/queries.gen.ts";
 import { inSchema } from "../../src/store/postgres/database/statements.ts";

@@ -1,6 +1,6 @@
 /** What becomes of notes whose answer was lost on its way. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openProxy } from "../../scripts/show/lib/proxy.ts";
+import { openProxy } from "../../scripts/show/lib/fleet/proxy.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { completed, newJob } from "../support/factories.ts";
 import { done, halfway, keep } from "../support/notes.ts";

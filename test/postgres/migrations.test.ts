@@ -10,7 +10,7 @@ import { PROTOCOL } from "../../src/store/store.ts";
 import { completed } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { add, claimable, joinWorker, settleAll, take } from "../support/steps.ts";
-import { type } from "../house/command-line.ts";
+import { type } from "../cli/command-line.ts";
 
 let server: PostgresServer;
 let client: Client;

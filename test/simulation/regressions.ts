@@ -1,5 +1,5 @@
 /** Plans that once broke an invariant, as small as shrinking made them, kept for ever. */
-import type { Plan } from "./plan.ts";
+import type { Plan } from "./plan/plan.ts";
 
 export interface Regression {
   /** What was wrong, in one sentence. */

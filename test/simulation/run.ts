@@ -7,19 +7,19 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
-import { act, openGates } from "./actions.ts";
-import { textOf } from "./answers.ts";
-import { House } from "./house.ts";
-import { contractFor, contracts, PRESET } from "./jobs.ts";
-import type { Rules } from "./invariants.ts";
-import type { Plan } from "./plan.ts";
-import { punctuality } from "./punctuality.ts";
-import { RetentionRules } from "./retention.ts";
-import { finalState, hexOf } from "./snapshot.ts";
-import type { Stage } from "./stage.ts";
-import { tap } from "./taps.ts";
-import { Watch } from "./watch.ts";
-import { takeOverTime, World } from "./world.ts";
+import { act, openGates } from "./plan/actions.ts";
+import { textOf } from "./checks/answers.ts";
+import { House } from "./fleet/fleet.ts";
+import { contractFor, contracts, PRESET } from "./fleet/jobs.ts";
+import type { Rules } from "./checks/invariants.ts";
+import type { Plan } from "./plan/plan.ts";
+import { punctuality } from "./checks/punctuality.ts";
+import { RetentionRules } from "./fleet/retention.ts";
+import { finalState, hexOf } from "./checks/snapshot.ts";
+import type { Stage } from "./plan/action-context.ts";
+import { tap } from "./fleet/sqlite-hooks.ts";
+import { Watch } from "./checks/watch.ts";
+import { takeOverTime, World } from "./fleet/world.ts";
 
 export interface Verdict {
   readonly seed: number;

@@ -1,5 +1,5 @@
 /** Makes a failing plan smaller: delta debugging over its actions. */
-import type { Plan } from "./plan.ts";
+import type { Plan } from "./plan/plan.ts";
 import { simulate } from "./run.ts";
 
 /** Drops actions as long as the same invariant breaks; answers the smallest plan found. */

@@ -1,14 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { mutants } from "./mutants.ts";
-import { planOf } from "./plan.ts";
+import { mutants } from "./mutants/all.ts";
+import { planOf } from "./plan/plan.ts";
 import { regressions } from "./regressions.ts";
 import { simulate } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
 const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
 const SCRIPT = new URL("../../scripts/simulate.ts", import.meta.url).pathname;
-const PLANT = new URL("./plant.ts", import.meta.url).href;
+const PLANT = new URL("./mutants/load-mutant.ts", import.meta.url).href;
 
 /** Bugs that few seeds bring to light; `npm run simulate -- --mutants` plants them all. */
 const QUICK = [

@@ -1,6 +1,6 @@
 /** Connections are cut right before a commit reaches the server, or right after it has. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Scissors } from "../../show/lib/cuts.ts";
+import { Scissors } from "../../show/lib/fleet/cuts.ts";
 import { between } from "../scene.ts";
 import type { Fault } from "../scene.ts";
 

@@ -1,6 +1,6 @@
 /** A foreign process holds the write lock of the file, now and then for longer than a lease. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startChild } from "../../show/lib/children.ts";
+import { startChild } from "../../show/lib/fleet/children.ts";
 import { between } from "../scene.ts";
 import type { Fault } from "../scene.ts";
 

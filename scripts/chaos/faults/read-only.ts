@@ -1,7 +1,7 @@
 /** The server takes no writes for a while, as in a failover. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../test/support/postgres.ts";
-import { setReadOnly } from "../../show/lib/failover.ts";
+import { setReadOnly } from "../../show/lib/fleet/failover.ts";
 import { until } from "../../show/lib/until.ts";
 import { between } from "../scene.ts";
 import type { Fault } from "../scene.ts";

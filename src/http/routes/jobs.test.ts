@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { jsonOf, openServer, type Question, type TestServer } from "../../../test/http/server.ts";
+import {
+  jsonOf,
+  openServer,
+  type Question,
+  type TestServer,
+} from "../../../test/support/http-server.ts";
 import type { AnyContract } from "../../api/definition.ts";
 import { defineJob } from "../../index.ts";
 

@@ -1,0 +1,98 @@
+/** What a campaign leaves behind for the checker: everything that was seen from outside. */
+import type { State } from "../../../../src/core/job.ts";
+import type { OutcomeName } from "../../../../src/core/outcome.ts";
+import type { LedgerLine } from "./ledger.ts";
+import type { End } from "./task.ts";
+
+export interface History {
+  readonly acks: readonly Ack[];
+  readonly ledger: readonly LedgerLine[];
+  readonly store?: ReadonlyMap<string, StoredJob>;
+  readonly leaseMs: number;
+  readonly cancels?: readonly Cancel[];
+  readonly exits?: readonly Exit[];
+  /** What the doctor of the store found, and what did not go on as it should. */
+  readonly ailments?: readonly string[];
+}
+
+/** A promise to a producer: the job is durable. */
+export interface Ack {
+  readonly id: string;
+  readonly at?: number;
+  readonly key?: string;
+  /** A delayed job must not begin before. */
+  readonly dueAt?: number;
+}
+
+/** Somebody asked for a cancellation. `state`: what he was told of the job; absent: nothing. */
+export interface Cancel {
+  readonly id: string;
+  readonly at: number;
+  readonly state?: State;
+}
+
+/** The end of a process. `told`: what it was told to do. */
+export interface Exit {
+  readonly pid: number;
+  readonly told: "nothing" | "stop" | "killed";
+  readonly code: number | NodeJS.Signals;
+  readonly at?: number;
+}
+
+/** The exit code of a worker that stopped as it should, but could not wait for a deaf handler. */
+export const DEAF_EXIT = 75;
+
+export interface StoredJob {
+  readonly state: State;
+  /** Charged attempts. */
+  readonly charged: number;
+  readonly attempts: readonly StoredAttempt[];
+  readonly key?: string | null;
+  readonly parent?: string | null;
+  /** Of its task, where it is one. */
+  readonly name?: string;
+  readonly end?: End;
+}
+
+export interface StoredAttempt {
+  readonly fence: number | null;
+  readonly outcome: OutcomeName;
+  readonly finishedAt: number;
+  /** Charged until then. */
+  readonly crashes?: number;
+}
+
+/** Kinds of findings, in the order in which they are printed. */
+export const FINDINGS = [
+  "lost",
+  /** Two finishes were accepted, or an effect happened twice without need. */
+  "doubled",
+  "overlap",
+  /** A later run whose fence had not grown. */
+  "unfenced",
+  /** One request became several jobs. */
+  "copied",
+  /** A success without its child, or a child without the success. */
+  "childless",
+  /** It ended otherwise than its task says. */
+  "unlike",
+  /** It began after its cancellation was acknowledged. */
+  "unheeded",
+  "early",
+  /** A process ended by itself, or not well. */
+  "exit",
+  /** The doctor of the store found something, or work did not go on. */
+  "ailing",
+] as const;
+
+export interface Finding {
+  readonly kind: (typeof FINDINGS)[number];
+  /** The job, or what else it is about. */
+  readonly job: string;
+  readonly why: string;
+}
+
+/** What the child of a task is called. */
+export function childName(parent: string): string {
+  return `${parent}.child`;
+}

@@ -1,0 +1,230 @@
+/**
+ * What `millrace doctor` finds in an installation that somebody has spoilt: each invariant is
+ * broken by hand, and exactly that must be found; after the statement that cures it, no more.
+ */
+import assert from "node:assert/strict";
+import { describe, expect, test } from "vitest";
+import type { JobId } from "../../../src/core/job.ts";
+import {
+  INVARIANTS,
+  miscounted,
+  type Breach,
+  type TableName,
+} from "../../../src/store/doctor/invariants.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import { fillStates } from "../../support/all-states.ts";
+import { completed, failedWith } from "../../support/factories.ts";
+import { add, joinWorker, settleAll, settleItem, take, takeOne } from "../../support/steps.ts";
+import type { VirtualClock } from "../../support/virtual-clock.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** An installation that can be spoilt and examined. */
+export interface Patient extends AsyncDisposable {
+  readonly store: JobStore;
+  readonly clock: VirtualClock;
+  /** Runs SQL past the store; `millrace.x` is the table x. */
+  readonly plant: (sql: string) => Promise<void>;
+  /** The table of the feed to which verbs write. */
+  readonly feed: string;
+  /** Numbers as the database keeps a list of them. */
+  readonly list: (...numbers: number[]) => string;
+  /** The column `key` as such a list. */
+  readonly keyAsList: string;
+  readonly table: TableName;
+  examine(): Promise<{
+    readonly findings: readonly object[];
+    readonly breaches: readonly Breach[];
+  }>;
+}
+
+/** How to break each of them, and nothing else. */
+const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
+  "job in two leases": ({ plant }) =>
+    plant(`INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+      SELECT secret, worker, keys, ns, ranks, starts, claimed_at FROM millrace.lease`),
+
+  "lease against ledger": async ({ store, plant, list }) => {
+    await add(store, { lane: "pair" }, { lane: "pair" });
+    const batch = await take(store, { lanes: ["pair"] });
+    const [first] = batch.jobs;
+    assert.ok(first);
+    await store.settle([settleItem(batch, first, completed())]);
+    const after = `SET ns = ${list(2, 1)} WHERE number = ${batch.lease.number}`;
+    await plant(`UPDATE millrace.lease ${after}`);
+  },
+
+  "place against job": ({ plant }) =>
+    plant(`UPDATE millrace.scheduled SET tries = tries + 1
+      WHERE key = (SELECT min(key) FROM millrace.scheduled)`),
+
+  "overdue promotion": async ({ store, clock }) => {
+    await joinWorker(store, { leaseMs: 10 * HOUR_MS });
+    await clock.advance(2 * HOUR_MS);
+  },
+
+  "stale dedup key": ({ plant }) =>
+    plant(`INSERT INTO millrace.dedup (tenant, type, key, job) VALUES (1, 1, 'ghost', 999999);
+      INSERT INTO millrace.dedup (tenant, type, key, job)
+      SELECT tenant, type, 'late', key FROM millrace.job WHERE key = ${DONE}`),
+
+  "dedup key without holder": ({ plant }) => plant("DELETE FROM millrace.dedup WHERE tenant > 0"),
+
+  "dedup key of two": async ({ store, plant }) => {
+    await add(store, { dedup: { key: "one", onConflict: "skip" } }, {});
+    await plant(`UPDATE millrace.job SET dedup = 'one'
+      WHERE key = (SELECT max(key) FROM millrace.job)`);
+  },
+
+  "stale cancel request": ({ plant }) =>
+    plant(`INSERT INTO millrace.cancel_request (key, at)
+      SELECT key, created_at FROM millrace.job WHERE key = ${DONE}
+        OR key = (SELECT min(key) FROM millrace.scheduled)`),
+
+  "name without run": ({ plant }) =>
+    plant(`INSERT INTO millrace.slot (tenant, name, job, n)
+      SELECT tenant, 'ghost', key, 1 FROM millrace.job WHERE key = ${DONE};
+      INSERT INTO millrace.slot (tenant, name, job, n)
+      SELECT tenant, 'later', key, n FROM millrace.scheduled
+      WHERE key = (SELECT min(key) FROM millrace.scheduled)`),
+
+  "run without its key": async ({ store, plant }) => {
+    await add(store, { lane: "keyed", concurrencyKey: "docs/main" });
+    await takeOne(store, { lanes: ["keyed"] });
+    await plant("DELETE FROM millrace.slot");
+  },
+
+  "wait for nothing": async ({ store, plant }) => {
+    const [id] = await add(store, {});
+    await add(store, { after: [id] });
+    await plant("DELETE FROM millrace.need");
+  },
+
+  "need without wait": ({ plant }) =>
+    plant(`INSERT INTO millrace.need (job, needs, tolerant)
+      SELECT key, 999999, 0 FROM millrace.job WHERE key = ${DONE}`),
+
+  "failed without dead letter": async ({ store, clock, plant }) => {
+    await clock.advance(1_000);
+    await failOne(store);
+    await plant(`DELETE FROM millrace.dead_letter
+      WHERE died_at = (SELECT max(died_at) FROM millrace.dead_letter)`);
+  },
+
+  "dead letter without failure": ({ plant }) =>
+    plant(`UPDATE millrace.dead_letter SET id = (SELECT id FROM millrace.job WHERE key = ${DONE})
+      WHERE id = (SELECT id FROM millrace.dead_letter WHERE status = 1 ORDER BY id LIMIT 1)`),
+
+  "run after the end": ({ plant, feed, keyAsList }) =>
+    plant(`INSERT INTO millrace.attempt
+        (key, n, tries, crashes, started_at, finished_at, outcome, state)
+      SELECT key, n + 1, tries, crashes, started_at, finished_at, outcome, state
+      FROM millrace.attempt WHERE key = ${DONE};
+      INSERT INTO millrace.${feed} (kind, at, keys)
+      SELECT 3, finished_at, ${keyAsList} FROM millrace.attempt WHERE key = ${DONE} AND n = 1`),
+
+  "gap in the ledger": ({ plant }) =>
+    plant(`UPDATE millrace.attempt SET n = n + 1 WHERE key = ${DONE}`),
+
+  "wrong charge": ({ plant }) =>
+    plant(`UPDATE millrace.attempt SET tries = 0, crashes = 1 WHERE key = ${DONE}`),
+
+  "ledger without job": ({ plant }) => plant(`DELETE FROM millrace.job WHERE key = ${DONE}`),
+
+  "tag without job": ({ plant }) =>
+    plant("INSERT INTO millrace.tag (name, value, key) VALUES ('colour', 'red', 999999)"),
+
+  "endless idempotency key": ({ plant }) =>
+    plant(`INSERT INTO millrace.idempotency (tenant, key, job_id, body)
+      SELECT 1, 'ghost', worker.id, held.body
+      FROM millrace.idempotency AS held CROSS JOIN millrace.worker AS worker LIMIT 1`),
+
+  "lost idempotency key": ({ plant }) => plant("DELETE FROM millrace.idempotency"),
+
+  "change that the feed does not tell": ({ plant, feed }) =>
+    plant(`DELETE FROM millrace.${feed} WHERE kind = 5`),
+};
+
+/** A job that is over and that nothing else hangs on. */
+const DONE = `(SELECT min(plain.key) FROM millrace.job AS plain
+  JOIN millrace.attempt AS ended ON ended.key = plain.key AND ended.state = 4
+  WHERE plain.idempotency IS NULL AND plain.tags IS NULL)`;
+
+async function failOne(store: JobStore): Promise<void> {
+  await add(store, { lane: "late" });
+  await settleAll(store, await takeOne(store, { lanes: ["late"] }), failedWith());
+}
+
+export function invariantsSuite(open: () => Promise<Patient>): void {
+  describe("the invariants", () => {
+    test("hold in an installation with jobs in every state", async () => {
+      await using patient = await open();
+      await fillStates(patient.store, 300);
+      expect(await patient.examine()).toEqual({ findings: [], breaches: [] });
+    });
+
+    test("hold while time goes by, the feed is read, and retention removes things", async () => {
+      await using patient = await open();
+      const { store, clock } = patient;
+      await fillStates(store, 300);
+      await clock.advance(HOUR_MS / 2);
+      await failOne(store);
+      await store.feed(0, 10_000);
+      await clock.advance(HOUR_MS / 2);
+      const kept = { completed: 0, completed_with_errors: 0, failed: 2 * HOUR_MS, cancelled: 0 };
+      const lengths = { deadLetterMs: HOUR_MS, idempotencyMs: HOUR_MS, eventMs: HOUR_MS };
+      const gone = await store.prune({ finishedMs: kept, ...lengths }, 500);
+      expect(gone.jobs * gone.deadLetters * gone.events).toBeGreaterThan(0);
+      expect(await patient.examine()).toEqual({ findings: [], breaches: [] });
+    });
+
+    test("are all broken here", () => {
+      expect(Object.keys(PLANTS)).toEqual(INVARIANTS.map(({ name }) => name));
+    });
+
+    test.each(INVARIANTS)("are found broken alone, and are cured: $name", async (invariant) => {
+      await using patient = await open();
+      await fillStates(patient.store, 300);
+      await PLANTS[invariant.name]?.(patient);
+
+      const { findings, breaches } = await patient.examine();
+
+      expect(findings).toEqual([]);
+      expect(breaches.map((breach) => breach.invariant.name)).toEqual([invariant.name]);
+      const [{ breakers } = { breakers: [] }] = breaches;
+      expect(breakers.length).toBeGreaterThan(0);
+      const { cure } = invariant;
+      if (cure.kind !== "sql") return;
+      await patient.plant(cure.of(patient.table));
+      const { breaches: left } = await patient.examine();
+      expect(left.map((breach) => breach.invariant.name)).not.toContain(invariant.name);
+    });
+
+    test("name the jobs that break them", async () => {
+      await using patient = await open();
+      const ids: readonly JobId[] = await add(patient.store, {}, {});
+      await patient.plant("UPDATE millrace.ready SET priority = priority + 1");
+      const { breaches } = await patient.examine();
+      expect(breaches.flatMap(({ breakers }) => breakers.map(({ id }) => id))).toEqual(ids);
+    });
+
+    test("are broken when the feed tells of an end twice", async () => {
+      await using patient = await open();
+      await fillStates(patient.store, 300);
+      await patient.plant(`INSERT INTO millrace.${patient.feed} (kind, at, keys)
+        SELECT kind, at, keys FROM millrace.${patient.feed} WHERE kind = 6`);
+      const { breaches } = await patient.examine();
+      expect(breaches.map((breach) => breach.invariant.name)).toEqual([
+        "change that the feed does not tell",
+      ]);
+    });
+
+    test("are broken when the statistics are not those of a recount", () => {
+      const counts = { scheduled: 1, queued: 2, held: 0, running: 3, failed: 0 };
+      expect(miscounted(counts, counts)).toEqual([]);
+      expect(miscounted(counts, { ...counts, running: 4 })).toMatchObject([
+        { invariant: { means: "the statistics say 3 instead of 4 running" }, breakers: [] },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,283 @@
+import { describe, expect, test } from "vitest";
+import type { EventKind, FeedEntry, JobStore } from "../../../src/store/store.ts";
+import {
+  completed,
+  failedWith,
+  fault,
+  newJobs,
+  retention,
+  retryIn,
+} from "../../support/factories.ts";
+import { add, at, runOne, settleAll, settleItem, take, startAll } from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+export function feedSuite(open: OpenStore): void {
+  describe("feedEnd", () => {
+    test("is 0 at first, then the position of the last entry", async () => {
+      await using db = await open();
+      const { store } = db;
+      expect(await store.feedEnd()).toBe(0);
+
+      await add(store, {});
+      await add(store, {});
+
+      const last = (await store.feed(0, 10)).at(-1)?.position;
+      expect(await store.feedEnd()).toBe(last);
+      expect(await store.feed(await store.feedEnd(), 10)).toEqual([]);
+    });
+  });
+
+  describe("feed", () => {
+    test("tells what happened in the order in which it happened (C-28, I13)", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const start = clock.now();
+      const [a, b] = await add(store, { priority: 1 }, { priority: 2 });
+      await clock.advance(10);
+      const batch = await take(store);
+      await clock.advance(10);
+      await store.settle([settleItem(batch, at(batch.jobs, 1), retryIn(1_000))]);
+      await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
+      await clock.advance(10);
+      await store.cancel(b, null, null);
+
+      const entries = await store.feed(0, 100);
+
+      expect(entries.map(({ kind, at: when, jobs }) => [kind, when - start, jobs])).toEqual([
+        ["job:enqueued", 0, [a, b]],
+        ["job:started", 10, [a, b]],
+        ["job:retrying", 20, [b]],
+        ["job:completed", 20, [a]],
+        ["job:cancelled", 30, [b]],
+      ]);
+    });
+
+    test("names jobs that end together in the order in which they were settled", async () => {
+      await using db = await open();
+      const { store } = db;
+      const ids = await add(store, {}, {}, {});
+      const batch = await take(store);
+
+      await settleAll(store, batch, completed());
+
+      expect((await store.feed(0, 100)).at(-1)).toMatchObject({ kind: "job:completed", jobs: ids });
+    });
+
+    test("numbers entries upwards and continues after a position, without it", async () => {
+      await using db = await open();
+      const { store } = db;
+      for (let call = 0; call < 5; call += 1) await add(store, {});
+
+      const all = await store.feed(0, 100);
+      const afterSecond = await store.feed(at(all, 1).position, 100);
+
+      const positions = all.map((entry) => entry.position);
+      expect(positions).toEqual([...new Set(positions)].toSorted((x, y) => x - y));
+      expect(at(positions, 0)).toBeGreaterThan(0);
+      expect(afterSecond).toEqual(all.slice(2));
+      expect(await store.feed(at(all, 4).position, 100)).toEqual([]);
+    });
+
+    test("reads no more than asked, oldest first, and misses nothing", async () => {
+      await using db = await open();
+      const { store } = db;
+      for (let call = 0; call < 7; call += 1) await add(store, {});
+      const all = await store.feed(0, 100);
+
+      const pages = await pagesOf(store, 3);
+
+      expect(pages.map((page) => page.length)).toEqual([3, 3, 1]);
+      expect(pages.flat()).toEqual(all);
+    });
+
+    test("misses nothing while two handles write", async () => {
+      await using db = await open();
+      const handles = [db.store, await db.another()];
+      const jobs = newJobs(40);
+
+      const seen: FeedEntry[] = [];
+      await Promise.all(
+        jobs.map(async (job, index) => {
+          await handles[index % 2]!.enqueue([job]);
+          seen.push(...(await db.store.feed(seen.at(-1)?.position ?? 0, 100)));
+        }),
+      );
+      seen.push(...(await db.store.feed(seen.at(-1)?.position ?? 0, 100)));
+
+      const told = new Set(seen.flatMap((entry) => entry.jobs));
+      expect(told).toEqual(new Set(jobs.map((job) => job.id)));
+      expect(await db.store.feed(0, 1_000)).toHaveLength(
+        new Set(seen.map((entry) => entry.position)).size,
+      );
+    });
+
+    test("tells the kinds of a mixed settlement apart", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [a, b, c, d] = await add(store, {}, {}, {}, {});
+      const batch = await take(store);
+      const { position } = at((await store.feed(0, 100)).slice(-1), 0);
+      const endings = [completed(), failedWith(), completed(), retryIn(5)];
+
+      await store.settle(
+        batch.jobs.map((job, index) => settleItem(batch, job, at(endings, index))),
+      );
+
+      const entries = await store.feed(position, 100);
+      const told = entries.flatMap(({ kind, jobs }) => jobs.map((id) => `${kind} ${id}`));
+      expect(told.toSorted()).toEqual(
+        [
+          `job:completed ${a}`,
+          `job:failed ${b}`,
+          `job:completed ${c}`,
+          `job:retrying ${d}`,
+        ].toSorted(),
+      );
+    });
+
+    test("stays silent about what was refused", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+      const batch = await take(store);
+      await settleAll(store, batch, completed());
+      const before = await store.feed(0, 100);
+
+      await store.settle([settleItem(batch, at(batch.jobs, 0), failedWith())]);
+      await store.cancel(at(batch.jobs, 0).id, null, null);
+      await startAll(store, batch);
+
+      expect(await store.feed(0, 100)).toEqual(before);
+    });
+
+    test("continues for a handle that is opened later", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+      await runOne(store, completed());
+
+      const other = await db.another();
+
+      expect(await other.feed(0, 100)).toEqual(await store.feed(0, 100));
+    });
+
+    test("tells the facts of jobs as they are, of the kinds it was asked about", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const start = clock.now();
+      const error = fault({ message: "no such address" });
+      const [a, b, c] = await add(store, { type: "email" }, { type: "report" }, { type: "sync" });
+      const batch = await take(store);
+      await clock.advance(10);
+      await store.settle([
+        settleItem(batch, at(batch.jobs, 0), failedWith(error)),
+        settleItem(batch, at(batch.jobs, 1), retryIn(1_000)),
+      ]);
+      const none = await store.feed(0, 100);
+
+      const entries = await store.feed(0, 100, new Set<EventKind>(["job:enqueued", "job:failed"]));
+
+      const emailed = {
+        type: "email",
+        state: "failed",
+        attempts: 1,
+        runAt: null,
+        finishedAt: start + 10,
+        fault: error,
+      };
+      const reported = { type: "report", state: "scheduled", attempts: 1, runAt: start + 1_010 };
+      expect(entries.filter(({ kind }) => kind === "job:enqueued")).toEqual([
+        {
+          ...at(none, 0),
+          jobs: [a, b, c],
+          facts: [
+            emailed,
+            expect.objectContaining({ ...reported, finishedAt: null }),
+            {
+              ...emailed,
+              type: "sync",
+              state: "running",
+              attempts: 0,
+              finishedAt: null,
+              fault: null,
+            },
+          ],
+        },
+      ]);
+      expect(entries.find(({ kind }) => kind === "job:failed")).toMatchObject({
+        jobs: [a],
+        facts: [emailed],
+      });
+      expect(
+        entries.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"),
+      ).toEqual(none.filter(({ kind }) => kind !== "job:enqueued" && kind !== "job:failed"));
+      expect(none.every((entry) => !("facts" in entry))).toBe(true);
+    });
+
+    test("keeps facts beside their jobs where others have gone", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [, later] = await add(store, { type: "short" }, { type: "long", delayMs: 60_000 });
+      await runOne(store, completed());
+      await clock.advance(1_000);
+      const none = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+      await store.prune(retention({ finishedMs: none }), 10);
+
+      const [enqueued] = await store.feed(0, 10, new Set<EventKind>(["job:enqueued"]));
+
+      expect(enqueued).toMatchObject({ jobs: [later], facts: [{ type: "long" }] });
+    });
+
+    test("reads shorter pages where it looks up facts, and misses nothing", async () => {
+      await using db = await open();
+      const { store } = db;
+      const jobs = newJobs(1_500);
+      for (let from = 0; from < jobs.length; from += 300) {
+        await store.enqueue(jobs.slice(from, from + 300));
+      }
+
+      const about = new Set<EventKind>(["job:enqueued"]);
+      const pages = await pagesOf(store, 100, about);
+
+      const told = pages.map((page) => page.flatMap((entry) => entry.jobs));
+      expect(told.map((ids) => ids.length)).toEqual([900, 600]);
+      expect(told.flat().toSorted()).toEqual(jobs.map(({ id }) => id).toSorted());
+      expect(
+        pages.flat().every(({ facts = [], jobs: { length } }) => facts.length === length),
+      ).toBe(true);
+    });
+
+    test("names a job that retention has removed only where it says so", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1_000);
+      const none = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+
+      await store.prune(retention({ finishedMs: none }), 10);
+
+      const feed = await store.feed(0, 10);
+      expect(feed.map(({ kind, jobs }) => [kind, jobs])).toEqual([
+        ["job:enqueued", []],
+        ["job:started", []],
+        ["job:completed", []],
+        ["job:deleted", [id]],
+      ]);
+    });
+  });
+}
+
+async function pagesOf(
+  store: JobStore,
+  limit: number,
+  about?: ReadonlySet<EventKind>,
+): Promise<readonly (readonly FeedEntry[])[]> {
+  const pages: (readonly FeedEntry[])[] = [];
+  let page = await store.feed(0, limit, about);
+  while (page.length > 0 && pages.length < 100) {
+    pages.push(page);
+    page = await store.feed(page.at(-1)!.position, limit, about);
+  }
+  return pages;
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { cancelled, completed, failedWith, newJobs, retryIn } from "../../support/factories.ts";
+import { add, runOne, settleAll, take, takeOne } from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+const NOTHING = { scheduled: 0, queued: 0, held: 0, running: 0, failed: 0, oldestQueuedMs: null };
+const SMS = { kind: "type", name: "sms" } as const;
+const WHY = { reason: "maintenance", by: null } as const;
+
+export function statsSuite(open: OpenStore): void {
+  describe("stats", () => {
+    test("counts nothing where nothing is", async () => {
+      await using db = await open();
+
+      expect(await db.store.stats(100)).toEqual(NOTHING);
+    });
+
+    test("counts jobs by where they are (004-16)", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(3));
+      await settleAll(store, await take(store), failedWith());
+      await store.enqueue(newJobs(4));
+      await take(store, { limit: 3 });
+      await take(store, { limit: 1, buffer: true });
+      await store.enqueue(newJobs(5, { type: "sms" }));
+      await store.pause(SMS, WHY);
+      await store.hold(100);
+      await store.enqueue(newJobs(6));
+      await store.enqueue(newJobs(7, { due: { delayMs: 1_000 } }));
+
+      expect(await store.stats(100)).toEqual({
+        scheduled: 7,
+        queued: 6,
+        held: 5,
+        running: 4,
+        failed: 3,
+        oldestQueuedMs: 0,
+      });
+    });
+
+    test("counts a wait for a retry as scheduled, and other ends not at all", async () => {
+      await using db = await open();
+      const { store } = db;
+      for (const settlement of [retryIn(1_000), completed(), cancelled()]) {
+        await add(store, {});
+        await runOne(store, settlement);
+      }
+
+      expect(await store.stats(100)).toEqual({ ...NOTHING, scheduled: 1 });
+    });
+
+    test("stops each count at the limit", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(3));
+      await settleAll(store, await take(store), failedWith());
+      await store.enqueue(newJobs(3));
+      await take(store);
+      await store.enqueue(newJobs(3, { type: "sms" }));
+      await store.pause(SMS, WHY);
+      await store.hold(100);
+      await store.enqueue(newJobs(3));
+      await store.enqueue(newJobs(3, { due: { delayMs: 1_000 } }));
+
+      expect(await store.stats(2)).toMatchObject({
+        scheduled: 2,
+        queued: 2,
+        held: 2,
+        running: 2,
+        failed: 2,
+      });
+      expect(await store.stats(-1)).toEqual({ ...NOTHING, oldestQueuedMs: 0 });
+    });
+
+    test.each([
+      ["the first lane", { lane: "a", priority: 100 }],
+      ["the last lane", { lane: "c", priority: 100 }],
+      ["the most urgent", { lane: "b", priority: 0 }],
+      ["the least urgent", { lane: "b", priority: 200 }],
+      ["the middle", { lane: "b", priority: 100 }],
+    ])("finds the job that has waited longest in %s", async (_, oldest) => {
+      await using db = await open();
+      const { store, clock } = db;
+      const places = ["a", "b", "c"].flatMap((lane) =>
+        [0, 100, 200].map((priority) => ({ lane, priority })),
+      );
+      // Every place is known first, so that the order of lanes does not hang on the oldest job.
+      await add(store, ...places);
+      await settleAll(store, await take(store), completed());
+      await add(store, oldest);
+      await clock.advance(300);
+      await add(store, ...places);
+      await clock.advance(50);
+
+      expect(await store.stats(100)).toMatchObject({ queued: 10, oldestQueuedMs: 350 });
+    });
+
+    test("counts the wait from the time a job was due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { due: { delayMs: 100 } });
+      await clock.advance(250);
+      await store.promote(10);
+
+      expect(await store.stats(100)).toMatchObject({ oldestQueuedMs: 150 });
+    });
+
+    test("has no oldest job when none waits to be claimed", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { type: "sms" }, { due: { delayMs: 1_000 } });
+      await store.pause(SMS, WHY);
+      await store.hold(10);
+      await add(store, {});
+      await takeOne(store);
+      await clock.advance(500);
+
+      expect(await store.stats(100)).toEqual({ ...NOTHING, scheduled: 1, held: 1, running: 1 });
+    });
+  });
+}

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import {
+  completed,
+  failedWith,
+  newJobs,
+  runAgain,
+  workerId,
+  workerInfo,
+} from "../../support/factories.ts";
+import { add, at, joinWorker, settleAll, settleItem, take, takeOne } from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+export function workersListSuite(open: OpenStore): void {
+  describe("workers", () => {
+    test("shows a worker as it joined", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const takes = { types: ["email", "sms"], lanes: ["fast"], slots: 7, tenant: "acme" };
+      const process = { host: "mill-7", pid: 4_711, version: "1.2.3" };
+      const info = workerInfo({ ...process, ...takes, leaseMs: 9_000 });
+      await store.join(info);
+
+      expect(await store.workers(10)).toEqual([
+        {
+          id: info.id,
+          ...process,
+          ...takes,
+          joinedAt: clock.now(),
+          until: clock.now() + 9_000,
+          beats: 0,
+          quiet: false,
+          running: 0,
+          buffered: 0,
+        },
+      ]);
+    });
+
+    test("shows a worker that takes jobs of every tenant", async () => {
+      await using db = await open();
+      await joinWorker(db.store, { tenant: null });
+
+      expect(await db.store.workers(10)).toMatchObject([{ tenant: null }]);
+    });
+
+    test("shows its beats and the end of its lease, and when it joined first", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const worker = await joinWorker(store);
+      const joinedAt = clock.now();
+      await clock.advance(1_000);
+      await store.renew(worker, 5_000);
+      await clock.advance(1_000);
+      await store.renew(worker, 7_000);
+
+      expect(await store.workers(10)).toMatchObject([
+        { id: worker, joinedAt, beats: 2, until: clock.now() + 7_000 },
+      ]);
+    });
+
+    test("counts what a worker holds: begun, and in its buffers", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(9));
+      const run = await take(store, { limit: 2 });
+      const { worker } = run;
+      await take(store, { worker, limit: 1 });
+      const buffer = await take(store, { worker, limit: 4, buffer: true });
+      await take(store, { limit: 2, buffer: true });
+      const keys = buffer.jobs.map(({ key }) => key);
+
+      const counts = async () => {
+        const all = await store.workers(10);
+        const { running, buffered } = all.find(({ id }) => id === worker)!;
+        return [running, buffered];
+      };
+
+      expect(await counts()).toEqual([3, 4]);
+      await store.settle([settleItem(run, at(run.jobs, 0), completed())]);
+      expect(await counts()).toEqual([2, 4]);
+      await store.start(buffer.lease, [at(keys, 0)]);
+      expect(await counts()).toEqual([3, 3]);
+      await store.handBack(buffer.lease, [at(keys, 1)]);
+      expect(await counts()).toEqual([3, 2]);
+      await store.intervene(at(buffer.jobs, 2).id, () => failedWith());
+      expect(await counts()).toEqual([3, 1]);
+      await store.intervene(at(run.jobs, 1).id, () => runAgain());
+      expect(await counts()).toEqual([2, 1]);
+    });
+
+    test("lists those first that joined first, and no more than asked", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const workers = [];
+      for (let index = 0; index < 4; index += 1) {
+        workers.push(await joinWorker(store, { leaseMs: 10_000 - index * 1_000 }));
+        await clock.advance(10);
+      }
+
+      const ids = async (limit: number) => (await store.workers(limit)).map(({ id }) => id);
+
+      expect(await ids(10)).toEqual(workers);
+      expect(await ids(2)).toEqual(workers.slice(0, 2));
+      expect(await ids(0)).toEqual([]);
+      expect(await ids(-1)).toEqual([]);
+    });
+
+    test("shows a silent worker with an end in the past, until it is gone", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const worker = await joinWorker(store, { leaseMs: 1_000 });
+      const until = clock.now() + 1_000;
+      await clock.advance(5_000);
+
+      expect(await store.workers(10)).toMatchObject([{ id: worker, until }]);
+      await store.leave(worker);
+      expect(await store.workers(10)).toEqual([]);
+    });
+  });
+
+  describe("quiet", () => {
+    test("asks one worker to take no new work; its renewal tells it", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [worker, other] = [await joinWorker(store), await joinWorker(store)];
+
+      expect(await store.quiet(worker)).toBe(true);
+
+      expect(await store.renew(worker, 1_000)).toMatchObject({ quiet: true });
+      expect(await store.renew(worker, 1_000)).toMatchObject({ quiet: true });
+      expect(await store.renew(other, 1_000)).toMatchObject({ quiet: false });
+      const shown = await store.workers(10);
+      expect(shown.filter(({ quiet }) => quiet).map(({ id }) => id)).toEqual([worker]);
+    });
+
+    test("says when a worker is not known", async () => {
+      await using db = await open();
+      const { store } = db;
+      const gone = await joinWorker(store);
+      await store.leave(gone);
+
+      expect(await store.quiet(workerId())).toBe(false);
+      expect(await store.quiet(gone)).toBe(false);
+      expect(await store.workers(10)).toEqual([]);
+    });
+
+    test("is known again when it is repeated", async () => {
+      await using db = await open();
+      const worker = await joinWorker(db.store);
+
+      expect(await db.store.quiet(worker)).toBe(true);
+      expect(await db.store.quiet(worker)).toBe(true);
+    });
+
+    test("outlives a second join of the same worker", async () => {
+      await using db = await open();
+      const { store } = db;
+      const info = workerInfo();
+      await store.join(info);
+      await store.quiet(info.id);
+
+      await store.join(info);
+
+      expect(await store.renew(info.id, 1_000)).toMatchObject({ quiet: true });
+    });
+
+    test("is no beat, and leaves the worker its lease and what it holds", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+      const batch = await takeOne(store);
+      const [before] = await store.workers(1);
+
+      await store.quiet(batch.worker);
+
+      expect(await store.workers(1)).toEqual([{ ...before, quiet: true }]);
+      await settleAll(store, batch, completed());
+    });
+  });
+
+  describe("renew", () => {
+    test("has nothing to tell of runs that go on", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {});
+      const { worker } = await take(store, { limit: 1 });
+      await take(store, { worker, buffer: true });
+
+      expect(await store.renew(worker, 1_000)).toMatchObject({ ended: [] });
+    });
+
+    test("tells a worker which of its runs were ended by hand", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [begun, , buffered] = await add(
+        store,
+        { priority: 1 },
+        { priority: 2 },
+        { priority: 3 },
+        { priority: 4 },
+      );
+      const run = await take(store, { limit: 2 });
+      const buffer = await take(store, { worker: run.worker, buffer: true });
+
+      await store.intervene(begun, () => failedWith());
+      await store.intervene(buffered, () => failedWith());
+
+      const renewal = await store.renew(run.worker, 1_000);
+      expect(renewal).toMatchObject({
+        status: "renewed",
+        cancel: [],
+        ended: [
+          { key: at(run.jobs, 0).key, n: 1 },
+          { key: at(buffer.jobs, 0).key, n: 1 },
+        ],
+      });
+    });
+
+    test("names the run that ended, not the one that the job has now", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, { priority: 1 }, { priority: 2 });
+      const first = await take(store);
+      const { key } = at(first.jobs, 0);
+      await store.intervene(id, () => runAgain());
+      await takeOne(store, { worker: first.worker });
+
+      expect(await store.renew(first.worker, 1_000)).toMatchObject({ ended: [{ key, n: 1 }] });
+    });
+
+    test("names every run of an open lease that has a ledger row", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, { priority: 1 }, { priority: 2 });
+      const batch = await take(store);
+      const { key } = at(batch.jobs, 0);
+      await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
+
+      expect(await store.renew(batch.worker, 1_000)).toMatchObject({ ended: [{ key, n: 1 }] });
+    });
+
+    test("tells no other worker of them", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, { priority: 1 }, { priority: 2 }, { priority: 3 });
+      await take(store, { limit: 2 });
+      const other = await takeOne(store);
+      await store.intervene(id, () => failedWith());
+
+      expect(await store.renew(other.worker, 1_000)).toMatchObject({ ended: [] });
+    });
+  });
+}

@@ -1,0 +1,41 @@
+/**
+ * The store with one fault in it. For each, the suite of its verb must fail: a suite that stays
+ * green when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries
+ * them all.
+ */
+import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
+import { POSTGRES_FAULTS } from "./postgres.ts";
+import { POSTGRES_NOTE_FAULTS } from "./postgres-notes.ts";
+import { SQLITE_FLOW_FAULTS } from "./sqlite-flows.ts";
+import { SQLITE_FAULTS } from "./sqlite.ts";
+import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
+
+export interface Mutant {
+  /** The `describe` that must notice. */
+  readonly verb: string;
+  /** A named query of the store, one of its files, or a migration. */
+  readonly place: string;
+  /** What is wrong. */
+  readonly mutant: string;
+  /** A text that occurs once in that place, and what stands there instead. */
+  readonly replace: readonly [from: string, to: string];
+}
+
+type Fault = readonly [mutant: string, from: string, to: string];
+
+/** By verb, then by place. */
+export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fault[]>>>>;
+
+/** The mutants of each store. */
+export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
+  sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS, ...SQLITE_FLOW_FAULTS }),
+  postgres: mutantsOf({ ...POSTGRES_FAULTS, ...POSTGRES_NOTE_FAULTS, ...POSTGRES_FLOW_FAULTS }),
+};
+
+function mutantsOf(faults: Faults): Mutant[] {
+  return Object.entries(faults).flatMap(([verb, places]) =>
+    Object.entries(places).flatMap(([place, list]) =>
+      list.map(([mutant, ...replace]) => ({ verb, place, mutant, replace })),
+    ),
+  );
+}

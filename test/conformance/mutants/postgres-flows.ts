@@ -1,0 +1,292 @@
+/** What can go wrong with names, waits, logs and marks in the store on PostgreSQL. */
+import type { Faults } from "./all.ts";
+
+const FLOWS = "0006_flows.sql";
+
+export const POSTGRES_FLOW_FAULTS: Faults = {
+  slot: {
+    [FLOWS]: [
+      [
+        "a taken key is not looked at",
+        "WHERE slot.tenant = ready.tenant AND slot.name = ready.concurrency\n",
+        "WHERE false\n",
+      ],
+      [
+        "tenants share keys",
+        "WHERE slot.tenant = ready.tenant AND slot.name = ready.concurrency\n",
+        "WHERE slot.name = ready.concurrency\n",
+      ],
+      ["a buffer takes keys", "NOT to_buffer\n                      AND NOT EXISTS", "NOT EXISTS"],
+      ["a batch takes a key twice", "array_agg(key) FILTER (WHERE turn = 1),", "array_agg(key),"],
+      ["a claim gives up at once", "FOR round IN 1 .. 4 LOOP", "FOR round IN 1 .. 1 LOOP"],
+      [
+        "the least urgent is next",
+        "ORDER BY blocked.priority, blocked.rank, blocked.key",
+        "ORDER BY blocked.priority DESC",
+      ],
+      ["another tenant is next", "AND blocked.tenant = free.tenant\n", ""],
+      ["another key is next", "AND blocked.concurrency = free.name\n", ""],
+      ["names outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
+      ["workers of the release before go on", "SET value = '2'", "SET value = '1'"],
+    ],
+    hold_jobs: [
+      ["tenants share keys", "slot.tenant = wanted.tenant AND ", ""],
+      ["a taken key comes before a gate", "coalesce(min(closed.name), -1)", "-1"],
+    ],
+    release_keys: [
+      ["a taken key is free", "slot.name = hop.name", "false"],
+      [
+        "the least urgent comes back",
+        "ORDER BY blocked.priority, blocked.rank, blocked.key",
+        "ORDER BY blocked.priority DESC",
+      ],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+  },
+  occupy: {
+    "runs/locks.ts": [
+      ["anybody takes names", 'if (!isOpen) return { status: "stale" };', ""],
+      ["a run that has ended takes names", "&& !run.ended", ""],
+      ["a job that has not begun takes names", "run.started_at !== null && ", ""],
+    ],
+    occupy_slots: [["tenants share names", "job.tenant, wanted.name", "1, wanted.name"]],
+    names_of_run: [["names of others are had", "job = :key::bigint", ":key::bigint > 0"]],
+    vacate_slots: [
+      ["a run gives up its own key", "AND slot.name IS DISTINCT FROM job.concurrency", ""],
+      ["names of others are given up", "slot.job = given.key", "true"],
+    ],
+    "runs/record-notes.ts": [
+      [
+        "names are never given up",
+        "if (given.length === 0) return;",
+        "if (given.length >= 0) return;",
+      ],
+      ["nobody is woken", "if ((row?.count ?? 0) > 0) transaction.tidings.wake();", ""],
+    ],
+  },
+  occupant: {
+    occupant_of_name: [
+      ["tenants share names", "slot.tenant = :tenant::integer", ":tenant::integer > 0"],
+      ["any name will do", "slot.name = :name::text", ":name::text <> ''"],
+    ],
+  },
+  after: {
+    "jobs/enqueue-after.ts": [
+      ["who gave way stands for nobody", "gaveWay.get(id) ?? id", "id"],
+      [
+        "who is gone is still waited for",
+        "key !== undefined || gaveWay.has(id)",
+        "key !== undefined",
+      ],
+      [
+        "who gave way to one is waited for twice",
+        "new Set(job.after.map((id) => parents.get(id) ?? null))",
+        "job.after.map((id) => parents.get(id) ?? null)",
+      ],
+      ["every wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "1"],
+      ["no wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "0"],
+      ["any number is waited for", "if (job.after.length > AFTER_MAX) return refusal(job);", ""],
+    ],
+    "jobs/enqueue-order.ts": [
+      ["later jobs of a call are known", "named.get(idMark(bound.filed.job.id)) ?? 0", "0"],
+    ],
+    "jobs/enqueue-keyed.ts": [
+      ["nobody hears who gave way", "noteWay(gaveWay, filed.job.id, answer);", ""],
+    ],
+    "jobs/enqueue.ts": [
+      [
+        "a refused neighbour makes them forget who gave way",
+        "noteWays(gaveWay, part, answers);",
+        "",
+      ],
+      [
+        "a job that goes by itself does not hear who gave way",
+        "if (answer !== null) noteWay(gaveWay, id, answer);",
+        "",
+      ],
+      ["a heavy call forgets who gave way", "noteWays(earlier, asked, own);", ""],
+    ],
+    "transactions/enqueue.ts": [
+      ["a caller's heavy call forgets", "noteWays(gaveWay, load, own);", ""],
+    ],
+    spoilt_dependants: [
+      ["errors in units are a failure", "IN (6, 7)", "IN (5, 6, 7)"],
+      ["a cancelled parent is none", "IN (6, 7)", "IN (6)"],
+      ["a failed parent is none", "IN (6, 7)", "IN (7)"],
+    ],
+    let_go_on: [
+      ["one parent is enough", "WHERE need.job = blocked.key", "WHERE false"],
+      ["all are due at once", "WHERE rank / 1000 <= millrace.ms_of(moment.at)", ""],
+    ],
+    insert_ended_parents: [
+      ["old ends are not heard of", "WHERE need.job", "WHERE false AND need.job"],
+    ],
+    drop_needs: [
+      [
+        "needs stay",
+        "need.needs = ANY (:keys::bigint[])",
+        "need.needs = ANY (:keys::bigint[]) AND false",
+      ],
+    ],
+  },
+  children: {
+    "batching/fallback.ts": [
+      ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
+    ],
+    "jobs/enqueue.ts": [
+      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+    ],
+    "runs/settle.ts": [
+      ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
+    "runs/record.ts": [
+      ["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
+  },
+  proceed: {
+    [FLOWS]: [["nobody hears of an end", "WHERE needs = ANY (keys) ORDER", "WHERE false ORDER"]],
+    take_ended: [
+      ["a dead end stops all", "FOR UPDATE OF ended SKIP LOCKED", "FOR UPDATE OF ended NOWAIT"],
+    ],
+    put_waiting: [
+      [
+        "a job that goes round again waits no more",
+        "IS NOT NULL AS awaits",
+        "IS NULL AND false AS awaits",
+      ],
+    ],
+    hurry_job: [["a hurried job keeps its time", "AND blocked.gate = 0", "AND blocked.gate = -5"]],
+    outlived_keys: [["awaited jobs go", "need.needs = walked.key", "need.needs = -1"]],
+    prune_jobs: [["awaited jobs go", "need.needs = attempt.key", "need.needs = -1"]],
+  },
+  awaited: {
+    awaited_jobs: [
+      ["the waits of all are shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+  },
+  logs: {
+    put_logs: [
+      ["numbers begin anew", "coalesce(max(log.line), 0)", "coalesce(min(log.line), 0)"],
+      ["the run is forgotten", "last.line + said.turn, said.n,", "last.line + said.turn, 1,"],
+      ["the level is forgotten", "said.level,", "2,"],
+      ["fields are forgotten", "said.fields::json", "NULL"],
+    ],
+    trim_logs: [
+      [
+        "lines have no bound",
+        "weighed.lines > :lines_max::integer OR ",
+        ":lines_max::integer < 0 OR ",
+      ],
+      [
+        "characters have no bound",
+        " OR weighed.chars > :chars_max::integer",
+        " OR :chars_max::integer < 0",
+      ],
+      ["fields weigh nothing", " + coalesce(length(kept.fields::text), 0)", ""],
+      ["jobs weigh together", "PARTITION BY kept.key ", ""],
+      ["the newest go", "ORDER BY kept.line DESC", "ORDER BY kept.line"],
+    ],
+    log_after: [
+      ["pages repeat", "line > :after::bigint", ":after::bigint > -1"],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+    newest_log: [["the oldest are shown", "ORDER BY line DESC", "ORDER BY line"]],
+    "runs/record-notes.ts": [
+      ["what is said at once is numbered alike", 'if (logs.length > 0) subjects.push("log");', ""],
+    ],
+  },
+  outlived: {
+    outlived_keys: [
+      ["leases are not looked at", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],
+      ["marked ones are fresh", "NOT :fresh::boolean", "NOT :fresh::boolean OR true"],
+      ["the period does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
+      [
+        "the youngest come first",
+        "BY walked.turn ORDER BY walked.finished_at",
+        "BY walked.turn ORDER BY walked.finished_at DESC",
+      ],
+    ],
+  },
+  markStale: {
+    insert_stale: [
+      ["what goes on is marked", "AND over.state IS NOT NULL", ""],
+      ["a mark is told of twice", "DO NOTHING", "DO UPDATE SET at = excluded.at"],
+    ],
+    job_by_id: [["the mark is not shown", "stale.key IS NOT NULL", "false"]],
+    match_jobs: [["lists show no mark", "stale.key IS NOT NULL", "false"]],
+  },
+  remove: {
+    prune_jobs: [
+      ["what goes on is removed", "AND attempt.state IS NOT NULL", ""],
+      ["leases are not looked at", "AND attempt.key NOT IN (", "AND -1 NOT IN ("],
+    ],
+  },
+  types: {
+    outlived_keys: [
+      ["they go with all others", "AND job.type <> ALL (walked.others)", ""],
+      ["all others go with them", "walked.type IS NULL OR job.type = walked.type", "true"],
+    ],
+    "retention/expired.ts": [
+      ["it always begins in front", "from: hand.reached, end: END", "from: START, end: END"],
+      ["what was passed is never found", "[...late, ...found]", "[...found]"],
+    ],
+  },
+  repair: {
+    sweep_needs: [
+      [
+        "it looks at the same needs",
+        "(need.job, need.needs) > (:job::bigint, :needs::bigint)",
+        ":job::bigint + :needs::bigint > -1",
+      ],
+      ["it sees no ends", "AND over.state IS NOT NULL", "AND false"],
+      ["it sees not who is gone", "WHERE job.key = seen.needs", ""],
+    ],
+    free_dead_slots: [
+      ["names of ended runs stay", "over.n = slot.n", "false"],
+      [
+        "names of jobs that are gone stay",
+        "WHERE job.key = slot.job) IS NULL",
+        "WHERE job.key = slot.job) = -1",
+      ],
+    ],
+    awaited_jobs: [["final jobs are awaited", "AND over.state IS NOT NULL", "AND false"]],
+    delete_ended: [["ends stay", "WHERE (\n      ended.key", "WHERE (\n      false AND ended.key"]],
+    prune_jobs: [
+      [
+        "logs outlive their job",
+        "DELETE FROM millrace.log\n    WHERE",
+        "DELETE FROM millrace.log\n    WHERE false AND",
+      ],
+      [
+        "marks outlive their job",
+        "DELETE FROM millrace.stale\n    WHERE",
+        "DELETE FROM millrace.stale\n    WHERE false AND",
+      ],
+    ],
+    [FLOWS]: [
+      [
+        "needs outlive their job",
+        "DELETE FROM millrace.need WHERE",
+        "DELETE FROM millrace.need WHERE false AND",
+      ],
+    ],
+  },
+  sweep: {
+    "retention/expired.ts": [
+      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["a page ends the sweep", "last?.is_cut === true ? reached : null", "null"],
+      ["what is left is lost", "if (ahead[index]?.from === hand.reached) hand", "hand"],
+      ["there is no second look", "if (from === null) await", "if (false) await"],
+      ["the second look goes no further", "hand.again = far ?? START;", "hand.again = START;"],
+      ["the second look finds nothing", "if (jobs.length > 0) hand", "if (false) hand"],
+    ],
+    outlived_keys: [
+      [
+        "ends at one instant repeat",
+        "(attempt.finished_at, attempt.key) > (age.from_at, age.from_key)",
+        "age.from_key >= 0",
+      ],
+    ],
+  },
+};

@@ -1,0 +1,500 @@
+/** What can go wrong in the store on PostgreSQL. */
+import type { Faults } from "./all.ts";
+
+export const POSTGRES_FAULTS: Faults = {
+  enqueue: {
+    insert_jobs: [
+      ["a known id is an error", "ON CONFLICT (id) DO NOTHING", ""],
+      ["a job with a key waits too long", "run_at > created_at AS waits", "true AS waits"],
+    ],
+    "0004_enqueue.sql": [
+      ["a job waits too long", "item.run_at > moment AS waits", "true AS waits"],
+      ["jobs that differ change places", "ORDER BY job.turn", "ORDER BY job.turn DESC"],
+      ["the due time is no rank", "SELECT key, millrace.ms_of(run_at) * 1000", "SELECT key, 0"],
+      ["tags are lost", "WHERE fresh.tags IS NOT NULL", "WHERE false"],
+      [
+        "the feed hears nothing",
+        "SELECT moment, 1, array_agg(key) FROM fresh",
+        "SELECT moment, 1, array_agg(key) FROM fresh HAVING false",
+      ],
+      ["jobs that are alike wait too long", "IF run_at > moment THEN", "IF true THEN"],
+      ["jobs that are alike do not wait", "IF run_at > moment THEN", "IF false THEN"],
+      ["nobody is told that they wait", "RETURN run_at > moment", "RETURN false"],
+      [
+        "the due time of jobs that are alike is no rank",
+        "SELECT item.key, millrace.ms_of(run_at) * 1000",
+        "SELECT item.key, 0",
+      ],
+      ["tags of jobs that are alike are lost", "IF tags IS NOT NULL THEN", "IF false THEN"],
+      [
+        "the feed hears nothing of jobs that are alike",
+        "VALUES (moment, 1, keys)",
+        "SELECT moment, 1, keys WHERE false",
+      ],
+      [
+        "jobs that are alike change places",
+        "SELECT nextval('millrace.job_key_seq') FROM generate_subscripts(ids, 1)",
+        "SELECT nextval('millrace.job_key_seq') AS key FROM generate_subscripts(ids, 1)\n" +
+          "        ORDER BY key DESC",
+      ],
+    ],
+    "0006_flows.sql": [
+      ["a success frees no dedup key", "dedup WHERE job = ANY (accepted)", "dedup WHERE false"],
+    ],
+    find_bodies: [["payloads are not compared", "tenant, payload", "tenant, NULL AS payload"]],
+    take_idempotency: [
+      ["tenants share idempotency keys", "SELECT wanted.tenant", "SELECT 1"],
+      ["the body is forgotten", "decode(wanted.body, 'hex')", "sha256('')"],
+    ],
+    take_dedup: [
+      [
+        "a dedup key is never found again",
+        "wanted.key, wanted.job",
+        "md5(random()::text), wanted.job",
+      ],
+    ],
+    delete_dedup: [["a dedup key is never freed", "WHERE", "WHERE false AND"]],
+    prune_jobs: [
+      [
+        "an idempotency key never goes",
+        "SET expires_at = outlived",
+        "SET expires_at = NULL + outlived",
+      ],
+    ],
+  },
+  "order of one enqueue": {
+    "jobs/enqueue-order.ts": [
+      ["a job does not see what an earlier one disturbs", "looks ? afterDisturbing : 0", "0"],
+      ["a job sees what a later one disturbs", "disturbs ? afterLooking : 0", "0"],
+    ],
+    "jobs/enqueue-keyed.ts": [
+      [
+        "jobs with keys change places",
+        "jobs.map((filed, index) => ({ filed, key: rows[index]!.key }))",
+        "jobs.map((filed, index) => ({ filed, key: rows.at(-1 - index)!.key }))",
+      ],
+    ],
+  },
+  enqueueInside: {
+    enqueue_at_home: [
+      [
+        "any database will do",
+        "(pg_control_system()).system_identifier || ' ' || current_database() = :home::text",
+        ":home::text IS NOT NULL",
+      ],
+    ],
+    "transactions/enqueue.ts": [
+      ["any database will do for a job with a key", "here?.home !== home", "false"],
+      [
+        "what went wrong ends the transaction",
+        "await inSavepoint(sql, () => writeKeyed(sql, loads))",
+        "await writeKeyed(sql, loads)",
+      ],
+      ["the feed hears nothing of jobs with keys", "await tidings.write(sql);", ""],
+      [
+        "a job is there before the commit",
+        'sql.tuples("enqueue_at_home"',
+        'session.write.tuples("enqueue_at_home"',
+      ],
+      ["a name that is not taken is passed over", "filed.length === jobs.length", "true"],
+    ],
+  },
+  claim: {
+    "0006_flows.sql": [
+      [
+        "SKIP LOCKED is dropped",
+        "LIMIT room\n                FOR UPDATE SKIP LOCKED",
+        "LIMIT room\n                FOR UPDATE",
+      ],
+      ["the limit is dropped", "LIMIT room\n", "\n"],
+      [
+        "due time goes before priority",
+        "ORDER BY priority, rank, key\n                LIMIT room",
+        "ORDER BY rank, key\n                LIMIT room",
+      ],
+      ["a closed type is not looked at", "AND type <> ALL (asker.closed)", ""],
+      ["a closed tenant is not looked at", "AND tenant <> ALL (asker.closed)", ""],
+      ["a closed lane is not looked at", "CONTINUE WHEN lanes[turn] = ANY (asker.closed);", ""],
+      ["the filter of types is dropped", "of_types IS NULL OR", "true OR"],
+      ["the filter of tenants is dropped", "of_tenants IS NULL OR", "true OR"],
+      ["a quiet worker claims on", "IF lost OR asker.quiet THEN", "IF lost THEN"],
+      ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
+      ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
+      ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
+      ["a buffer takes jobs that have crashed", "(NOT to_buffer OR crashes = 0)", "true"],
+      ["a lane named twice gives twice", "SELECT DISTINCT named.lane", "SELECT named.lane"],
+      ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],
+      ["a stretch begins before its mark", "(priority, rank, key) >= (", "(priority, 0, 0) >= ("],
+      ["a stretch has no end", "AND priority < coalesce(ends[turn], 2147483647)", ""],
+      ["lanes are not merged", "IF lane_count > 1 OR is_keyed THEN", "IF is_keyed THEN"],
+      [
+        "lanes are merged by age alone",
+        "ORDER BY priority, rank, key\n            LIMIT most",
+        "ORDER BY key\n            LIMIT most",
+      ],
+      ["each lane gives all it may", "LIMIT most\n", "\n"],
+      ["payloads weigh nothing", ") > 8000000 THEN", ") > 8000000000 THEN"],
+      ["a payload too heavy is never taken", "WHERE turn = 1 OR weight", "WHERE weight"],
+      ["a rescuer is not waited for", "WHERE id = claimer FOR KEY SHARE\n", "WHERE id = claimer\n"],
+      ["jobs go though no lease has them", "AND EXISTS (SELECT FROM leased)", ""],
+      ["a claimed job stays claimable", "WHERE ctid = ANY (places)", "WHERE false"],
+      [
+        "a buffer starts with its claim",
+        "CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]",
+        "moment, ARRAY[cardinality(keys)]",
+      ],
+      [
+        "a place without a job stays in the lease",
+        "IF taken < cardinality(keys) THEN",
+        "IF false THEN",
+      ],
+      [
+        "a lease without jobs stays",
+        "DELETE FROM millrace.lease WHERE number = claim_batch.key",
+        "DELETE FROM millrace.lease WHERE false",
+      ],
+      [
+        "the feed takes a buffer for a start",
+        "FROM leased\n        WHERE NOT to_buffer",
+        "FROM leased",
+      ],
+      [
+        "the timeout is lost",
+        "job.timeout_ms\n           ),\n           job.payload",
+        "NULL\n           ),\n           job.payload",
+      ],
+    ],
+  },
+  start: {
+    start_runs: [
+      ["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"],
+      ["requests to cancel are not seen", "asked.key = run.key", "false"],
+    ],
+  },
+  handBack: {
+    own_lease: [["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"]],
+    put_back: [["the place in the order is lost", "job.rank, job.lane", "0, job.lane"]],
+  },
+  settle: {
+    "0006_flows.sql": [
+      ["the fence is dropped", "FOR KEY SHARE OF lease", ""],
+      [
+        "leases are locked in another order",
+        "ORDER BY lease.number\n        FOR KEY SHARE",
+        "ORDER BY lease.number DESC\n        FOR KEY SHARE",
+      ],
+      ["the secret is not looked at", "AND lease.secret = proof.secret", ""],
+      [
+        "any proof will do for any run",
+        "WHERE item.place = held.place\n              AND",
+        "WHERE",
+      ],
+      ["the number of the run is not looked at", "AND run.n = item.n", ""],
+      ["results are lost", "item.result::json", "NULL"],
+      [
+        "a lease goes before its last job",
+        "cardinality(held.keys) = cardinality(done)",
+        "cardinality(done) > 0",
+      ],
+      [
+        "the lease never goes",
+        "WHERE number = held.number",
+        "WHERE false AND number = held.number",
+      ],
+      [
+        "a lease that is settled in parts never goes",
+        "cardinality(done) OR NOT EXISTS (",
+        "cardinality(done) OR false AND NOT EXISTS (",
+      ],
+      [
+        "the feed hears nothing",
+        "VALUES (moment, 3, accepted)",
+        "SELECT moment, 3, accepted WHERE false",
+      ],
+      [
+        "a request to cancel outlives its run",
+        "DELETE FROM millrace.cancel_request WHERE key = ANY (accepted)",
+        "DELETE FROM millrace.cancel_request WHERE false",
+      ],
+    ],
+    "runs/lease-proof.ts": [
+      ["a job that has not begun can end", "&& held.started_at !== null", ""],
+      [
+        "the secret of a retry is not looked at",
+        "return `${number} ${secret}`",
+        "return `${number}`",
+      ],
+    ],
+    lock_leases: [
+      ["the fence of a retry is dropped", "FOR KEY SHARE", ""],
+      ["a retry locks leases in another order", "ORDER BY number", "ORDER BY number DESC"],
+    ],
+    runs_of_leases: [["a run ends twice", "done.n = run.n", "false"]],
+    insert_attempts: [
+      ["the ledger forgets the fence", "lease.worker, ended.fence", "lease.worker, NULL"],
+    ],
+    put_waiting: [["a retry is due at once", "WHERE run_at > now", "WHERE false"]],
+  },
+  overdue: {
+    overdue_runs: [
+      ["the runs of others are named", "lease.worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
+      ["the slack is not granted", "+ :slack_ms::bigint", "+ 0 * :slack_ms::bigint"],
+    ],
+  },
+  join: {
+    join_worker: [["joining again is no beat", "beats = known.beats + 1", "beats = known.beats"]],
+  },
+  renew: {
+    renew_worker: [
+      ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
+      ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
+      ["an old protocol is never too old", "beat.protocol <", "0 >"],
+      ["nobody hears what has ended", "WHERE run.finished_at IS NOT NULL", "WHERE false"],
+      ["what has ended is told for ever", "- interval '1 minute'", "- interval '9 years'"],
+      ["what has ended is forgotten at once", "- interval '1 minute'", "+ interval '1 minute'"],
+      [
+        "a heartbeat does not extend the lease",
+        "SET until = moment.at",
+        "SET until = worker.until - :lease_ms::bigint * interval '1 millisecond'",
+      ],
+    ],
+  },
+  silent: {
+    silent_workers: [
+      ["the living are silent, too", "worker.until <= moment.at", "true"],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+  },
+  leave: {
+    expire_worker: [["what it holds must be waited for", "WHERE", "WHERE false AND"]],
+    delete_worker: [["the worker stays", "WHERE worker.id", "WHERE false AND worker.id"]],
+  },
+  quiet: {
+    quiet_worker: [["everybody falls silent", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
+  },
+  workers: {
+    list_workers: [
+      ["youngest first", "ORDER BY worker.joined_at", "ORDER BY worker.joined_at DESC"],
+      ["what has ended is running", "done.key = run.key", "false"],
+    ],
+  },
+  rescue: {
+    lock_silent_worker: [
+      ["beats are not compared", "AND beats = :beats::bigint", "AND :beats::bigint >= 0"],
+      ["a living worker is rescued", "AND until <= ", "AND now() <> "],
+    ],
+    own_leases_of_worker: [
+      ["others are rescued, too", "worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
+    ],
+    job_facts: [["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"]],
+  },
+  promote: {
+    promote_due: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      [
+        "jobs are moved before they are due",
+        "run_at <= (SELECT",
+        "run_at IS NOT NULL OR now() = (SELECT",
+      ],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the due time is no rank", "millrace.ms_of(run_at) * 1000", "0"],
+    ],
+  },
+  cancel: {
+    take_waiting: [
+      [
+        "a due job is not found",
+        "FROM millrace.ready AS place",
+        "FROM (SELECT * FROM millrace.ready WHERE false) AS place",
+      ],
+    ],
+    own_lease_of_job: [["a settle under way is not waited for", "FOR UPDATE", ""]],
+    insert_cancel_request: [
+      ["the last asker's reason counts", "DO NOTHING", "DO UPDATE SET reason = excluded.reason"],
+    ],
+    end_unstarted: [["the reason is lost", "           job.reason\n", "           NULL\n"]],
+  },
+  hurry: {
+    hurry_job: [
+      [
+        "it keeps its due time",
+        "SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane",
+        "SELECT key, millrace.ms_of(run_at) * 1000, lane",
+      ],
+      ["every job is hurried", "job.id = :id::uuid AND scheduled", "scheduled"],
+    ],
+  },
+  intervene: {
+    own_lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
+    insert_attempts: [["the run is not charged", "ended.n, ended.tries", "ended.n, 0"]],
+    find_worker: [["its worker never hears of it", "WHERE", "WHERE false AND"]],
+  },
+  pause: {
+    close_gate: [
+      [
+        "a gate never opens by itself",
+        "+ :for_ms::bigint * interval '1 millisecond'",
+        "+ 0 * :for_ms::bigint * interval '1 millisecond' + interval '9 years'",
+      ],
+    ],
+  },
+  resume: {
+    open_gate: [["every gate opens", "name = :name::integer", ":name::integer > 0"]],
+  },
+  gates: {
+    closed_gates: [["open gates are listed, too", "until IS NULL OR until >", "true OR until >"]],
+  },
+  hold: {
+    hold_jobs: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      ["tenants are not looked at", "front.type, front.tenant)", "front.type)"],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["only the first lane is looked at", "WHERE lane.id IS NOT NULL", "WHERE false"],
+    ],
+  },
+  release: {
+    release_jobs: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      ["closed gates let go", "WHERE closed.name = gate.id", "WHERE false"],
+      ["the limit is counted per gate", ") AS front\n    LIMIT :limit::integer", ") AS front"],
+      ["the place in the order is lost", "SELECT key, rank,", "SELECT key, 0,"],
+    ],
+  },
+  get: {
+    job_by_id: [
+      ["any job is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
+    ],
+    "0001_jobs.sql": [
+      ["the first of a lease is not found", "SELECT min(key)", "SELECT max(key)"],
+      ["the last of a lease is not found", "SELECT max(key)", "SELECT min(key)"],
+    ],
+  },
+  attempts: {
+    attempts_of_job: [["any ledger is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"]],
+  },
+  list: {
+    match_jobs: [
+      ["the state is not looked at", ":states::integer[] IS NULL", "true"],
+      ["the tenant is not looked at", ":tenant::integer IS NULL", "true"],
+      [
+        "one tag of several is enough",
+        "FROM json_each_text(:tags::json) AS wanted",
+        "FROM (SELECT * FROM json_each_text(:tags::json) LIMIT 1) AS wanted",
+      ],
+      ["the oldest comes first", "ORDER BY job.key DESC", "ORDER BY job.key"],
+      ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
+      ["the lease of the last job is not found", "lease.low <=", "lease.low <"],
+      ["the lease of the first job is not found", "lease.high >=", "lease.high >"],
+    ],
+    keys_of_all: [["a page repeats a job", "key <", "key <="]],
+    keys_of_states: [["no running job is found", "3 = ANY", "9 = ANY"]],
+    keys_of_tag: [["no tag is found", "key <", "false AND key <"]],
+    keys_of_parent: [["no child is found", "key <", "false AND key <"]],
+  },
+  count: {
+    count_matching: [["the type is not looked at", ":type::integer IS NULL", "true"]],
+    count_places: [
+      [
+        "ended runs count as running",
+        "WHERE ended.key = run.key",
+        "WHERE false AND ended.key = run.key",
+      ],
+    ],
+    count_ended: [
+      ["the state is not looked at", "state = :state::smallint", ":state::smallint > 0"],
+    ],
+  },
+  stats: {
+    longest_due: [
+      [
+        "only the first lane is looked at",
+        "FROM hop\n",
+        "FROM (SELECT * FROM hop WHERE false) AS hop\n",
+      ],
+    ],
+    count_places: [
+      ["held jobs do not count", "FROM millrace.blocked", "FROM millrace.blocked WHERE false"],
+    ],
+  },
+  deadLetter: {
+    find_dead_letter: [["any letter is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
+  },
+  deadLetters: {
+    list_dead_letters: [
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+      ["the status is not looked at", ":status::smallint IS NULL", "true"],
+    ],
+  },
+  review: {
+    review_dead_letter: [["closed letters change", "AND status IN (1, 2)", ""]],
+  },
+  reprocess: {
+    review_dead_letter: [
+      [
+        "the successor is not noted",
+        ":successor::uuid",
+        "NULLIF(:successor::uuid, :successor::uuid)",
+      ],
+    ],
+    lock_dead_letter: [["two successors are made", "FOR UPDATE", ""]],
+  },
+  feedEnd: {
+    number_events: [["who numbers is not waited for", "FOR UPDATE", "FOR UPDATE SKIP LOCKED"]],
+    "events/feed.ts": [
+      [
+        "what has no position yet does not count",
+        "await numberEvents(session);\n  return (",
+        "return (",
+      ],
+    ],
+  },
+  feed: {
+    number_events: [
+      ["the order is lost", "OVER (ORDER BY number)", "OVER (ORDER BY number DESC)"],
+      [
+        "positions are given twice",
+        "SET position = head.position + taken.count",
+        "SET position = head.position + 0 * taken.count",
+      ],
+    ],
+    feed_after: [
+      ["the position itself is repeated", "position >", "position >="],
+      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+    facts_of_keys: [["others are taken for them", "= named.key", "= named.key + 1"]],
+  },
+  prune: {
+    prune_jobs: [
+      ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
+      [
+        "the ledger stays",
+        "DELETE FROM millrace.attempt\n    WHERE",
+        "DELETE FROM millrace.attempt\n    WHERE false AND",
+      ],
+      ["other jobs lose their tags", "AND tag.key = gone.key", ""],
+    ],
+    outlived_keys: [
+      ["age does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
+      ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
+      ["what a lease names goes", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],
+    ],
+    "retention/expired.ts": [["what came late stays", "[...late, ...found]", "[...found]"]],
+    "retention/prune.ts": [
+      ["more keys that came late go than asked", "limit - count))", "limit))"],
+    ],
+    prune_idempotency: [
+      ["more go than asked", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
+    ],
+    prune_dead_letters: [
+      ["a dead letter goes with its job", "WHERE died_at <= ", "WHERE now() <> "],
+    ],
+    prune_events: [["young events go, too", "WHERE at <= ", "WHERE now() <> "]],
+  },
+  watch: {
+    "events/notify.ts": [["nobody else hears of it", "pg_notify($1, $2)", "$1::text, $2::text"]],
+    enqueue_alike: [
+      ["nobody else hears of a lone job", "pg_notify(:channel::text, :word::text)", "NULL::void"],
+    ],
+  },
+};

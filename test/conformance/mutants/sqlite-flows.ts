@@ -1,0 +1,231 @@
+/** What can go wrong with names, waits, logs and marks in the store on SQLite. */
+import type { Faults } from "./all.ts";
+
+export const SQLITE_FLOW_FAULTS: Faults = {
+  slot: {
+    claim_candidates: [
+      ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
+      ["tenants share keys", "slot.tenant = millrace_ready.tenant AND ", ""],
+      ["a buffer takes keys", "(crashes = 0 AND concurrency IS NULL)", "crashes = 0"],
+    ],
+    "runs/claim-candidates.ts": [
+      ["a batch takes a key twice", "return isFirst;", "return true;"],
+      ["what a lane hides is not looked for", "sure.length >= limit", "first.length >= limit"],
+      ["a key goes to the first that is seen", "keyed = sure.filter(", "keyed = first.filter("],
+      ["a claim gives up at once", "reach >= REACH_MAX", "true"],
+    ],
+    insert_slot: [
+      [
+        "nobody has the key",
+        "VALUES (:tenant, :name, :job, :n)",
+        "SELECT :tenant, :name, :job, :n WHERE 0",
+      ],
+    ],
+    delete_slots: [
+      ["names outlive their run", "WHERE", "WHERE 0 AND"],
+      ["all names end", "job IN (", "0 NOT IN ("],
+    ],
+    next_of_key: [
+      ["the least urgent is next", "ORDER BY priority,", "ORDER BY priority DESC,"],
+      ["another tenant is next", "AND tenant = :tenant", ""],
+      ["another key is next", "AND concurrency = :name", ""],
+      ["a job behind a gate is next", "gate = -1", "1"],
+    ],
+    "runs/locks.ts": [
+      ["nobody is next", "if (next !== undefined) bringBack", "if (false) bringBack"],
+    ],
+    jobs_of_taken_keys: [
+      ["tenants share keys", "slot.tenant = front.tenant AND ", ""],
+      ["any key is taken", " AND slot.name = front.concurrency", ""],
+    ],
+    "queue/gates.ts": [
+      ["a taken key comes before a gate", "gateOf.set(key, gate);", "gateOf.set(key, GATE_KEY);"],
+    ],
+    jobs_of_free_keys: [
+      ["a taken key is free", "WHERE NOT EXISTS (", "WHERE 1 OR NOT EXISTS ("],
+      ["one key comes back", "AS place ON place.key", "AS place ON 0 AND place.key"],
+      ["the limit is dropped", ")\nLIMIT :limit", ")\nLIMIT :limit + 1000"],
+    ],
+  },
+  occupy: {
+    "runs/locks.ts": [
+      ["anybody takes names", 'return { status: "stale" };', ";"],
+      ["nobody hears of a name", 'passOn(session, session.sql.all("v', 'void (session.sql.all("v'],
+    ],
+    occupy_slot: [["tenants share names", "SELECT tenant, :name", "SELECT 1, :name"]],
+    names_of_run: [["names of others are had", "slot.job = :key", ":key > 0"]],
+    vacate_slots: [
+      ["a run gives up its own key", "name IS NOT (SELECT", "0 IS NOT (SELECT"],
+      ["names of others are given up", "WHERE job = :key", "WHERE 1"],
+      ["all names are given up", "name IN (SELECT", "'' NOT IN (SELECT"],
+    ],
+    "runs/record.ts": [["names are never given up", "if (vacates !== undefined)", "if (false)"]],
+  },
+  occupant: {
+    occupant_of_name: [
+      ["tenants share names", "slot.tenant = :tenant", ":tenant > 0"],
+      ["any name will do", "slot.name = :name", ":name <> ''"],
+    ],
+  },
+  after: {
+    "queue/dependencies.ts": [
+      ["a missing job is waited for", "else if (!gaveWay.has(id)) return", "else if (!id) return"],
+      ["who gave way stands for nobody", "idBytes(gaveWay.get(id) ?? id)", "idBytes(id)"],
+      ["who is gone is still waited for", "else if (!gaveWay.has(id)) return", "else return"],
+      ["every wait is tolerant", 'onFailed === "run" ? 1 : 0', "1"],
+      ["no wait is tolerant", 'onFailed === "run" ? 1 : 0', "0"],
+      [
+        "one parent is enough",
+        '"has_needs", { job }) !== undefined',
+        '"has_needs", { job }) === null',
+      ],
+      ["errors in units are a failure", 'word !== "failed" &&', 'word === "completed" &&'],
+      ["no failure is one", 'if (word !== "failed"', 'if (true || word !== "failed"'],
+      ["all are due at once", "Math.floor(waiting.rank / 1000), clock", "0, clock"],
+      [
+        "a cancellation goes no further",
+        "if (parent === undefined) return moved;",
+        "if (parent === undefined || moved > 0) return moved;",
+      ],
+    ],
+    "jobs/enqueue.ts": [
+      ["nobody hears who gave way", "noteWay(gaveWay, job.id, answer);", ""],
+      [
+        "a refused neighbour makes them forget who gave way",
+        "enqueueAll(session, part, gaveWay)",
+        "enqueueAll(session, part, new Map())",
+      ],
+    ],
+    insert_ended_parents: [["old ends are not heard of", "WHERE need.job", "WHERE 0 AND need.job"]],
+  },
+  children: {
+    insert_job: [["the parent is forgotten", ":parent", "NULL"]],
+    "batching/fallback.ts": [
+      ["a refused child is not undone", 'sql.run("undo_part", {});', ""],
+      ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
+    ],
+    "jobs/enqueue.ts": [
+      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+    ],
+    "runs/settle.ts": [
+      ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
+    "runs/record.ts": [
+      ["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
+    ],
+  },
+  proceed: {
+    insert_ended: [["nobody hears of an end", "WHERE true", "WHERE false"]],
+    "queue/dependencies.ts": [
+      [
+        "a job that goes round again waits no more",
+        'return false;\n  sql.run("insert_blocked"',
+        'return false;\n  return false;\n  sql.run("insert_blocked"',
+      ],
+    ],
+    set_rank_of_dependant: [
+      ["a hurried job keeps its time", "SET rank = :rank", "SET rank = rank"],
+    ],
+    outlived_jobs: [["awaited jobs go", "need.needs = job.key", "0"]],
+    removable_jobs: [["awaited jobs go", "need.needs = job.key", "0"]],
+  },
+  awaited: {
+    awaited_jobs: [
+      ["the waits of all are shown", "job.id = :id", ":id IS NOT NULL"],
+      ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 1000"],
+    ],
+  },
+  logs: {
+    last_line: [
+      ["numbers begin anew", "max(line)", "min(line)"],
+      ["all jobs share numbers", "key = :key", ":key > 0"],
+    ],
+    insert_log: [
+      ["the run is forgotten", ":line, :n, :at", ":line, 1, :at"],
+      ["the level is forgotten", ":level", "2"],
+      ["fields are forgotten", ":fields", "NULL"],
+    ],
+    trim_log: [
+      ["lines have no bound", "lines > :lines_max OR ", ""],
+      ["characters have no bound", " OR chars > :chars_max", ""],
+      ["fields weigh nothing", " + coalesce(length(fields), 0)", ""],
+      ["the newest go", "ORDER BY line DESC", "ORDER BY line"],
+    ],
+    log_after: [
+      ["pages repeat", "line > :after", ":after > -1"],
+      ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 1000"],
+    ],
+    newest_log: [["the oldest are shown", "ORDER BY line DESC", "ORDER BY line"]],
+  },
+  outlived: {
+    outlived_jobs: [
+      ["leases are not looked at", "AND job.key NOT IN (", "AND 0 NOT IN ("],
+      ["marked ones are fresh", ":fresh = 0 OR", "1 OR"],
+      ["the youngest come first", "BY ended.finished_at", "BY ended.finished_at DESC"],
+    ],
+    "retention/expired.ts": [
+      ["the period does not matter", "before: now - each.ms", "before: now"],
+    ],
+  },
+  markStale: {
+    insert_stale: [
+      ["what goes on is marked", "AND ended.state IS NOT NULL", ""],
+      ["a mark is told of twice", "DO NOTHING", "DO UPDATE SET at = :at"],
+    ],
+    job_by_id: [["the mark is not shown", "stale.key IS NOT NULL", "0"]],
+    match_jobs: [["lists show no mark", "stale.key IS NOT NULL", "0"]],
+  },
+  remove: {
+    removable_jobs: [
+      ["what goes on is removed", " AND ended.state IS NOT NULL", ""],
+      ["leases are not looked at", "AND job.key NOT IN (", "AND 0 NOT IN ("],
+    ],
+  },
+  types: {
+    outlived_jobs: [
+      ["they go with all others", "AND job.type NOT IN (SELECT", "AND 0 NOT IN (SELECT"],
+      ["all others go with them", ":type IS NULL OR job.type = :type", ":type IS NULL OR 1"],
+    ],
+    "retention/expired.ts": [
+      ["it always begins in front", "from === null ? hand.reached", "from === null ? START"],
+      ["what was passed is never found", "[...behind.jobs, ...ahead.jobs]", "[...ahead.jobs]"],
+    ],
+  },
+  repair: {
+    needs_after: [
+      [
+        "it looks at the same needs",
+        "(need.job, need.needs) > (:job, :needs)",
+        ":job + :needs > -1",
+      ],
+      ["it sees no ends", "AND ended.state IS NOT NULL", "AND 0"],
+      ["it sees not who is gone", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
+    ],
+    slots_after: [
+      ["names of ended runs stay", "ended.n = slot.n", "0"],
+      ["names of jobs that are gone stay", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
+      ["every name is dead", "AS is_dead", "OR 1 AS is_dead"],
+    ],
+    awaited_jobs: [["final jobs are awaited", "AND ended.state IS NOT NULL", "AND 0"]],
+    delete_needs: [["needs outlive their job", "WHERE", "WHERE 0 AND"]],
+    delete_logs: [["logs outlive their job", "LIMIT :limit", "LIMIT 0"]],
+    delete_stale: [["marks outlive their job", "WHERE", "WHERE 0 AND"]],
+  },
+  sweep: {
+    "retention/expired.ts": [
+      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["a page ends the sweep", "key })), far }", "key })), far: null }"],
+      ["what is left is lost", "if (start === hand.reached) hand", "hand"],
+      ["there is no second look", "if (from === null) for", "if (false) for"],
+      ["the second look goes no further", "behind.far ?? START;", "START;"],
+      ["the second look finds nothing", "beforeFirst(behind) ?? hand.reached;", "hand.reached;"],
+    ],
+    outlived_jobs: [
+      [
+        "ends at one instant are lost",
+        "(ended.finished_at, ended.key) >",
+        "(ended.finished_at, 0) >",
+      ],
+    ],
+  },
+};

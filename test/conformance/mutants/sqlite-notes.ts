@@ -1,0 +1,120 @@
+/** What can go wrong with the notes of runs in the store on SQLite. */
+import type { Faults } from "./all.ts";
+
+export const SQLITE_NOTE_FAULTS: Faults = {
+  record: {
+    "runs/lease-proof.ts": [
+      ["the number of the run is not looked at", "held?.n === n", "held !== undefined"],
+      ["a job that has not begun speaks", "run.startedAt !== null", "run.startedAt !== 0"],
+    ],
+    find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
+    "runs/lease.ts": [["a run that has ended speaks", "?? 0) < n", "?? 0) <= n"]],
+    "runs/record.ts": [
+      ["nothing is forgotten", "if (afresh === true)", "if (false)"],
+      ["a phase is told of twice", "if (changes === 0) return;", ""],
+      [
+        "the feed hears of no progress",
+        "[key], details: [progressDetail(progress)]",
+        "[], details: []",
+      ],
+      ["children do not come", "note.children ?? []", "[]"],
+    ],
+    "runs/settle.ts": [
+      ["an end keeps no note", "if (note !== undefined && run !== null)", "if (false)"],
+    ],
+    "batching/fallback.ts": [
+      ["a refused note is not undone", 'sql.run("undo_part", {});', ""],
+      ["a bad note takes its neighbours with it", "items.length === 1 ? items", "true ? items"],
+    ],
+    forget_phases: [["phases of all jobs are forgotten", "key = :key", "1"]],
+    forget_units: [["units of all jobs are forgotten", "key = :key", "1"]],
+    move_unit: [
+      ["the first move counts", "state = :state, result", "state = state, result"],
+      ["the same name in another phase moves, too", "AND phase = :phase", ""],
+    ],
+    insert_phase: [
+      ["the last result of a phase stands", "DO NOTHING", "DO UPDATE SET result = :result"],
+    ],
+    append_event: [["details are lost", ":ids, :details)", ":ids, NULL)"]],
+  },
+  bound: {
+    "runs/record.ts": [["a phase may have any number of units", "count > UNITS_MAX", "false"]],
+  },
+  recall: {
+    phases_of_job: [["phases of others are taken", "key = :key", "1"]],
+    ended_units: [
+      ["units in progress have ended", "state > 1", "state > 0"],
+      ["units of completed phases are told", "AND phase NOT IN", "AND 0 NOT IN"],
+    ],
+    memory_of_job: [
+      ["all failures are counted", "AND unit.state = 3", ""],
+      ["what was charged with it counts", "newest.n - 1", "newest.n"],
+      ["units leave no trace", "UNION ALL", "EXCEPT"],
+      ["what was taken over is from now", "THEN -1", "THEN 0"],
+    ],
+    take_over_phases: [
+      ["another payload will do", "AND old.payload IS job.payload", ""],
+      ["a phase with failed units does not run again", "failed.name = phase.name", "0"],
+      ["what was built on it does not run again", "first.key < later.key", "0"],
+      ["what came before it runs again", "first.key < later.key", "1"],
+    ],
+    take_over_units: [
+      ["another payload will do", "AND old.payload IS job.payload", ""],
+      ["units in progress are taken over", "unit.state = 2", "unit.state < 3"],
+      ["failed units are taken over", "unit.state = 2", "unit.state > 1"],
+      [
+        "those of phases that run again stay behind",
+        "unit.state = 2",
+        "unit.state = 2 AND unit.phase IN (SELECT name FROM millrace_phase WHERE key = :key)",
+      ],
+    ],
+    "jobs/enqueue.ts": [["nothing is taken over", "takeOver(session, key);\n  for", "0;\n  for"]],
+  },
+  progress: {
+    put_progress: [
+      ["the first that was told stays", "percent = :percent,", ""],
+      ["it is told for ever when it was", "at = :at", "at = at"],
+    ],
+    progress_of_job: [
+      ["the first run's end is told", "ORDER BY attempt.n DESC", "ORDER BY attempt.n"],
+    ],
+    unit_counts: [["phases are not told apart", "GROUP BY phase", "GROUP BY key"]],
+    job_by_id: [["the phase is lost", "run.phase,", "NULL AS phase,"]],
+    match_jobs: [["lists know no progress", "run.overall", "NULL AS overall"]],
+    delete_phases: [["phases outlive their job", "WHERE", "WHERE 0 AND"]],
+    delete_units: [
+      ["units outlive their job", "LIMIT :limit", "LIMIT 0"],
+      [
+        "the units of all jobs go",
+        "JOIN millrace_unit AS unit ON unit.key = gone.value",
+        "JOIN millrace_unit AS unit",
+      ],
+    ],
+    "retention/prune.ts": [
+      [
+        "a job goes before its units",
+        "if (deleteParts(session, jobs)) return",
+        "if (false) return",
+      ],
+    ],
+  },
+  units: {
+    units_of_job: [
+      ["pages repeat", "(phase, unit) > (:after_phase, :after_unit)", "1"],
+      ["the phase is not looked at", "phase = :phase)", "1)"],
+      ["the state is not looked at", "state = :state)", "1)"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+      ["they come by name alone", "ORDER BY phase, unit", "ORDER BY unit, phase"],
+    ],
+  },
+  unitHolders: {
+    holders_of_unit: [
+      ["any unit will do", "unit.unit = :unit", "1"],
+      ["ended units are held", "AND unit.state = 1", ""],
+      ["runs that have ended hold on", "AND NOT EXISTS (", "AND 1 OR NOT EXISTS ("],
+      ["any run of the job counts", "AND ended.n = unit.n", "AND ended.n > unit.n"],
+      ["youngest first", "ORDER BY unit.at,", "ORDER BY unit.at DESC,"],
+      ["the limit is dropped", "LIMIT :limit", ""],
+    ],
+  },
+};

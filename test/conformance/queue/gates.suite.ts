@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { completed, runAgain } from "../../support/factories.ts";
+import { add, claimable, settleAll, stateOf, take } from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+const TYPE = { kind: "type", name: "email" } as const;
+const TENANT = { kind: "tenant", name: "default" } as const;
+const WHY = { reason: "maintenance", by: "ada" } as const;
+
+export function gateSuite(open: OpenStore): void {
+  describe("pause", () => {
+    test("closes a gate, with who and why (C-04)", async () => {
+      await using db = await open();
+      const { store } = db;
+
+      await store.pause(TYPE, WHY);
+
+      expect(await store.gates()).toEqual([{ ...TYPE, ...WHY, until: null }]);
+    });
+
+    test("holds from the next claim on, and leaves what runs alone", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [running, waiting] = await add(store, {}, {});
+      const batch = await take(store, { limit: 1 });
+
+      await store.pause(TYPE, WHY);
+
+      expect(await claimable(store)).toEqual([]);
+      expect(await stateOf(store, waiting)).toBe("queued");
+      await settleAll(store, batch, completed());
+      expect(await stateOf(store, running)).toBe("completed");
+    });
+
+    test("holds a job that comes back from its run, and one that arrives", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [back] = await add(store, {});
+      const batch = await take(store);
+      await store.pause(TYPE, WHY);
+
+      await settleAll(store, batch, runAgain());
+      const [arriving] = await add(store, {});
+
+      expect(await claimable(store)).toEqual([]);
+      await store.resume(TYPE);
+      expect(await claimable(store)).toEqual([back, arriving]);
+    });
+
+    test("opens by itself after its time", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      const until = clock.now() + 1_000;
+
+      await store.pause(TYPE, { ...WHY, forMs: 1_000 });
+
+      expect(await store.gates()).toEqual([{ ...TYPE, ...WHY, until }]);
+      await clock.advance(999);
+      expect(await claimable(store)).toEqual([]);
+      await clock.advance(1);
+      expect(await store.gates()).toEqual([]);
+      expect(await claimable(store)).toEqual([id]);
+    });
+
+    test("replaces the reason and the time of a gate that is closed already", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.pause(TYPE, { ...WHY, forMs: 1_000 });
+
+      await store.pause(TYPE, { reason: "provider is down", by: null });
+
+      expect(await store.gates()).toEqual([
+        { ...TYPE, reason: "provider is down", by: null, until: null },
+      ]);
+    });
+
+    test("tells gates of one name but different kinds apart", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, { type: "acme", lane: "fast", tenant: "bolt" });
+
+      await store.pause({ kind: "tenant", name: "acme" }, WHY);
+      await store.pause({ kind: "lane", name: "bolt" }, WHY);
+      await store.pause({ kind: "type", name: "fast" }, WHY);
+
+      expect(await store.gates()).toHaveLength(3);
+      expect(await claimable(store)).toEqual([id]);
+    });
+
+    test("closes a gate of a name that no job has borne yet", async () => {
+      await using db = await open();
+      const { store } = db;
+
+      await store.pause({ kind: "lane", name: "bulk" }, WHY);
+      await add(store, { lane: "bulk" });
+
+      expect(await claimable(store)).toEqual([]);
+    });
+  });
+
+  describe("gates", () => {
+    test("shows every closed gate and no other", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.pause(TYPE, WHY);
+      await store.pause(TENANT, { ...WHY, forMs: 1_000 });
+      await store.pause({ kind: "lane", name: "fast" }, { ...WHY, forMs: 10 });
+      await store.pause({ kind: "lane", name: "bulk" }, WHY);
+      await store.resume({ kind: "lane", name: "bulk" });
+      await clock.advance(11);
+
+      const gates = await store.gates();
+
+      expect(await (await db.another()).gates()).toEqual(gates);
+      expect(gates).toHaveLength(2);
+      expect(gates).toContainEqual({ ...TYPE, ...WHY, until: null });
+      expect(gates).toContainEqual({ ...TENANT, ...WHY, until: clock.now() + 989 });
+    });
+  });
+
+  describe("resume", () => {
+    test("opens the gate, in every process", async () => {
+      await using db = await open();
+      const { store } = db;
+      const other = await db.another();
+      const [id] = await add(store, {});
+      await store.pause(TYPE, WHY);
+      expect(await claimable(other)).toEqual([]);
+
+      await store.resume(TYPE);
+
+      expect(await other.gates()).toEqual([]);
+      expect(await claimable(other)).toEqual([id]);
+    });
+
+    test("opens no other gate", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+      await store.pause(TYPE, WHY);
+      await store.pause(TENANT, WHY);
+
+      await store.resume(TYPE);
+
+      expect(await store.gates()).toEqual([{ ...TENANT, ...WHY, until: null }]);
+      expect(await claimable(store)).toEqual([]);
+    });
+
+    test("is harmless for a gate that is open", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, {});
+
+      await store.resume(TYPE);
+
+      expect(await store.gates()).toEqual([]);
+      expect(await claimable(store)).toEqual([id]);
+    });
+  });
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { retryIn } from "../../support/factories.ts";
+import { add, claimable, recordOf, runOne, stateOf, takeOne } from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+export function promoteSuite(open: OpenStore): void {
+  describe("promote", () => {
+    test("queues what is due and nothing else (001-16, I8)", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [due, later] = await add(
+        store,
+        { due: { delayMs: 1_000 } },
+        { due: { delayMs: 1_001 } },
+      );
+      await clock.advance(1_000);
+
+      const promotion = await store.promote(100);
+
+      expect(promotion).toEqual({ moved: 1, nextDueMs: 1 });
+      expect(await stateOf(store, due)).toBe("queued");
+      expect(await stateOf(store, later)).toBe("scheduled");
+    });
+
+    test("says how long until the next job is due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { due: { delayMs: 9_000 } }, { due: { delayMs: 4_000 } }, {});
+
+      const before = await store.promote(100);
+      await clock.advance(1_500);
+      const later = await store.promote(100);
+
+      expect(before).toEqual({ moved: 0, nextDueMs: 4_000 });
+      expect(later).toEqual({ moved: 0, nextDueMs: 2_500 });
+    });
+
+    test("says that none waits", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+
+      expect(await store.promote(100)).toEqual({ moved: 0, nextDueMs: null });
+    });
+
+    test("moves the earliest first, no more than asked, and says that more are due", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [third, first, second] = await add(
+        store,
+        { due: { delayMs: 30 } },
+        { due: { delayMs: 10 } },
+        { due: { delayMs: 20 } },
+      );
+      await clock.advance(1_000);
+
+      const promotion = await store.promote(2);
+
+      expect(promotion).toEqual({ moved: 2, nextDueMs: 0 });
+      expect(await claimable(store)).toEqual([first, second]);
+      expect(await stateOf(store, third)).toBe("scheduled");
+      expect(await store.promote(2)).toEqual({ moved: 1, nextDueMs: null });
+    });
+
+    test("ranks jobs by their due time, not by the time of the move", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const now = clock.now();
+      const [late, early] = await add(store, { due: { delayMs: 30 } }, { due: { delayMs: 10 } });
+      await clock.advance(20);
+      const [between] = await add(store, {});
+      await clock.advance(1_000);
+      const [afterwards] = await add(store, {});
+
+      await store.promote(100);
+
+      expect((await recordOf(store, early)).runAt).toBe(now + 10);
+      expect(await claimable(store)).toEqual([early, between, late, afterwards]);
+    });
+
+    test("keeps lane, priority, type and tenant of a job, and its count of runs", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { lane: "fast", priority: 3, type: "sms", tenant: "acme" });
+      await runOne(store, { ...retryIn(10), tries: 1, crashes: 1 });
+      await clock.advance(10);
+
+      await store.promote(100);
+
+      const { job } = await takeOne(store, { lanes: ["fast"], types: ["sms"], tenants: ["acme"] });
+      expect(job).toMatchObject({ lane: "fast", priority: 3, n: 2, tries: 1, crashes: 1 });
+      expect(job.runAt).toBe(clock.now());
+    });
+
+    test("moves each job once when two handles promote at once", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const other = await db.another();
+      const due = { delayMs: 5 };
+      const ids = await add(store, { due }, { due }, { due }, { due });
+      await clock.advance(5);
+
+      const promotions = await Promise.all([store.promote(100), other.promote(100)]);
+
+      expect(promotions.reduce((sum, { moved }) => sum + moved, 0)).toBe(4);
+      expect(await claimable(store)).toEqual(ids);
+    });
+  });
+}

@@ -1,0 +1,351 @@
+/**
+ * What the store on PostgreSQL does in ways of its own: successes are settled on a shorter way than
+ * other ends, and wake-ups travel through the database.
+ */
+import { describe, expect, test } from "vitest";
+import { CALL_BYTES_MAX } from "../../../src/store/postgres/jobs/enqueue.ts";
+import { uuidOf } from "../../../src/store/postgres/database/values.ts";
+import type { SettleItem } from "../../../src/store/store.ts";
+import {
+  cancelled,
+  completed,
+  failedWith,
+  newJob,
+  newJobs,
+  retention,
+} from "../../support/factories.ts";
+import {
+  add,
+  at,
+  claimRequest,
+  joinWorker,
+  recordOf,
+  runOne,
+  settleAll,
+  settleItem,
+  take,
+  takeOne,
+} from "../../support/steps.ts";
+import type { PostgresTestStore } from "../../support/stores.ts";
+import { pastPostgres } from "../doctor/past-the-store.ts";
+import { repairSuite } from "../queue/repair.suite.ts";
+
+/** Each way to say something of a job that one does not hold. */
+const FORGERIES: readonly (readonly [string, (item: SettleItem) => SettleItem])[] = [
+  ["a wrong secret", (item) => ({ ...item, lease: { ...item.lease, secret: "guessed" } })],
+  ["an unknown lease", (item) => ({ ...item, lease: { ...item.lease, number: 9_999 } })],
+  ["the number of an earlier run", (item) => ({ ...item, n: item.n - 1 })],
+  ["the number of a later run", (item) => ({ ...item, n: item.n + 1 })],
+  ["an unknown job", (item) => ({ ...item, key: 9_999 })],
+];
+
+export function ownWaysSuite(
+  open: (connections?: "own" | "shared") => Promise<PostgresTestStore>,
+): void {
+  repairSuite(pastPostgres(open));
+
+  describe("settle on either way", () => {
+    test.each(FORGERIES)("refuses %s and changes nothing (I4)", async (_, forge) => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, {});
+      const batch = await takeOne(store);
+      const item = settleItem(batch, batch.job, completed("1"));
+
+      expect(await store.settle([forge(item)])).toEqual(["stale"]);
+
+      expect(await store.attempts(id)).toEqual([]);
+      expect(await store.settle([item])).toEqual(["settled"]);
+    });
+
+    test.each([completed(), failedWith()])(
+      "refuses a job that has not begun, though it has $to",
+      async (settlement) => {
+        await using db = await open();
+        const { store } = db;
+        const [id] = await add(store, {});
+        const batch = await take(store, { buffer: true });
+
+        const answers = await store.settle([settleItem(batch, at(batch.jobs, 0), settlement)]);
+
+        expect(answers).toEqual(["stale"]);
+        expect(await store.attempts(id)).toEqual([]);
+      },
+    );
+  });
+
+  describe("claim of a place without a job", () => {
+    test.each([0, 3])("takes the %i others, and removes it", async (count) => {
+      await using db = await open();
+      const { store, pool, schema } = db;
+      const ids = await add(store, ...Array.from({ length: count }, () => ({})));
+      await add(store, {});
+      await pool.query(`DELETE FROM "${schema}".job WHERE key = (
+        SELECT max(key) FROM "${schema}".ready)`);
+
+      const worker = await joinWorker(store);
+      const { lease, jobs } = await store.claim(claimRequest(worker));
+
+      expect(jobs.map(({ id }) => id)).toEqual(ids);
+      expect(lease === null).toBe(count === 0);
+      if (lease !== null) await settleAll(store, { worker, lease, jobs }, completed());
+      const { rows } = await pool.query(`SELECT FROM "${schema}".lease`);
+      expect(rows).toEqual([]);
+    });
+  });
+
+  describe("settle of a success that somebody asked to cancel", () => {
+    test("leaves nothing of the request", async () => {
+      await using db = await open();
+      const { store, pool, schema } = db;
+      const [id] = await add(store, {});
+      const batch = await take(store);
+      await store.cancel(id, null, "too late");
+
+      await settleAll(store, batch, completed());
+
+      const { rows } = await pool.query(`SELECT key FROM "${schema}".cancel_request`);
+      expect(rows).toEqual([]);
+    });
+  });
+
+  describe("renew of a lease whose runs have all ended", () => {
+    test("tells of them for a minute, so that the worker lets go, and then no more", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      const { worker, job } = await takeOne(store);
+      await store.intervene(id, () => failedWith());
+      const told = [{ key: job.key, n: job.n }];
+
+      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: told });
+      await clock.advance(59_000);
+      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: told });
+      await clock.advance(2_000);
+      await store.renew(worker, 90_000);
+
+      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: [] });
+    });
+  });
+
+  describe("claim from marks", () => {
+    test("looks at each stretch from its mark to its end, and at other lanes whole", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [passed, marked, urgent, next, other] = await add(
+        store,
+        { lane: "a", priority: 5 },
+        { lane: "a", priority: 5 },
+        { lane: "a", priority: 1 },
+        { lane: "a", priority: 8 },
+        { lane: "b", priority: 6 },
+      );
+      const [below, at5] = [await recordOf(store, passed), await recordOf(store, marked)];
+      const rank = (at5.runAt ?? 0) * 1000;
+
+      const keys = await claimFrom(db, [
+        { priority: 0, rank: 0, key: 0, end: 5 },
+        { priority: 5, rank, key: at5.key, end: 8 },
+        { priority: 8, rank: 0, key: 0, end: 2_147_483_647 },
+      ]);
+
+      const wanted = await Promise.all([urgent, marked, other, next].map((id) => store.get(id)));
+      expect(keys).toEqual(wanted.map((record) => record?.key));
+      expect(keys).not.toContain(below.key);
+    });
+  });
+
+  describe("count beside a lease that is half settled", () => {
+    test("counts only the runs that are open", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {}, {});
+      const batch = await take(store);
+      await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
+
+      expect(await store.count({ states: ["running"] }, 10)).toBe(2);
+      expect(await store.stats(10)).toMatchObject({ running: 2 });
+    });
+  });
+
+  describe("prune of jobs that ended in several ways", () => {
+    test("removes no more than asked in all", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      for (const ending of [completed(), cancelled(), completed(), cancelled()]) {
+        await store.enqueue([newJob()]);
+        await runOne(store, ending);
+        await clock.advance(1);
+      }
+      const finishedMs = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+
+      expect(await store.prune(retention({ finishedMs }), 3)).toMatchObject({ jobs: 3 });
+      expect(await store.count({}, 10)).toBe(1);
+    });
+
+    test("finds one that was committed late, before the one that went last", async () => {
+      await using db = await open();
+      const { store, clock, pool, schema } = db;
+      const finishedMs = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+      await store.enqueue([newJob()]);
+      await runOne(store, completed());
+      expect(await store.prune(retention({ finishedMs }), 10)).toMatchObject({ jobs: 1 });
+
+      await store.enqueue([newJob()]);
+      await runOne(store, completed());
+      const earlier = "finished_at = finished_at - interval '1 second'";
+      await pool.query(`UPDATE "${schema}".attempt SET ${earlier}`);
+      await clock.advance(1);
+
+      expect(await store.prune(retention({ finishedMs }), 10)).toMatchObject({ jobs: 1 });
+    });
+  });
+
+  describe("after one that gave way, in a call too heavy for one statement", () => {
+    test("waits for whom it gave way to", async () => {
+      await using db = await open();
+      const { store } = db;
+      const dedup = { key: "nightly", onConflict: "skip" } as const;
+      const [holder] = await add(store, { dedup });
+      const payload = JSON.stringify("x".repeat(CALL_BYTES_MAX / 2));
+      const gives = newJob({ dedup, payload });
+      const job = newJob({ after: [gives.id], payload });
+
+      expect(await store.enqueue([gives, job])).toMatchObject([
+        { status: "existing", id: holder },
+        { status: "created", id: job.id },
+      ]);
+      expect(await store.awaited(job.id, 10)).toEqual([holder]);
+    });
+
+    test("waits for whom it gave way to in the transaction of a caller, too", async () => {
+      await using db = await open();
+      const { store, pool } = db;
+      const dedup = { key: "nightly", onConflict: "skip" } as const;
+      const [holder] = await add(store, { dedup });
+      const payload = JSON.stringify("x".repeat(CALL_BYTES_MAX / 2));
+      const gives = newJob({ dedup, payload });
+      const job = newJob({ after: [gives.id], payload });
+      const caller = await pool.connect();
+      await caller.query("BEGIN");
+
+      const answers = await store.enqueueInside(caller, [gives, job]);
+      await caller.query("COMMIT");
+      caller.release();
+
+      expect(answers).toMatchObject([{ status: "existing" }, { status: "created" }]);
+      expect(await store.awaited(job.id, 10)).toEqual([holder]);
+    });
+  });
+
+  describe("prune of what was committed late", () => {
+    test("removes no more than asked, with those that came in time", async () => {
+      await using db = await open();
+      const { store, clock, pool, schema } = db;
+      const finishedMs = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+      await store.enqueue(newJobs(1));
+      await runOne(store, completed());
+      await store.prune(retention({ finishedMs }), 10);
+
+      await store.enqueue(newJobs(3));
+      await settleAll(store, await take(store), completed());
+      const earlier = "finished_at = finished_at - interval '1 second'";
+      await pool.query(`UPDATE "${schema}".attempt SET ${earlier}`);
+      await store.enqueue(newJobs(1));
+      await runOne(store, completed());
+      await clock.advance(1);
+
+      expect(await store.prune(retention({ finishedMs }), 2)).toMatchObject({ jobs: 2 });
+      expect(await store.count({}, 10)).toBe(2);
+    });
+  });
+
+  describe.each(["own", "shared"] as const)("watch with connections %s", (connections) => {
+    test("hears what another process has done", async () => {
+      await using db = await open(connections);
+      const other = await db.another();
+      const calls = callsOf(db);
+      // The first call comes when the ear is open.
+      await calls.next();
+
+      await add(other, {});
+      await expect(calls.next()).resolves.toBe("ready");
+
+      // More than one at a time are told of by a word of its own.
+      await add(other, {}, {});
+      await expect(calls.next()).resolves.toBe("work");
+    });
+  });
+
+  describe("watch on a connection that was cut", () => {
+    test("hears again on another one", async () => {
+      await using db = await open("own");
+      const other = await db.another();
+      const calls = callsOf(db);
+      await calls.next();
+
+      await db.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'millrace listener'`,
+      );
+      await calls.next();
+      await add(other, {});
+
+      await expect(calls.next()).resolves.toBe("ready");
+    });
+  });
+}
+
+/** The hints that a listener hears, one after the other. */
+function callsOf({ store }: PostgresTestStore): { next(): Promise<string> } {
+  const heard: string[] = [];
+  const waiting: ((hint: string) => void)[] = [];
+  store.watch((hint) => {
+    const next = waiting.shift();
+    if (next === undefined) heard.push(hint);
+    else next(hint);
+  });
+  return {
+    next: () =>
+      new Promise((resolve) => {
+        const first = heard.shift();
+        if (first === undefined) waiting.push(resolve);
+        else resolve(first);
+      }),
+  };
+}
+
+/** A part of a lane's order. */
+interface Stretch {
+  readonly priority: number;
+  readonly rank: number;
+  readonly key: number;
+  readonly end: number;
+}
+
+/** The keys that a claim takes from these stretches of lane `a` and from all other lanes. */
+async function claimFrom(
+  { store, clock, pool, schema }: PostgresTestStore,
+  stretches: readonly Stretch[],
+): Promise<readonly number[]> {
+  const column = (name: keyof Stretch): number[] => stretches.map((stretch) => stretch[name]);
+  const { rows } = await pool.query(
+    `SELECT payload
+     FROM "${schema}".claim_batch(
+       $1, 'proof', NULL, NULL, NULL, false, 10,
+       (SELECT array_agg(id) FROM "${schema}".name, generate_series(1, $2)
+        WHERE kind = 3 AND text = 'a'),
+       $3, $4, $5, $6, $7)
+     WHERE id IS NULL`,
+    [
+      uuidOf(await joinWorker(store)),
+      stretches.length,
+      column("priority"),
+      column("rank"),
+      column("key"),
+      column("end"),
+      new Date(clock.now()),
+    ],
+  );
+  return rows[0].payload[0];
+}

@@ -1,0 +1,408 @@
+/**
+ * What only a database with many writers can get wrong: who waits for whom. Each test is somebody
+ * else in the middle of a transaction.
+ */
+import assert from "node:assert/strict";
+import type { PoolClient } from "pg";
+import { describe, expect, test, vi } from "vitest";
+import { completed, newJob, retention, retryIn } from "../../support/factories.ts";
+import { done, keep, running, runNote } from "../../support/notes.ts";
+import {
+  add,
+  addDead,
+  claimable,
+  claimRequest,
+  joinWorker,
+  settleAll,
+  settleItem,
+  stateOf,
+  take,
+  takeOne,
+} from "../../support/steps.ts";
+import type { PostgresTestStore } from "../../support/stores.ts";
+
+const GATE = { kind: "type", name: "email" } as const;
+const WHY = { reason: "maintenance", by: null } as const;
+const NO_JOBS = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 } as const;
+
+export function locksSuite(open: () => Promise<PostgresTestStore>): void {
+  describe("claim beside somebody who takes a job", () => {
+    test("takes the others at once", async () => {
+      await using db = await open();
+      const [, other] = await add(db.store, { priority: 1 }, { priority: 2 });
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, claimable(db.store))).toEqual([other]);
+    });
+  });
+
+  describe("claim while a rescuer has the worker", () => {
+    test("waits for it, takes nothing in its name and leaves the jobs where they are", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const worker = await joinWorker(db.store);
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.worker FOR UPDATE");
+
+      const claim = db.store.claim(claimRequest(worker));
+      await untilWaiting(db, claim);
+      await rescuer.query("DELETE FROM millrace.worker");
+      await rescuer.query("COMMIT");
+
+      expect(await claim).toMatchObject({ lease: null, jobs: [] });
+      expect(await claimable(db.store)).toEqual([id]);
+    });
+  });
+
+  describe("promote beside somebody who promotes", () => {
+    test("moves the others at once", async () => {
+      await using db = await open();
+      await add(db.store, { due: { delayMs: 1 }, priority: 1 }, { due: { delayMs: 2 } });
+      await db.clock.advance(10);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.scheduled WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, db.store.promote(10))).toEqual({ moved: 1, nextDueMs: 0 });
+    });
+  });
+
+  describe("hold beside somebody who takes a job", () => {
+    test("moves the others at once", async () => {
+      await using db = await open();
+      await add(db.store, { priority: 1 }, { priority: 2 });
+      await db.store.pause(GATE, WHY);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.ready WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, db.store.hold(10))).toBe(1);
+    });
+  });
+
+  describe("release beside somebody who releases", () => {
+    test("moves the others at once", async () => {
+      await using db = await open();
+      await add(db.store, { priority: 1 }, { priority: 2 });
+      await db.store.pause(GATE, WHY);
+      await db.store.hold(10);
+      await db.store.resume(GATE);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.blocked WHERE priority = 1 FOR UPDATE");
+
+      expect(await atOnce(db, db.store.release(10))).toBe(1);
+    });
+
+    test("brings back what was held in the moment in which its gate opened", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      await db.store.pause(GATE, WHY);
+      await db.store.hold(10);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("DELETE FROM millrace.gate");
+      await somebody.query("COMMIT");
+
+      expect(await db.store.release(10)).toBe(1);
+      expect(await claimable(db.store)).toEqual([id]);
+    });
+  });
+
+  describe("prune beside somebody who prunes", () => {
+    test("removes the others at once", async () => {
+      await using db = await open();
+      await add(db.store, {}, {});
+      await settleAll(db.store, await take(db.store), completed());
+      await db.clock.advance(10);
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.attempt ORDER BY key LIMIT 1 FOR UPDATE");
+
+      const pruned = await atOnce(db, db.store.prune(retention({ finishedMs: NO_JOBS }), 10));
+
+      expect(pruned).toMatchObject({ jobs: 1 });
+    });
+
+    test("keeps what a lease still names, so that nobody takes it for unfinished", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, { priority: 1 }, { priority: 2 });
+      const batch = await take(db.store);
+      await db.store.settle([settleItem(batch, batch.jobs[0]!, completed())]);
+      await db.clock.advance(10);
+      const rules = retention({ finishedMs: NO_JOBS });
+
+      const early = await db.store.prune(rules, 10);
+      await db.store.settle([settleItem(batch, batch.jobs[1]!, completed())]);
+      await db.clock.advance(10);
+      const late = await db.store.prune(rules, 10);
+
+      expect([early.jobs, late.jobs]).toEqual([0, 2]);
+      expect(await db.store.get(id)).toBeNull();
+    });
+  });
+
+  describe("settle while a rescuer has the lease", () => {
+    test.each([completed(), retryIn(10)])("waits for it, and $to is stale", async (settlement) => {
+      await using db = await open();
+      await add(db.store, {});
+      const batch = await takeOne(db.store);
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.lease FOR UPDATE");
+
+      const answers = db.store.settle([settleItem(batch, batch.job, settlement)]);
+      await untilWaiting(db, answers);
+      await rescuer.query("DELETE FROM millrace.lease");
+      await rescuer.query("COMMIT");
+
+      expect(await answers).toEqual(["stale"]);
+      expect(await db.store.attempts(batch.job.id)).toEqual([]);
+    });
+  });
+
+  describe("record while a rescuer has the lease", () => {
+    test("waits for it, and keeps nothing", async () => {
+      await using db = await open();
+      await add(db.store, {});
+      const batch = await takeOne(db.store);
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.lease FOR UPDATE");
+
+      const answers = db.store.record([runNote(batch, batch.job, { units: [done("a")] })]);
+      await untilWaiting(db, answers);
+      await rescuer.query("DELETE FROM millrace.lease");
+      await rescuer.query("COMMIT");
+
+      expect(await answers).toEqual(["stale"]);
+      expect(await db.store.units(batch.job.id, {}, { limit: 10 })).toEqual([]);
+    });
+  });
+
+  describe("record of runs under two leases", () => {
+    test("locks the leases in the order of their numbers", async () => {
+      await using db = await open();
+      await add(db.store, {}, {});
+      const [older, newer] = [await takeOne(db.store), await takeOne(db.store)];
+      await using somebody = await beginElsewhere(db);
+      const lock = ({ lease }: typeof older): string =>
+        `SELECT 1 FROM millrace.lease WHERE number = ${lease.number} FOR UPDATE NOWAIT`;
+      await somebody.query(lock(older));
+
+      const answers = db.store.record([
+        runNote(newer, newer.job, { units: [done("a")] }),
+        runNote(older, older.job, { units: [done("a")] }),
+      ]);
+      await untilWaiting(db, answers);
+      await somebody.query(lock(newer));
+      await somebody.query("COMMIT");
+
+      expect(await answers).toEqual(["recorded", "recorded"]);
+    });
+  });
+
+  describe("record beside somebody who holds the key of a child", () => {
+    test("keeps the notes of others at once, and those of that run in their order", async () => {
+      await using db = await open();
+      const [id, other] = await add(db.store, { priority: 1 }, { priority: 2 });
+      const [batch, free] = [await takeOne(db.store), await takeOne(db.store)];
+      await using somebody = await beginElsewhere(db);
+      await somebody.query(
+        "INSERT INTO millrace.idempotency (tenant, key, job_id, body) " +
+          "VALUES (1, 'k', gen_random_uuid(), sha256(''))",
+      );
+      const child = newJob({ idempotency: { key: "k", onConflict: "return-existing" } });
+
+      const first = db.store.record([
+        runNote(batch, batch.job, { units: [running("a")], children: [child] }),
+      ]);
+      await untilWaiting(db, first);
+      const second = db.store.record([runNote(batch, batch.job, { units: [done("a")] })]);
+      await keep(db.store, free, { units: [done("b")] });
+      const before = await db.store.units(id, {}, { limit: 10 });
+      await somebody.query("ROLLBACK");
+
+      expect(before).toEqual([]);
+      expect(await db.store.units(other, {}, { limit: 10 })).toHaveLength(1);
+      expect(await Promise.all([first, second])).toEqual([["recorded"], ["recorded"]]);
+      expect(await db.store.units(id, {}, { limit: 10 })).toMatchObject([{ state: "completed" }]);
+      expect(await stateOf(db.store, child.id)).toBe("queued");
+    });
+  });
+
+  describe("after one that gave way, beside somebody who holds a key", () => {
+    test("waits for whom it gave way to, though the jobs of the call go one by one", async () => {
+      await using db = await open();
+      const dedup = { key: "nightly", onConflict: "skip" } as const;
+      const [holder] = await add(db.store, { dedup });
+      await using somebody = await beginElsewhere(db);
+      await somebody.query(
+        "INSERT INTO millrace.idempotency (tenant, key, job_id, body) " +
+          "VALUES (1, 'k', gen_random_uuid(), sha256(''))",
+      );
+      const [gives, plain] = [newJob({ dedup }), newJob()];
+      const waits = newJob({ idempotency: { key: "k", onConflict: "return-existing" } });
+      const job = newJob({ after: [gives.id, plain.id] });
+
+      const answers = db.store.enqueue([gives, plain, waits, job]);
+      await vi.waitFor(async () => expect(await db.store.get(job.id)).not.toBeNull());
+      const before = await db.store.get(waits.id);
+      await somebody.query("ROLLBACK");
+
+      expect(before).toBeNull();
+      expect(await answers).toMatchObject([
+        { status: "existing", id: holder },
+        { status: "created", id: plain.id },
+        { status: "created", id: waits.id },
+        { status: "created", id: job.id },
+      ]);
+      const awaited = await db.store.awaited(job.id, 10);
+      expect(awaited.toSorted()).toEqual([holder, plain.id].toSorted());
+    });
+  });
+
+  describe("settle of runs under two leases", () => {
+    test.each([completed(), retryIn(10)])(
+      "locks the leases in the order of their numbers, though it has $to",
+      async (settlement) => {
+        await using db = await open();
+        await add(db.store, {}, {});
+        const [older, newer] = [await takeOne(db.store), await takeOne(db.store)];
+        await using somebody = await beginElsewhere(db);
+        const lock = ({ lease }: typeof older): string =>
+          `SELECT 1 FROM millrace.lease WHERE number = ${lease.number} FOR UPDATE NOWAIT`;
+        await somebody.query(lock(older));
+
+        const answers = db.store.settle([
+          settleItem(newer, newer.job, settlement),
+          settleItem(older, older.job, settlement),
+        ]);
+        await untilWaiting(db, answers);
+        await somebody.query(lock(newer));
+        await somebody.query("COMMIT");
+
+        expect(await answers).toEqual(["settled", "settled"]);
+      },
+    );
+  });
+
+  describe("cancel while a settle is under way", () => {
+    test("waits for it and finds the job over", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const { job } = await takeOne(db.store);
+      await using settler = await beginElsewhere(db);
+      await settler.query("SELECT 1 FROM millrace.lease FOR KEY SHARE");
+
+      const answer = db.store.cancel(id, null, null);
+      await untilWaiting(db, answer);
+      await settler.query(
+        `INSERT INTO millrace.attempt
+           (key, n, tries, crashes, outcome, state, finished_at, started_at)
+         VALUES (${job.key}, 1, 1, 0, 1, 4, now(), now())`,
+      );
+      await settler.query("COMMIT");
+
+      expect(await answer).toEqual({ status: "final", state: "completed" });
+      expect(await stateOf(db.store, id)).toBe("completed");
+    });
+  });
+
+  describe("reprocess while somebody discards the letter", () => {
+    test("waits for it, finds the letter closed and makes no successor", async () => {
+      await using db = await open();
+      const [id] = await addDead(db.store, {});
+      const successor = newJob({ retryOf: id });
+      await using somebody = await beginElsewhere(db);
+      await somebody.query(
+        "UPDATE millrace.dead_letter SET status = 4, reviewed_by = 'ada', reviewed_at = now()",
+      );
+
+      const answer = db.store.reprocess(id, successor, "bob", null);
+      await untilWaiting(db, answer);
+      await somebody.query("COMMIT");
+
+      expect(await answer).toMatchObject({ status: "closed", letter: { status: "discarded" } });
+      expect(await db.store.get(successor.id)).toBeNull();
+    });
+  });
+
+  describe("feed beside a writer who has not committed yet", () => {
+    test("tells what is committed at once, and the late word afterwards", async () => {
+      await using db = await open();
+      const [first] = await add(db.store, {});
+      await using writer = await beginElsewhere(db);
+      await writer.query(
+        `INSERT INTO millrace.event_outbox (at, kind, keys)
+         SELECT now(), 2, array_agg(key) FROM millrace.job`,
+      );
+      const [second] = await add(db.store, {});
+
+      const before = await atOnce(db, db.store.feed(0, 10));
+      await writer.query("COMMIT");
+      const after = await db.store.feed(before.at(-1)?.position ?? 0, 10);
+
+      expect(before).toMatchObject([
+        { position: 1, kind: "job:enqueued", jobs: [first] },
+        { position: 2, kind: "job:enqueued", jobs: [second] },
+      ]);
+      expect(after).toMatchObject([{ position: 3, kind: "job:started", jobs: [first] }]);
+    });
+  });
+
+  describe("feedEnd while somebody numbers entries", () => {
+    test("waits for them", async () => {
+      await using db = await open();
+      await add(db.store, {});
+      await using somebody = await beginElsewhere(db);
+      await somebody.query("SELECT 1 FROM millrace.feed_head FOR UPDATE");
+
+      const end = db.store.feedEnd();
+      await untilWaiting(db, end);
+      await somebody.query("COMMIT");
+
+      expect(await end).toBe(1);
+    });
+  });
+}
+
+interface Elsewhere extends AsyncDisposable {
+  query(text: string): Promise<unknown>;
+}
+
+/** A transaction of somebody else's, undone in the end. */
+async function beginElsewhere({ pool, schema }: PostgresTestStore): Promise<Elsewhere> {
+  const client: PoolClient = await pool.connect();
+  await client.query("BEGIN");
+  return {
+    query: (text) => client.query(text.replaceAll("millrace.", `"${schema}".`)),
+    async [Symbol.asyncDispose]() {
+      await client.query("ROLLBACK");
+      client.release();
+    },
+  };
+}
+
+/** The answer, which must come without waiting for anybody. */
+async function atOnce<Answer>(db: PostgresTestStore, answer: Promise<Answer>): Promise<Answer> {
+  assert.equal(await firstOf(db, answer), "answered");
+  return answer;
+}
+
+/** Resolves when the answer waits for somebody, which it must. */
+async function untilWaiting(db: PostgresTestStore, answer: Promise<unknown>): Promise<void> {
+  assert.equal(await firstOf(db, answer), "waiting");
+}
+
+async function firstOf(
+  { pool, schema }: PostgresTestStore,
+  answer: Promise<unknown>,
+): Promise<"answered" | "waiting"> {
+  let isAnswered = false;
+  const note = (): void => void (isAnswered = true);
+  answer.then(note, note);
+  for (;;) {
+    const { rows } = await pool.query(
+      `SELECT 1 FROM pg_stat_activity
+       WHERE wait_event_type = 'Lock' AND query LIKE '%"' || $1 || '".%'`,
+      [schema],
+    );
+    if (isAnswered) return "answered";
+    if (rows.length > 0) return "waiting";
+  }
+}

@@ -1,0 +1,313 @@
+import {
+  defineJob,
+  jobqueue,
+  lipas,
+  NonRetryableError,
+  RateLimitedError,
+  RetryableError,
+  TransientError,
+  typed,
+} from "millrace";
+import { describe, expect, test } from "vitest";
+import { openTest, waitsOf, type RuntimeTest } from "../support.ts";
+
+/** Advances and drains until nothing waits any more. */
+async function runOut({ mill, drain, advance }: RuntimeTest, jobs: Parameters<typeof drain>[0]) {
+  for (let round = 0; round < 20; round += 1) {
+    await drain(jobs);
+    const { jobs: waiting } = await mill.jobs.list({ state: "pending" });
+    const next = waiting[0]?.runAt;
+    if (next === undefined || next === null) return;
+    await advance("1h");
+  }
+}
+
+const broken = defineJob({ type: "broken", payload: typed<{ with: string }>() }).run((payload) => {
+  switch (payload.with) {
+    case "transient":
+      throw new TransientError("for a moment");
+    case "retryable":
+      throw new RetryableError("perhaps later");
+    case "final":
+      throw new NonRetryableError("never");
+    case "limited":
+      throw new RateLimitedError("slow down");
+    default:
+      throw new Error("unclassified");
+  }
+});
+
+describe("a job whose handler throws", () => {
+  test("runs again after its backoff and can then succeed (001-24, 004-21)", async () => {
+    await using kit = await openTest();
+    let runs = 0;
+    const flaky = defineJob({ type: "flaky" }).run((_, ctx) => {
+      runs += 1;
+      if (ctx.attempt < 3) throw new TransientError("not yet");
+      return ctx.attempt;
+    });
+    const job = await kit.mill.enqueue(flaky);
+
+    await kit.drain([flaky]);
+    await kit.advance(1_999);
+    await kit.drain([flaky]);
+    expect(runs).toBe(1);
+    await kit.advance(1);
+    await kit.drain([flaky]);
+    expect(runs).toBe(2);
+    await kit.advance("4s");
+    await kit.drain([flaky]);
+
+    expect(await kit.mill.result(job)).toBe(3);
+    expect(await kit.outcomes(job)).toEqual(["failed", "failed", "succeeded"]);
+  });
+
+  test("waits as pending with a future time, and says so (001-28)", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(broken, { with: "transient" });
+
+    await kit.drain([broken]);
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({
+      state: "scheduled",
+      attempts: 1,
+      runAt: new Date(kit.clock.now() + 2_000),
+      error: { class: "transient", name: "TransientError", message: "for a moment" },
+    });
+  });
+
+  test("tells started, retrying, …, failed in this order (001-24)", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(broken, { with: "transient" }, { maxAttempts: 2 });
+
+    await runOut(kit, [broken]);
+
+    expect(await kit.events(job)).toEqual([
+      "job:enqueued",
+      "job:started",
+      "job:retrying",
+      "job:started",
+      "job:failed",
+    ]);
+  });
+
+  test.each([1, 2, 3])(
+    "with maxAttempts %i runs that often, the first included (001-25)",
+    async (maxAttempts) => {
+      await using kit = await openTest();
+      const job = await kit.mill.enqueue(broken, { with: "retryable" }, { maxAttempts });
+
+      await runOut(kit, [broken]);
+
+      expect(await kit.mill.jobs.attempts(job.id)).toHaveLength(maxAttempts);
+      expect(await kit.mill.jobs.get(job.id)).toMatchObject({
+        state: "failed",
+        attempts: maxAttempts,
+      });
+    },
+  );
+
+  test.each(["transient", "retryable", "unclassified"])(
+    "%s: waits 2, 4, 8, 16 s and fails at the fifth attempt (003-17, 003-20)",
+    async (kind) => {
+      await using kit = await openTest();
+      const job = await kit.mill.enqueue(broken, { with: kind });
+
+      await runOut(kit, [broken]);
+
+      const attempts = await kit.mill.jobs.attempts(job.id);
+      expect(waitsOf(attempts)).toEqual([2_000, 4_000, 8_000, 16_000, null]);
+      expect(await kit.mill.deadLetters.get(job.id)).toMatchObject({ attempts: 5 });
+    },
+  );
+
+  test.each([
+    [0, [1_600, 3_200, 6_400, 12_800, null]],
+    [0.999_999_999, [2_400, 4_800, 9_600, 19_200, null]],
+  ])("swings by a fifth to either side, dice %d (003-21)", async (roll, waits) => {
+    await using kit = await openTest({ random: () => roll });
+    const job = await kit.mill.enqueue(broken, { with: "transient" });
+
+    await runOut(kit, [broken]);
+
+    expect(waitsOf(await kit.mill.jobs.attempts(job.id))).toEqual(waits);
+  });
+
+  test("never runs again when the error is not retryable (003-18, 003-22)", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(broken, { with: "final" });
+
+    const counts = await kit.drain([broken]);
+
+    expect(counts.failed).toBe(1);
+    expect(await kit.mill.wait(job)).toMatchObject({
+      state: "failed",
+      error: { class: "non_retryable", message: "never" },
+      deadLetterId: job.id,
+    });
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+  });
+
+  test("waits 60, 120, 240, 480 s when it was told to slow down (003-19)", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(broken, { with: "limited" });
+
+    await runOut(kit, [broken]);
+
+    const attempts = await kit.mill.jobs.attempts(job.id);
+    expect(waitsOf(attempts)).toEqual([60_000, 120_000, 240_000, 480_000, null]);
+  });
+
+  test.each([
+    ["a length", "90s"],
+    ["a moment", new Date(Date.UTC(2026, 0, 5, 9, 1, 30))],
+  ])("waits exactly retryAfter when that is %s", async (_, retryAfter) => {
+    await using kit = await openTest();
+    const limited = defineJob({ type: "limited" }).run(() => {
+      throw new RateLimitedError("429", { retryAfter });
+    });
+    const job = await kit.mill.enqueue(limited);
+
+    await kit.drain([limited]);
+
+    expect(waitsOf(await kit.mill.jobs.attempts(job.id))).toEqual([90_000]);
+  });
+
+  test.each([
+    [{ kind: "fixed", base: "5s" }, [5_000, 5_000, 5_000, null]],
+    [{ kind: "linear", base: "5s" }, [5_000, 10_000, 15_000, null]],
+    [{ kind: "exponential", base: "5s", factor: 3 }, [5_000, 15_000, 45_000, null]],
+    [{ kind: "exponential", base: "5s", factor: 3, cap: "20s" }, [5_000, 15_000, 20_000, null]],
+  ] as const)("waits as its own backoff says: %o (001-03, 001-27)", async (backoff, waits) => {
+    await using kit = await openTest();
+    const own = defineJob({ type: "own", backoff, maxAttempts: 4 }).run(() => {
+      throw new Error("no");
+    });
+    const job = await kit.mill.enqueue(own);
+
+    await runOut(kit, [own]);
+
+    expect(waitsOf(await kit.mill.jobs.attempts(job.id))).toEqual(waits);
+  });
+
+  test("waits 1 s, then 2 s by the preset of the worker (004-22)", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(broken, { with: "transient" });
+
+    await kit.drain([broken], { preset: lipas });
+    await kit.advance("1s");
+    await kit.drain([broken], { preset: lipas });
+
+    expect(waitsOf(await kit.mill.jobs.attempts(job.id))).toEqual([1_000, 2_000]);
+  });
+
+  test("unclassified is final by the preset of one embedded process (001-26)", async () => {
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(broken, { with: "nothing known" });
+
+    await kit.drain([broken], { preset: jobqueue });
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "failed", attempts: 1 });
+  });
+
+  test("counts as its own classify says", async () => {
+    await using kit = await openTest();
+    const own = defineJob({
+      type: "own",
+      classify: (error) => (error instanceof RangeError ? "non_retryable" : undefined),
+    }).run(() => {
+      throw new RangeError("out of range");
+    });
+    const job = await kit.mill.enqueue(own);
+
+    await kit.drain([own]);
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({
+      state: "failed",
+      error: { class: "non_retryable", name: "RangeError" },
+    });
+  });
+
+  test("may throw anything, even nothing", async () => {
+    await using kit = await openTest();
+    const odd = defineJob({ type: "odd", maxAttempts: 1 }).run(() => {
+      // oxlint-disable-next-line typescript/only-throw-error -- That is the point.
+      throw undefined;
+    });
+    const job = await kit.mill.enqueue(odd);
+
+    await kit.drain([odd]);
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "failed" });
+  });
+});
+
+describe("a job that snoozes", () => {
+  test.each([0, 99, "0s"] as const)("for %s is told that this is too short", async (delay) => {
+    await using kit = await openTest();
+    const hasty = defineJob({ type: "hasty", maxAttempts: 1 }).run((_, ctx) => ctx.snooze(delay));
+    const job = await kit.mill.enqueue(hasty);
+
+    await kit.drain([hasty]);
+
+    expect(await kit.mill.wait(job)).toMatchObject({
+      state: "failed",
+      error: { message: expect.stringContaining("the least is 100 ms") },
+    });
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+  });
+
+  test("may do so for 100 ms", async () => {
+    await using kit = await openTest();
+    const brief = defineJob({ type: "brief" }).run((_, ctx) => ctx.snooze(100));
+    const job = await kit.mill.enqueue(brief);
+
+    await kit.drain([brief]);
+
+    expect(await kit.outcomes(job)).toEqual(["snoozed"]);
+  });
+
+  test("runs again after the delay, uncharged, however often", async () => {
+    await using kit = await openTest();
+    let runs = 0;
+    const sleepy = defineJob({ type: "sleepy", maxAttempts: 1 }).run((_, ctx) => {
+      runs += 1;
+      if (runs < 4) ctx.snooze("10s");
+      return ctx.attempt;
+    });
+    const job = await kit.mill.enqueue(sleepy);
+
+    for (let round = 0; round < 4; round += 1) {
+      await kit.drain([sleepy]);
+      await kit.advance("10s");
+    }
+
+    expect(await kit.mill.result(job)).toBe(1);
+    const attempts = await kit.mill.jobs.attempts(job.id);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual([
+      "snoozed",
+      "snoozed",
+      "snoozed",
+      "succeeded",
+    ]);
+    expect(waitsOf(attempts).slice(0, 3)).toEqual([10_000, 10_000, 10_000]);
+  });
+});
+
+describe("a job whose retries a supervisor owns", () => {
+  test("is delivered once, and the ledger tells of the failure", async () => {
+    await using kit = await openTest();
+    const task = defineJob({ type: "task", retryOwner: "supervisor" }).run(() => {
+      throw new Error("the provider said no");
+    });
+    const job = await kit.mill.enqueue(task);
+
+    await kit.drain([task]);
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({
+      state: "completed",
+      error: { message: "the provider said no" },
+    });
+    expect(await kit.outcomes(job)).toEqual(["failed"]);
+  });
+});

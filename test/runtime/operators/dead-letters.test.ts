@@ -1,0 +1,161 @@
+import { defineJob, NonRetryableError, typed } from "millrace";
+import { describe, expect, test } from "vitest";
+import { openTest } from "../support.ts";
+
+const pay = defineJob({ type: "pay", payload: typed<{ amount: number }>() }).run(({ amount }) => {
+  if (amount > 100) throw new NonRetryableError("too much");
+  return amount;
+});
+const actor = { actor: "ada" };
+
+async function withLetter(options = {}) {
+  const kit = await openTest();
+  const job = await kit.mill.enqueue(pay, { amount: 500 }, { correlationId: "trace", ...options });
+  await kit.drain([pay]);
+  return { kit, job, letters: kit.mill.deadLetters };
+}
+
+describe("a dead letter", () => {
+  test("of a final failure keeps payload, attempts and error (003-22, 003-23)", async () => {
+    const { kit, job, letters } = await withLetter({ tenant: "acme" });
+    await using _ = kit;
+
+    expect(await letters.get(job.id)).toMatchObject({
+      jobId: job.id,
+      type: "pay",
+      tenant: "acme",
+      status: "pending_review",
+      payload: { amount: 500 },
+      attempts: 1,
+      error: { class: "non_retryable", message: "too much" },
+      diedAt: new Date(kit.clock.now()),
+    });
+  });
+
+  test("is listed, newest first, by status, type and tenant (003-24, 004-25)", async () => {
+    const { kit, job, letters } = await withLetter({ tenant: "acme" });
+    await using _ = kit;
+    await kit.advance("1s");
+    const newer = await kit.mill.enqueue(pay, { amount: 600 });
+    await kit.drain([pay]);
+    const ids = async (filter = {}) => (await letters.list(filter)).map(({ id }) => id);
+
+    expect(await ids()).toEqual([newer.id, job.id]);
+    expect(await ids({ tenant: "acme" })).toEqual([job.id]);
+    expect(await ids({ type: "other" })).toEqual([]);
+    expect(await ids({ limit: 1, after: newer.id })).toEqual([job.id]);
+    await letters.acknowledge(newer.id, actor);
+    expect(await ids({ status: "pending_review" })).toEqual([job.id]);
+  });
+
+  test("that is acknowledged says by whom and may still be reprocessed (004-25)", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    await kit.advance("1m");
+
+    await letters.acknowledge(job.id, { ...actor, notes: "known" });
+    expect(await letters.get(job.id)).toMatchObject({
+      status: "acknowledged",
+      reviewedBy: "ada",
+      reviewedAt: new Date(kit.clock.now()),
+      notes: "known",
+    });
+
+    expect(await letters.reprocess(job.id, actor)).toMatchObject({ created: true });
+  });
+
+  test("that is reprocessed leads to a linked job (003-25, 003-26, 004-25)", async () => {
+    const { kit, job, letters } = await withLetter({ idempotencyKey: "order-7" });
+    await using _ = kit;
+
+    const successor = await letters.reprocess(job.id, { ...actor, notes: "the limit was raised" });
+
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({
+      type: "pay",
+      payload: { amount: 500 },
+      correlationId: "trace",
+      retryOf: job.id,
+      createdBy: "ada",
+      state: "queued",
+    });
+    expect(await letters.get(job.id)).toMatchObject({
+      status: "reprocessed",
+      successorId: successor.id,
+      notes: "the limit was raised",
+    });
+  });
+
+  test("whose dedup key is held by another stays open, and says so (C-30)", async () => {
+    const { kit, job, letters } = await withLetter({ dedupKey: "account-7" });
+    await using _ = kit;
+    const rival = await kit.mill.enqueue(pay, { amount: 5 }, { dedupKey: "account-7" });
+
+    await expect(letters.reprocess(job.id, actor)).rejects.toMatchObject({
+      code: "DEDUP_KEY_HELD",
+      details: { holder: rival.id },
+    });
+    expect(await letters.get(job.id)).toMatchObject({ status: "pending_review" });
+    await kit.drain([pay]);
+    const successor = await letters.reprocess(job.id, actor);
+
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ dedupKey: "account-7" });
+  });
+
+  test("may be reprocessed with a mended payload", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+
+    const successor = await letters.reprocess(job.id, { ...actor, payload: { amount: 50 } });
+    await kit.drain([pay]);
+
+    expect(await kit.mill.result(successor)).toBe(50);
+    expect(await letters.get(job.id)).toMatchObject({ payload: { amount: 500 } });
+  });
+
+  test("of a successor that fails again is a letter of its own", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const successor = await letters.reprocess(job.id, actor);
+
+    await kit.drain([pay]);
+
+    expect(await letters.get(successor.id)).toMatchObject({ status: "pending_review" });
+    expect(await letters.get(job.id)).toMatchObject({ status: "reprocessed" });
+  });
+
+  test("that is discarded or reprocessed does not change any more (003-25)", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    await letters.discard(job.id, { ...actor, notes: "a test order" });
+
+    await expect(letters.reprocess(job.id, actor)).rejects.toMatchObject({ code: "JOB_OVER" });
+    await expect(letters.acknowledge(job.id, actor)).rejects.toMatchObject({ code: "JOB_OVER" });
+    expect(await letters.get(job.id)).toMatchObject({ status: "discarded", notes: "a test order" });
+    expect((await kit.mill.jobs.list()).jobs).toHaveLength(1);
+  });
+
+  test("that nobody knows is told so", async () => {
+    const { kit, letters } = await withLetter();
+    await using _ = kit;
+    const unknown = "01JCR5M4X2E8T9V6B3N7K0QWAZ";
+
+    await expect(letters.get(unknown)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
+    await expect(letters.discard(unknown, actor)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
+  });
+
+  test("outlives its job, and can be reprocessed all the same (003-23)", async () => {
+    const { kit, job, letters } = await withLetter();
+    await using _ = kit;
+    const far = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+    await kit.advance("1s");
+    await kit.store.prune(
+      { finishedMs: far, deadLetterMs: 1e9, idempotencyMs: 1e9, eventMs: 1e9 },
+      100,
+    );
+    await expect(kit.mill.jobs.get(job.id)).rejects.toMatchObject({ code: "JOB_NOT_FOUND" });
+
+    const successor = await letters.reprocess(job.id, actor);
+
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ payload: { amount: 500 } });
+  });
+});

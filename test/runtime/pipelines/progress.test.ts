@@ -1,0 +1,338 @@
+/** How far a job has come: what is stored, what is told, and how often. */
+import { defineJob, docverse, NonRetryableError, TransientError, type Events } from "millrace";
+import { describe, expect, test } from "vitest";
+import { countCalls, latch, openTest, unchecked, type RuntimeTest } from "../support.ts";
+
+/** What listeners hear of progress, in order. */
+function listen(kit: RuntimeTest) {
+  const heard: Events["job:progress"][] = [];
+  kit.mill.on("job:progress", (event) => heard.push(event));
+  return heard;
+}
+
+describe("ctx.progress", () => {
+  test("001-21 tells the overall percent of seed 001's table", async () => {
+    await using kit = await openTest();
+    const overalls: number[] = [];
+    const told = async (id: string): Promise<void> => {
+      overalls.push((await kit.mill.jobs.get(id)).progress);
+    };
+    const media = defineJob({ type: "media" })
+      .phase("download", async (_, ctx) => (await ctx.progress(50), told(ctx.job.id)))
+      .phase("process", async (_, ctx) => (await ctx.progress(25), told(ctx.job.id)))
+      .phase("upload", async (_, ctx) => (await ctx.progress(80), told(ctx.job.id)));
+    const job = await kit.mill.enqueue(media);
+
+    await kit.drain([media]);
+
+    expect(overalls).toEqual([17, 42, 93]);
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ progress: 100, phase: "upload" });
+  });
+
+  test("001-20 is stored when it resolves, and when listeners hear of it", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const heard: unknown[] = [];
+    kit.mill.on("job:progress", ({ id, percent }) => {
+      void kit.mill.jobs.progress(id).then((now) => heard.push([percent, now.percent]));
+    });
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      await ctx.progress(30, { message: "Cataloging 1,247 objects" });
+      const { percent, data, at } = await kit.mill.jobs.progress(ctx.job.id);
+      seen.push(percent, data, at);
+      await kit.settled();
+    });
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(seen).toEqual([30, { message: "Cataloging 1,247 objects" }, new Date(kit.clock.now())]);
+    expect(heard).toEqual([[30, 30]]);
+  });
+
+  test("000-20, 000-26, 000-29 is reset, with its data, when a phase starts", async () => {
+    await using kit = await openTest();
+    const heard = listen(kit);
+    const job = defineJob({ type: "job" })
+      .phase("inventory", (_, ctx) => ctx.progress(100, { message: "1,247 objects" }))
+      .phase("tracking", async () => {
+        await kit.settled();
+      });
+    const { id } = await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    expect(heard).toEqual([
+      {
+        id,
+        phase: "inventory",
+        percent: 100,
+        overall: 50,
+        data: { message: "1,247 objects" },
+      },
+      { id, phase: "tracking", percent: 0, overall: 50 },
+    ]);
+  });
+
+  test("000-29 is reset by a new attempt of a plain handler that restarts", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const job = defineJob({ type: "job", onRetry: "restart" }).run(async (_, ctx) => {
+      await kit.settled();
+      const { percent, data } = await kit.mill.jobs.progress(ctx.job.id);
+      seen.push([ctx.attempt, percent, data]);
+      if (ctx.attempt === 1) await ctx.progress(60, { message: "object 60" });
+      throw new TransientError("no");
+    });
+    const { id } = await kit.mill.enqueue(job, undefined, { maxAttempts: 2 });
+    kit.mill.work({ jobs: [job] });
+
+    await kit.advance("1m");
+
+    expect(seen).toEqual([
+      [1, 0, null],
+      [2, 0, null],
+    ]);
+    expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "failed", progress: 0 });
+  });
+
+  test("000-40 is reset where the preset restarts", async () => {
+    await using kit = await openTest({ preset: docverse });
+    const ran: string[] = [];
+    const job = defineJob({ type: "job" })
+      .phase("one", () => void ran.push("one"))
+      .phase("two", (_, ctx) => {
+        ran.push("two");
+        if (ctx.attempt === 1) throw new TransientError("no");
+      });
+    await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+
+    await kit.advance("1m");
+
+    expect(ran).toEqual(["one", "two", "one", "two"]);
+  });
+
+  test("that a restarting attempt tells before its first step is not forgotten", async () => {
+    await using kit = await openTest();
+    const seen: number[] = [];
+    const job = defineJob({ type: "job", onRetry: "restart" }).run(async (_, ctx) => {
+      await ctx.progress(30);
+      await ctx.step("step", () => 1);
+      await ctx.step("other", async () => {
+        seen.push((await kit.mill.jobs.progress(ctx.job.id)).percent);
+      });
+      throw new NonRetryableError("no");
+    });
+    const first = await kit.mill.enqueue(job);
+    await kit.drain([job]);
+
+    await kit.mill.jobs.retry(first.id);
+    await kit.drain([job]);
+
+    expect(seen).toEqual([30, 30]);
+  });
+
+  test("10,000 times in a row becomes few notes, and the newest wins", async () => {
+    await using kit = await openTest();
+    const calls = countCalls(kit.store, "record");
+    const heard = listen(kit);
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      const told = Array.from({ length: 10_000 }, (__, i) => ctx.progress(i / 100, i));
+      await Promise.all(told);
+      return Number((await kit.mill.jobs.progress(ctx.job.id)).data);
+    });
+    const enqueued = await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+
+    await kit.advance("2s");
+    await kit.settled();
+
+    expect(await kit.mill.result(enqueued)).toBe(9_999);
+    expect(calls["record"]).toBeLessThanOrEqual(3);
+    expect(heard.at(-1)).toMatchObject({ percent: 99.99, overall: 100, data: 9_999 });
+  });
+
+  test("is stored at most ten times within a second, and at an even pace", async () => {
+    await using kit = await openTest();
+    const percents: number[] = [];
+    const times: number[] = [];
+    kit.mill.on("job:progress", ({ percent }) => {
+      percents.push(percent);
+      times.push(kit.clock.now());
+    });
+    const ended = latch();
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      for (let i = 0; i < 1_000; i += 1) {
+        void ctx.progress(i / 10);
+        await new Promise<void>((resolve) => void kit.clock.after(5, resolve));
+      }
+      ended.open();
+    });
+    await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+
+    await kit.advance("10s");
+    await ended.passed;
+    await kit.settled();
+
+    const lengths = times.slice(10).map((time, i) => time - times[i]!);
+    expect(Math.min(...lengths)).toBeGreaterThanOrEqual(1_000);
+    expect(percents.length).toBeGreaterThanOrEqual(25);
+    expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+    expect(percents.at(-1)).toBe(99.9);
+  });
+
+  test("that is not awaited is stored before the end of its run", async () => {
+    await using kit = await openTest();
+    const job = defineJob({ type: "job" }).run((_, ctx) => {
+      for (let i = 0; i <= 60; i += 1) void ctx.progress(i);
+      throw new Error("no");
+    });
+    const enqueued = await kit.mill.enqueue(job, undefined, { maxAttempts: 1 });
+
+    await kit.drain([job]);
+
+    expect(await kit.mill.jobs.get(enqueued.id)).toMatchObject({ state: "failed", progress: 60 });
+    expect((await kit.events(enqueued)).at(-1)).toBe("job:failed");
+  });
+
+  test.each([
+    ["in the same call of the store", 2],
+    ["while it waits for its turn", 60],
+  ])("that is replaced %s leaves none of its data behind", async (_, last) => {
+    await using kit = await openTest();
+    const heard = listen(kit);
+    const job = defineJob({ type: "job" }).run((__, ctx) => {
+      for (let i = 0; i < last; i += 1) void ctx.progress(i, { message: `object ${i}` });
+      void ctx.progress(last);
+      throw new Error("no");
+    });
+    const { id } = await kit.mill.enqueue(job, undefined, { maxAttempts: 1 });
+
+    await kit.drain([job]);
+    await kit.settled();
+
+    const now = await kit.mill.jobs.progress(id);
+    expect(now).toMatchObject({ state: "failed", percent: last, data: null });
+    expect(heard.at(-1)).toEqual({ id, phase: null, percent: last, overall: last });
+  });
+
+  test("without data replaces data that is stored", async () => {
+    await using kit = await openTest();
+    const seen: unknown[] = [];
+    const job = defineJob({ type: "job" }).run(async (_, ctx) => {
+      const look = async (): Promise<void> => {
+        const { percent, data } = await kit.mill.jobs.progress(ctx.job.id);
+        seen.push([percent, data]);
+      };
+      await ctx.progress(10, { message: "object 10" });
+      await look();
+      await ctx.progress(20);
+      await look();
+    });
+    await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(seen).toEqual([
+      [10, { message: "object 10" }],
+      [20, null],
+    ]);
+  });
+
+  test.each([
+    ["a percent below 0", [-1], "from 0 to 100, not -1"],
+    ["a percent above 100", [100.5], "not 100.5"],
+    ["a percent that is no number", [Number.NaN], "not NaN"],
+    ["a text", ["50"], 'not "50"'],
+    ["data that is not JSON", [50, { at: [new Date(0)] }], "data.at[0] is an instance of Date"],
+    ["data that is too large", [50, "x".repeat(70_000)], "at most 65536 bytes"],
+  ])("refuses %s, and harms nobody who does not wait", async (_, args, message) => {
+    await using kit = await openTest();
+    const errors: unknown[] = [];
+    const job = defineJob({ type: "job" }).run(async (__, ctx) => {
+      const { progress } = unchecked(ctx);
+      void progress(...args);
+      await progress(...args).catch((error: unknown) => errors.push(error));
+    });
+    const enqueued = await kit.mill.enqueue(job);
+
+    await kit.drain([job]);
+
+    expect(errors).toEqual([
+      expect.objectContaining({
+        code: "PROGRESS_REFUSED",
+        message: expect.stringContaining(message),
+      }),
+    ]);
+    expect(kit.logged[0]).toMatchObject({ level: "warn", fields: { job_id: enqueued.id } });
+    expect(await kit.outcomes(enqueued)).toEqual(["succeeded"]);
+    expect(await kit.mill.jobs.get(enqueued.id)).toMatchObject({ progress: 100, phase: null });
+  });
+
+  test("after the end of its run is refused", async () => {
+    await using kit = await openTest();
+    let late = (): Promise<unknown> => Promise.resolve();
+    const job = defineJob({ type: "job" }).run((_, ctx) => {
+      late = () => ctx.progress(50);
+    });
+    const enqueued = await kit.mill.enqueue(job);
+    await kit.drain([job]);
+
+    await expect(late()).rejects.toMatchObject({
+      code: "JOB_OVER",
+      message: expect.stringContaining("await ctx.progress"),
+    });
+    void late();
+    expect((await kit.mill.jobs.progress(enqueued.id)).at).toBeNull();
+  });
+});
+
+describe("mill.on", () => {
+  test("001-19 hears of phases and their progress in order, in another process too", async () => {
+    await using kit = await openTest();
+    const heard: unknown[] = [];
+    kit.mill.on("job:phase:completed", ({ id, phase }) => heard.push([id, phase]));
+    const job = defineJob({ type: "job" })
+      .phase("one", () => {})
+      .phase("two", () => {})
+      .phase("three", () => {});
+    const [a, b] = await kit.mill.enqueueMany([job.of(), job.of()]);
+
+    // The worker has a client of its own: listeners hear of it through the store alone.
+    await kit.drain([job]);
+    await kit.settled();
+
+    for (const { id } of [a, b]) {
+      expect(heard.filter((event) => Array.isArray(event) && event[0] === id)).toEqual([
+        [id, "one"],
+        [id, "two"],
+        [id, "three"],
+      ]);
+    }
+  });
+});
+
+describe("jobs.progress", () => {
+  test("of a job that has told nothing is empty, of an unknown one refused", async () => {
+    await using kit = await openTest();
+    const plain = defineJob({ type: "plain" });
+    const { id } = await kit.mill.enqueue(plain);
+
+    expect(await kit.mill.jobs.progress(id)).toEqual({
+      state: "queued",
+      percent: 0,
+      phase: null,
+      phasePercent: 0,
+      data: null,
+      at: null,
+      phases: [],
+      units: { total: 0, running: 0, pending: 0, completed: 0, failed: 0 },
+    });
+    await expect(kit.mill.jobs.progress("01JCR5M4X2E8T9V6B3N7K0QWAZ")).rejects.toMatchObject({
+      code: "JOB_NOT_FOUND",
+    });
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * What operators have said about gates, kept apart from the store: of several words about one gate
+ * the newest counts, whoever spoke before and for however long. What the store lists, explains and
+ * lets through is compared with it.
+ */
+import type { Explanation } from "../../../src/api/client.ts";
+import type { Gate, GateName } from "../../../src/store/store.ts";
+import { GATE_AFTER } from "./flows.ts";
+import type { Report } from "./invariants.ts";
+import { isClosed } from "./order.ts";
+import type { JobRow } from "./rows.ts";
+import type { Watch } from "./watch.ts";
+
+interface PausesParts {
+  readonly watch: Watch;
+  readonly report: Report;
+  readonly count: (name: string) => void;
+}
+
+/** What an explanation must agree with: what held its job when somebody began to ask. */
+export interface Asked {
+  readonly key: number;
+  readonly n: number | null;
+  readonly endless: readonly Gate[];
+}
+
+export class Pauses {
+  readonly #parts: PausesParts;
+  /** The newest word about each gate; no two kinds of gates share a name here. */
+  readonly #newest = new Map<string, Gate>();
+  /** All that were ever closed, by what an explanation says of them. */
+  readonly #sentences = new Map<string, Gate[]>();
+
+  constructor(parts: PausesParts) {
+    this.#parts = parts;
+  }
+
+  /** A verb has taken effect at this moment of its process's clock. */
+  heard(nowMs: number, verb: string, args: readonly any[]): void {
+    if (verb === "pause") this.#heardPause(nowMs, args[0], args[1]);
+    if (verb === "resume") this.#heardResume(args[0]);
+  }
+
+  #heardPause(
+    nowMs: number,
+    { kind, name }: GateName,
+    { reason, by, forMs }: { reason: string; by: string | null; forMs?: number },
+  ): void {
+    const { count } = this.#parts;
+    const until = forMs === undefined ? null : nowMs + forMs;
+    const old = this.closedAt(name, nowMs);
+    if (old !== undefined) count("paused again");
+    if (old?.until === null && until !== null) count("endless pause given an end");
+    if (old !== undefined && old.until !== null && until === null) count("end of a pause lifted");
+    const pause = { kind, name, reason, by, until };
+    const sentence = sentenceOf(pause);
+    this.#newest.set(name, pause);
+    this.#sentences.set(sentence, [...(this.#sentences.get(sentence) ?? []), pause]);
+    this.#checkRow(pause);
+  }
+
+  #heardResume({ name }: GateName): void {
+    const old = this.#newest.get(name);
+    if (old === undefined) return;
+    const opened = { ...old, until: 0 };
+    this.#newest.set(name, opened);
+    if (this.#rowOf(name) !== undefined) this.#checkRow(opened);
+  }
+
+  /** The word that was just heard is what is kept, unless another came with the same commit. */
+  #checkRow({ name, until, reason, by }: Gate): void {
+    const { watch, report } = this.#parts;
+    if (!watch.isAlone) return;
+    const row = this.#rowOf(name);
+    const isKept = row?.until === until && row.reason === reason && row.by === by;
+    if (!isKept) report("I8", `the last word about the gate ${name} was not kept`);
+  }
+
+  /** The pause that holds a name now. One that some clock saw end is removed, and over for all. */
+  closedAt(name: string, nowMs: number): Gate | undefined {
+    const pause = this.#newest.get(name);
+    if (pause === undefined || this.#rowOf(name) === undefined) return undefined;
+    return isClosed(pause, nowMs) ? pause : undefined;
+  }
+
+  /** Whether a name would be held for ever if nobody opened it. */
+  isEndless(name: string): boolean {
+    return this.#newest.get(name)?.until === null;
+  }
+
+  #rowOf(name: string) {
+    const { gates, names } = this.#parts.watch.committed;
+    return [...gates.values()].find((row) => names.get(row.name) === name);
+  }
+
+  /** The gates that are listed are those that are closed, each with its newest end and reason. */
+  checkListed(nowMs: number, listed: readonly Gate[]): void {
+    const closed = [...this.#newest.keys()].flatMap((name) => this.closedAt(name, nowMs) ?? []);
+    const [told, wanted] = [textOf(listed), textOf(closed)];
+    if (told !== wanted) this.#parts.report("I8", `closed gates are ${wanted}; listed is ${told}`);
+  }
+
+  /** Nothing is claimed while one of its gates is paused. */
+  checkClaimed(nowMs: number, job: JobRow): void {
+    for (const { name, reason } of this.#pausesOf(job, nowMs)) {
+      this.#parts.report("I8", `job ${job.key} was claimed while ${name} is paused: ${reason}`);
+    }
+  }
+
+  #pausesOf({ lane, type, tenant }: JobRow, nowMs: number): readonly Gate[] {
+    const { names } = this.#parts.watch.committed;
+    return [lane, type, tenant].flatMap((id) => this.closedAt(names.get(id) ?? "", nowMs) ?? []);
+  }
+
+  /** Before an explanation is asked for. */
+  ask(job: JobRow, nowMs: number): Asked {
+    const place = this.#parts.watch.committed.places.get(job.key)?.[0];
+    // One that waits for others says so, whatever else there is.
+    const isDue = place !== undefined && place.place !== "scheduled" && place.gate !== GATE_AFTER;
+    const endless = this.#pausesOf(job, nowMs).filter(({ until }) => until === null);
+    return { key: job.key, n: isDue ? place.n : null, endless };
+  }
+
+  /** A pause that is told was made so; one that stood all the while is not kept quiet about. */
+  checkExplained(before: Asked, after: Asked, { reason, sentence, until }: Explanation): void {
+    const { report, count } = this.#parts;
+    const isWaiting = before.n !== null && before.n === after.n;
+    const hasStood = before.endless.some((pause) => after.endless.includes(pause));
+    if (reason !== "paused") {
+      const isHidden = isWaiting && hasStood;
+      if (isHidden) report("I8", `job ${before.key} is paused, and explained as ${reason}`);
+      return;
+    }
+    count("pause explained");
+    const made = this.#sentences.get(sentence) ?? [];
+    const isMade = made.some((pause) => pause.until === (until?.getTime() ?? null));
+    if (!isMade) report("I8", `job ${before.key} is explained by no pause: ${sentence}`);
+  }
+}
+
+function sentenceOf({ kind, name, by, reason }: Gate): string {
+  const whose = by === null ? "" : ` by ${by}`;
+  return `The ${kind} ${name} is paused${whose}: ${reason}.`;
+}
+
+function textOf(gates: readonly Gate[]): string {
+  const lines = gates.map(
+    ({ kind, name, reason, by, until }) => `${kind} ${name} (${reason}) by ${by} until ${until}`,
+  );
+  return `[${lines.toSorted().join(", ")}]`;
+}

@@ -1,0 +1,111 @@
+/** Where healthy workers look at least once a second, nothing waits long beyond its time. */
+import type { House } from "../fleet/fleet.ts";
+import { GATE_AFTER, GATE_KEY } from "./flows.ts";
+import type { Report } from "./invariants.ts";
+import type { NoteAnswers } from "./note-answers.ts";
+import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
+import type { Watch } from "./watch.ts";
+import type { World } from "../fleet/world.ts";
+
+/** A few looks of the promoter. */
+const LATE_MS_MAX = 3_500;
+/** A heartbeat, and the patience with a handler that does not listen. */
+const CANCEL_MS_MAX = 1_000 + 5_000 + 3_000;
+
+interface PunctualityParts {
+  readonly world: World;
+  readonly watch: Watch;
+  readonly house: House;
+  readonly report: Report;
+}
+
+/** Answers what has to be called now and then. */
+export function punctuality({ world, watch, house, report }: PunctualityParts): () => void {
+  const asked = new Map<number, number>();
+  const idle = waits(world, () => idleJobs(watch.committed), LATE_MS_MAX);
+  // A run that was asked to end waits for nothing any more, and takes as long as others to end.
+  const unasked = waits(world, () => freeNames(watch, house.answers.notes), CANCEL_MS_MAX);
+  return () => {
+    const { committed } = watch;
+    const { pauses } = house.answers;
+    const asker = house.members.get("asker1");
+    const healthyMs = world.elapsedMs - house.healedAtMs;
+    if (asker === undefined || healthyMs < LATE_MS_MAX) return;
+    const now = asker.process.clock.now();
+    for (const what of [...idle(), ...unasked()]) report("I21", what);
+    for (const { place, key, rank, gate } of [...committed.places.values()].flat()) {
+      const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
+      if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
+      const gateName = committed.names.get(gate ?? 0) ?? "";
+      const isFree = gate !== null && gate > 0 && !pauses.closedAt(gateName, now - LATE_MS_MAX);
+      if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);
+    }
+    for (const { role, worker, process } of house.members.values()) {
+      const row = worker && committed.workers.get(hexOf(worker.id));
+      const isYoung = world.elapsedMs - process.bornAtMs < LATE_MS_MAX;
+      const isHeard = row === null || (row !== undefined && row.until > process.clock.now());
+      if (!isHeard && !isYoung) report("I22", `${role} lives, and its lease has run out`);
+    }
+    for (const key of asked.keys()) if (!committed.asked.has(key)) asked.delete(key);
+    for (const key of committed.asked) {
+      const since = asked.get(key) ?? world.elapsedMs;
+      asked.set(key, since);
+      const isLate = world.elapsedMs - since > CANCEL_MS_MAX;
+      const run = committed.held.get(key)?.[0];
+      // One in a buffer has not begun, and never will.
+      const isRunning = run !== undefined && run.start !== null;
+      const isHealthy = isRunning && watch.workers.get(run.worker)?.isAlive === true;
+      if (isLate && isHealthy) report("I21", `job ${key} was to be cancelled and still runs`);
+    }
+  };
+}
+
+/** What has been found again and again for longer than it may be. */
+function waits(
+  world: World,
+  find: () => ReadonlyMap<string, string>,
+  maxMs: number,
+): () => readonly string[] {
+  const since = new Map<string, number>();
+  return () => {
+    const found = find();
+    for (const wait of since.keys()) if (!found.has(wait)) since.delete(wait);
+    for (const wait of found.keys()) since.set(wait, since.get(wait) ?? world.elapsedMs);
+    return [...found]
+      .filter(([wait]) => world.elapsedMs - (since.get(wait) ?? 0) > maxMs)
+      .map(([, what]) => what);
+  };
+}
+
+/** Who waits for a key that nobody has or is about to get, or for jobs that are over. */
+function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
+  const idle = new Map<string, string>();
+  const places = [...now.places.values()].flat();
+  const next = new Set(
+    places
+      .filter(({ place }) => place === "ready")
+      .map(({ tenant, concurrency }) => `${tenant}.${concurrency}`),
+  );
+  for (const { key, gate, tenant, concurrency } of places) {
+    const name = `${tenant}.${concurrency}`;
+    const isFree = gate === GATE_KEY && !now.slots.has(name) && !next.has(name);
+    if (isFree) idle.set(`key ${key}`, `job ${key} waits for ${concurrency}, which is free`);
+    const needs = now.needs.get(key) ?? [];
+    const isOver = needs.every((need) => finalState(now, need.needs) !== null);
+    if (gate === GATE_AFTER && isOver) idle.set(`after ${key}`, `job ${key} waits for ended jobs`);
+  }
+  return idle;
+}
+
+/** Names that a run of a living worker would have if it asked for them. */
+function freeNames(watch: Watch, { refused }: NoteAnswers): ReadonlyMap<string, string> {
+  const now = watch.committed;
+  const free = new Map<string, string>();
+  for (const [wait, { key, n, tenant, name }] of refused) {
+    const run = now.held.get(key)?.[0];
+    const isOpen = run?.n === n && watch.workers.get(run.worker)?.isAlive === true;
+    const isFree = isOpen && !now.slots.has(`${tenant}.${name}`);
+    if (isFree) free.set(wait, `a unit of job ${key} waits for the name ${name}, which is free`);
+  }
+  return free;
+}

@@ -1,0 +1,157 @@
+/**
+ * What handlers really do, kept apart from the store: which phases and units they carry out, and
+ * under which exclusive names. A run that the store has ended already is a zombie: what it does
+ * counts for nobody.
+ */
+import type { Report } from "../checks/invariants.ts";
+import { triesBefore } from "../checks/notes.ts";
+import { restarts } from "./pipelines.ts";
+import type { HeldRow, JobRow } from "../checks/rows.ts";
+import { hexOf } from "../checks/snapshot.ts";
+import type { Watch } from "../checks/watch.ts";
+import type { Process } from "./world.ts";
+
+interface DeedsParts {
+  readonly watch: Watch;
+  readonly report: Report;
+  readonly count: (name: string) => void;
+}
+
+/** A run as its handler knows it. */
+export interface Doer {
+  readonly process: Process;
+  /** The hex of the id of its job. */
+  readonly id: string;
+  readonly fence: number;
+}
+
+/** A run that the store still counts as open. */
+interface Standing {
+  readonly job: JobRow;
+  readonly run: HeldRow;
+}
+
+const COMPLETED_UNIT = 2;
+
+export class Deeds {
+  readonly #parts: DeedsParts;
+  /** By tenant and name, those who work under it. */
+  readonly #holders = new Map<string, Set<Doer & { readonly as: "job" | "unit" }>>();
+  /** Units that are carried out just now, by job, fence, phase and unit. */
+  readonly #underWay = new Set<string>();
+
+  constructor(parts: DeedsParts) {
+    this.#parts = parts;
+  }
+
+  /** The job and the run of a handler; null when the store has ended it, or its process died. */
+  standing({ process, id, fence }: Doer): Standing | null {
+    const { committed } = this.#parts.watch;
+    const job = committed.jobs.get(committed.keys.get(id) ?? 0);
+    const run = committed.held.get(job?.key ?? 0)?.find((held) => held.fence === fence);
+    return process.isAlive && job !== undefined && run !== undefined ? { job, run } : null;
+  }
+
+  /** Somebody works under a name from now on. Answers how to end that. */
+  enter(name: string, doer: Doer, as: "job" | "unit"): () => void {
+    const { report, count } = this.#parts;
+    const standing = this.standing(doer);
+    if (standing === null) return () => {};
+    const full = `${standing.job.tenant}.${name}`;
+    const holders = this.#holders.get(full) ?? new Set();
+    this.#holders.set(full, holders);
+    for (const other of holders) {
+      const isOwnJob = other.fence === doer.fence && other.id === doer.id && other.as !== as;
+      if (isOwnJob) continue;
+      if (this.standing(other) !== null) {
+        report("I14", `jobs ${doer.id} and ${other.id} work under the name ${name}`);
+        continue;
+      }
+      if (other.process.isAlive) count("name passed on while a zombie works under it");
+      holders.delete(other);
+    }
+    const mine = { ...doer, as };
+    holders.add(mine);
+    return () => void holders.delete(mine);
+  }
+
+  /** A phase begins: its result must not be stored already. */
+  phaseBegins(doer: Doer, phase: string, results: object): void {
+    const { watch, report, count } = this.#parts;
+    const standing = this.standing(doer);
+    if (standing === null) return;
+    const { job, run } = standing;
+    const rows = watch.committed.phases.get(job.key) ?? [];
+    const known = rows.find(({ name }) => name === phase);
+    if (known !== undefined && this.#isOfSameAttempt(standing, known.n)) {
+      report("I25", `phase ${phase} of job ${job.key} runs again after its result was stored`);
+    }
+    const names = Object.keys(results);
+    if (names.length > 0 && run.n > 1 && rows.some(({ n }) => n < run.n))
+      count("resumed at a phase");
+    for (const [name, result] of Object.entries(results)) {
+      const row = rows.find((each) => each.name === name);
+      if (row?.result !== JSON.stringify(result)) {
+        report("I17", `phase ${phase} of job ${job.key} was given another result of ${name}`);
+      }
+    }
+  }
+
+  /** A unit begins: it must not have completed. Answers how to end it. */
+  unitBegins(doer: Doer, phase: string, unit: string): () => void {
+    const { watch, report } = this.#parts;
+    const name = `${doer.id}.${doer.fence}.${phase}.${unit}`;
+    if (this.#underWay.has(name))
+      report("I25", `unit ${unit} of job ${doer.id} runs twice at once`);
+    this.#underWay.add(name);
+    const standing = this.standing(doer);
+    const known = watch.committed.units
+      .get(standing?.job.key ?? 0)
+      ?.find((row) => row.phase === phase && row.unit === unit && row.state === COMPLETED_UNIT);
+    if (standing !== null && known !== undefined && this.#isOfSameAttempt(standing, known.n)) {
+      report("I25", `unit ${unit} of job ${standing.job.key} runs again after it had completed`);
+    }
+    return () => void this.#underWay.delete(name);
+  }
+
+  /** What a handler is answered about a unit that completed is what is stored. */
+  unitAnswered(doer: Doer, phase: string, unit: string, result: unknown): void {
+    const { watch, report, count } = this.#parts;
+    const standing = this.standing(doer);
+    if (standing === null) return;
+    const rows = watch.committed.units.get(standing.job.key) ?? [];
+    const row = rows.find((each) => each.phase === phase && each.unit === unit);
+    const isKept = row?.state === COMPLETED_UNIT && row.result === JSON.stringify(result);
+    if (!isKept) report("I25", `unit ${unit} of job ${standing.job.key} is answered, not stored`);
+    const [, child] = /with (\w+)$/.exec(String(result)) ?? [];
+    if (child === undefined) return;
+    const isThere = watch.committed.keys.has(hexOf(child)) || watch.pruned.has(hexOf(child));
+    if (row?.n !== standing.run.n) count("child of a unit found by a later run");
+    if (!isThere) report("I2", `the child of unit ${unit} of job ${standing.job.key} is lost`);
+  }
+
+  /** Progress that was awaited is stored, or newer one is. */
+  progressTold(doer: Doer, turn: number): void {
+    const { watch, report } = this.#parts;
+    const standing = this.standing(doer);
+    if (standing === null) return;
+    const row = watch.committed.runs.get(standing.job.key);
+    const data: { turn?: number } | null = JSON.parse(row?.data ?? "null");
+    const isLater = row !== undefined && row.n === standing.run.n && (data?.turn ?? 0) >= turn;
+    if (!isLater) report("I25", `progress ${turn} of job ${standing.job.key} is told, not stored`);
+  }
+
+  /** How many units of a phase have completed by now. */
+  completedIn(doer: Doer, phase: string): number {
+    const standing = this.standing(doer);
+    const rows = this.#parts.watch.committed.units.get(standing?.job.key ?? 0) ?? [];
+    return rows.filter((row) => row.phase === phase && row.state === COMPLETED_UNIT).length;
+  }
+
+  /** Who starts over with each attempt does what earlier ones have done once more. */
+  #isOfSameAttempt({ job, run }: Standing, n: number): boolean {
+    const { committed } = this.#parts.watch;
+    if (!restarts(committed.names.get(job.type) ?? "")) return true;
+    return triesBefore(committed, job.key, n) === triesBefore(committed, job.key, run.n);
+  }
+}

@@ -1,0 +1,266 @@
+/** The simulated fleet: processes that come, die and come again, each with its own store handle. */
+import { Client } from "../../../src/client/client.ts";
+import type { Context, Logger } from "../../../src/api/context.ts";
+import { settingsOf } from "../../../src/runtime/settings.ts";
+import { JobWorker } from "../../../src/runtime/worker.ts";
+import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import { Answers, textOf } from "../checks/answers.ts";
+import { Deeds, type Doer } from "./effects.ts";
+import type { Report } from "../checks/invariants.ts";
+import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
+import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
+import type { Behaviour, Plan } from "../plan/plan.ts";
+import type { RetentionRules } from "./retention.ts";
+import { hexOf } from "../checks/snapshot.ts";
+import type { Watch } from "../checks/watch.ts";
+import type { Process, World } from "./world.ts";
+
+const POLL_MS = 1_000;
+const RESTART_MS = 300;
+
+/** One living process of the fleet. */
+export interface Member {
+  readonly role: string;
+  readonly process: Process;
+  readonly client: Client;
+  readonly worker: JobWorker | null;
+  isStopping: boolean;
+  hasStopped: boolean;
+}
+
+interface HouseParts {
+  readonly world: World;
+  readonly watch: Watch;
+  readonly plan: Plan;
+  readonly path: string;
+  readonly retention: RetentionRules;
+  readonly report: Report;
+  readonly count: (name: string) => void;
+}
+
+/** What is told to handlers of whatever kind. */
+type Ctx = Context<unknown, unknown>;
+
+export class House {
+  readonly members = new Map<string, Member>();
+  readonly answers: Answers;
+  readonly deeds: Deeds;
+  readonly #parts: HouseParts;
+  /** How runs of pipelines go, by job and fence. */
+  readonly #courses = new Map<string, Behaviour>();
+  readonly #starting = new Set<string>();
+  restart: (role: string, ms: number) => void = () => {};
+  slow = { untilMs: 0, share: 0 };
+  /** Infinity as long as there are faults. */
+  healedAtMs = Infinity;
+  #generation = 0;
+
+  constructor(parts: HouseParts) {
+    this.#parts = parts;
+    this.answers = new Answers(parts);
+    this.deeds = new Deeds(parts);
+  }
+
+  /** Whether there is such a process, or will be in a moment. */
+  has(role: string): boolean {
+    return this.members.has(role) || this.#starting.has(role);
+  }
+
+  /** Starts a process: a worker, or one that only asks. */
+  start(role: string): void {
+    const { world, plan, path } = this.#parts;
+    this.#generation += 1;
+    this.#starting.add(role);
+    const process = world.process(`${role}#${this.#generation}`);
+    process.later(0, "process begins", () => {
+      const { dice } = process;
+      const real = makeSqliteStore({ path }, { clock: this.#storeClock(process), dice });
+      const begin = async (): Promise<void> => {
+        await real.open();
+        this.#starting.delete(role);
+        const store = this.#through(real, process);
+        const logger = this.#logger();
+        const { clock } = process;
+        const parts = { store, clock, dice, logger, tenant: "default", preset: PRESET };
+        const client = new Client(parts);
+        const worker = role.startsWith("worker") ? this.#work(client, process, role, plan) : null;
+        const state = { isStopping: false, hasStopped: false };
+        this.members.set(role, { role, process, client, worker, ...state });
+      };
+      begin().catch((error: unknown) => this.#parts.report("I18", `cannot open: ${textOf(error)}`));
+    });
+  }
+
+  /** A process dies between two of its steps. */
+  crash(process: Process): void {
+    process.kill();
+    this.#parts.watch.close(process);
+    for (const [role, member] of this.members) {
+      if (member.process === process) this.members.delete(role);
+    }
+  }
+
+  /** A handler takes its process with it; whoever looks after the fleet starts another. */
+  #kill(process: Process): void {
+    const role = process.name.split("#")[0] ?? "";
+    this.crash(process);
+    this.restart(role, RESTART_MS);
+  }
+
+  violate(invariant: string, what: string): void {
+    this.#parts.report(invariant, what);
+  }
+
+  #work(client: Client, process: Process, role: string, plan: Plan): JobWorker {
+    const { leaseMs, slots, batch, graceMs } = plan;
+    const plain = [...contracts, contractFor(role)].map((contract) =>
+      contract.run((payload, ctx) => this.#handle(process, payload, ctx)),
+    );
+    const [fetch, units, publish] = PHASES;
+    const phased = pipelines.map((contract) =>
+      contract
+        .phase(fetch, (payload, ctx) => this.#handlePhase(process, payload, ctx, fetch))
+        .phase(units, (payload, ctx) => this.#handlePhase(process, payload, ctx, units))
+        .phase(publish, (payload, ctx) => this.#handlePhase(process, payload, ctx, publish)),
+    );
+    const jobs = [...plain, ...phased];
+    const lanes = { fast: 1, general: slots };
+    const times = { lease: leaseMs, poll: POLL_MS, grace: graceMs };
+    const retention = this.#parts.retention.options;
+    const options = { jobs, lanes, batch, ...times, preset: PRESET, retention };
+    const settings = settingsOf(options);
+    client.learn(settings.definitions.values(), settings.preset.retry);
+    const worker = new JobWorker({ client, settings, version: "simulated" });
+    this.#parts.watch.workers.set(hexOf(worker.id), process);
+    return worker;
+  }
+
+  /** The looks for changes of others are stretched, or lost altogether. */
+  #storeClock(process: Process): Process["clock"] {
+    const { lookMs } = this.#parts.plan;
+    const { clock } = process;
+    return {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after: (ms, wake) => clock.after(ms === 25 ? (lookMs ?? Infinity) : ms, wake),
+    };
+  }
+
+  #logger(): Logger {
+    const { world } = this.#parts;
+    const at =
+      (level: string) =>
+      (message: string, fields: object = {}): void => {
+        const error = "error" in fields ? `: ${textOf(fields.error)}` : "";
+        world.note(`${level} ${message}${error}`);
+      };
+    return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  }
+
+  /** Every verb is a step of its process, before it is done and before its answer arrives. */
+  #through(real: JobStore, process: Process): JobStore {
+    return new Proxy(real, {
+      get: (target, verb) => {
+        const member: unknown = Reflect.get(target, verb, target);
+        if (typeof member !== "function" || typeof verb !== "string") return member;
+        const call = (args: readonly unknown[]): any => Reflect.apply(member, target, args);
+        if (["watch", "close", "onNotice", "enqueueInside"].includes(verb)) {
+          return (...args: readonly unknown[]) => {
+            this.answers.asking(verb, args);
+            return call(args);
+          };
+        }
+        return async (...args: readonly unknown[]) => {
+          this.answers.asking(verb, args);
+          process.verbs += 1;
+          await process.sleep(this.#delay(), verb);
+          try {
+            const answer: unknown = await call(args);
+            this.answers.heard(process, verb, args, answer);
+            await process.sleep(this.#delay(), `${verb} answers`);
+            return answer;
+          } catch (error) {
+            this.answers.refused(process, verb, args, error);
+            await process.sleep(this.#delay(), `${verb} fails`);
+            throw error;
+          }
+        };
+      },
+    });
+  }
+
+  #delay(): number {
+    const { world, plan } = this.#parts;
+    const chance = world.chance.random();
+    const { untilMs, share } = this.slow;
+    if (world.elapsedMs < untilMs && chance < share) {
+      // When the world heals, no heartbeat may be on its way for seconds more.
+      return Math.min(plan.leaseMs * 1.5 * (chance / share), plan.lengthMs - world.elapsedMs);
+    }
+    if (chance < 0.7) return 0;
+    return chance < 0.95 ? Math.floor((chance - 0.7) * 80) : Math.floor((chance - 0.95) * 6_000);
+  }
+
+  async #handle(process: Process, payload: Payload, ctx: Ctx): Promise<string> {
+    const bench = this.#bench(process, payload, ctx, "");
+    const behaviour = this.#begin(bench);
+    await this.#underKey(bench.doer, () => carryOut(behaviour, bench));
+    return `done ${ctx.lease.fence}`;
+  }
+
+  async #handlePhase(process: Process, payload: Payload, ctx: Ctx, phase: string): Promise<string> {
+    const bench = this.#bench(process, payload, ctx, phase);
+    const run = `${bench.doer.id}.${bench.doer.fence}`;
+    const behaviour = this.#courses.get(run) ?? this.#begin(bench);
+    this.#courses.set(run, behaviour);
+    bench.turns("ok");
+    await this.#underKey(bench.doer, () => carryOutPhase(behaviour, bench));
+    return `${phase} by ${ctx.lease.fence}`;
+  }
+
+  #bench(process: Process, payload: Payload, ctx: Ctx, phase: string): Bench {
+    const { count } = this.#parts;
+    const { deeds } = this;
+    const doer: Doer = { process, id: hexOf(ctx.job.id), fence: ctx.lease.fence };
+    return {
+      doer,
+      deeds,
+      payload,
+      ctx,
+      phase,
+      count,
+      sleep: (ms) => process.sleep(ms, "handler"),
+      kill: () => this.#kill(process),
+      turns: (behaviour) => this.answers.turns(doer, behaviour),
+    };
+  }
+
+  /** A run begins. Answers how it goes. */
+  #begin({ doer, payload }: Bench): Behaviour {
+    const { world, count } = this.#parts;
+    const { id, fence, process } = doer;
+    const earlier = this.answers.starts.get(id)?.length ?? 0;
+    const planned = payload.runs[Math.min(earlier, payload.runs.length - 1)] ?? "ok";
+    const isHealed = world.elapsedMs >= this.healedAtMs;
+    const behaviour = isHealed && ENDLESS.has(planned) ? "ok" : planned;
+    const hasStopped = [...this.members.values()].some((member) => {
+      return member.process === process && member.hasStopped;
+    });
+    this.answers.began({ id, fence, hasStopped }, behaviour, payload);
+    world.note(`handler ${payload.token} ${behaviour} fence ${fence}`);
+    count(`handler: ${behaviour}`);
+    return behaviour;
+  }
+
+  /** Nobody else works under the key of a job meanwhile. */
+  async #underKey(doer: Doer, work: () => Promise<void>): Promise<void> {
+    const key = this.deeds.standing(doer)?.job.concurrency ?? null;
+    const leave = key === null ? () => {} : this.deeds.enter(key, doer, "job");
+    try {
+      await work();
+    } finally {
+      leave();
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** What is done with pipelines, keys and jobs that wait for others. */
+import type { EnqueueOptions, JobRef } from "../../../src/api/enqueue.ts";
+import type { Draw } from "./draw.ts";
+import type { Member } from "../fleet/fleet.ts";
+import { EXCLUSIVE_NAMES, pipelines } from "../fleet/pipelines.ts";
+import type { Operation as Kind } from "./plan.ts";
+import { contractOf, payloadOf, uuid } from "./requests.ts";
+import { finalState } from "../checks/snapshot.ts";
+import { someJob, type Operation, type Stage } from "./action-context.ts";
+
+const PARENTS_MAX = 3;
+const DEDUP_KEYS = 4;
+const LINES_MAX = 50;
+
+export const FLOW_OPERATIONS: Readonly<Partial<Record<Kind, Operation>>> = {
+  enqueuePipeline: ({ plan }, { client }, draw) => {
+    const contract = draw.one(pipelines) ?? pipelines[0];
+    const key = draw.upTo(4) === 0 ? { concurrencyKey: nameOf(draw) } : {};
+    return client.enqueue(contract, payloadOf(plan, draw), {
+      ...key,
+      maxAttempts: 1 + draw.upTo(4),
+    });
+  },
+  enqueueKeyed: ({ plan }, { client }, draw) =>
+    client.enqueueMany(
+      Array.from({ length: 1 + draw.upTo(Math.min(plan.crowd, 8)) }, () => {
+        const options = { concurrencyKey: nameOf(draw), priority: 49 + draw.upTo(3) };
+        return contractOf(draw).of(payloadOf(plan, draw), options);
+      }),
+    ),
+  enqueueFlow: (stage, member, draw) => enqueueFlow(stage, member, draw),
+  enqueueAfter: (stage, { client }, draw) =>
+    client.enqueue(contractOf(draw), payloadOf(stage.plan, draw), {
+      ...dependence(draw),
+      after: someParents(stage, draw),
+    }),
+  follow: (stage, member, draw) => follow(stage, member, draw),
+};
+
+function nameOf(draw: Draw): string {
+  return draw.one(EXCLUSIVE_NAMES) ?? EXCLUSIVE_NAMES[0];
+}
+
+/** Some that wait for one, one that waits for these, and one more in a row. */
+async function enqueueFlow({ plan }: Stage, { client }: Member, draw: Draw): Promise<void> {
+  const request = (options: EnqueueOptions) => contractOf(draw).of(payloadOf(plan, draw), options);
+  const first = await client.enqueue(contractOf(draw), payloadOf(plan, draw));
+  const [left, right] = await client.enqueueMany([
+    request({ after: [first], ...dependence(draw) }),
+    request({ after: [first], ...dependence(draw) }),
+  ]);
+  if (left === undefined || right === undefined) throw new Error("two jobs were asked for");
+  const both = await client.enqueue(contractOf(draw), payloadOf(plan, draw), {
+    after: [first, left, right],
+    ...dependence(draw),
+  });
+  await client.enqueue(contractOf(draw), payloadOf(plan, draw), {
+    after: [both],
+    ...dependence(draw),
+  });
+}
+
+/** How a dependant is asked for, besides the jobs that it waits for. */
+function dependence(draw: Draw): EnqueueOptions {
+  const key = `d${draw.upTo(DEDUP_KEYS)}`;
+  const onConflict = draw.one(["skip", "replace", "extend"] as const) ?? "skip";
+  return {
+    onFailed: draw.one(["cancel", "run"] as const) ?? "cancel",
+    ...(draw.upTo(3) === 0 ? { dedupKey: { key, onConflict } } : {}),
+    ...(draw.upTo(4) === 0 ? { delay: 500 + draw.upTo(3_000) } : {}),
+    ...(draw.upTo(4) === 0 ? { concurrencyKey: nameOf(draw) } : {}),
+  };
+}
+
+/** Mostly jobs that are not over; some that are, and now and then one that is gone. */
+export function someParents(stage: Stage, draw: Draw): readonly JobRef<unknown>[] {
+  const { committed } = stage.watch;
+  const here = [...committed.jobs.values()];
+  const open = here.filter(({ key }) => finalState(committed, key) === null);
+  const gone = [...stage.watch.pruned];
+  const ids = new Set<string>();
+  for (let left = 1 + draw.upTo(PARENTS_MAX); left > 0; left -= 1) {
+    const isGone = draw.upTo(12) === 0 && gone.length > 0;
+    const job = draw.one(draw.upTo(3) > 0 && open.length > 0 ? open : here);
+    const id = isGone ? draw.one(gone) : job?.id;
+    if (id !== undefined) ids.add(id);
+  }
+  if (ids.size === 0) throw new Error("there is no job to run after yet");
+  return [...ids].map((id) => ({ id: uuid(id), type: "any" }));
+}
+
+/** Somebody watches a job, and asks who has a name. */
+async function follow(stage: Stage, { client }: Member, draw: Draw): Promise<void> {
+  const id = someJob(stage, draw);
+  const { store } = client.parts;
+  await client.jobs.progress(id);
+  await client.jobs.units(id);
+  await client.jobs.logs(id, { limit: LINES_MAX });
+  await client.jobs.holders(String(draw.upTo(3)));
+  await store.occupant("default", nameOf(draw));
+}

@@ -1,0 +1,181 @@
+/**
+ * What happens in one simulation, drawn from its seed beforehand: which operations and faults, when
+ * and with which numbers. A plan is a plain value, so that a failing one can be made smaller.
+ *
+ * Swarm: each seed allows only some of the actions and gives each of them a weight of its own, so
+ * that rare mixtures come up that an even mixture would never show.
+ */
+import { seededDice } from "../../support/seeded-dice.ts";
+import { RETENTIONS, type RetentionKind } from "../fleet/retention.ts";
+
+const OPERATIONS = [
+  "enqueue",
+  "enqueueDelayed",
+  "enqueueUrgent",
+  "enqueueIdempotent",
+  "enqueueDedup",
+  "enqueueMany",
+  "enqueueInside",
+  "enqueueTwice",
+  "enqueuePipeline",
+  "enqueueKeyed",
+  "enqueueFlow",
+  "enqueueAfter",
+  "cancel",
+  "retry",
+  "fail",
+  "release",
+  "pause",
+  "resume",
+  "prune",
+  "reprocess",
+  "discard",
+  "wait",
+  "quiet",
+  "stopWorker",
+  "stats",
+  "look",
+  "explain",
+  "follow",
+] as const;
+
+const FAULTS = [
+  "crash",
+  "freeze",
+  "jump",
+  "skew",
+  "commitFails",
+  "commitLost",
+  "diskDown",
+  "busy",
+  "slow",
+  "powerLoss",
+] as const;
+
+/** How a run of a handler goes. */
+export const BEHAVIOURS = [
+  "ok",
+  "slow",
+  "throw",
+  "transient",
+  "fatal",
+  "hang",
+  "deaf",
+  "snooze",
+  "kill",
+  "child",
+  "talk",
+  "step",
+  "units",
+  "family",
+] as const;
+
+export type Operation = (typeof OPERATIONS)[number];
+export type Fault = (typeof FAULTS)[number];
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+export interface Action {
+  readonly atMs: number;
+  readonly kind: Operation | Fault;
+  /** Chance, drawn beforehand, each in [0, 1), and short, so that a plan can be written down. */
+  readonly dice: readonly number[];
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly leaseMs: number;
+  readonly workers: number;
+  readonly slots: number;
+  /** Most jobs in a buffer. */
+  readonly batch: number;
+  readonly graceMs: number;
+  /** Most jobs that are enqueued together. */
+  readonly crowd: number;
+  /** Most that a handler takes its time, unless it is stuck. */
+  readonly runMs: number;
+  /** How often a process looks for changes of others; null when every such wake-up is lost. */
+  readonly lookMs: number | null;
+  readonly behaviours: readonly Behaviour[];
+  readonly retention: RetentionKind;
+  readonly lengthMs: number;
+  readonly actions: readonly Action[];
+}
+
+const ACTIONS_DEFAULT = 40;
+const DICE_PER_ACTION = 12;
+const BURST_MS = 400;
+
+export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
+  const source = seededDice(seed * 31 + 17);
+  const random = (): number => source.random();
+  const pick = <Value>(values: readonly Value[]): Value =>
+    values[Math.floor(random() * values.length)]!;
+  const lengthMs = pick([2_000, 4_000, 8_000, 20_000]);
+  const weights = [
+    ...weighted(OPERATIONS, 0.5, random),
+    ...weighted(FAULTS, 0.5, random).map(
+      ([kind, weight]) => [kind, weight * pick([0.5, 1])] as const,
+    ),
+    // Without jobs there is nothing to see, and without anybody who ends them little.
+    ["enqueue", 0.5] as const,
+    ["enqueueMany", 0.5] as const,
+    ["enqueuePipeline", 0.3] as const,
+    ["enqueueFlow", 0.1] as const,
+    ["cancel", 0.2] as const,
+    ["stopWorker", 0.1] as const,
+  ];
+  const burst = pick([0, 0.3, 0.6]);
+  const actions: Action[] = [];
+  while (actions.length < steps) {
+    const kind = choose(weights, random());
+    const dice = Array.from(
+      { length: DICE_PER_ACTION },
+      () => Math.floor(random() * 1_000) / 1_000,
+    );
+    const last = actions.at(-1);
+    // Troubles come together: soon after the last action, and at the same process.
+    if (last !== undefined && random() < burst) {
+      const atMs = Math.min(lengthMs - 1, last.atMs + Math.floor(random() * BURST_MS));
+      actions.push({ atMs, kind, dice: [last.dice[0] ?? 0, ...dice.slice(1)] });
+    } else actions.push({ atMs: Math.floor(random() * lengthMs), kind, dice });
+  }
+  return {
+    seed,
+    leaseMs: pick([1_500, 3_000, 6_000]),
+    workers: pick([1, 2, 2, 3]),
+    slots: pick([1, 2, 3, 6]),
+    batch: pick([2, 5, 100]),
+    graceMs: pick([0, 300, 2_000]),
+    crowd: pick([3, 10, 30]),
+    runMs: pick([20, 300, 9_000]),
+    lookMs: pick([100, 500, null]),
+    behaviours: behavioursOf(random, pick([0, 0.2, 0.5])),
+    retention: pick(RETENTIONS),
+    lengthMs,
+    actions: actions.toSorted((left, right) => left.atMs - right.atMs),
+  };
+}
+
+/** Those that go well weigh as much as the troubles together, so that there is a flow at all. */
+function behavioursOf(random: () => number, share: number): readonly Behaviour[] {
+  const troubles = BEHAVIOURS.filter((kind) => kind !== "ok" && random() < share);
+  return [...troubles, ...Array.from({ length: troubles.length + 1 }, () => "ok" as const)];
+}
+
+function weighted<Kind>(
+  kinds: readonly Kind[],
+  share: number,
+  random: () => number,
+): (readonly [Kind, number])[] {
+  return kinds.filter(() => random() < share).map((kind) => [kind, random() ** 2] as const);
+}
+
+function choose<Kind>(weights: readonly (readonly [Kind, number])[], chance: number): Kind {
+  const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = chance * total;
+  for (const [kind, weight] of weights) {
+    left -= weight;
+    if (left < 0) return kind;
+  }
+  return weights.at(-1)![0];
+}
