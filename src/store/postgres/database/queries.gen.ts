@@ -11,6 +11,12 @@ export const migrations: readonly { version: number; name: string; sql: string }
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
+  claim: readonly ["worker", "secret", "lanes", "types", "tenants", "buffer", "limit", "mark_lanes", "mark_priorities", "mark_ranks", "mark_keys", "mark_ends", "now"];
+  claimed_by: readonly ["worker", "secret"];
+  find_dead_letter: readonly ["id"];
+  lock_dead_letter: readonly ["id"];
+  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
+  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "id"];
   find_parents: readonly ["ids"];
   insert_ended_parents: readonly ["jobs"];
   needs_in_use: readonly [];
@@ -23,12 +29,6 @@ export interface QueryParameters {
   let_go_on: readonly ["now", "jobs"];
   delete_ended: readonly ["keys", "strays"];
   awaited_jobs: readonly ["id", "limit"];
-  claim: readonly ["worker", "secret", "lanes", "types", "tenants", "buffer", "limit", "mark_lanes", "mark_priorities", "mark_ranks", "mark_keys", "mark_ends", "now"];
-  claimed_by: readonly ["worker", "secret"];
-  find_dead_letter: readonly ["id"];
-  lock_dead_letter: readonly ["id"];
-  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "now", "notes", "successor", "id"];
   enqueue_alike: readonly ["ids", "payloads", "type", "tenant", "lane", "category", "priority", "due_at", "delay_ms", "max_attempts", "timeout_ms", "payload_version", "correlation", "parent", "concurrency", "webhook", "tags", "created_by", "flags", "now", "word", "channel"];
   enqueue: readonly ["kinds", "ids", "payloads", "kind_of", "now"];
   insert_jobs: readonly ["now", "needs", "jobs", "asked"];
@@ -61,8 +61,6 @@ export interface QueryParameters {
   barriers_in_use: readonly [];
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
-  home: readonly [];
-  enqueue_at_home: readonly ["home", "kinds", "ids", "payloads", "kind_of", "now"];
   job_by_id: readonly ["id"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
@@ -112,6 +110,12 @@ export interface QueryParameters {
   start_runs: readonly ["now", "number", "secret", "keys"];
   narrow_lease: readonly ["number", "keys"];
   delete_leases: readonly ["numbers"];
+  occupy_slots: readonly ["n", "names", "key"];
+  names_of_run: readonly ["key", "n", "names"];
+  vacate_slots: readonly ["names"];
+  free_dead_slots: readonly ["limit"];
+  release_keys: readonly ["limit"];
+  occupant_of_name: readonly ["tenant", "name"];
   put_logs: readonly ["relaxed", "lines"];
   trim_logs: readonly ["keys", "lines_max", "chars_max"];
   log_after: readonly ["id", "after", "limit"];
@@ -119,19 +123,6 @@ export interface QueryParameters {
   intern_names: readonly ["wanted"];
   find_names: readonly ["wanted"];
   names_by_id: readonly ["ids"];
-  forget_notes: readonly ["runs"];
-  put_progress: readonly ["now", "relaxed", "told"];
-  put_units: readonly ["now", "moves"];
-  crowded_phases: readonly ["phases", "max"];
-  insert_phases: readonly ["now", "phases"];
-  take_over: readonly ["keys"];
-  phases_of_job: readonly ["key"];
-  ended_units: readonly ["key"];
-  memory_of_job: readonly ["key"];
-  progress_of_job: readonly ["id"];
-  unit_counts: readonly ["key"];
-  units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
-  holders_of_unit: readonly ["unit", "limit"];
   save_part: readonly [];
   undo_part: readonly [];
   keep_part: readonly [];
@@ -151,6 +142,19 @@ export interface QueryParameters {
   prune_idempotency: readonly ["since", "now", "limit"];
   prune_dead_letters: readonly ["now", "age", "limit"];
   prune_events: readonly ["limit", "now", "age"];
+  forget_notes: readonly ["runs"];
+  put_progress: readonly ["now", "relaxed", "told"];
+  put_units: readonly ["now", "moves"];
+  crowded_phases: readonly ["phases", "max"];
+  insert_phases: readonly ["now", "phases"];
+  take_over: readonly ["keys"];
+  phases_of_job: readonly ["key"];
+  ended_units: readonly ["key"];
+  memory_of_job: readonly ["key"];
+  progress_of_job: readonly ["id"];
+  unit_counts: readonly ["key"];
+  units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
+  holders_of_unit: readonly ["unit", "limit"];
   settle_done: readonly ["leases", "secrets", "places", "keys", "ns", "tries", "crashes", "states", "results", "now"];
   insert_attempts: readonly ["now", "ends"];
   end_runs: readonly ["over", "jobs"];
@@ -159,12 +163,8 @@ export interface QueryParameters {
   delete_cancel_requests: readonly ["keys"];
   specs_of: readonly ["keys"];
   insert_dead_letters: readonly ["letters"];
-  occupy_slots: readonly ["n", "names", "key"];
-  names_of_run: readonly ["key", "n", "names"];
-  vacate_slots: readonly ["names"];
-  free_dead_slots: readonly ["limit"];
-  release_keys: readonly ["limit"];
-  occupant_of_name: readonly ["tenant", "name"];
+  home: readonly [];
+  enqueue_at_home: readonly ["home", "kinds", "ids", "payloads", "kind_of", "now"];
   join_worker: readonly ["id", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "lease_ms", "now"];
   renew_worker: readonly ["now", "lease_ms", "id"];
   lock_worker: readonly ["id"];
@@ -183,6 +183,30 @@ export const queries: {
     readonly parameters: QueryParameters[Name];
   };
 } = {
+  claim: {
+    text: "SELECT *\nFROM millrace.claim_batch(\n    $1::uuid, $2, $3::integer[], $4::integer[], $5::integer[],\n    $6::boolean, $7::integer, $8::integer[], $9::integer[],\n    $10::bigint[], $11::bigint[], $12::integer[], $13::timestamptz\n)",
+    parameters: ["worker","secret","lanes","types","tenants","buffer","limit","mark_lanes","mark_priorities","mark_ranks","mark_keys","mark_ends","now"],
+  },
+  claimed_by: {
+    text: "WITH run AS MATERIALIZED (\n    SELECT lease.number, run.turn, run.key, run.n, run.rank,\n           coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks)\n        WITH ORDINALITY AS run (key, n, rank, turn)\n    LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1\n    WHERE lease.worker = $1::uuid\n      AND lease.secret = $2\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n      )\n)\nSELECT false AS lost, number AS key, NULL::uuid AS id, NULL::bigint AS created_at,\n       NULL::text AS kind,\n       json_build_array(\n           array_agg(key ORDER BY turn), array_agg(rank ORDER BY turn), array_agg(n ORDER BY turn),\n           array_agg(tries ORDER BY turn), array_agg(crashes ORDER BY turn)\n       ) AS payload,\n       NULL::text AS payload_version, NULL::text AS correlation, NULL::uuid AS parent,\n       NULL::text AS concurrency, NULL::json AS tags\nFROM run\nGROUP BY number\nUNION ALL\nSELECT false, job.key, job.id, millrace.ms_of(job.created_at),\n       concat_ws(\n           ' ', job.type, job.tenant, job.lane, job.priority, job.max_attempts, job.flags,\n           job.timeout_ms\n       ),\n       job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags\nFROM run\nJOIN millrace.job AS job ON job.key = run.key\nORDER BY id NULLS FIRST",
+    parameters: ["worker","secret"],
+  },
+  find_dead_letter: {
+    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
+    parameters: ["id"],
+  },
+  lock_dead_letter: {
+    text: "SELECT id\nFROM millrace.dead_letter\nWHERE id = $1::uuid\nFOR UPDATE",
+    parameters: ["id"],
+  },
+  list_dead_letters: {
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    parameters: ["before_at","before_id","status","type","tenant","limit"],
+  },
+  review_dead_letter: {
+    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid\nWHERE id = $6::uuid\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","now","notes","successor","id"],
+  },
   find_parents: {
     text: "SELECT key, id\nFROM millrace.job\nWHERE id = ANY ($1::uuid[])",
     parameters: ["ids"],
@@ -230,30 +254,6 @@ export const queries: {
   awaited_jobs: {
     text: "SELECT parent.id\nFROM millrace.job AS job\nJOIN millrace.need AS need ON need.job = job.key\nJOIN millrace.job AS parent ON parent.key = need.needs\nWHERE job.id = $1::uuid\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS over\n      WHERE over.key = need.needs AND over.state IS NOT NULL\n  )\nORDER BY need.needs\nLIMIT $2::integer",
     parameters: ["id","limit"],
-  },
-  claim: {
-    text: "SELECT *\nFROM millrace.claim_batch(\n    $1::uuid, $2, $3::integer[], $4::integer[], $5::integer[],\n    $6::boolean, $7::integer, $8::integer[], $9::integer[],\n    $10::bigint[], $11::bigint[], $12::integer[], $13::timestamptz\n)",
-    parameters: ["worker","secret","lanes","types","tenants","buffer","limit","mark_lanes","mark_priorities","mark_ranks","mark_keys","mark_ends","now"],
-  },
-  claimed_by: {
-    text: "WITH run AS MATERIALIZED (\n    SELECT lease.number, run.turn, run.key, run.n, run.rank,\n           coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks)\n        WITH ORDINALITY AS run (key, n, rank, turn)\n    LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1\n    WHERE lease.worker = $1::uuid\n      AND lease.secret = $2\n      AND NOT EXISTS (\n          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n      )\n)\nSELECT false AS lost, number AS key, NULL::uuid AS id, NULL::bigint AS created_at,\n       NULL::text AS kind,\n       json_build_array(\n           array_agg(key ORDER BY turn), array_agg(rank ORDER BY turn), array_agg(n ORDER BY turn),\n           array_agg(tries ORDER BY turn), array_agg(crashes ORDER BY turn)\n       ) AS payload,\n       NULL::text AS payload_version, NULL::text AS correlation, NULL::uuid AS parent,\n       NULL::text AS concurrency, NULL::json AS tags\nFROM run\nGROUP BY number\nUNION ALL\nSELECT false, job.key, job.id, millrace.ms_of(job.created_at),\n       concat_ws(\n           ' ', job.type, job.tenant, job.lane, job.priority, job.max_attempts, job.flags,\n           job.timeout_ms\n       ),\n       job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags\nFROM run\nJOIN millrace.job AS job ON job.key = run.key\nORDER BY id NULLS FIRST",
-    parameters: ["worker","secret"],
-  },
-  find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,\n       millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec\nFROM millrace.dead_letter\nWHERE id = $1::uuid",
-    parameters: ["id"],
-  },
-  lock_dead_letter: {
-    text: "SELECT id\nFROM millrace.dead_letter\nWHERE id = $1::uuid\nFOR UPDATE",
-    parameters: ["id"],
-  },
-  list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,\n       millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace.dead_letter\n    WHERE (died_at, id) < (millrace.at_ms($1::bigint), $2::uuid)\n      AND ($3::smallint IS NULL OR status = $3::smallint)\n      AND ($4::integer IS NULL OR type = $4::integer)\n      AND ($5::integer IS NULL OR tenant = $5::integer)\n    ORDER BY died_at DESC, id DESC\n    LIMIT $6::integer\n) AS page\nJOIN millrace.dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
-    parameters: ["before_at","before_id","status","type","tenant","limit"],
-  },
-  review_dead_letter: {
-    text: "UPDATE millrace.dead_letter\nSET status      = $1::smallint,\n    reviewed_by = $2::text,\n    reviewed_at = millrace.clock_at($3::timestamptz),\n    notes       = $4::text,\n    successor   = $5::uuid\nWHERE id = $6::uuid\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","now","notes","successor","id"],
   },
   enqueue_alike: {
     text: "SELECT millrace.enqueue_alike(\n    $1::uuid[], $2::text[], $3::integer, $4::integer, $5::integer,\n    $6::integer, $7::integer, $8::bigint, $9::bigint,\n    $10::integer, $11::bigint, $12::text, $13::text,\n    $14::uuid, $15::text, $16::text, $17::json, $18::text,\n    $19::smallint, $20::timestamptz\n) AS later, CASE WHEN $21::text IS NOT NULL THEN pg_notify($22::text, $21::text) END",
@@ -382,14 +382,6 @@ export const queries: {
   release_jobs: {
     text: "WITH RECURSIVE gate (id) AS (\n    SELECT min(gate)\n    FROM millrace.blocked\n    WHERE gate > 0\n    UNION ALL\n    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)\n    FROM gate\n    WHERE gate.id IS NOT NULL\n),\nopen AS MATERIALIZED (\n    SELECT gate.id\n    FROM gate\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace.gate AS closed\n        WHERE closed.name = gate.id\n          AND (closed.until IS NULL OR closed.until > millrace.clock_at($1::timestamptz))\n    )\n),\nfree AS MATERIALIZED (\n    SELECT front.key\n    FROM open\n    CROSS JOIN LATERAL (\n        SELECT blocked.key\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = open.id\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT $2::integer\n        FOR UPDATE SKIP LOCKED\n    ) AS front\n    LIMIT $2::integer\n),\ntaken AS (\n    DELETE FROM millrace.blocked AS blocked\n    USING free\n    WHERE blocked.key = free.key\n    RETURNING blocked.*\n),\nforgotten AS (\n    DELETE FROM millrace.gate\n    WHERE until <= millrace.clock_at($1::timestamptz)\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\nFROM taken",
     parameters: ["now","limit"],
-  },
-  home: {
-    text: "SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home",
-    parameters: [],
-  },
-  enqueue_at_home: {
-    text: "SELECT CASE WHEN (pg_control_system()).system_identifier || ' ' || current_database() = $1::text\n            THEN coalesce(\n                millrace.enqueue_batch(\n                    $2::json, $3::uuid[], $4::text[], $5::integer[],\n                    $6::timestamptz\n                ), '{}'\n            ) END AS later",
-    parameters: ["home","kinds","ids","payloads","kind_of","now"],
   },
   job_by_id: {
     text: "SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE WHEN job.state = 3 THEN (\n           SELECT millrace.ms_of(lease.starts[array_position(lease.keys, job.key)])\n           FROM millrace.lease AS lease\n           WHERE job.key BETWEEN lease.low AND lease.high\n             AND lease.keys @> ARRAY[job.key]\n           ORDER BY lease.number DESC\n           LIMIT 1\n       ) ELSE job.last_started_at END AS started_at\nFROM millrace.job_record AS job\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE job.id = $1::uuid",
@@ -587,6 +579,30 @@ export const queries: {
     text: "DELETE FROM millrace.lease\nWHERE number = ANY ($1::bigint[])",
     parameters: ["numbers"],
   },
+  occupy_slots: {
+    text: "INSERT INTO millrace.slot (job, n, tenant, name)\nSELECT job.key, $1::integer, job.tenant, wanted.name\nFROM millrace.job AS job\nCROSS JOIN unnest($2::text[]) AS wanted (name)\nWHERE job.key = $3::bigint\nORDER BY wanted.name COLLATE \"C\"\nON CONFLICT (tenant, name) DO NOTHING",
+    parameters: ["n","names","key"],
+  },
+  names_of_run: {
+    text: "SELECT name\nFROM millrace.slot\nWHERE job = $1::bigint\n  AND n = $2::integer\n  AND name = ANY ($3::text[])",
+    parameters: ["key","n","names"],
+  },
+  vacate_slots: {
+    text: "WITH own AS MATERIALIZED (\n    SELECT slot.tenant, slot.name\n    FROM json_to_recordset($1::json) AS given (key bigint, n integer, name text)\n    JOIN millrace.job AS job ON job.key = given.key\n    JOIN millrace.slot AS slot ON slot.tenant = job.tenant AND slot.name = given.name\n    WHERE slot.job = given.key\n      AND slot.n = given.n\n      AND slot.name IS DISTINCT FROM job.concurrency\n    ORDER BY slot.tenant, slot.name\n    FOR UPDATE OF slot\n)\nSELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done\nFROM own",
+    parameters: ["names"],
+  },
+  free_dead_slots: {
+    text: "WITH dead AS MATERIALIZED (\n    SELECT slot.tenant, slot.name\n    FROM millrace.slot AS slot\n    WHERE (\n        SELECT over.n FROM millrace.attempt AS over WHERE over.key = slot.job AND over.n = slot.n\n    ) IS NOT NULL\n       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = slot.job) IS NULL\n       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = slot.job) IS NOT NULL\n       OR (\n           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = slot.job\n       ) IS NOT NULL\n       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = slot.job) IS NOT NULL\n    ORDER BY slot.tenant, slot.name\n    LIMIT $1::integer\n    FOR UPDATE OF slot SKIP LOCKED\n)\nSELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done\nFROM dead",
+    parameters: ["limit"],
+  },
+  release_keys: {
+    text: "WITH RECURSIVE hop (tenant, name) AS (\n    (\n        SELECT tenant, concurrency\n        FROM millrace.blocked\n        WHERE gate = -1\n        ORDER BY tenant, concurrency\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.tenant, next.concurrency\n    FROM hop\n    CROSS JOIN LATERAL (\n        SELECT blocked.tenant, blocked.concurrency\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -1\n          AND (blocked.tenant, blocked.concurrency) > (hop.tenant, hop.name)\n        ORDER BY blocked.tenant, blocked.concurrency\n        LIMIT 1\n    ) AS next\n),\nopen AS MATERIALIZED (\n    SELECT hop.tenant, hop.name\n    FROM hop\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace.slot AS slot\n        WHERE slot.tenant = hop.tenant AND slot.name = hop.name\n    )\n    LIMIT $1::integer\n),\nfree AS MATERIALIZED (\n    SELECT first.key\n    FROM open\n    CROSS JOIN LATERAL (\n        SELECT blocked.key\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -1\n          AND blocked.tenant = open.tenant\n          AND blocked.concurrency = open.name\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT 1\n        FOR UPDATE SKIP LOCKED\n    ) AS first\n),\ntaken AS (\n    DELETE FROM millrace.blocked AS blocked\n    USING free\n    WHERE blocked.key = free.key\n    RETURNING blocked.*\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\nFROM taken",
+    parameters: ["limit"],
+  },
+  occupant_of_name: {
+    text: "SELECT job.id\nFROM millrace.slot AS slot\nJOIN millrace.job AS job ON job.key = slot.job\nWHERE slot.tenant = $1::integer\n  AND slot.name = $2::text",
+    parameters: ["tenant","name"],
+  },
   put_logs: {
     text: "WITH said AS MATERIALIZED (\n    SELECT line.*,\n           CASE WHEN $1::boolean\n                THEN set_config('synchronous_commit', 'off', true) END AS setting\n    FROM json_to_recordset($2::json) AS line (\n        key bigint, n integer, turn integer, at bigint, level smallint, message text, fields text\n    )\n)\nINSERT INTO millrace.log (key, line, n, at, level, message, fields)\nSELECT said.key, last.line + said.turn, said.n, millrace.at_ms(said.at), said.level,\n       said.message, said.fields::json\nFROM said\nJOIN (\n    SELECT named.key, coalesce(max(log.line), 0) AS line\n    FROM (SELECT DISTINCT key FROM said) AS named\n    LEFT JOIN millrace.log AS log ON log.key = named.key\n    GROUP BY named.key\n) AS last ON last.key = said.key\nORDER BY said.key, said.turn",
     parameters: ["relaxed","lines"],
@@ -614,58 +630,6 @@ export const queries: {
   names_by_id: {
     text: "SELECT id, kind, text\nFROM millrace.name\nWHERE id = ANY ($1::integer[])",
     parameters: ["ids"],
-  },
-  forget_notes: {
-    text: "WITH anew AS MATERIALIZED (\n    SELECT run.key, run.n\n    FROM json_to_recordset($1::json) AS run (key bigint, n integer)\n),\nuntold AS (\n    DELETE FROM millrace.run AS old\n    USING anew\n    WHERE old.key = anew.key AND old.n <= anew.n\n),\nundone AS (\n    DELETE FROM millrace.phase AS old\n    USING anew\n    WHERE old.key = anew.key AND old.n <= anew.n\n)\nDELETE FROM millrace.unit AS old\nUSING anew\nWHERE old.key = anew.key AND old.n <= anew.n",
-    parameters: ["runs"],
-  },
-  put_progress: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at,\n           CASE WHEN $2::boolean\n                THEN set_config('synchronous_commit', 'off', true) END AS setting\n)\nINSERT INTO millrace.run AS old (key, at, n, percent, overall, phase, phases, data)\nSELECT told.key, moment.at, told.n, told.percent, told.overall, told.phase, told.phases,\n       told.data::json\nFROM moment\nCROSS JOIN json_to_recordset($3::json) AS told (\n    key bigint, n integer, percent double precision, overall double precision, phase text,\n    phases json, data text\n)\nORDER BY told.key\nON CONFLICT (key) DO UPDATE\nSET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excluded.overall,\n    phase = excluded.phase, phases = excluded.phases, data = excluded.data\nWHERE old.n <= excluded.n",
-    parameters: ["now","relaxed","told"],
-  },
-  put_units: {
-    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nmoved AS (\n    INSERT INTO millrace.unit AS old (key, at, n, state, phase, unit, result, error)\n    SELECT move.key, moment.at, move.n, move.state, move.phase, move.unit, move.result::json,\n           move.error::json\n    FROM moment\n    CROSS JOIN json_to_recordset($2::json) AS move (\n        key bigint, n integer, state smallint, phase text, unit text, result text, error text\n    )\n    ORDER BY move.key, move.phase COLLATE \"C\", move.unit COLLATE \"C\"\n    ON CONFLICT (key, phase, unit) DO UPDATE\n    SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,\n        error = excluded.error\n    WHERE old.n <= excluded.n\n    RETURNING old.key, old.phase, old.xmax = 0 AS fresh\n)\nSELECT DISTINCT key, phase\nFROM moved\nWHERE fresh",
-    parameters: ["now","moves"],
-  },
-  crowded_phases: {
-    text: "SELECT named.key, named.phase\nFROM json_to_recordset($1::json) AS named (key bigint, phase text)\nWHERE (\n    SELECT count(*)\n    FROM (\n        SELECT 1\n        FROM millrace.unit AS unit\n        WHERE unit.key = named.key AND unit.phase = named.phase\n        LIMIT $2::integer + 1\n    ) AS few\n) > $2::integer",
-    parameters: ["phases","max"],
-  },
-  insert_phases: {
-    text: "INSERT INTO millrace.phase (key, at, n, name, result)\nSELECT done.key, moment.at, done.n, done.name, done.result::json\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN json_to_recordset($2::json) AS done (\n    key bigint, n integer, name text, result text\n)\nORDER BY done.key, done.name COLLATE \"C\"\nON CONFLICT (key, name) DO NOTHING\nRETURNING key, name",
-    parameters: ["now","phases"],
-  },
-  take_over: {
-    text: "WITH heir AS MATERIALIZED (\n    SELECT job.key, old.key AS source\n    FROM millrace.job AS job\n    JOIN millrace.job AS old ON old.id = job.retry_of\n    WHERE job.key = ANY ($1::bigint[])\n      AND old.payload::text IS NOT DISTINCT FROM job.payload::text\n),\nfailed AS MATERIALIZED (\n    SELECT DISTINCT heir.key, unit.phase AS name\n    FROM heir\n    JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 3\n),\nlater AS MATERIALIZED (\n    SELECT DISTINCT heir.key, step.name\n    FROM heir\n    JOIN failed ON failed.key = heir.key\n    JOIN millrace.run AS run ON run.key = heir.source\n    CROSS JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS step (name, turn)\n    JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS first (name, turn)\n        ON first.name = failed.name AND first.turn < step.turn\n),\nphases AS (\n    INSERT INTO millrace.phase (key, at, n, name, result)\n    SELECT heir.key, phase.at, 0, phase.name, phase.result\n    FROM heir\n    JOIN millrace.phase AS phase ON phase.key = heir.source\n    WHERE (heir.key, phase.name) NOT IN (SELECT key, name FROM failed)\n      AND (heir.key, phase.name) NOT IN (SELECT key, name FROM later)\n)\nINSERT INTO millrace.unit (key, at, n, state, phase, unit, result)\nSELECT heir.key, unit.at, 0, unit.state, unit.phase, unit.unit, unit.result\nFROM heir\nJOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2",
-    parameters: ["keys"],
-  },
-  phases_of_job: {
-    text: "SELECT name, result\nFROM millrace.phase\nWHERE key = $1::bigint\nORDER BY at, n, name COLLATE \"C\"",
-    parameters: ["key"],
-  },
-  ended_units: {
-    text: "SELECT phase, unit, state, result, error\nFROM millrace.unit\nWHERE key = $1::bigint\n  AND state > 1\n  AND phase NOT IN (SELECT name FROM millrace.phase WHERE key = $1::bigint)\nORDER BY phase, unit",
-    parameters: ["key"],
-  },
-  memory_of_job: {
-    text: "SELECT (\n           SELECT json_object_agg(phase, failed)::text\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace.unit AS unit\n               JOIN millrace.phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = $1::bigint AND unit.state = 3\n               GROUP BY unit.phase\n           ) AS broken\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (\n                   SELECT tries\n                   FROM millrace.attempt\n                   WHERE key = $1::bigint AND n = newest.n - 1\n               ),\n               0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace.phase WHERE key = $1::bigint\n        UNION ALL\n        SELECT n FROM millrace.unit WHERE key = $1::bigint\n    ) AS left_behind\n) AS newest",
-    parameters: ["key"],
-  },
-  progress_of_job: {
-    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,\n       millrace.ms_of(run.at) AS at,\n       (\n           SELECT attempt.outcome\n           FROM millrace.attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace.job AS job\nLEFT JOIN millrace.run AS run ON run.key = job.key\nWHERE job.id = $1::uuid",
-    parameters: ["id"],
-  },
-  unit_counts: {
-    text: "SELECT phase,\n       count(*) FILTER (WHERE state = 1) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM millrace.unit\nWHERE key = $1::bigint\nGROUP BY phase\nORDER BY phase",
-    parameters: ["key"],
-  },
-  units_of_job: {
-    text: "SELECT phase, unit, state, result, error, n, millrace.ms_of(at) AS at\nFROM millrace.unit\nWHERE key = (SELECT key FROM millrace.job WHERE id = $1::uuid)\n  AND (phase, unit) > ($2::text, $3::text)\n  AND ($4::text IS NULL OR phase = $4::text)\n  AND ($5::smallint IS NULL OR state = $5::smallint)\nORDER BY phase, unit\nLIMIT $6::integer",
-    parameters: ["id","after_phase","after_unit","phase","state","limit"],
-  },
-  holders_of_unit: {
-    text: "SELECT job.id, unit.phase, unit.unit, millrace.ms_of(unit.at) AS at\nFROM millrace.unit AS unit\nJOIN millrace.job AS job ON job.key = unit.key\nWHERE unit.unit = $1::text\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT $2::integer",
-    parameters: ["unit","limit"],
   },
   save_part: {
     text: "SAVEPOINT part",
@@ -743,6 +707,58 @@ export const queries: {
     text: "WITH oldest AS MATERIALIZED (\n    SELECT position, at\n    FROM millrace.event\n    ORDER BY position\n    LIMIT $1::integer\n)\nDELETE FROM millrace.event\nWHERE position = ANY (ARRAY(\n    SELECT position\n    FROM oldest\n    WHERE at <= millrace.clock_at($2::timestamptz) - $3::bigint * interval '1 millisecond'\n))",
     parameters: ["limit","now","age"],
   },
+  forget_notes: {
+    text: "WITH anew AS MATERIALIZED (\n    SELECT run.key, run.n\n    FROM json_to_recordset($1::json) AS run (key bigint, n integer)\n),\nuntold AS (\n    DELETE FROM millrace.run AS old\n    USING anew\n    WHERE old.key = anew.key AND old.n <= anew.n\n),\nundone AS (\n    DELETE FROM millrace.phase AS old\n    USING anew\n    WHERE old.key = anew.key AND old.n <= anew.n\n)\nDELETE FROM millrace.unit AS old\nUSING anew\nWHERE old.key = anew.key AND old.n <= anew.n",
+    parameters: ["runs"],
+  },
+  put_progress: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at,\n           CASE WHEN $2::boolean\n                THEN set_config('synchronous_commit', 'off', true) END AS setting\n)\nINSERT INTO millrace.run AS old (key, at, n, percent, overall, phase, phases, data)\nSELECT told.key, moment.at, told.n, told.percent, told.overall, told.phase, told.phases,\n       told.data::json\nFROM moment\nCROSS JOIN json_to_recordset($3::json) AS told (\n    key bigint, n integer, percent double precision, overall double precision, phase text,\n    phases json, data text\n)\nORDER BY told.key\nON CONFLICT (key) DO UPDATE\nSET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excluded.overall,\n    phase = excluded.phase, phases = excluded.phases, data = excluded.data\nWHERE old.n <= excluded.n",
+    parameters: ["now","relaxed","told"],
+  },
+  put_units: {
+    text: "WITH moment AS MATERIALIZED (\n    SELECT millrace.clock_at($1::timestamptz) AS at\n),\nmoved AS (\n    INSERT INTO millrace.unit AS old (key, at, n, state, phase, unit, result, error)\n    SELECT move.key, moment.at, move.n, move.state, move.phase, move.unit, move.result::json,\n           move.error::json\n    FROM moment\n    CROSS JOIN json_to_recordset($2::json) AS move (\n        key bigint, n integer, state smallint, phase text, unit text, result text, error text\n    )\n    ORDER BY move.key, move.phase COLLATE \"C\", move.unit COLLATE \"C\"\n    ON CONFLICT (key, phase, unit) DO UPDATE\n    SET at = excluded.at, n = excluded.n, state = excluded.state, result = excluded.result,\n        error = excluded.error\n    WHERE old.n <= excluded.n\n    RETURNING old.key, old.phase, old.xmax = 0 AS fresh\n)\nSELECT DISTINCT key, phase\nFROM moved\nWHERE fresh",
+    parameters: ["now","moves"],
+  },
+  crowded_phases: {
+    text: "SELECT named.key, named.phase\nFROM json_to_recordset($1::json) AS named (key bigint, phase text)\nWHERE (\n    SELECT count(*)\n    FROM (\n        SELECT 1\n        FROM millrace.unit AS unit\n        WHERE unit.key = named.key AND unit.phase = named.phase\n        LIMIT $2::integer + 1\n    ) AS few\n) > $2::integer",
+    parameters: ["phases","max"],
+  },
+  insert_phases: {
+    text: "INSERT INTO millrace.phase (key, at, n, name, result)\nSELECT done.key, moment.at, done.n, done.name, done.result::json\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nCROSS JOIN json_to_recordset($2::json) AS done (\n    key bigint, n integer, name text, result text\n)\nORDER BY done.key, done.name COLLATE \"C\"\nON CONFLICT (key, name) DO NOTHING\nRETURNING key, name",
+    parameters: ["now","phases"],
+  },
+  take_over: {
+    text: "WITH heir AS MATERIALIZED (\n    SELECT job.key, old.key AS source\n    FROM millrace.job AS job\n    JOIN millrace.job AS old ON old.id = job.retry_of\n    WHERE job.key = ANY ($1::bigint[])\n      AND old.payload::text IS NOT DISTINCT FROM job.payload::text\n),\nfailed AS MATERIALIZED (\n    SELECT DISTINCT heir.key, unit.phase AS name\n    FROM heir\n    JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 3\n),\nlater AS MATERIALIZED (\n    SELECT DISTINCT heir.key, step.name\n    FROM heir\n    JOIN failed ON failed.key = heir.key\n    JOIN millrace.run AS run ON run.key = heir.source\n    CROSS JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS step (name, turn)\n    JOIN LATERAL json_array_elements_text(run.phases) WITH ORDINALITY AS first (name, turn)\n        ON first.name = failed.name AND first.turn < step.turn\n),\nphases AS (\n    INSERT INTO millrace.phase (key, at, n, name, result)\n    SELECT heir.key, phase.at, 0, phase.name, phase.result\n    FROM heir\n    JOIN millrace.phase AS phase ON phase.key = heir.source\n    WHERE (heir.key, phase.name) NOT IN (SELECT key, name FROM failed)\n      AND (heir.key, phase.name) NOT IN (SELECT key, name FROM later)\n)\nINSERT INTO millrace.unit (key, at, n, state, phase, unit, result)\nSELECT heir.key, unit.at, 0, unit.state, unit.phase, unit.unit, unit.result\nFROM heir\nJOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2",
+    parameters: ["keys"],
+  },
+  phases_of_job: {
+    text: "SELECT name, result\nFROM millrace.phase\nWHERE key = $1::bigint\nORDER BY at, n, name COLLATE \"C\"",
+    parameters: ["key"],
+  },
+  ended_units: {
+    text: "SELECT phase, unit, state, result, error\nFROM millrace.unit\nWHERE key = $1::bigint\n  AND state > 1\n  AND phase NOT IN (SELECT name FROM millrace.phase WHERE key = $1::bigint)\nORDER BY phase, unit",
+    parameters: ["key"],
+  },
+  memory_of_job: {
+    text: "SELECT (\n           SELECT json_object_agg(phase, failed)::text\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace.unit AS unit\n               JOIN millrace.phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = $1::bigint AND unit.state = 3\n               GROUP BY unit.phase\n           ) AS broken\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (\n                   SELECT tries\n                   FROM millrace.attempt\n                   WHERE key = $1::bigint AND n = newest.n - 1\n               ),\n               0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace.phase WHERE key = $1::bigint\n        UNION ALL\n        SELECT n FROM millrace.unit WHERE key = $1::bigint\n    ) AS left_behind\n) AS newest",
+    parameters: ["key"],
+  },
+  progress_of_job: {
+    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,\n       millrace.ms_of(run.at) AS at,\n       (\n           SELECT attempt.outcome\n           FROM millrace.attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace.job AS job\nLEFT JOIN millrace.run AS run ON run.key = job.key\nWHERE job.id = $1::uuid",
+    parameters: ["id"],
+  },
+  unit_counts: {
+    text: "SELECT phase,\n       count(*) FILTER (WHERE state = 1) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM millrace.unit\nWHERE key = $1::bigint\nGROUP BY phase\nORDER BY phase",
+    parameters: ["key"],
+  },
+  units_of_job: {
+    text: "SELECT phase, unit, state, result, error, n, millrace.ms_of(at) AS at\nFROM millrace.unit\nWHERE key = (SELECT key FROM millrace.job WHERE id = $1::uuid)\n  AND (phase, unit) > ($2::text, $3::text)\n  AND ($4::text IS NULL OR phase = $4::text)\n  AND ($5::smallint IS NULL OR state = $5::smallint)\nORDER BY phase, unit\nLIMIT $6::integer",
+    parameters: ["id","after_phase","after_unit","phase","state","limit"],
+  },
+  holders_of_unit: {
+    text: "SELECT job.id, unit.phase, unit.unit, millrace.ms_of(unit.at) AS at\nFROM millrace.unit AS unit\nJOIN millrace.job AS job ON job.key = unit.key\nWHERE unit.unit = $1::text\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT $2::integer",
+    parameters: ["unit","limit"],
+  },
   settle_done: {
     text: "SELECT accepted, freed, awaited\nFROM millrace.settle_done(\n    $1::bigint[], $2::text[], $3::integer[], $4::bigint[], $5::integer[],\n    $6::integer[], $7::integer[], $8::smallint[], $9::text[],\n    $10::timestamptz\n)",
     parameters: ["leases","secrets","places","keys","ns","tries","crashes","states","results","now"],
@@ -775,29 +791,13 @@ export const queries: {
     text: "INSERT INTO millrace.dead_letter AS letter (\n    id, type, tenant, status, error, attempts, died_at, spec\n)\nSELECT job.id, job.type, job.tenant, 1, dead.error::json, dead.attempts,\n       attempt.finished_at, dead.spec::json\nFROM json_to_recordset($1::json) AS dead (\n    key bigint, n integer, error text, attempts integer, spec text\n)\nJOIN millrace.job AS job ON job.key = dead.key\nJOIN millrace.attempt AS attempt ON attempt.key = dead.key AND attempt.n = dead.n\nORDER BY job.id\nON CONFLICT (id) DO UPDATE\nSET type = excluded.type, tenant = excluded.tenant, status = 1, error = excluded.error,\n    attempts = excluded.attempts, died_at = excluded.died_at, reviewed_by = NULL,\n    reviewed_at = NULL, notes = NULL, successor = NULL, spec = excluded.spec",
     parameters: ["letters"],
   },
-  occupy_slots: {
-    text: "INSERT INTO millrace.slot (job, n, tenant, name)\nSELECT job.key, $1::integer, job.tenant, wanted.name\nFROM millrace.job AS job\nCROSS JOIN unnest($2::text[]) AS wanted (name)\nWHERE job.key = $3::bigint\nORDER BY wanted.name COLLATE \"C\"\nON CONFLICT (tenant, name) DO NOTHING",
-    parameters: ["n","names","key"],
+  home: {
+    text: "SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home",
+    parameters: [],
   },
-  names_of_run: {
-    text: "SELECT name\nFROM millrace.slot\nWHERE job = $1::bigint\n  AND n = $2::integer\n  AND name = ANY ($3::text[])",
-    parameters: ["key","n","names"],
-  },
-  vacate_slots: {
-    text: "WITH own AS MATERIALIZED (\n    SELECT slot.tenant, slot.name\n    FROM json_to_recordset($1::json) AS given (key bigint, n integer, name text)\n    JOIN millrace.job AS job ON job.key = given.key\n    JOIN millrace.slot AS slot ON slot.tenant = job.tenant AND slot.name = given.name\n    WHERE slot.job = given.key\n      AND slot.n = given.n\n      AND slot.name IS DISTINCT FROM job.concurrency\n    ORDER BY slot.tenant, slot.name\n    FOR UPDATE OF slot\n)\nSELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done\nFROM own",
-    parameters: ["names"],
-  },
-  free_dead_slots: {
-    text: "WITH dead AS MATERIALIZED (\n    SELECT slot.tenant, slot.name\n    FROM millrace.slot AS slot\n    WHERE (\n        SELECT over.n FROM millrace.attempt AS over WHERE over.key = slot.job AND over.n = slot.n\n    ) IS NOT NULL\n       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = slot.job) IS NULL\n       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = slot.job) IS NOT NULL\n       OR (\n           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = slot.job\n       ) IS NOT NULL\n       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = slot.job) IS NOT NULL\n    ORDER BY slot.tenant, slot.name\n    LIMIT $1::integer\n    FOR UPDATE OF slot SKIP LOCKED\n)\nSELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done\nFROM dead",
-    parameters: ["limit"],
-  },
-  release_keys: {
-    text: "WITH RECURSIVE hop (tenant, name) AS (\n    (\n        SELECT tenant, concurrency\n        FROM millrace.blocked\n        WHERE gate = -1\n        ORDER BY tenant, concurrency\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.tenant, next.concurrency\n    FROM hop\n    CROSS JOIN LATERAL (\n        SELECT blocked.tenant, blocked.concurrency\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -1\n          AND (blocked.tenant, blocked.concurrency) > (hop.tenant, hop.name)\n        ORDER BY blocked.tenant, blocked.concurrency\n        LIMIT 1\n    ) AS next\n),\nopen AS MATERIALIZED (\n    SELECT hop.tenant, hop.name\n    FROM hop\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace.slot AS slot\n        WHERE slot.tenant = hop.tenant AND slot.name = hop.name\n    )\n    LIMIT $1::integer\n),\nfree AS MATERIALIZED (\n    SELECT first.key\n    FROM open\n    CROSS JOIN LATERAL (\n        SELECT blocked.key\n        FROM millrace.blocked AS blocked\n        WHERE blocked.gate = -1\n          AND blocked.tenant = open.tenant\n          AND blocked.concurrency = open.name\n        ORDER BY blocked.priority, blocked.rank, blocked.key\n        LIMIT 1\n        FOR UPDATE SKIP LOCKED\n    ) AS first\n),\ntaken AS (\n    DELETE FROM millrace.blocked AS blocked\n    USING free\n    WHERE blocked.key = free.key\n    RETURNING blocked.*\n)\nINSERT INTO millrace.ready (\n    key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\n)\nSELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency\nFROM taken",
-    parameters: ["limit"],
-  },
-  occupant_of_name: {
-    text: "SELECT job.id\nFROM millrace.slot AS slot\nJOIN millrace.job AS job ON job.key = slot.job\nWHERE slot.tenant = $1::integer\n  AND slot.name = $2::text",
-    parameters: ["tenant","name"],
+  enqueue_at_home: {
+    text: "SELECT CASE WHEN (pg_control_system()).system_identifier || ' ' || current_database() = $1::text\n            THEN coalesce(\n                millrace.enqueue_batch(\n                    $2::json, $3::uuid[], $4::text[], $5::integer[],\n                    $6::timestamptz\n                ), '{}'\n            ) END AS later",
+    parameters: ["home","kinds","ids","payloads","kind_of","now"],
   },
   join_worker: {
     text: "INSERT INTO millrace.worker AS known (\n    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet\n)\nSELECT $1::uuid, $2, $3::bigint, $4, $5::integer, $6::json, $7::json,\n       $8::integer, $9, moment.at,\n       moment.at + $10::bigint * interval '1 millisecond', 0, false\nFROM (SELECT millrace.clock_at($11::timestamptz) AS at) AS moment\nON CONFLICT (id) DO UPDATE SET until = excluded.until, beats = known.beats + 1",

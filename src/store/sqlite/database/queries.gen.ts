@@ -8,6 +8,20 @@ export const migrations: readonly { version: number; name: string; sql: string }
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
+  worker_may_claim: readonly ["worker", "now"];
+  claim_candidates: readonly ["lane", "types", "tenants", "buffer", "now", "names", "first", "limit"];
+  delete_ready: readonly ["keys"];
+  ready_lanes: readonly [];
+  payload_sizes: readonly ["keys"];
+  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at"];
+  claimed_jobs: readonly ["keys"];
+  insert_mark: readonly ["value"];
+  all_leases: readonly [];
+  delete_workers: readonly [];
+  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
+  find_dead_letter: readonly ["id"];
+  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
+  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "id"];
   find_key: readonly ["id"];
   insert_need: readonly ["job", "needs", "tolerant"];
   set_rank_of_dependant: readonly ["rank", "key"];
@@ -22,17 +36,6 @@ export interface QueryParameters {
   take_dependant: readonly ["key"];
   needs_after: readonly ["job", "needs", "limit"];
   awaited_jobs: readonly ["id", "limit"];
-  worker_may_claim: readonly ["worker", "now"];
-  claim_candidates: readonly ["lane", "types", "tenants", "buffer", "now", "names", "first", "limit"];
-  delete_ready: readonly ["keys"];
-  ready_lanes: readonly [];
-  payload_sizes: readonly ["keys"];
-  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at"];
-  claimed_jobs: readonly ["keys"];
-  insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
-  find_dead_letter: readonly ["id"];
-  list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
-  review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "id"];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
   insert_tag: readonly ["name", "value", "key"];
   insert_ready: readonly ["lane", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries", "crashes"];
@@ -114,34 +117,26 @@ export interface QueryParameters {
   delete_lease: readonly ["number"];
   last_runs: readonly ["keys"];
   job_facts: readonly ["keys"];
+  insert_slot: readonly ["tenant", "name", "job", "n"];
+  occupy_slot: readonly ["name", "n", "key"];
+  names_of_run: readonly ["key", "n", "names"];
+  vacate_slots: readonly ["key", "n", "names"];
+  delete_slots: readonly ["keys"];
+  next_of_key: readonly ["tenant", "name"];
+  any_slot: readonly [];
+  jobs_of_taken_keys: readonly ["lane", "depth", "limit"];
+  slots_after: readonly ["tenant", "name", "limit"];
+  delete_slot: readonly ["tenant", "name"];
+  jobs_of_free_keys: readonly ["limit"];
+  occupant_of_name: readonly ["tenant", "name"];
   last_line: readonly ["key"];
   insert_log: readonly ["key", "line", "n", "at", "level", "message", "fields"];
   trim_log: readonly ["key", "lines_max", "chars_max"];
   log_after: readonly ["id", "after", "limit"];
   newest_log: readonly ["id", "limit"];
-  insert_mark: readonly ["value"];
-  all_leases: readonly [];
-  delete_workers: readonly [];
   find_name: readonly ["kind", "text"];
   insert_name: readonly ["kind", "text"];
   name_by_id: readonly ["id"];
-  forget_run: readonly ["key"];
-  forget_phases: readonly ["key"];
-  forget_units: readonly ["key"];
-  put_progress: readonly ["key", "n", "phase", "phases", "percent", "overall", "data", "at"];
-  move_unit: readonly ["n", "state", "result", "error", "at", "key", "phase", "unit"];
-  insert_unit: readonly ["key", "phase", "unit", "n", "state", "result", "error", "at"];
-  count_units: readonly ["key", "phase", "max"];
-  insert_phase: readonly ["key", "name", "n", "result", "at"];
-  take_over_phases: readonly ["key"];
-  take_over_units: readonly ["key"];
-  phases_of_job: readonly ["key"];
-  ended_units: readonly ["key"];
-  memory_of_job: readonly ["key"];
-  progress_of_job: readonly ["id"];
-  unit_counts: readonly ["key"];
-  units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
-  holders_of_unit: readonly ["unit", "limit"];
   save_part: readonly [];
   undo_part: readonly [];
   keep_part: readonly [];
@@ -172,20 +167,25 @@ export interface QueryParameters {
   delete_expired_idempotency: readonly ["now", "limit"];
   delete_dead_letters: readonly ["before", "limit"];
   delete_events: readonly ["before", "limit"];
+  forget_run: readonly ["key"];
+  forget_phases: readonly ["key"];
+  forget_units: readonly ["key"];
+  put_progress: readonly ["key", "n", "phase", "phases", "percent", "overall", "data", "at"];
+  move_unit: readonly ["n", "state", "result", "error", "at", "key", "phase", "unit"];
+  insert_unit: readonly ["key", "phase", "unit", "n", "state", "result", "error", "at"];
+  count_units: readonly ["key", "phase", "max"];
+  insert_phase: readonly ["key", "name", "n", "result", "at"];
+  take_over_phases: readonly ["key"];
+  take_over_units: readonly ["key"];
+  phases_of_job: readonly ["key"];
+  ended_units: readonly ["key"];
+  memory_of_job: readonly ["key"];
+  progress_of_job: readonly ["id"];
+  unit_counts: readonly ["key"];
+  units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
+  holders_of_unit: readonly ["unit", "limit"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
-  insert_slot: readonly ["tenant", "name", "job", "n"];
-  occupy_slot: readonly ["name", "n", "key"];
-  names_of_run: readonly ["key", "n", "names"];
-  vacate_slots: readonly ["key", "n", "names"];
-  delete_slots: readonly ["keys"];
-  next_of_key: readonly ["tenant", "name"];
-  any_slot: readonly [];
-  jobs_of_taken_keys: readonly ["lane", "depth", "limit"];
-  slots_after: readonly ["tenant", "name", "limit"];
-  delete_slot: readonly ["tenant", "name"];
-  jobs_of_free_keys: readonly ["limit"];
-  occupant_of_name: readonly ["tenant", "name"];
   join_worker: readonly ["id", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until"];
   renew_worker: readonly ["until", "id"];
   expire_worker: readonly ["now", "id"];
@@ -203,6 +203,62 @@ export const queries: {
     readonly parameters: QueryParameters[Name];
   };
 } = {
+  worker_may_claim: {
+    text: "SELECT quiet\nFROM millrace_worker\nWHERE id = ?1\n  AND until > ?2\n  AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')",
+    parameters: ["worker","now"],
+  },
+  claim_candidates: {
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND (?2 IS NULL OR type IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND (?4 = 0 OR (crashes = 0 AND concurrency IS NULL))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_slot AS slot\n              WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?6))\n              OR key IN (SELECT value FROM json_each(?7))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?8",
+    parameters: ["lane","types","tenants","buffer","now","names","first","limit"],
+  },
+  delete_ready: {
+    text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  ready_lanes: {
+    text: "WITH RECURSIVE hop (lane) AS (\n    SELECT min(lane) FROM millrace_ready\n    UNION ALL\n    SELECT (SELECT min(ready.lane) FROM millrace_ready AS ready WHERE ready.lane > hop.lane)\n    FROM hop\n    WHERE hop.lane IS NOT NULL\n)\nSELECT lane FROM hop WHERE lane IS NOT NULL",
+    parameters: [],
+  },
+  payload_sizes: {
+    text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nCROSS JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",
+    parameters: ["keys"],
+  },
+  insert_lease: {
+    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at"],
+  },
+  claimed_jobs: {
+    text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
+    parameters: ["keys"],
+  },
+  insert_mark: {
+    text: "INSERT INTO millrace_meta (name, value)\nVALUES ('moved_to', ?1)",
+    parameters: ["value"],
+  },
+  all_leases: {
+    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nORDER BY number",
+    parameters: [],
+  },
+  delete_workers: {
+    text: "DELETE FROM millrace_worker",
+    parameters: [],
+  },
+  insert_dead_letter: {
+    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7",
+    parameters: ["id","type","tenant","error","attempts","died_at","spec"],
+  },
+  find_dead_letter: {
+    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec\nFROM millrace_dead_letter\nWHERE id = ?1",
+    parameters: ["id"],
+  },
+  list_dead_letters: {
+    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
+    parameters: ["before_at","before_id","status","type","tenant","limit"],
+  },
+  review_dead_letter: {
+    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5\nWHERE id = ?6\n  AND status IN (1, 2)",
+    parameters: ["status","reviewed_by","reviewed_at","notes","successor","id"],
+  },
   find_key: {
     text: "SELECT key\nFROM millrace_job\nWHERE id = ?1",
     parameters: ["id"],
@@ -258,50 +314,6 @@ export const queries: {
   awaited_jobs: {
     text: "SELECT parent.id\nFROM millrace_job AS job\nCROSS JOIN millrace_need AS need ON need.job = job.key\nCROSS JOIN millrace_job AS parent ON parent.key = need.needs\nWHERE job.id = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = need.needs AND ended.state IS NOT NULL\n  )\nORDER BY need.needs\nLIMIT ?2",
     parameters: ["id","limit"],
-  },
-  worker_may_claim: {
-    text: "SELECT quiet\nFROM millrace_worker\nWHERE id = ?1\n  AND until > ?2\n  AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')",
-    parameters: ["worker","now"],
-  },
-  claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND (?2 IS NULL OR type IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND (?4 = 0 OR (crashes = 0 AND concurrency IS NULL))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_slot AS slot\n              WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?6))\n              OR key IN (SELECT value FROM json_each(?7))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?8",
-    parameters: ["lane","types","tenants","buffer","now","names","first","limit"],
-  },
-  delete_ready: {
-    text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
-    parameters: ["keys"],
-  },
-  ready_lanes: {
-    text: "WITH RECURSIVE hop (lane) AS (\n    SELECT min(lane) FROM millrace_ready\n    UNION ALL\n    SELECT (SELECT min(ready.lane) FROM millrace_ready AS ready WHERE ready.lane > hop.lane)\n    FROM hop\n    WHERE hop.lane IS NOT NULL\n)\nSELECT lane FROM hop WHERE lane IS NOT NULL",
-    parameters: [],
-  },
-  payload_sizes: {
-    text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nCROSS JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",
-    parameters: ["keys"],
-  },
-  insert_lease: {
-    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at"],
-  },
-  claimed_jobs: {
-    text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
-    parameters: ["keys"],
-  },
-  insert_dead_letter: {
-    text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7",
-    parameters: ["id","type","tenant","error","attempts","died_at","spec"],
-  },
-  find_dead_letter: {
-    text: "SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,\n       successor, spec\nFROM millrace_dead_letter\nWHERE id = ?1",
-    parameters: ["id"],
-  },
-  list_dead_letters: {
-    text: "SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,\n       letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,\n       letter.spec\nFROM (\n    SELECT id\n    FROM millrace_dead_letter\n    WHERE (died_at, id) < (?1, ?2)\n      AND (?3 IS NULL OR status = ?3)\n      AND (?4 IS NULL OR type = ?4)\n      AND (?5 IS NULL OR tenant = ?5)\n    ORDER BY died_at DESC, id DESC\n    LIMIT ?6\n) AS page\nJOIN millrace_dead_letter AS letter ON letter.id = page.id\nORDER BY letter.died_at DESC, letter.id DESC",
-    parameters: ["before_at","before_id","status","type","tenant","limit"],
-  },
-  review_dead_letter: {
-    text: "UPDATE millrace_dead_letter\nSET status      = ?1,\n    reviewed_by = ?2,\n    reviewed_at = ?3,\n    notes       = ?4,\n    successor   = ?5\nWHERE id = ?6\n  AND status IN (1, 2)",
-    parameters: ["status","reviewed_by","reviewed_at","notes","successor","id"],
   },
   insert_job: {
     text: "INSERT INTO millrace_job (\n    id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,\n    payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook, tags,\n    created_by, created_at, flags\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16, ?17,\n    ?18, ?19, ?20, ?21, ?22\n)\nON CONFLICT (id) DO NOTHING",
@@ -627,6 +639,54 @@ export const queries: {
     text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
     parameters: ["keys"],
   },
+  insert_slot: {
+    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nVALUES (?1, ?2, ?3, ?4)",
+    parameters: ["tenant","name","job","n"],
+  },
+  occupy_slot: {
+    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO NOTHING",
+    parameters: ["name","n","key"],
+  },
+  names_of_run: {
+    text: "SELECT slot.name\nFROM millrace_slot AS slot\nWHERE slot.job = ?1\n  AND slot.n = ?2\n  AND slot.name IN (SELECT value FROM json_each(?3))",
+    parameters: ["key","n","names"],
+  },
+  vacate_slots: {
+    text: "DELETE FROM millrace_slot\nWHERE job = ?1\n  AND n = ?2\n  AND name IN (SELECT value FROM json_each(?3))\n  AND name IS NOT (SELECT job.concurrency FROM millrace_job AS job WHERE job.key = ?1)\nRETURNING tenant, name",
+    parameters: ["key","n","names"],
+  },
+  delete_slots: {
+    text: "DELETE FROM millrace_slot\nWHERE job IN (SELECT value FROM json_each(?1))\nRETURNING tenant, name",
+    parameters: ["keys"],
+  },
+  next_of_key: {
+    text: "SELECT key\nFROM millrace_blocked\nWHERE gate = -1\n  AND tenant = ?1\n  AND concurrency = ?2\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["tenant","name"],
+  },
+  any_slot: {
+    text: "SELECT 1 AS yes\nFROM millrace_slot\nLIMIT 1",
+    parameters: [],
+  },
+  jobs_of_taken_keys: {
+    text: "SELECT front.key\nFROM (\n    SELECT key, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nCROSS JOIN millrace_slot AS slot ON slot.tenant = front.tenant AND slot.name = front.concurrency\nLIMIT ?3",
+    parameters: ["lane","depth","limit"],
+  },
+  slots_after: {
+    text: "SELECT slot.tenant, slot.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = slot.job AND ended.n = slot.n\n       )\n       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = slot.job) AS is_dead\nFROM millrace_slot AS slot\nWHERE (slot.tenant, slot.name) > (?1, ?2)\nORDER BY slot.tenant, slot.name\nLIMIT ?3",
+    parameters: ["tenant","name","limit"],
+  },
+  delete_slot: {
+    text: "DELETE FROM millrace_slot\nWHERE tenant = ?1\n  AND name = ?2",
+    parameters: ["tenant","name"],
+  },
+  jobs_of_free_keys: {
+    text: "WITH RECURSIVE hop (tenant, name, key) AS (\n    SELECT tenant, concurrency, key\n    FROM millrace_blocked\n    WHERE key = (\n        SELECT first.key\n        FROM millrace_blocked AS first INDEXED BY millrace_blocked_key\n        WHERE first.gate = -1\n        ORDER BY first.tenant, first.concurrency, first.priority, first.rank, first.key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT place.tenant, place.concurrency, place.key\n    FROM hop\n    JOIN millrace_blocked AS place ON place.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant = hop.tenant AND next.concurrency > hop.name\n            ORDER BY next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant > hop.tenant\n            ORDER BY next.tenant, next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n)\nSELECT hop.key\nFROM hop\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_slot AS slot WHERE slot.tenant = hop.tenant AND slot.name = hop.name\n)\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  occupant_of_name: {
+    text: "SELECT job.id\nFROM millrace_slot AS slot\nJOIN millrace_job AS job ON job.key = slot.job\nWHERE slot.tenant = ?1\n  AND slot.name = ?2",
+    parameters: ["tenant","name"],
+  },
   last_line: {
     text: "SELECT coalesce(max(line), 0) AS line\nFROM millrace_log\nWHERE key = ?1",
     parameters: ["key"],
@@ -647,18 +707,6 @@ export const queries: {
     text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\nORDER BY line DESC\nLIMIT ?2",
     parameters: ["id","limit"],
   },
-  insert_mark: {
-    text: "INSERT INTO millrace_meta (name, value)\nVALUES ('moved_to', ?1)",
-    parameters: ["value"],
-  },
-  all_leases: {
-    text: "SELECT number, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nORDER BY number",
-    parameters: [],
-  },
-  delete_workers: {
-    text: "DELETE FROM millrace_worker",
-    parameters: [],
-  },
   find_name: {
     text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\n  AND text = ?2",
     parameters: ["kind","text"],
@@ -670,74 +718,6 @@ export const queries: {
   name_by_id: {
     text: "SELECT kind, text\nFROM millrace_name\nWHERE id = ?1",
     parameters: ["id"],
-  },
-  forget_run: {
-    text: "DELETE FROM millrace_run\nWHERE key = ?1",
-    parameters: ["key"],
-  },
-  forget_phases: {
-    text: "DELETE FROM millrace_phase\nWHERE key = ?1",
-    parameters: ["key"],
-  },
-  forget_units: {
-    text: "DELETE FROM millrace_unit\nWHERE key = ?1",
-    parameters: ["key"],
-  },
-  put_progress: {
-    text: "INSERT INTO millrace_run (key, n, phase, phases, percent, overall, data, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)\nON CONFLICT (key) DO UPDATE\nSET n = ?2, phase = ?3, phases = ?4, percent = ?5, overall = ?6, data = ?7,\n    at = ?8",
-    parameters: ["key","n","phase","phases","percent","overall","data","at"],
-  },
-  move_unit: {
-    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5\nWHERE key = ?6\n  AND phase = ?7\n  AND unit = ?8",
-    parameters: ["n","state","result","error","at","key","phase","unit"],
-  },
-  insert_unit: {
-    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    parameters: ["key","phase","unit","n","state","result","error","at"],
-  },
-  count_units: {
-    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_unit WHERE key = ?1 AND phase = ?2 LIMIT ?3)",
-    parameters: ["key","phase","max"],
-  },
-  insert_phase: {
-    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (key, name) DO NOTHING",
-    parameters: ["key","name","n","result","at"],
-  },
-  take_over_phases: {
-    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nSELECT job.key, phase.name, 0, phase.result, phase.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_phase AS phase ON phase.key = old.key\nWHERE job.key = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM (\n          SELECT DISTINCT unit.phase AS name\n          FROM millrace_unit AS unit\n          WHERE unit.key = old.key AND unit.state = 3\n      ) AS failed\n      WHERE failed.name = phase.name\n         OR EXISTS (\n             SELECT 1\n             FROM millrace_run AS run\n             JOIN json_each(run.phases) AS first ON first.value = failed.name\n             JOIN json_each(run.phases) AS later ON later.value = phase.name\n             WHERE run.key = old.key AND first.key < later.key\n         )\n  )",
-    parameters: ["key"],
-  },
-  take_over_units: {
-    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)\nSELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_unit AS unit ON unit.key = old.key\nWHERE job.key = ?1\n  AND unit.state = 2",
-    parameters: ["key"],
-  },
-  phases_of_job: {
-    text: "SELECT name, result\nFROM millrace_phase\nWHERE key = ?1\nORDER BY at, n, name",
-    parameters: ["key"],
-  },
-  ended_units: {
-    text: "SELECT phase, unit, state, result, error\nFROM millrace_unit\nWHERE key = ?1\n  AND state > 1\n  AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = ?1)\nORDER BY phase, unit",
-    parameters: ["key"],
-  },
-  memory_of_job: {
-    text: "SELECT (\n           SELECT json_group_object(phase, failed)\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace_unit AS unit\n               JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = ?1 AND unit.state = 3\n               GROUP BY unit.phase\n           )\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (SELECT tries FROM millrace_attempt WHERE key = ?1 AND n = newest.n - 1), 0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace_phase WHERE key = ?1\n        UNION ALL\n        SELECT n FROM millrace_unit WHERE key = ?1\n    )\n) AS newest",
-    parameters: ["key"],
-  },
-  progress_of_job: {
-    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nWHERE job.id = ?1",
-    parameters: ["id"],
-  },
-  unit_counts: {
-    text: "SELECT phase,\n       count(*) FILTER (WHERE state = 1) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM millrace_unit\nWHERE key = ?1\nGROUP BY phase\nORDER BY phase",
-    parameters: ["key"],
-  },
-  units_of_job: {
-    text: "SELECT phase, unit, state, result, error, n, at\nFROM millrace_unit\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\n  AND (phase, unit) > (?2, ?3)\n  AND (?4 IS NULL OR phase = ?4)\n  AND (?5 IS NULL OR state = ?5)\nORDER BY phase, unit\nLIMIT ?6",
-    parameters: ["id","after_phase","after_unit","phase","state","limit"],
-  },
-  holders_of_unit: {
-    text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",
-    parameters: ["unit","limit"],
   },
   save_part: {
     text: "SAVEPOINT part",
@@ -859,6 +839,74 @@ export const queries: {
     text: "DELETE FROM millrace_event\nWHERE position IN (\n    SELECT position FROM millrace_event WHERE at <= ?1 ORDER BY at LIMIT ?2\n)",
     parameters: ["before","limit"],
   },
+  forget_run: {
+    text: "DELETE FROM millrace_run\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  forget_phases: {
+    text: "DELETE FROM millrace_phase\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  forget_units: {
+    text: "DELETE FROM millrace_unit\nWHERE key = ?1",
+    parameters: ["key"],
+  },
+  put_progress: {
+    text: "INSERT INTO millrace_run (key, n, phase, phases, percent, overall, data, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)\nON CONFLICT (key) DO UPDATE\nSET n = ?2, phase = ?3, phases = ?4, percent = ?5, overall = ?6, data = ?7,\n    at = ?8",
+    parameters: ["key","n","phase","phases","percent","overall","data","at"],
+  },
+  move_unit: {
+    text: "UPDATE millrace_unit\nSET n = ?1, state = ?2, result = ?3, error = ?4, at = ?5\nWHERE key = ?6\n  AND phase = ?7\n  AND unit = ?8",
+    parameters: ["n","state","result","error","at","key","phase","unit"],
+  },
+  insert_unit: {
+    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, error, at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    parameters: ["key","phase","unit","n","state","result","error","at"],
+  },
+  count_units: {
+    text: "SELECT count(*) AS count\nFROM (SELECT 1 FROM millrace_unit WHERE key = ?1 AND phase = ?2 LIMIT ?3)",
+    parameters: ["key","phase","max"],
+  },
+  insert_phase: {
+    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (key, name) DO NOTHING",
+    parameters: ["key","name","n","result","at"],
+  },
+  take_over_phases: {
+    text: "INSERT INTO millrace_phase (key, name, n, result, at)\nSELECT job.key, phase.name, 0, phase.result, phase.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_phase AS phase ON phase.key = old.key\nWHERE job.key = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM (\n          SELECT DISTINCT unit.phase AS name\n          FROM millrace_unit AS unit\n          WHERE unit.key = old.key AND unit.state = 3\n      ) AS failed\n      WHERE failed.name = phase.name\n         OR EXISTS (\n             SELECT 1\n             FROM millrace_run AS run\n             JOIN json_each(run.phases) AS first ON first.value = failed.name\n             JOIN json_each(run.phases) AS later ON later.value = phase.name\n             WHERE run.key = old.key AND first.key < later.key\n         )\n  )",
+    parameters: ["key"],
+  },
+  take_over_units: {
+    text: "INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)\nSELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at\nFROM millrace_job AS job\nJOIN millrace_job AS old ON old.id = job.retry_of AND old.payload IS job.payload\nJOIN millrace_unit AS unit ON unit.key = old.key\nWHERE job.key = ?1\n  AND unit.state = 2",
+    parameters: ["key"],
+  },
+  phases_of_job: {
+    text: "SELECT name, result\nFROM millrace_phase\nWHERE key = ?1\nORDER BY at, n, name",
+    parameters: ["key"],
+  },
+  ended_units: {
+    text: "SELECT phase, unit, state, result, error\nFROM millrace_unit\nWHERE key = ?1\n  AND state > 1\n  AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = ?1)\nORDER BY phase, unit",
+    parameters: ["key"],
+  },
+  memory_of_job: {
+    text: "SELECT (\n           SELECT json_group_object(phase, failed)\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace_unit AS unit\n               JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = ?1 AND unit.state = 3\n               GROUP BY unit.phase\n           )\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (SELECT tries FROM millrace_attempt WHERE key = ?1 AND n = newest.n - 1), 0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace_phase WHERE key = ?1\n        UNION ALL\n        SELECT n FROM millrace_unit WHERE key = ?1\n    )\n) AS newest",
+    parameters: ["key"],
+  },
+  progress_of_job: {
+    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nWHERE job.id = ?1",
+    parameters: ["id"],
+  },
+  unit_counts: {
+    text: "SELECT phase,\n       count(*) FILTER (WHERE state = 1) AS running,\n       count(*) FILTER (WHERE state = 2) AS completed,\n       count(*) FILTER (WHERE state = 3) AS failed\nFROM millrace_unit\nWHERE key = ?1\nGROUP BY phase\nORDER BY phase",
+    parameters: ["key"],
+  },
+  units_of_job: {
+    text: "SELECT phase, unit, state, result, error, n, at\nFROM millrace_unit\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\n  AND (phase, unit) > (?2, ?3)\n  AND (?4 IS NULL OR phase = ?4)\n  AND (?5 IS NULL OR state = ?5)\nORDER BY phase, unit\nLIMIT ?6",
+    parameters: ["id","after_phase","after_unit","phase","state","limit"],
+  },
+  holders_of_unit: {
+    text: "SELECT job.id, unit.phase, unit.unit, unit.at\nFROM millrace_unit AS unit\nJOIN millrace_job AS job ON job.key = unit.key\nWHERE unit.unit = ?1\n  AND unit.state = 1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = unit.key AND ended.n = unit.n\n  )\nORDER BY unit.at, unit.key, unit.phase\nLIMIT ?2",
+    parameters: ["unit","limit"],
+  },
   insert_attempt: {
     text: "INSERT INTO millrace_attempt (\n    key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,\n    error_class, error, result, reason, next_run_at\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16\n)",
     parameters: ["key","n","tries","crashes","worker","fence","claimed_at","started_at","finished_at","outcome","state","error_class","error","result","reason","next_run_at"],
@@ -866,54 +914,6 @@ export const queries: {
   waiting_fields: {
     text: "SELECT lane, priority, type, tenant, concurrency\nFROM millrace_job\nWHERE key = ?1",
     parameters: ["key"],
-  },
-  insert_slot: {
-    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nVALUES (?1, ?2, ?3, ?4)",
-    parameters: ["tenant","name","job","n"],
-  },
-  occupy_slot: {
-    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO NOTHING",
-    parameters: ["name","n","key"],
-  },
-  names_of_run: {
-    text: "SELECT slot.name\nFROM millrace_slot AS slot\nWHERE slot.job = ?1\n  AND slot.n = ?2\n  AND slot.name IN (SELECT value FROM json_each(?3))",
-    parameters: ["key","n","names"],
-  },
-  vacate_slots: {
-    text: "DELETE FROM millrace_slot\nWHERE job = ?1\n  AND n = ?2\n  AND name IN (SELECT value FROM json_each(?3))\n  AND name IS NOT (SELECT job.concurrency FROM millrace_job AS job WHERE job.key = ?1)\nRETURNING tenant, name",
-    parameters: ["key","n","names"],
-  },
-  delete_slots: {
-    text: "DELETE FROM millrace_slot\nWHERE job IN (SELECT value FROM json_each(?1))\nRETURNING tenant, name",
-    parameters: ["keys"],
-  },
-  next_of_key: {
-    text: "SELECT key\nFROM millrace_blocked\nWHERE gate = -1\n  AND tenant = ?1\n  AND concurrency = ?2\nORDER BY priority, rank, key\nLIMIT 1",
-    parameters: ["tenant","name"],
-  },
-  any_slot: {
-    text: "SELECT 1 AS yes\nFROM millrace_slot\nLIMIT 1",
-    parameters: [],
-  },
-  jobs_of_taken_keys: {
-    text: "SELECT front.key\nFROM (\n    SELECT key, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nCROSS JOIN millrace_slot AS slot ON slot.tenant = front.tenant AND slot.name = front.concurrency\nLIMIT ?3",
-    parameters: ["lane","depth","limit"],
-  },
-  slots_after: {
-    text: "SELECT slot.tenant, slot.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = slot.job AND ended.n = slot.n\n       )\n       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = slot.job) AS is_dead\nFROM millrace_slot AS slot\nWHERE (slot.tenant, slot.name) > (?1, ?2)\nORDER BY slot.tenant, slot.name\nLIMIT ?3",
-    parameters: ["tenant","name","limit"],
-  },
-  delete_slot: {
-    text: "DELETE FROM millrace_slot\nWHERE tenant = ?1\n  AND name = ?2",
-    parameters: ["tenant","name"],
-  },
-  jobs_of_free_keys: {
-    text: "WITH RECURSIVE hop (tenant, name, key) AS (\n    SELECT tenant, concurrency, key\n    FROM millrace_blocked\n    WHERE key = (\n        SELECT first.key\n        FROM millrace_blocked AS first INDEXED BY millrace_blocked_key\n        WHERE first.gate = -1\n        ORDER BY first.tenant, first.concurrency, first.priority, first.rank, first.key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT place.tenant, place.concurrency, place.key\n    FROM hop\n    JOIN millrace_blocked AS place ON place.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant = hop.tenant AND next.concurrency > hop.name\n            ORDER BY next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant > hop.tenant\n            ORDER BY next.tenant, next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n)\nSELECT hop.key\nFROM hop\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_slot AS slot WHERE slot.tenant = hop.tenant AND slot.name = hop.name\n)\nLIMIT ?1",
-    parameters: ["limit"],
-  },
-  occupant_of_name: {
-    text: "SELECT job.id\nFROM millrace_slot AS slot\nJOIN millrace_job AS job ON job.key = slot.job\nWHERE slot.tenant = ?1\n  AND slot.name = ?2",
-    parameters: ["tenant","name"],
   },
   join_worker: {
     text: "INSERT INTO millrace_worker (\n    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0\n)\nON CONFLICT (id) DO UPDATE SET until = ?11, beats = beats + 1",
