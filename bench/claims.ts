@@ -49,7 +49,7 @@ async function measured(
   await database.settle();
   const types = inFront === "unknown" ? { types: ["email"] } : {};
   const worker = await joinWorker(store);
-  const request: ClaimRequest = { worker, lanes: "any", limit: BATCH, buffer: false, ...types };
+  const request: ClaimRequest = { worker, lanes: "any", limit: BATCH, prefetch: false, ...types };
   const times: number[] = [];
   for (let made = 0; made < CLAIMS; made += 1) {
     const began = performance.now();

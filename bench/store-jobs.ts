@@ -21,7 +21,7 @@ export async function openStore(url: string): Promise<JobStore> {
 
 export async function joinWorker(store: JobStore): Promise<WorkerId> {
   const worker = newId();
-  await store.join(workerInfo({ id: worker, leaseMs: LEASE_MS }));
+  await store.register(workerInfo({ id: worker, leaseMs: LEASE_MS }));
   return worker;
 }
 

@@ -97,7 +97,7 @@ async function ours(url: string, jobs: number, note: Note): Promise<void> {
 /** Claims and settles everything, the settle of one batch overlapping the claim of the next. */
 async function drain(store: JobStore): Promise<void> {
   const worker = await joinWorker(store);
-  const request = { worker, lanes: "any", limit: BATCH, buffer: false } as const;
+  const request = { worker, lanes: "any", limit: BATCH, prefetch: false } as const;
   let settled: Promise<unknown> = Promise.resolve();
   for (;;) {
     const { lease, jobs } = await store.claim(request);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { shareStore } from "./client/store-registry.ts";
+import { openShared } from "./client/store-registry.ts";
 import { jobqueue, lipas } from "./core/presets.ts";
 import type { Json } from "./core/payload.ts";
 import { MillraceError } from "./core/errors.ts";
@@ -146,7 +146,7 @@ describe("openMillrace", () => {
     const terms = { tenant: "default", preset: jobqueue };
     const asked = { make, wishes: {}, otherwise: terms };
 
-    await expect(shareStore({ ...asked, name: `99.0.0 ${path}` })).rejects.toThrow("made anew");
+    await expect(openShared({ ...asked, name: `99.0.0 ${path}` })).rejects.toThrow("made anew");
 
     expect(sharedNames()).toEqual([name]);
     expect(await mill.jobs.get(id)).toMatchObject({ payload: 1 });

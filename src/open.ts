@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { runningHere } from "./jobs/async-context.ts";
 import { Client } from "./client/client.ts";
 import { parseDatabaseUrl, type DatabaseAddress } from "./client/database-url.ts";
-import { shareStore, type Terms } from "./client/store-registry.ts";
+import { openShared, type Terms } from "./client/store-registry.ts";
 import { MillraceError } from "./core/errors.ts";
 import { defaults } from "./core/presets.ts";
 import type { Millrace, OpenOptions } from "./api/client.ts";
@@ -56,7 +56,7 @@ export async function openMillrace(
   const place = placeOf(address);
   if (place === null) return openOn(await makeStore(address), options);
   const { tenant, preset, logger } = options;
-  const shared = await shareStore({
+  const shared = await openShared({
     name: `${packageVersion()} ${place}`,
     make: async () => opened(await makeStore(address)),
     wishes: { tenant, preset },
@@ -111,7 +111,7 @@ class OpenedMillrace extends Client implements Millrace {
       tenant,
       preset,
     });
-    store.onNotice?.((notice) => this.parts.logger.warn(notice));
+    store.onWarning?.((warning) => this.parts.logger.warn(warning));
   }
 
   work<const J extends readonly AnyJob[]>(options: WorkOptions<J>): Worker {

@@ -120,14 +120,14 @@ async function produce(store: JobStore, share: number, enqueued: string[]): Prom
 /** Claims and settles until nothing has come for a second. Answers how many settles were stale. */
 async function consume(store: JobStore, claimed: string[]): Promise<number> {
   const worker = anId();
-  await store.join(workerInfo({ id: worker, pid: process.pid, leaseMs: 60_000 }));
+  await store.register(workerInfo({ id: worker, pid: process.pid, leaseMs: 60_000 }));
   let stale = 0;
   for (let emptyRounds = 0; emptyRounds < 40; emptyRounds += 1) {
     const { lease, jobs } = await store.claim({
       worker,
       lanes: "any",
       limit: BATCH,
-      buffer: false,
+      prefetch: false,
     });
     if (lease === null) {
       await new Promise((resolve) => setTimeout(resolve, 25));

@@ -46,7 +46,7 @@ const RUN_MS_MAX = 2_700_000;
 const RUNNERS = {
   sqlite: `
     import { describe } from "vitest";
-    import { unfence } from "../../src/store/FOLDER/copy/write-block.ts";
+    import { unblockWrites } from "../../src/store/FOLDER/copy/write-block.ts";
     import { makeSqliteStore } from "../../src/store/FOLDER/create.ts";
     import { openSqlite } from "../support/OPENER.ts";
     import { suites } from "./all.ts";
@@ -56,7 +56,7 @@ const RUNNERS = {
     describe("TITLE", () => {
       for (const suite of suites) suite(openSqlite);
       insideSuite(sqliteCallers(makeSqliteStore));
-      sqliteOwnSuite({ makeSqliteStore, unfence });
+      sqliteOwnSuite({ makeSqliteStore, unblockWrites });
     });`,
   postgres: `
     import { describe } from "vitest";
@@ -64,13 +64,13 @@ const RUNNERS = {
     import { suites } from "./all.ts";
     import { postgresCallers } from "./transactions/callers.ts";
     import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
-    import { locksSuite } from "./runs/postgres-row-locks.suite.ts";
+    import { rowLocksSuite } from "./runs/postgres-row-locks.suite.ts";
     import { ownWaysSuite } from "./runs/postgres-own.suite.ts";
     const url = process.env["MILLRACE_MUTANTS_URL"];
     const server = { url, async [Symbol.asyncDispose]() {} };
     const open = (connections = "shared") => openPostgres(server, connections);
     describe("TITLE", () => {
-      for (const suite of [...suites, locksSuite, ownWaysSuite]) suite(open);
+      for (const suite of [...suites, rowLocksSuite, ownWaysSuite]) suite(open);
       insideSuite(postgresCallers(open));
     });`,
 } as const;

@@ -29,7 +29,14 @@ const options = numbersAndStores("pipeline-kills.ts", {
   parallel: 3,
 });
 /** What is said about the run itself: struck at every pass. */
-const OF_THE_RUN: readonly string[] = ["enqueue", "start", "record", "recall", "occupy", "settle"];
+const OF_THE_RUN: readonly string[] = [
+  "enqueue",
+  "start",
+  "record",
+  "recall",
+  "acquireLocks",
+  "settle",
+];
 const PASSES_MAX = 40;
 const VIOLATIONS_SHOWN = 10;
 

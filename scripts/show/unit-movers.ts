@@ -120,7 +120,7 @@ async function playRound(
   );
   const judged = await judge(store, id, reports);
   await settleAll(store, batch, completed());
-  await store.leave(worker);
+  await store.deregister(worker);
   return { ...judged, violations: judged.violations.map((text) => `round ${round}: ${text}`) };
 }
 

@@ -33,7 +33,7 @@ import { runningHere } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { eventsFrom } from "./events.ts";
-import { heardStore } from "./feed-ordered-store.ts";
+import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
 import { newJobOf } from "../jobs/new-job.ts";
 import { failedUnitsOf } from "./progress.ts";
@@ -80,7 +80,7 @@ export class Client implements Omit<Millrace, "work"> {
     const parts = {
       ...given,
       logger: sturdyLogger(given.logger),
-      store: heardStore(given.store, () => this.#events.beginning),
+      store: feedOrderedStore(given.store, () => this.#events.beginning),
     };
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
@@ -234,7 +234,7 @@ export class Client implements Omit<Millrace, "work"> {
 
   #store(jobs: readonly NewJob[], tx: unknown): Promise<readonly EnqueueAnswer[]> {
     const { store } = this.parts;
-    return tx === undefined ? store.enqueue(jobs) : store.enqueueInside(tx, jobs);
+    return tx === undefined ? store.enqueue(jobs) : store.enqueueInTransaction(tx, jobs);
   }
 
   /** A contract that says nothing about retries or phases teaches nothing, and takes no room. */

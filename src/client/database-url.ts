@@ -1,6 +1,6 @@
 /** Reads the address of a database. */
 import { MillraceError } from "../core/errors.ts";
-import { hasStrayAt, STRAY_AT } from "../lib/url-password.ts";
+import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../lib/url-password.ts";
 
 export type DatabaseAddress = SqliteAddress | PostgresAddress;
 
@@ -41,7 +41,7 @@ function postgresAddress(text: string): PostgresAddress {
   const isWhole = /^[a-z]+:\/\/./i.test(text) && URL.canParse(text);
   if (!isWhole) throw refusal(text, `it should look like ${POSTGRES_EXAMPLE}`);
   const url = new URL(text);
-  if (hasStrayAt(text)) throw refusal(text, STRAY_AT);
+  if (hasUnescapedPassword(text)) throw refusal(text, ESCAPE_PASSWORD);
   const schema = url.searchParams.get("schema") ?? undefined;
   url.searchParams.delete("schema");
   return { kind: "postgres", url: url.href, schema };

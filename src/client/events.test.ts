@@ -98,7 +98,7 @@ function feedOf(entries: readonly FeedEntry[]): { feed: Feed; wake: () => void }
     feedEnd: () => Promise.resolve(0),
     feed: (position) => Promise.resolve(entries.slice(position)),
     watch: (listener) => {
-      wake = () => listener("news");
+      wake = () => listener("events");
       return () => {};
     },
   };

@@ -84,7 +84,7 @@ async function explainDue(store: JobStore, job: JobRecord, now: number): Promise
 
 /** It waits for jobs that are not final. */
 async function explainAfter(store: JobStore, { id }: JobRecord): Promise<Explanation> {
-  const awaited = await store.awaited(id, AWAITED_MAX + 1);
+  const awaited = await store.openDependencies(id, AWAITED_MAX + 1);
   const [first] = awaited;
   if (first === undefined) {
     return {
@@ -107,7 +107,7 @@ async function explainAfter(store: JobStore, { id }: JobRecord): Promise<Explana
 async function explainKey(store: JobStore, job: JobRecord): Promise<Explanation | null> {
   const { concurrencyKey: key, tenant, id, heldBy } = job;
   if (key === null) return null;
-  const holder = await store.occupant(tenant, key);
+  const holder = await store.lockHolder(tenant, key);
   if (holder === null || holder === id) return heldBy?.kind === "key" ? explainFreeKey(key) : null;
   return {
     sentence: `It is due, but its concurrency key ${key} is taken by job ${holder}.`,

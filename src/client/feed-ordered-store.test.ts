@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobStore } from "../store/store.ts";
-import { heardStore } from "./feed-ordered-store.ts";
+import { feedOrderedStore } from "./feed-ordered-store.ts";
 
 /** A store that notes which verbs are asked of it. */
 function makeStore(): { store: JobStore; asked: PropertyKey[] } {
@@ -19,14 +19,14 @@ function makeStore(): { store: JobStore; asked: PropertyKey[] } {
 const MAKES_EVENTS: readonly (keyof JobStore)[] = [
   "enqueue",
   "claim",
-  "start",
+  "startPrefetched",
   "settle",
   "record",
   "rescue",
   "cancel",
   "hurry",
   "intervene",
-  "proceed",
+  "resolveDependencies",
   "reprocess",
   "prune",
   "markStale",
@@ -37,7 +37,7 @@ describe("the store of a client whose feed begins", () => {
   test.each(MAKES_EVENTS)("lets %s wait until the feed knows its place", async (verb) => {
     const { store, asked } = makeStore();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const heard: any = heardStore(store, () => promise);
+    const heard: any = feedOrderedStore(store, () => promise);
 
     const call = heard[verb]();
     await turn();
@@ -53,7 +53,7 @@ describe("the store of a client whose feed begins", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let beginning: Promise<void> | null = promise;
     void promise.then(() => (beginning = null));
-    const heard: any = heardStore(store, () => beginning);
+    const heard: any = feedOrderedStore(store, () => beginning);
 
     const calls = [heard.enqueue(), heard.cancel()];
     resolve();
@@ -66,7 +66,7 @@ describe("the store of a client whose feed begins", () => {
   const AT_ONCE = ["get", "feed", "feedEnd", "renew", "close", "enqueueInside"];
   test.each(AT_ONCE)("asks %s at once", async (verb) => {
     const { store, asked } = makeStore();
-    const heard: any = heardStore(store, () => new Promise(() => {}));
+    const heard: any = feedOrderedStore(store, () => new Promise(() => {}));
 
     await heard[verb]();
 

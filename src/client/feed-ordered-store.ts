@@ -12,14 +12,14 @@ import type { JobStore } from "../store/store.ts";
 const TOLD: ReadonlySet<PropertyKey> = new Set<keyof JobStore>([
   "enqueue",
   "claim",
-  "start",
+  "startPrefetched",
   "settle",
   "record",
   "rescue",
   "cancel",
   "hurry",
   "intervene",
-  "proceed",
+  "resolveDependencies",
   "reprocess",
   "prune",
   "markStale",
@@ -27,7 +27,7 @@ const TOLD: ReadonlySet<PropertyKey> = new Set<keyof JobStore>([
 ]);
 
 /** `beginning` answers null, or what to wait for. It is asked at every call. */
-export function heardStore(store: JobStore, beginning: () => Promise<void> | null): JobStore {
+export function feedOrderedStore(store: JobStore, beginning: () => Promise<void> | null): JobStore {
   return new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);

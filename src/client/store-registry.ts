@@ -36,7 +36,7 @@ interface Shared {
 
 const KEY = Symbol.for("millrace.instances");
 
-export async function shareStore(
+export async function openShared(
   request: SharedRequest,
 ): Promise<{ readonly store: JobStore; readonly terms: Terms }> {
   const { name, make, wishes, otherwise } = request;

@@ -14,7 +14,7 @@ import type {
   CopySource,
   CopyTarget,
   Progress,
-  Stretch,
+  ScanRange,
 } from "../store/shared/copy-tables.ts";
 import { compare, type Comparison } from "./compare.ts";
 
@@ -122,7 +122,7 @@ export async function abandonCopy({ source, target }: CopyParts): Promise<void> 
   }
   // First: a copy that goes on must never meet a source that went on without it.
   await target.abandon();
-  if (mark !== null) source.unfence();
+  if (mark !== null) source.unblockWrites();
 }
 
 function firstProgress({ source, dice }: CopyParts): Progress {
@@ -155,7 +155,7 @@ function checkFrom({ place }: CopySource, target: CopyTarget, { from }: Progress
 async function fence({ source, target, tell }: CopyParts, copy: string): Promise<void> {
   if (source.mark() !== null) return;
   const context = { policy: defaults.retry, random: 0 };
-  const runs = await source.fence({ to: target.place, copy }, (facts) =>
+  const runs = await source.blockWrites({ to: target.place, copy }, (facts) =>
     settle(facts, { type: "interrupted" }, context),
   );
   tell({ kind: "fenced", runs });
@@ -197,7 +197,7 @@ async function mendNext(
   { source, target, tell }: CopyParts,
   table: CopiedTable,
   progress: Progress,
-): Promise<Stretch> {
+): Promise<ScanRange> {
   const batch = source.batch(table, progress.after);
   const found = await target.keys(table, batch);
   const there = new Set(found === "" ? [] : found.split(","));

@@ -1,4 +1,4 @@
-/** Turns whatever was thrown into a fault: bounded text that can be stored and shown. */
+/** Semaphore whatever was thrown into a fault: bounded text that can be stored and shown. */
 import type { ErrorClass } from "./job.ts";
 import type { Fault } from "./outcome.ts";
 import { head, headBytes, shown, storable, utf8Bytes } from "./text.ts";

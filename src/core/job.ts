@@ -73,7 +73,7 @@ export const TRANSITIONS: readonly {
   { from: "queued", to: "failed", verb: "intervene" },
   { from: "queued", to: "running", verb: "claim" },
   { from: "queued", to: "cancelled", verb: "cancel" },
-  { from: "running", to: "queued", verb: "handBack" },
+  { from: "running", to: "queued", verb: "returnPrefetched" },
   { from: "running", to: "scheduled", verb: "settle" },
   { from: "running", to: "queued", verb: "settle" },
   { from: "running", to: "completed", verb: "settle" },

@@ -2,8 +2,8 @@
  * The arithmetic of lanes.
  *
  * A lane is a number of slots in a worker. The slots of `general` take any job; those of every
- * other lane take only jobs of that lane, so that slow work can never occupy what is kept free for
- * fast work.
+ * other lane take only jobs of that lane, so that slow work can never acquireLocks what is kept
+ * free for fast work.
  */
 
 export interface LaneSlots {

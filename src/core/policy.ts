@@ -20,7 +20,7 @@ export interface ClassifyOptions {
   /** The job's own opinion; `undefined` leaves it to the default class. */
   readonly classify?: ((error: unknown) => ErrorClass | undefined) | undefined;
   readonly defaultErrorClass: ErrorClass;
-  /** Turns a `retryAfter` that is a moment into a length. */
+  /** Semaphore a `retryAfter` that is a moment into a length. */
   readonly nowMs: number;
 }
 

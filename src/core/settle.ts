@@ -16,7 +16,7 @@ export interface SettleContext {
   readonly random: number;
 }
 
-/** Turns how a run ended into what happens next. */
+/** Semaphore how a run ended into what happens next. */
 export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext): Settlement {
   const { tries, crashes } = facts;
   switch (outcome.type) {

@@ -52,7 +52,7 @@ class FeedStore {
       return page.map((entry) => ({ ...entry, facts: entry.jobs.map(() => FACTS) }));
     },
     watch: (listener) => {
-      this.wake = () => listener("news");
+      this.wake = () => listener("events");
       return () => {
         this.wake = () => {};
       };

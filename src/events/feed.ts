@@ -2,9 +2,9 @@
  * One reader of the durable feed, fanned out to many listeners.
  *
  * It sleeps while nobody listens. Then it reads on every wake-up of the store and, because wake-ups
- * are only hints, every {@link POLL_MS} as well. Listeners hear of jobs that other processes ran,
- * in the order of commits, at least once. Everybody hears an entry before anybody hears the next:
- * what happened to a job is in order also for somebody who listens to several events.
+ * are only wake-ups, every {@link POLL_MS} as well. Listeners hear of jobs that other processes
+ * ran, in the order of commits, at least once. Everybody hears an entry before anybody hears the
+ * next: what happened to a job is in order also for somebody who listens to several events.
  */
 import { wait, within, type Clock } from "../core/clock.ts";
 import type { EventKind, FeedEntry, JobStore } from "../store/store.ts";

@@ -21,19 +21,19 @@ export function listen(
 ): Promise<Listening> {
   const server = createAdaptorServer({ fetch });
   let isClosing = false;
-  const hangUp = (): void => {
+  const cancelStatement = (): void => {
     if ("closeIdleConnections" in server) server.closeIdleConnections();
   };
   const close = (): Promise<void> =>
     new Promise((resolve, reject) => {
       isClosing = true;
       server.close((error) => (error === undefined ? resolve() : reject(error)));
-      hangUp();
+      cancelStatement();
     });
   // A connection that was answered during the close would be kept alive for seconds.
   server.on("request", (_: unknown, response: ServerResponse) => {
     response.once("close", () => {
-      if (isClosing) hangUp();
+      if (isClosing) cancelStatement();
     });
   });
 

@@ -4,7 +4,7 @@ import { systemClock } from "./system.ts";
 /** It may take a twentieth of the time. */
 const REST = 20;
 
-export class Rest {
+export class DutyCycle {
   readonly #msMax: number;
   /** By the steady clock. */
   #until = 0;

@@ -1,5 +1,5 @@
 /** To wait for what is already here would cost more than the rest of a short call. */
-export function isHere<Value>(value: Value | Promise<Value>): value is Value {
+export function isValue<Value>(value: Value | Promise<Value>): value is Value {
   return !(value instanceof Promise);
 }
 
@@ -7,5 +7,5 @@ export function isHere<Value>(value: Value | Promise<Value>): value is Value {
 export async function allOf<Value>(
   values: readonly (Value | Promise<Value>)[],
 ): Promise<readonly Value[]> {
-  return values.every(isHere) ? values : Promise.all(values);
+  return values.every(isValue) ? values : Promise.all(values);
 }

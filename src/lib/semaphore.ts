@@ -1,5 +1,5 @@
 /** Lets only so many pieces of work run at the same time; the others wait in line. */
-export class Turns {
+export class Semaphore {
   #free: number;
   readonly #line: (() => void)[] = [];
 

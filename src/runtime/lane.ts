@@ -4,8 +4,8 @@
  * A free slot asks for due jobs, which begin at once. If the answer was full there is a backlog,
  * and the next jobs should be at hand when slots get free. Many slots are filled by claims that
  * overlap: while the jobs of one run, the next is on its way. For few slots, what they will need in
- * the next half second is fetched into a buffer; where runs take longer there is none, so that no
- * worker hoards what another could run. Jobs in the buffer have not begun: each is started in the
+ * the next half second is fetched into a prefetch; where runs take longer there is none, so that no
+ * worker hoards what another could run. Jobs in the prefetch have not begun: each is started in the
  * store before its handler runs, so that a crash charges only what had really begun, and a stop
  * hands the rest back.
  */
@@ -19,7 +19,7 @@ import {
 } from "../store/store.ts";
 
 export interface LaneParts {
-  readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "start" | "handBack">;
+  readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "startPrefetched" | "returnPrefetched">;
   readonly name: string;
   readonly slots: number;
   readonly batch: number;
@@ -33,7 +33,7 @@ export interface LaneParts {
   readonly hasRoom: () => boolean;
 }
 
-/** How much work a buffer may hold. */
+/** How much work a prefetch may hold. */
 const BUFFER_MS = 500;
 /** Weight of the last run in the average. */
 const SMOOTHING = 0.1;
@@ -51,7 +51,7 @@ export class Lane {
   #hasFound = false;
   #hasBacklog = false;
   #averageMs: number | null = null;
-  #buffer: { lease: Lease; jobs: ClaimedJob[] } | null = null;
+  #prefetch: { lease: Lease; jobs: ClaimedJob[] } | null = null;
 
   constructor(parts: LaneParts) {
     this.#parts = parts;
@@ -73,7 +73,7 @@ export class Lane {
    * little: payloads may have been too heavy, or jobs in the hands of somebody else.
    */
   get isHungry(): boolean {
-    return this.#hasFound || this.#buffer !== null;
+    return this.#hasFound || this.#prefetch !== null;
   }
 
   /** A run of this lane has ended after so long. */
@@ -96,14 +96,14 @@ export class Lane {
 
   async #fill(lanes: ClaimRequest["lanes"]): Promise<boolean> {
     if (this.free <= 0 || !this.#parts.isOpen() || !this.#parts.hasRoom()) return false;
-    if (this.#buffer !== null) {
-      await this.#startFromBuffer(this.#buffer);
+    if (this.#prefetch !== null) {
+      await this.#startFromBuffer(this.#prefetch);
       return true;
     }
     await this.#claimForSlots(lanes);
     if (!this.#hasBacklog) return false;
     const ahead = this.#bufferSize();
-    if (ahead > 0) await this.#claim({ lanes, limit: ahead, buffer: true });
+    if (ahead > 0) await this.#claim({ lanes, limit: ahead, prefetch: true });
     return true;
   }
 
@@ -113,7 +113,7 @@ export class Lane {
     const limit = Math.min(this.free, share, BATCH_MAX);
     this.#asked += limit;
     try {
-      const taken = await this.#claim({ lanes, limit, buffer: false });
+      const taken = await this.#claim({ lanes, limit, prefetch: false });
       this.#hasFound = taken > 0;
       this.#hasBacklog = taken >= limit;
     } finally {
@@ -121,7 +121,7 @@ export class Lane {
     }
   }
 
-  /** With a backlog, claims overlap if the slots outnumber what a buffer would hold. */
+  /** With a backlog, claims overlap if the slots outnumber what a prefetch would hold. */
   #mayOverlap(): boolean {
     const { slots, batch } = this.#parts;
     return this.#hasBacklog && slots >= batch;
@@ -136,48 +136,48 @@ export class Lane {
   }
 
   /** Gives back what has not begun. */
-  async handBack(): Promise<void> {
-    const buffer = this.#buffer;
-    this.#buffer = null;
-    if (buffer === null) return;
+  async returnPrefetched(): Promise<void> {
+    const prefetch = this.#prefetch;
+    this.#prefetch = null;
+    if (prefetch === null) return;
     try {
-      await this.#parts.store.handBack(
-        buffer.lease,
-        buffer.jobs.map(({ key }) => key),
+      await this.#parts.store.returnPrefetched(
+        prefetch.lease,
+        prefetch.jobs.map(({ key }) => key),
       );
     } catch (error) {
       // It is still held here: nobody else would ever give it back.
-      this.#buffer ??= buffer;
+      this.#prefetch ??= prefetch;
       throw error;
     }
   }
 
   /** Answers how many jobs were taken. */
-  async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "buffer">): Promise<number> {
+  async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<number> {
     const { store, request, lost } = this.#parts;
     const { lease, jobs, lost: isLost } = await store.claim({ ...request, ...wanted });
     if (isLost) lost();
     if (lease === null) return 0;
-    if (wanted.buffer) await this.#keep(lease, jobs);
+    if (wanted.prefetch) await this.#keep(lease, jobs);
     else for (const job of jobs) this.#begin(lease, job);
     return jobs.length;
   }
 
-  /** Fills the buffer; if nothing new may begin by now, it is handed back at once. */
+  /** Fills the prefetch; if nothing new may begin by now, it is handed back at once. */
   async #keep(lease: Lease, jobs: readonly ClaimedJob[]): Promise<void> {
-    this.#buffer = { lease, jobs: [...jobs] };
-    if (!this.#parts.isOpen()) await this.handBack();
+    this.#prefetch = { lease, jobs: [...jobs] };
+    if (!this.#parts.isOpen()) await this.returnPrefetched();
   }
 
-  async #startFromBuffer(buffer: { lease: Lease; jobs: ClaimedJob[] }): Promise<void> {
-    const next = buffer.jobs.slice(0, this.free);
+  async #startFromBuffer(prefetch: { lease: Lease; jobs: ClaimedJob[] }): Promise<void> {
+    const next = prefetch.jobs.slice(0, this.free);
     const keys = next.map(({ key }) => key);
-    const { begun } = await this.#parts.store.start(buffer.lease, keys);
-    // Only now: what could not be started is still in the buffer.
-    buffer.jobs.splice(0, next.length);
-    if (buffer.jobs.length === 0 && this.#buffer === buffer) this.#buffer = null;
+    const { begun } = await this.#parts.store.startPrefetched(prefetch.lease, keys);
+    // Only now: what could not be started is still in the prefetch.
+    prefetch.jobs.splice(0, next.length);
+    if (prefetch.jobs.length === 0 && this.#prefetch === prefetch) this.#prefetch = null;
     const mayRun = new Set(begun);
-    for (const job of next) if (mayRun.has(job.key)) this.#begin(buffer.lease, job);
+    for (const job of next) if (mayRun.has(job.key)) this.#begin(prefetch.lease, job);
   }
 
   #begin(lease: Lease, job: ClaimedJob): void {

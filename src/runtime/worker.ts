@@ -29,8 +29,8 @@ import {
 } from "../store/store.ts";
 import { Execution, type ExecutionParts } from "./run/execution.ts";
 import { Lane } from "./lane.ts";
-import { Membership } from "./lease/registration.ts";
-import { Recorder } from "./notes/note-sender.ts";
+import { Registration } from "./lease/registration.ts";
+import { NoteSender } from "./notes/note-sender.ts";
 import { listenForRejections } from "./run/unhandled-rejections.ts";
 import { pruners } from "./maintenance/pruner.ts";
 import { gatekeeper, promoter, rescuer } from "./maintenance/services.ts";
@@ -58,9 +58,9 @@ export class JobWorker implements Worker {
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
   readonly #executionParts: ExecutionParts;
-  readonly #recorder: Recorder;
+  readonly #noteSender: NoteSender;
   readonly #settler: Settler;
-  readonly #membership: Membership;
+  readonly #registration: Registration;
   /** Each fills all lanes. One is enough, unless claims can overlap. */
   readonly #pumps: readonly Ticker[];
   readonly #duties: readonly Ticker[];
@@ -76,10 +76,10 @@ export class JobWorker implements Worker {
     const { store, clock, dice, logger } = client.parts;
     this.id = client.newId();
     this.#parts = parts;
-    this.#recorder = new Recorder({ store, clock, logger });
+    this.#noteSender = new NoteSender({ store, clock, logger });
     this.#settler = this.#makeSettler();
     this.#executionParts = this.#makeExecutionParts();
-    this.#membership = this.#makeMembership();
+    this.#registration = this.#makeRegistration();
     this.#lanes = new Map(
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
@@ -99,11 +99,11 @@ export class JobWorker implements Worker {
 
   async quiet(): Promise<void> {
     this.#isQuiet = true;
-    await this.#handBack();
+    await this.#returnPrefetched();
   }
 
-  async #handBack(): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.handBack()));
+  async #returnPrefetched(): Promise<void> {
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.returnPrefetched()));
   }
 
   stop(options: { grace?: Duration } = {}): Promise<void> {
@@ -124,11 +124,11 @@ export class JobWorker implements Worker {
   }
 
   async #start(): Promise<void> {
-    if (!(await this.#membership.begin())) return;
+    if (!(await this.#registration.begin())) return;
     this.#unlisten = listenForRejections();
-    this.#unwatch = this.#parts.client.parts.store.watch((hint) => {
-      if (hint !== "news") this.#wakePumps();
-      if (hint === "work") this.#duties[0]?.wake();
+    this.#unwatch = this.#parts.client.parts.store.watch((wakeUp) => {
+      if (wakeUp !== "events") this.#wakePumps();
+      if (wakeUp === "work") this.#duties[0]?.wake();
     });
     for (const duty of this.#duties) duty.wake();
     this.#wakePumps();
@@ -152,7 +152,7 @@ export class JobWorker implements Worker {
       clock,
       logger,
       told: () => this.#wakePumps(),
-      ended: (run) => this.#recorder.line.ended(run),
+      ended: (run) => this.#noteSender.line.ended(run),
     });
   }
 
@@ -160,12 +160,12 @@ export class JobWorker implements Worker {
     for (const pump of this.#pumps) pump.wake();
   }
 
-  #makeMembership(): Membership {
+  #makeRegistration(): Registration {
     const { client, settings } = this.#parts;
     const { store, clock, logger } = client.parts;
     const { beatMs, pollMs, preset, definitions } = settings;
     const policies = [...definitions.keys()].map((type) => [type, this.#policyOf(type)]);
-    return new Membership({
+    return new Registration({
       store,
       clock,
       logger,
@@ -235,7 +235,7 @@ export class JobWorker implements Worker {
         ...(tenant === undefined ? {} : { tenants: [tenant] }),
       },
       begin: (lane, lease, job) => this.#begin(lane, lease, job),
-      lost: () => this.#membership.doubt(),
+      lost: () => this.#registration.doubt(),
       isOpen: () => this.#isOpen(),
       hasRoom: () => this.#settler.hasRoom,
     });
@@ -243,7 +243,7 @@ export class JobWorker implements Worker {
 
   /** Whether new jobs may begin here. */
   #isOpen(): boolean {
-    return !this.#isQuiet && this.#membership.stands && this.#stopping === null;
+    return !this.#isQuiet && this.#registration.stands && this.#stopping === null;
   }
 
   /** Lanes take turns: a backlog of quick jobs in one must not keep the others waiting. */
@@ -293,7 +293,7 @@ export class JobWorker implements Worker {
     const context = { policy: this.#policyOf(job.type), random: client.parts.dice.random() };
     const settlement = settle(job, outcome, context);
     const end = { lease, key: job.key, n: job.n, settlement, children };
-    this.#recorder.line.ending(job, execution.names);
+    this.#noteSender.line.ending(job, execution.names);
     this.#settler.add(note === undefined ? end : { ...end, note });
   }
 
@@ -317,7 +317,7 @@ export class JobWorker implements Worker {
       preset: settings.preset,
       logger,
       deps: settings.deps,
-      desk: this.#recorder,
+      desk: this.#noteSender,
       // Its own job, not the one that the async context names: callbacks of pools lose that.
       newChild: async (running, contract, ...[payload, options = {}]) =>
         newJobOf({ contract, payload, options }, { newId: client.newId, tenant, preset, running }),
@@ -326,19 +326,19 @@ export class JobWorker implements Worker {
 
   async #stop(graceMs: number): Promise<void> {
     const { clock, logger } = this.#parts.client.parts;
-    this.#membership.giveUp();
+    this.#registration.giveUp();
     const begun = this.ready.catch(() => {});
     await within(clock, graceMs, begun);
     this.#unwatch();
     await Promise.all(this.#pumps.map((pump) => pump.stop()));
-    await attempt(logger, () => this.#handBack());
+    await attempt(logger, () => this.#returnPrefetched());
     if (this.#running.size > 0) {
       logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
     }
     await this.#drain(graceMs);
     this.#interruptAll("stop");
     await this.#drain(Math.min(SECOND_DRAIN_MS, graceMs));
-    await this.#recorder.close(SECOND_DRAIN_MS);
+    await this.#noteSender.close(SECOND_DRAIN_MS);
     // Runs that waited for their last note end without it.
     await new Promise<void>((resolve) => soon(resolve));
     const stuck = [...this.#running.values()];
@@ -347,7 +347,7 @@ export class JobWorker implements Worker {
     // What removes old things may wait for an answer for a minute; nobody else has to.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
     await within(clock, SECOND_DRAIN_MS, duties);
-    await attempt(logger, () => this.#membership.end());
+    await attempt(logger, () => this.#registration.end());
     this.#unhear();
     this.#unlisten();
     if (untold > 0) throw endsUntold(untold, stuck.length);

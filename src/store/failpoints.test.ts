@@ -44,7 +44,7 @@ describe("a failpoint", () => {
   test("stands before and after every verb of the port", async () => {
     const { store } = world("");
     const verbs = Object.getOwnPropertyNames(Object.getPrototypeOf(store));
-    const own = ["constructor", "watch", "backup", "fence", "examine"];
+    const own = ["constructor", "watch", "backup", "blockWrites", "examine"];
     expect(FAILPOINTS).toEqual(
       expect.arrayContaining(
         verbs.filter((verb) => !own.includes(verb)).flatMap((verb) => [`before:${verb}`]),
@@ -125,10 +125,10 @@ describe("a failpoint", () => {
 describe("a store with failpoints", () => {
   test("tells once that they are armed", () => {
     const { armed } = world("after:claim=kill@3,before:settle=delay(200)@every 5");
-    const notices: string[] = [];
-    armed.onNotice?.((notice) => notices.push(notice));
-    armed.onNotice?.((notice) => notices.push(notice));
-    expect(notices).toEqual([
+    const warnings: string[] = [];
+    armed.onWarning?.((warning) => warnings.push(warning));
+    armed.onWarning?.((warning) => warnings.push(warning));
+    expect(warnings).toEqual([
       "failpoints are armed: after:claim=kill@3, before:settle=delay(200)@every 5",
     ]);
   });
@@ -151,7 +151,7 @@ describe("a store with failpoints", () => {
 
     vi.stubEnv("MILLRACE_FAILPOINTS", "");
     const plain = await makeStore(address);
-    expect(Reflect.get(plain, "onNotice")).toBeUndefined();
+    expect(Reflect.get(plain, "onWarning")).toBeUndefined();
     await plain.open();
     await plain.close();
   });

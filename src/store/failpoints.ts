@@ -26,17 +26,17 @@ const VERBS: Readonly<Record<Verb, true>> = {
   open: true,
   close: true,
   enqueue: true,
-  enqueueInside: true,
-  join: true,
-  leave: true,
+  enqueueInTransaction: true,
+  register: true,
+  deregister: true,
   renew: true,
   claim: true,
-  start: true,
-  handBack: true,
+  startPrefetched: true,
+  returnPrefetched: true,
   settle: true,
   record: true,
-  occupy: true,
-  recall: true,
+  acquireLocks: true,
+  checkpoints: true,
   overdue: true,
   silent: true,
   rescue: true,
@@ -49,15 +49,15 @@ const VERBS: Readonly<Record<Verb, true>> = {
   gates: true,
   hold: true,
   release: true,
-  proceed: true,
+  resolveDependencies: true,
   get: true,
   attempts: true,
   progress: true,
   units: true,
   unitHolders: true,
   logs: true,
-  awaited: true,
-  occupant: true,
+  openDependencies: true,
+  lockHolder: true,
   list: true,
   count: true,
   deadLetter: true,
@@ -70,7 +70,7 @@ const VERBS: Readonly<Record<Verb, true>> = {
   feedEnd: true,
   feed: true,
   prune: true,
-  outlived: true,
+  expired: true,
   markStale: true,
   remove: true,
 };
@@ -116,10 +116,10 @@ export function withFailpoints(
 ): JobStore {
   const armed = parseFailpoints(text).map((point) => new Armed(point, ports));
   const isBeatArmed = armed.some(({ name }) => BEAT_VERBS.includes(verbOf(name)));
-  const onNotice = noticeOnce(store, armed);
+  const onWarning = warningOnce(store, armed);
   return new Proxy(store, {
     get(target, name) {
-      if (name === "onNotice") return onNotice;
+      if (name === "onWarning") return onWarning;
       // Without its thread the heartbeat beats on the loop, and through this store.
       if (name === "thread") return isBeatArmed ? null : target.thread;
       const member: unknown = Reflect.get(target, name);
@@ -130,13 +130,13 @@ export function withFailpoints(
   });
 }
 
-/** Tells the first who listens; the store's own notices go to everybody. */
-function noticeOnce(store: JobStore, armed: readonly Armed[]): JobStore["onNotice"] {
+/** Tells the first who listens; the store's own warnings go to everybody. */
+function warningOnce(store: JobStore, armed: readonly Armed[]): JobStore["onWarning"] {
   let isTold = false;
   return (listener) => {
     if (!isTold) listener(`failpoints are armed: ${armed.map(({ text }) => text).join(", ")}`);
     isTold = true;
-    store.onNotice?.(listener);
+    store.onWarning?.(listener);
   };
 }
 

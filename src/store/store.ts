@@ -35,11 +35,11 @@ import type {
   WorkerInfo,
 } from "./types/jobs-and-runs.ts";
 import type {
-  JobMemory,
+  Checkpoints,
   JobProgress,
   LogRecord,
   NoteAnswer,
-  Occupation,
+  AcquiredLocks,
   OpenRun,
   RunNote,
   UnitFilter,
@@ -60,8 +60,8 @@ import type {
   JobRecord,
   ListFilter,
   Listing,
-  Outlived,
-  OutlivedPage,
+  ExpiredJobs,
+  ExpiredPage,
   Page,
   Periods,
   Promotion,
@@ -75,14 +75,14 @@ import type {
 } from "./types/records.ts";
 
 export type {
-  JobMemory,
+  Checkpoints,
   JobProgress,
   LogLevel,
   LogLine,
   LogRecord,
   NoteAnswer,
   NoteBody,
-  Occupation,
+  AcquiredLocks,
   OpenRun,
   PhaseResult,
   RunNote,
@@ -136,8 +136,8 @@ export type {
   JobRecord,
   ListFilter,
   Listing,
-  Outlived,
-  OutlivedPage,
+  ExpiredJobs,
+  ExpiredPage,
   Page,
   Periods,
   PhaseDetail,
@@ -177,12 +177,12 @@ export interface JobStore extends Store {
    * database does not take one of the jobs, the call is rejected with STORE_REFUSED and nothing of
    * it is left; if one of them has a key, the transaction stays as it was and can go on.
    */
-  enqueueInside(tx: unknown, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
+  enqueueInTransaction(tx: unknown, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
 
   /** Makes a worker known and gives it its first lease. Joining again renews it. */
-  join(worker: WorkerInfo): Promise<void>;
+  register(worker: WorkerInfo): Promise<void>;
   /** The worker is gone on purpose. What it still holds can be rescued at once. */
-  leave(worker: WorkerId): Promise<void>;
+  deregister(worker: WorkerId): Promise<void>;
   /** Extends the worker's lease and tells what was asked of it meanwhile. */
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
 
@@ -197,15 +197,15 @@ export interface JobStore extends Store {
    */
   readonly claimsAtOnce: number;
   /**
-   * Begins jobs of a buffer. `begun` are those that the worker may now run; one that somebody asked
-   * to cancel ends here instead. Harmless when repeated.
+   * Begins jobs of a prefetch. `begun` are those that the worker may now run; one that somebody
+   * asked to cancel ends here instead. Harmless when repeated.
    */
-  start(
+  startPrefetched(
     lease: Lease,
     keys: readonly JobKey[],
   ): Promise<{ readonly status: "started" | "stale"; readonly begun: readonly JobKey[] }>;
-  /** Unstarted jobs of a buffer go back to their place, uncharged. Answers how many did. */
-  handBack(lease: Lease, keys: readonly JobKey[]): Promise<number>;
+  /** Unstarted jobs of a prefetch go back to their place, uncharged. Answers how many did. */
+  returnPrefetched(lease: Lease, keys: readonly JobKey[]): Promise<number>;
   /** The one door out of `running`. One answer per item, in the order asked. */
   settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]>;
 
@@ -221,13 +221,13 @@ export interface JobStore extends Store {
    * run has its names until a note gives them up, or until it ends, however it ends. Answers the
    * names that the run has now, of those asked for. Harmless when repeated.
    */
-  occupy(run: OpenRun, names: readonly string[]): Promise<Occupation>;
+  acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks>;
   /** What earlier runs of a job have left; of a successor also those of the job it repeats. */
-  recall(key: JobKey): Promise<JobMemory>;
+  checkpoints(key: JobKey): Promise<Checkpoints>;
 
   /**
    * Runs of a worker that have overrun their time limit by more than `slackMs`. Its heartbeat ends
-   * them when the worker itself is too busy to notice.
+   * them when the worker itself is too busy to warning.
    */
   overdue(worker: WorkerId, slackMs: number): Promise<readonly OverdueRun[]>;
   /** How another thread of this process opens the same store; `null` where none can. */
@@ -273,7 +273,7 @@ export interface JobStore extends Store {
    * that one of them has failed. Ends do the same for the jobs that wait for them, so this finds
    * only what was missed. Answers how many jobs have moved.
    */
-  proceed(limit: number): Promise<number>;
+  resolveDependencies(limit: number): Promise<number>;
 
   get(id: JobId): Promise<JobRecord | null>;
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
@@ -293,9 +293,9 @@ export interface JobStore extends Store {
     page: { readonly after?: number; readonly limit: number },
   ): Promise<readonly LogRecord[]>;
   /** The jobs that a job runs after, and that are not final yet. */
-  awaited(id: JobId, limit: number): Promise<readonly JobId[]>;
+  openDependencies(id: JobId, limit: number): Promise<readonly JobId[]>;
   /** Who has an exclusive name or concurrency key of a tenant just now. */
-  occupant(tenant: string, name: string): Promise<JobId | null>;
+  lockHolder(tenant: string, name: string): Promise<JobId | null>;
   list(filter: ListFilter, page: Page): Promise<Listing>;
   /** Counts up to `max` and stops there. */
   count(filter: ListFilter, max: number): Promise<number>;
@@ -333,30 +333,30 @@ export interface JobStore extends Store {
   ): Promise<readonly FeedEntry[]>;
 
   /**
-   * Removes what has outlived its retention, oldest first, at most `limit` of each kind. A job that
+   * Removes what has expired its retention, oldest first, at most `limit` of each kind. A job that
    * a lease still names, or that others wait for, is passed over. What the feed is told here stays
    * until the next call, even if no entry is to be kept.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
   /**
-   * The next page of a sweep over final jobs that have outlived their period, longest ended first.
+   * The next page of a sweep over final jobs that have expired their period, longest ended first.
    * Passes over the same jobs as `prune`, and looks at so many in one call: a page may be empty
    * before the end. What was answered and is neither marked nor removed comes again in the next
    * sweep, not in this one.
    */
-  outlived(periods: Periods, page: OutlivedPage): Promise<Outlived>;
+  expired(periods: Periods, page: ExpiredPage): Promise<ExpiredJobs>;
   /** Marks final jobs as stale, and tells the feed of each the first time. Answers how many. */
   markStale(keys: readonly JobKey[]): Promise<number>;
-  /** Removes jobs of {@link outlived} as `prune` does. Answers how many. */
+  /** Removes jobs of {@link expired} as `prune` does. Answers how many. */
   remove(keys: readonly JobKey[], retention: Retention): Promise<number>;
 
   /**
    * Calls `listener` when something has happened to some job, by this process or by another. A
-   * hint: it may come for nothing.
+   * wake-up: it may come for nothing.
    */
-  watch(listener: (hint: Hint) => void): () => void;
+  watch(listener: (wakeUp: WakeUp) => void): () => void;
   /** Tells once what an operator should know, such as that wake-ups do not come through. */
-  onNotice?(listener: (notice: string) => void): void;
+  onWarning?(listener: (warning: string) => void): void;
 }
 
 /** Most jobs that one claim takes, one lease holds, and the worker settles at once. */
@@ -372,4 +372,4 @@ export const PROTOCOL = 2;
  * `work`: something may have come to be claimed or to fall due. `ready`: to be claimed, and nothing
  * else. `news`: the feed has grown.
  */
-export type Hint = "work" | "ready" | "news";
+export type WakeUp = "work" | "ready" | "events";

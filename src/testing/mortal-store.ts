@@ -55,10 +55,10 @@ export function mortalStore(store: JobStore, diesAt: (point: CrashPoint) => bool
     return isDead;
   };
   const mortal = withVerbs(store, (verb, call, args) => {
-    if (verb === "watch") return store.watch((hint) => void (isDead || args[0](hint)));
+    if (verb === "watch") return store.watch((wakeUp) => void (isDead || args[0](wakeUp)));
     if (isDead) return silence();
     if ((verb === "settle" || verb === "record") && diesNow(verb)) return silence();
-    if (verb === "claim" || verb === "start") return begun(call(), diesNow);
+    if (verb === "claim" || verb === "startPrefetched") return begun(call(), diesNow);
     if (verb === "settle") return counted(call(), args[0], ended);
     return call();
   });

@@ -11,11 +11,11 @@ import type { Job } from "../api/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
 import { contextOf, type ContextParts } from "../runtime/run/context.ts";
 import { failureOf } from "../runtime/run/failures.ts";
-import { Journal, type Desk } from "../runtime/notes/run-notes.ts";
+import { RunNotes, type Desk } from "../runtime/notes/run-notes.ts";
 import { carryOutPhases, type PhaseParts } from "../runtime/run/phases.ts";
-import { Stage, type StageParts } from "../runtime/run/phase-scope.ts";
-import { WaitingLine } from "../runtime/run/lock-queue.ts";
-import type { ClaimedJob, JobMemory } from "../store/store.ts";
+import { PhaseScope, type PhaseScopeParts } from "../runtime/run/phase-scope.ts";
+import { LockQueue } from "../runtime/run/lock-queue.ts";
+import type { ClaimedJob, Checkpoints } from "../store/store.ts";
 
 export type PerformOptions<Deps> = {
   /** What the handler reads as `ctx.attempt`. Default 1. */
@@ -84,7 +84,7 @@ interface Around {
 }
 
 /** What the handler's context is made of: a run that nobody records. */
-function runOf(definition: Definition, around: Around): ContextParts & StageParts {
+function runOf(definition: Definition, around: Around): ContextParts & PhaseScopeParts {
   const { clock, newId, running, options } = around;
   const { body } = definition;
   const lease = { number: 1, secret: "test" };
@@ -94,8 +94,8 @@ function runOf(definition: Definition, around: Around): ContextParts & StagePart
   const desk: Desk = {
     add: async () => "recorded",
     recall: async () => NOTHING,
-    occupy: async (_, names) => ({ status: "done", names }),
-    line: new WaitingLine(),
+    acquireLocks: async (_, names) => ({ status: "done", names }),
+    line: new LockQueue(),
   };
   const signal = options.signal ?? new AbortController().signal;
   return {
@@ -106,7 +106,7 @@ function runOf(definition: Definition, around: Around): ContextParts & StagePart
     logger: SILENT,
     deps: options.deps ?? {},
     clock,
-    journal: new Journal({
+    runNotes: new RunNotes({
       job: running,
       lease,
       phases,
@@ -128,25 +128,25 @@ function runOf(definition: Definition, around: Around): ContextParts & StagePart
 async function runBody(
   { body, type }: Definition,
   payload: unknown,
-  run: ContextParts & StageParts,
+  run: ContextParts & PhaseScopeParts,
 ): Promise<unknown> {
   switch (body.kind) {
     case "none":
       throw new TypeError(`job "${type}" has no handler; add .run or .phase`);
     case "handler": {
-      const stage = new Stage(run, null);
-      const context = contextOf(run, () => stage, {});
+      const phaseScope = new PhaseScope(run, null);
+      const context = contextOf(run, () => phaseScope, {});
       return stored(await body.handler(payload, context));
     }
     case "phases": {
       const parts: PhaseParts = {
-        journal: run.journal,
+        runNotes: run.runNotes,
         checkpoint() {},
-        enter: (phase) => new Stage(run, phase),
-        call: (handler, stage, results) =>
+        enter: (phase) => new PhaseScope(run, phase),
+        call: (handler, phaseScope, results) =>
           handler(
             payload,
-            contextOf(run, () => stage, results),
+            contextOf(run, () => phaseScope, results),
           ),
       };
       return decode((await carryOutPhases(parts, body.phases)).result);
@@ -189,5 +189,5 @@ function runningJob(
   };
 }
 
-const NOTHING: JobMemory = { phases: [], units: [], failedUnits: {}, tries: null };
+const NOTHING: Checkpoints = { phases: [], units: [], failedUnits: {}, tries: null };
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -23,7 +23,7 @@ import { Traffic, type CrashPoint, type Mortal } from "./mortal-store.ts";
 import { performWith, type PerformArgs } from "./perform.ts";
 import { makeTestClock, type MovableClock, type TestClock } from "./test-clock.ts";
 
-/** Turns of the event loop without a call to the store before all counts as still. */
+/** Semaphore of the event loop without a call to the store before all counts as still. */
 const STILL_TURNS = 8;
 const RUNS_MAX = 10_000;
 /** Real time in which at least one run must end: handlers may wait for the outside world. */

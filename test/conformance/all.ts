@@ -12,22 +12,22 @@ import { fanInSuite } from "./queue/fan-in.suite.ts";
 import { feedSuite } from "./events/feed.suite.ts";
 import { fenceSuite } from "./runs/fence.suite.ts";
 import { gateSuite } from "./queue/gates.suite.ts";
-import { handBackSuite } from "./runs/return-prefetched.suite.ts";
+import { returnPrefetchedSuite } from "./runs/return-prefetched.suite.ts";
 import { holdSuite } from "./queue/hold.suite.ts";
 import { hurrySuite } from "./jobs/hurry.suite.ts";
 import { idempotencySuite } from "./jobs/idempotency.suite.ts";
 import { inspectSuite } from "./inspect/jobs.suite.ts";
 import { interveneSuite } from "./jobs/intervene.suite.ts";
-import { keyHoldSuite } from "./runs/lock-waiters.suite.ts";
+import { lockWaitersSuite } from "./runs/lock-waiters.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
-import { memorySuite } from "./runs/checkpoints.suite.ts";
+import { checkpointsSuite } from "./runs/checkpoints.suite.ts";
 import { notesSuite } from "./runs/record.suite.ts";
-import { occupySuite } from "./runs/acquire-locks.suite.ts";
+import { acquireLocksSuite } from "./runs/acquire-locks.suite.ts";
 import { orderSuite } from "./jobs/enqueue-order.suite.ts";
 import { overdueSuite } from "./runs/overdue.suite.ts";
-import { proceedSuite } from "./queue/resolve-dependencies.suite.ts";
+import { resolveDependenciesSuite } from "./queue/resolve-dependencies.suite.ts";
 import { progressSuite } from "./inspect/progress.suite.ts";
 import { promoteSuite } from "./queue/promote.suite.ts";
 import { pruneSuite } from "./retention/prune.suite.ts";
@@ -35,7 +35,7 @@ import { refusedChildrenSuite } from "./jobs/refused-children.suite.ts";
 import { rescueSuite } from "./runs/rescue.suite.ts";
 import { reviewSuite } from "./jobs/review.suite.ts";
 import { settleSuite } from "./runs/settle.suite.ts";
-import { slotsSuite } from "./runs/locks.suite.ts";
+import { locksSuite } from "./runs/locks.suite.ts";
 import { staleSuite } from "./retention/expired.suite.ts";
 import { startSuite } from "./runs/start.suite.ts";
 import { statsSuite } from "./inspect/stats.suite.ts";
@@ -55,13 +55,13 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   successorSuite,
   claimSuite,
   startSuite,
-  handBackSuite,
+  returnPrefetchedSuite,
   settleSuite,
   childrenSuite,
   refusedChildrenSuite,
   fenceSuite,
   notesSuite,
-  memorySuite,
+  checkpointsSuite,
   progressSuite,
   workerSuite,
   workersListSuite,
@@ -82,12 +82,12 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   feedSuite,
   pruneSuite,
   watchSuite,
-  slotsSuite,
-  keyHoldSuite,
-  occupySuite,
+  locksSuite,
+  lockWaitersSuite,
+  acquireLocksSuite,
   afterSuite,
   fanInSuite,
-  proceedSuite,
+  resolveDependenciesSuite,
   logsSuite,
   staleSuite,
   sweepSuite,

@@ -32,8 +32,8 @@ async function openPatient(): Promise<Patient> {
     async examine() {
       // Transactions of other tests may be old, and tables of former ones full of dead rows.
       const limits = { transactionMs: Infinity, deadRows: Infinity, isDeep: true };
-      const { findings, breaches } = await doctor.examine(limits);
-      return { findings, breaches };
+      const { findings, brokenInvariants } = await doctor.examine(limits);
+      return { findings, brokenInvariants };
     },
     async [Symbol.asyncDispose]() {
       await doctor.close();

@@ -9,7 +9,7 @@ import { suites } from "./all.ts";
 import { postgresCallers } from "./transactions/callers.ts";
 import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
-import { locksSuite } from "./runs/postgres-row-locks.suite.ts";
+import { rowLocksSuite } from "./runs/postgres-row-locks.suite.ts";
 import { ownWaysSuite } from "./runs/postgres-own.suite.ts";
 
 const HANDS = 3;
@@ -50,6 +50,6 @@ function deal(hand: number, release: { readonly bin?: string }): void {
   }
   if (hand < HANDS - 1) return;
   insideSuite(postgresCallers(() => openPostgres(server, "shared")));
-  locksSuite(() => openPostgres(server, "shared"));
+  rowLocksSuite(() => openPostgres(server, "shared"));
   ownWaysSuite((connections = "shared") => openPostgres(server, connections));
 }

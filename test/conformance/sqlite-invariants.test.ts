@@ -30,8 +30,8 @@ async function openPatient(): Promise<Patient> {
       database.close();
     },
     async examine() {
-      const { findings, breaches } = await store.examine();
-      return { findings, breaches };
+      const { findings, brokenInvariants } = await store.examine();
+      return { findings, brokenInvariants };
     },
     async [Symbol.asyncDispose]() {
       await store.close();

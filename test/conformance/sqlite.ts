@@ -1,6 +1,6 @@
 /** The conformance suites on SQLite, dealt to two files that run at the same time. */
 import { describe } from "vitest";
-import { unfence } from "../../src/store/sqlite/copy/write-block.ts";
+import { unblockWrites } from "../../src/store/sqlite/copy/write-block.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { openSqlite } from "../support/stores.ts";
 import { suites } from "./all.ts";
@@ -16,6 +16,6 @@ export function onSqlite(hand: number): void {
     for (const suite of suites.filter((_, index) => index % HANDS === hand)) suite(openSqlite);
     if (hand < HANDS - 1) return;
     insideSuite(sqliteCallers(makeSqliteStore));
-    sqliteOwnSuite({ makeSqliteStore, unfence });
+    sqliteOwnSuite({ makeSqliteStore, unblockWrites });
   });
 }

@@ -39,7 +39,10 @@ describe("a copy", () => {
 
     expect(differences(comparisons)).toEqual([]);
     const empty = comparisons?.filter(({ source }) => source.rows === 0).map(({ table }) => table);
-    expect(empty, "all but what the fence has answered").toEqual(["cancel_request", "ended"]);
+    expect(empty, "all but what the fence has answered").toEqual([
+      "cancel_request",
+      "finished_dependency",
+    ]);
     expect(await told(await ends.moved(), spent)).toEqual(before);
   });
 
@@ -77,17 +80,17 @@ describe("a copy", () => {
     await using ends = await Ends.open(server);
     const { ids, flows } = await fillStates(ends.old, 300);
     const key = (await recordOf(ends.old, flows.holder)).concurrencyKey ?? "";
-    expect(await ends.old.occupant("default", key)).toBe(flows.holder);
+    expect(await ends.old.lockHolder("default", key)).toBe(flows.holder);
     await ends.copy();
     const store = await ends.moved();
 
-    expect(await store.occupant("default", key)).toBeNull();
-    expect(await ends.sql("SELECT * FROM millrace.slot")).toEqual([]);
+    expect(await store.lockHolder("default", key)).toBeNull();
+    expect(await ends.sql("SELECT * FROM millrace.lock")).toEqual([]);
     const waiting = await Promise.all(flows.behind.map((id) => recordOf(store, id)));
     expect(waiting.map(({ heldBy }) => heldBy?.kind)).toEqual([undefined, "key", "key"]);
     const running = await claimable(store, { lanes: ["running"] });
     expect(running.toSorted()).toEqual(ids.running.slice(1).toSorted());
-    expect(await store.occupant("default", key)).toBe(flows.holder);
+    expect(await store.lockHolder("default", key)).toBe(flows.holder);
     expect(await claimable(store, { lanes: ["behind"] })).toEqual([]);
   });
 
@@ -100,7 +103,9 @@ describe("a copy", () => {
     expect(await stateOf(store, flows.doomed)).toBe("cancelled");
     expect(await recordOf(store, flows.patient)).toMatchObject({ heldBy: { kind: "after" } });
     const parents = [flows.holder, at(ids.later, 0)];
-    expect((await store.awaited(flows.patient, 10)).toSorted()).toEqual(parents.toSorted());
+    expect((await store.openDependencies(flows.patient, 10)).toSorted()).toEqual(
+      parents.toSorted(),
+    );
     for (const id of parents) await store.cancel(id, "ada", null);
     await freed(store, flows.patient);
     expect(await claimable(store, { lanes: ["patient"] })).toEqual([flows.patient]);
@@ -113,10 +118,10 @@ describe("a copy", () => {
     const store = await ends.moved();
 
     expect(differences(comparisons)).toEqual([]);
-    const ended = comparisons?.find(({ table }) => table === "ended");
+    const ended = comparisons?.find(({ table }) => table === "finished_dependency");
     expect(ended?.source.rows).toBeGreaterThan(0);
     expect((await store.stats(100)).held).toBeGreaterThan(0);
-    await store.proceed(1_000);
+    await store.resolveDependencies(1_000);
     expect(await claimable(store, { lanes: ["narrow"] })).toHaveLength(WIDTH);
   });
 
@@ -169,9 +174,9 @@ describe("a copy", () => {
     const comparisons = await ends.copy(({ source }) => ({
       source: {
         ...source,
-        fence: async (...args) => {
+        blockWrites: async (...args) => {
           fresh.push(...(await liveOn(ends.old, made)));
-          return source.fence(...args);
+          return source.blockWrites(...args);
         },
       },
     }));
@@ -225,14 +230,14 @@ async function endMany(store: JobStore): Promise<void> {
 
 async function claimIn(store: JobStore, lane: string): Promise<{ key: number; fence: number }> {
   const worker = await joinWorker(store, { lanes: [lane] });
-  const { jobs, lease } = await store.claim({ worker, lanes: [lane], limit: 1, buffer: false });
+  const { jobs, lease } = await store.claim({ worker, lanes: [lane], limit: 1, prefetch: false });
   return { key: at(jobs, 0).key, fence: lease?.number ?? 0 };
 }
 
 /** New jobs come, old ones go, and waiting ones end. Answers the new ones. */
 async function liveOn(store: JobStore, { ids }: Installation): Promise<readonly JobId[]> {
   const worker = await joinWorker(store, { lanes: ["waiting"] });
-  const claim = { worker, lanes: ["waiting"], limit: 500, buffer: false };
+  const claim = { worker, lanes: ["waiting"], limit: 500, prefetch: false };
   const { lease, jobs } = await store.claim(claim);
   if (lease === null) throw new Error(`nothing of ${ids.waiting.length} waits`);
   await store.settle(jobs.map(({ key, n }) => ({ lease, key, n, settlement: completed() })));

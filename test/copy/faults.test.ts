@@ -56,7 +56,7 @@ describe("a copy that dies", () => {
     await expect(ends.copy(() => mortal)).rejects.toThrow("killed");
 
     await expect(early.enqueue([newJob()])).rejects.toMatchObject({ code: "STORE_INCOMPLETE" });
-    await expect(early.join(workerInfo())).rejects.toMatchObject({ code: "STORE_INCOMPLETE" });
+    await expect(early.register(workerInfo())).rejects.toMatchObject({ code: "STORE_INCOMPLETE" });
     expect(differences(await ends.copy())).toEqual([]);
     expect((await early.enqueue([newJob()])).map(({ status }) => status)).toEqual(["created"]);
   });
@@ -93,7 +93,7 @@ describe("a file that has moved", () => {
     const moved = { code: "STORE_MOVED", message: expect.stringContaining(ends.schema) };
 
     await expect(ends.old.enqueue([newJob()])).rejects.toMatchObject(moved);
-    await expect(ends.old.join(workerInfo())).rejects.toMatchObject(moved);
+    await expect(ends.old.register(workerInfo())).rejects.toMatchObject(moved);
     await expect(ends.old.pause({ kind: "lane", name: "x" }, { reason: "y", by: null }))
       .rejects //
       .toMatchObject(moved);
@@ -113,7 +113,7 @@ describe("a file that has moved", () => {
     for (const text of [
       "UPDATE millrace_job SET priority = 1",
       "DELETE FROM millrace_ready",
-      "INSERT INTO millrace_name (kind, text) VALUES (1, 'late')",
+      "INSERT INTO millrace_interned_name (kind, text) VALUES (1, 'late')",
       "INSERT INTO millrace_attempt (key, n, tries, crashes, finished_at, outcome) " +
         "VALUES (1, 9, 0, 0, 0, 5)",
     ]) {
@@ -165,9 +165,9 @@ describe("a target", () => {
     const first = await ends.copy(({ source }) => ({
       source: {
         ...source,
-        fence: async (...args) => {
+        blockWrites: async (...args) => {
           second.push(await ends.copy().catch((error: unknown) => error));
-          return source.fence(...args);
+          return source.blockWrites(...args);
         },
       },
     }));
@@ -191,7 +191,7 @@ describe("a target", () => {
     await using ends = await Ends.open(server);
     await fillStates(ends.old, 100);
     await expect(ends.copy(diesComparing)).rejects.toThrow("killed");
-    await ends.with(async ({ source }) => source.unfence());
+    await ends.with(async ({ source }) => source.unblockWrites());
 
     await expect(ends.copy()).rejects.toMatchObject({ code: "STORE_OCCUPIED" });
   });
@@ -224,7 +224,7 @@ describe("millrace copy", () => {
     const { code, out } = await ends.type("--dry-run");
 
     expect(code).toBe(1);
-    expect(out).toContain("PROBLEM: the target: there are rows in name, job");
+    expect(out).toContain("PROBLEM: the target: there are rows in interned_name, job");
     expect(out).toContain("PROBLEM: job.webhook has the letter U+0000 in rows: 1, the first with");
   });
 

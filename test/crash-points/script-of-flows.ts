@@ -64,8 +64,8 @@ async function* enqueueAll(store: SqliteJobStore, { job }: Scene): AsyncGenerato
 }
 
 async function* runUnderKeys(store: SqliteJobStore, { worker }: Scene): AsyncGenerator<Step, void> {
-  await store.join(workerInfo({ id: worker }));
-  yield did("join");
+  await store.register(workerInfo({ id: worker }));
+  yield did("register");
   const batch = await take(store, { worker, lanes: ["docs"] });
   yield did("claim one of each key");
   const [main, old] = batch.jobs;
@@ -74,18 +74,18 @@ async function* runUnderKeys(store: SqliteJobStore, { worker }: Scene): AsyncGen
   yield did("hold those whose key is taken");
 
   const names = ["page/1", "page/2", "docs/old"];
-  const occupation = await store.occupy(runNote(batch, main, {}), names);
+  const occupation = await store.acquireLocks(runNote(batch, main, {}), names);
   assert.deepEqual(occupation, { status: "done", names: ["page/1", "page/2"] });
-  yield { name: "occupy", promise: "relaxed" };
-  await store.occupy(runNote(batch, old, {}), ["page/3"]);
-  yield { name: "occupy for another run", promise: "relaxed" };
+  yield { name: "acquireLocks", promise: "relaxed" };
+  await store.acquireLocks(runNote(batch, old, {}), ["page/3"]);
+  yield { name: "acquireLocks for another run", promise: "relaxed" };
   const logs = [said("page 1 of 2"), said("done", '{"ms":12}')];
-  await store.record([runNote(batch, main, { vacates: ["page/1"], logs })]);
+  await store.record([runNote(batch, main, { releases: ["page/1"], logs })]);
   yield did("give up a name, with a log");
   await store.record([runNote(batch, main, { logs: [said("still here")] })]);
   yield { name: "log", promise: "relaxed" };
 
-  const note = { vacates: ["page/2"], logs: [said("too early")] };
+  const note = { releases: ["page/2"], logs: [said("too early")] };
   await store.settle([{ ...settleItem(batch, main, retryIn(600_000)), note }]);
   yield did("retry later, and let the next of the key through");
   assert.equal(await store.release(100), 1);
@@ -139,9 +139,9 @@ async function* rescue(
 ): AsyncGenerator<Step, void> {
   await clock.advance(40_000);
   const [silent] = await store.silent(10);
-  assert.ok(silent && (await store.occupant("default", "page/3")) !== null);
+  assert.ok(silent && (await store.lockHolder("default", "page/3")) !== null);
   await store.rescue({ worker, beats: silent.beats, limit: 100, decide: crashedOnce });
-  assert.equal(await store.occupant("default", "page/3"), null);
+  assert.equal(await store.lockHolder("default", "page/3"), null);
   yield did("rescue a run that has names");
 }
 
@@ -154,7 +154,7 @@ async function* endMany(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
   await store.enqueue([...parents, ...children]);
   yield did("enqueue many after many");
   const { id: worker } = job();
-  await store.join(workerInfo({ id: worker }));
+  await store.register(workerInfo({ id: worker }));
   yield did("join another worker");
   const batch = await take(store, { worker, lanes: ["wide"] });
   yield did("claim many");
@@ -162,23 +162,23 @@ async function* endMany(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
     settleItem(batch, run, nr < WIDTH - 1 ? completed() : failedWith()),
   );
   await store.settle(ends);
-  assert.deepEqual(await store.awaited(at(children, -1).id, 1), []);
+  assert.deepEqual(await store.openDependencies(at(children, -1).id, 1), []);
   assert.equal((await store.get(at(children, -1).id))?.heldBy?.kind, "after");
   yield did("end many that many wait for");
-  assert.equal(await store.proceed(10), 10);
-  yield did("proceed with some");
-  assert.ok((await store.proceed(1_000)) > 0);
-  yield did("proceed with the rest");
+  assert.equal(await store.resolveDependencies(10), 10);
+  yield did("resolveDependencies with some");
+  assert.ok((await store.resolveDependencies(1_000)) > 0);
+  yield did("resolveDependencies with the rest");
 }
 
 async function* growStale(store: SqliteJobStore, { clock }: Scene): AsyncGenerator<Step, void> {
   await clock.advance(1_000);
   const rules = retention({ finishedMs: GONE });
-  const { jobs, next } = await store.outlived(rules, { fresh: true, limit: 6, from: null });
+  const { jobs, next } = await store.expired(rules, { fresh: true, limit: 6, from: null });
   const keys = jobs.map(({ key }) => key);
   assert.equal(await store.markStale(keys), 6);
   yield did("mark as stale");
-  const page = await store.outlived(rules, { fresh: true, limit: 2, from: next });
+  const page = await store.expired(rules, { fresh: true, limit: 2, from: next });
   assert.equal(await store.markStale([...keys, ...page.jobs.map(({ key }) => key)]), 2);
   yield did("mark some of them again");
   assert.equal(await store.remove(keys.slice(0, 3), rules), 3);

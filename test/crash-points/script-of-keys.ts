@@ -84,7 +84,7 @@ async function enqueueInside(
   try {
     handle.exec("PRAGMA synchronous = FULL");
     handle.exec("BEGIN IMMEDIATE");
-    await store.enqueueInside(handle, jobs);
+    await store.enqueueInTransaction(handle, jobs);
     handle.exec(end);
   } catch (error) {
     throw storeError(error, path);
@@ -107,8 +107,8 @@ async function* closeGates(store: SqliteJobStore, { job }: Scene): AsyncGenerato
 
 /** Answers a run that is still held. */
 async function* work(store: SqliteJobStore, { job, worker }: Scene): AsyncGenerator<Step, Batch> {
-  await store.join(workerInfo({ id: worker }));
-  yield did("join");
+  await store.register(workerInfo({ id: worker }));
+  yield did("register");
   const batch = await take(store, { worker, limit: 6 });
   yield did("claim");
   const run = (index: number) => at(batch.jobs, index);
@@ -166,7 +166,7 @@ async function* comeAndGo(
   store: SqliteJobStore,
   { clock, job, worker }: Scene,
 ): AsyncGenerator<Step, void> {
-  await store.leave(worker);
+  await store.deregister(worker);
   yield did("leave with an end that it has not heard of");
   await store.rescue({
     worker,
@@ -176,12 +176,12 @@ async function* comeAndGo(
   });
   yield did("rescue nothing but the worker");
   const other = workerInfo({ id: job().id });
-  await store.join(other);
+  await store.register(other);
   yield did("join another worker");
-  await take(store, { worker: other.id, limit: 3, buffer: true });
-  yield did("claim into a buffer");
-  await store.leave(other.id);
-  yield did("leave with a buffer");
+  await take(store, { worker: other.id, limit: 3, prefetch: true });
+  yield did("claim into a prefetch");
+  await store.deregister(other.id);
+  yield did("leave with a prefetch");
   await clock.advance(1);
   const beats = await beatsOf(store, other.id);
   await store.rescue({ worker: other.id, beats, limit: 2, decide: crashedOnce });

@@ -47,7 +47,7 @@ async function* after(
   await store.rescue({ worker, beats: silent.beats, limit: 100, decide: crashedOnce });
   yield did("rescue");
   const other = workerInfo({ id: job().id });
-  await store.join(other);
+  await store.register(other);
   yield did("join another worker");
   await store.claim(claimRequest(other.id, { limit: 3 }));
   yield did("claim what was rescued");
@@ -85,8 +85,8 @@ async function* enqueueAll(store: SqliteJobStore, { job }: Scene): AsyncGenerato
 
 async function* runSome(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, void> {
   const { job, worker } = scene;
-  await store.join(workerInfo({ id: worker }));
-  yield did("join");
+  await store.register(workerInfo({ id: worker }));
+  yield did("register");
   const batch = await take(store, { worker, limit: 4 });
   yield did("claim");
   const [parent, failing, retried, last] = batch.jobs;
@@ -116,21 +116,21 @@ async function* workFromBuffer(
   store: SqliteJobStore,
   { worker }: Scene,
 ): AsyncGenerator<Step, void> {
-  const buffer = await take(store, { worker, limit: 5, buffer: true });
-  yield did("claim into a buffer");
-  const key = (index: number): number => at(buffer.jobs, index).key;
-  await store.start(buffer.lease, [key(0)]);
+  const prefetch = await take(store, { worker, limit: 5, prefetch: true });
+  yield did("claim into a prefetch");
+  const key = (index: number): number => at(prefetch.jobs, index).key;
+  await store.startPrefetched(prefetch.lease, [key(0)]);
   yield { name: "start the first", promise: "relaxed" };
-  await store.start(buffer.lease, [key(1), key(2)]);
+  await store.startPrefetched(prefetch.lease, [key(1), key(2)]);
   yield { name: "start two more", promise: "relaxed" };
-  const ends = buffer.jobs.slice(0, 2).map((each) => settleItem(buffer, each, completed()));
+  const ends = prefetch.jobs.slice(0, 2).map((each) => settleItem(prefetch, each, completed()));
   await store.settle(ends);
   yield did("complete two");
-  await store.start(buffer.lease, [key(3)]);
+  await store.startPrefetched(prefetch.lease, [key(3)]);
   yield { name: "start the fourth", promise: "relaxed" };
-  assert.equal(await store.handBack(buffer.lease, [key(4)]), 1);
+  assert.equal(await store.returnPrefetched(prefetch.lease, [key(4)]), 1);
   yield did("hand back");
-  await store.cancel(at(buffer.jobs, 3).id, "ada", "too late");
+  await store.cancel(at(prefetch.jobs, 3).id, "ada", "too late");
   yield did("ask a running job to stop");
   await store.renew(worker, 30_000);
   yield did("renew");

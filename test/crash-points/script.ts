@@ -36,7 +36,7 @@ const OTHER_VERBS = new Set(
   [
     "constructor silent overdue gates get attempts list count stats deadLetter deadLetters",
     "workers feed feedEnd watch examine fence recall progress units unitHolders",
-    "logs awaited occupant outlived",
+    "logs awaited lockHolder expired",
   ].flatMap((line) => line.split(" ")),
 );
 

@@ -100,12 +100,12 @@ export type Command =
       readonly worker: number;
       readonly lanes: readonly string[] | "any";
       readonly limit: number;
-      readonly buffer: boolean;
+      readonly prefetch: boolean;
       readonly types: readonly string[] | null;
       readonly tenants: readonly string[] | null;
     }
   | {
-      readonly do: "start" | "handBack";
+      readonly do: "start" | "returnPrefetched";
       readonly claim: ClaimWish;
       readonly jobs: readonly number[];
       readonly proof: Proof;
@@ -113,10 +113,10 @@ export type Command =
   | { readonly do: "settle"; readonly items: readonly SettleWish[] }
   | { readonly do: "overcharge"; readonly claim: ClaimWish }
   | { readonly do: "rescue"; readonly worker: number; readonly limit: number; late: boolean }
-  | { readonly do: "occupy"; readonly claim: ClaimWish; readonly names: readonly string[] }
-  | { readonly do: "occupant"; readonly tenant: string; readonly name: string }
+  | { readonly do: "acquireLocks"; readonly claim: ClaimWish; readonly names: readonly string[] }
+  | { readonly do: "lockHolder"; readonly tenant: string; readonly name: string }
   | { readonly do: "awaited"; readonly job: number }
-  | { readonly do: "proceed" }
+  | { readonly do: "resolveDependencies" }
   | { readonly do: "promote"; readonly limit: number }
   | { readonly do: "cancel" | "hurry" | "get" | "attempts" | "deadLetter"; readonly job: number }
   | { readonly do: "intervene"; readonly job: number; readonly end: "failed" | "hopeless" }
@@ -250,7 +250,7 @@ const WAY: readonly Kind[] = [
       worker: fc.constantFrom(0, 1, 2, 2),
       lanes: fc.constantFrom<readonly string[] | "any">("any", "any", "any", ["slow"], LANES),
       limit: fc.constantFrom(0, 1, 2, 3, 3, 10),
-      buffer: fc.constantFrom(false, false, true),
+      prefetch: fc.constantFrom(false, false, true),
       types: seldom(seldom(fc.constantFrom<readonly string[]>(["email"], ["unheard", "report"]))),
       tenants: seldom(seldom(fc.constantFrom<readonly string[]>(["acme"], ["default", "acme"]))),
     }),
@@ -268,7 +268,7 @@ const BEGINNING: fc.Arbitrary<Command> = of("enqueue", {
 const TOPICS: readonly (readonly Kind[])[] = [
   [
     [7, of("start", { claim, jobs: fc.subarray([0, 1, 2], { minLength: 1 }), proof })],
-    [4, of("handBack", { claim, jobs: fc.subarray([0, 1, 2], { minLength: 1 }), proof })],
+    [4, of("returnPrefetched", { claim, jobs: fc.subarray([0, 1, 2], { minLength: 1 }), proof })],
     [1, of("overcharge", { claim })],
   ],
   [[6, of("enqueueInside", { jobs: unheard, commits: fc.constantFrom(true, true, false) })]],
@@ -294,12 +294,12 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [1, of("gates", {})],
   ],
   [
-    [4, of("occupy", { claim, names: fc.subarray([...NAMES, "own"], { minLength: 1 }) })],
-    [2, of("occupant", { tenant: fc.constantFrom(...TENANTS), name: fc.constantFrom(...NAMES) })],
+    [4, of("acquireLocks", { claim, names: fc.subarray([...NAMES, "own"], { minLength: 1 }) })],
+    [2, of("lockHolder", { tenant: fc.constantFrom(...TENANTS), name: fc.constantFrom(...NAMES) })],
     [4, of("hold", {})],
     [3, of("release", {})],
     [3, of("awaited", { job })],
-    [1, of("proceed", {})],
+    [1, of("resolveDependencies", {})],
     [3, of("cancel", { job })],
     [3, of("hurry", { job })],
   ],

@@ -34,8 +34,8 @@ const DIFFERENCES: readonly Planted[] = [
   },
   {
     where: "PostgreSQL",
-    what: "begins what should lie in a buffer",
-    change: (store) => ({ claim: (request) => store.claim({ ...request, buffer: false }) }),
+    what: "begins what should lie in a prefetch",
+    change: (store) => ({ claim: (request) => store.claim({ ...request, prefetch: false }) }),
   },
 ];
 

@@ -89,8 +89,8 @@ type Performance<Verb> = (
 const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Performance<Verb> } = {
   enqueue: ({ store }, { jobs }) => store.enqueue(jobs),
   enqueueInside: ({ inside }, { jobs }, { commits }) => inside(jobs, commits),
-  join: ({ store }, script, { worker }) => store.join(script.workers[worker]!),
-  leave: ({ store }, script, { worker }) => store.leave(script.workers[worker]!.id),
+  join: ({ store }, script, { worker }) => store.register(script.workers[worker]!),
+  leave: ({ store }, script, { worker }) => store.deregister(script.workers[worker]!.id),
   quiet: ({ store }, script, { worker }) => store.quiet(script.workers[worker]!.id),
   renew: async (subject, script, { worker, leaseMs }) =>
     shown.renewal(subject, await subject.store.renew(script.workers[worker]!.id, leaseMs)),
@@ -100,17 +100,17 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   workers: ({ store }) => store.workers(ALL),
   claim,
   start: move,
-  handBack: move,
+  returnPrefetched: move,
   settle,
   overcharge,
-  occupy,
-  occupant: async ({ store }, _script, { tenant, name }) => {
-    return { occupant: await store.occupant(tenant, name) };
+  acquireLocks,
+  lockHolder: async ({ store }, _script, { tenant, name }) => {
+    return { lockHolder: await store.lockHolder(tenant, name) };
   },
   awaited: async ({ store }, script, { job }) => {
-    return { awaited: (await store.awaited(idAt(script, job), ALL)).toSorted() };
+    return { awaited: (await store.openDependencies(idAt(script, job), ALL)).toSorted() };
   },
-  proceed: ({ store }) => store.proceed(ALL),
+  resolveDependencies: ({ store }) => store.resolveDependencies(ALL),
   rescue,
   promote: ({ store }, _script, { limit }) => store.promote(limit),
   cancel: ({ store }, script, { job }) => store.cancel(idAt(script, job), "ada", `reason ${job}`),
@@ -196,11 +196,17 @@ function oneOf<Item>(items: readonly Item[], index: number): Item | undefined {
 async function claim(
   subject: Subject,
   { workers }: Script,
-  { worker, lanes, limit, buffer, types, tenants }: CommandOf<"claim">,
+  { worker, lanes, limit, prefetch, types, tenants }: CommandOf<"claim">,
 ): Promise<unknown> {
   const filters = { ...(types !== null && { types }), ...(tenants !== null && { tenants }) };
   const id = workers[worker]!.id;
-  const answer = await subject.store.claim({ worker: id, lanes, limit, buffer, ...filters });
+  const answer = await subject.store.claim({
+    worker: id,
+    lanes,
+    limit,
+    prefetch: prefetch,
+    ...filters,
+  });
   const { lease, jobs, lost } = answer;
   if (lease !== null) subject.claims.push({ lease, jobs, lost });
   for (const job of jobs) subject.ids.set(job.key, job.id);
@@ -236,8 +242,8 @@ async function move(
   const lease = proofOf(subject, index, proof);
   if (lease === undefined) return null;
   const keys = jobs.flatMap((turn) => subject.claims[index]?.jobs[turn]?.key ?? []);
-  if (verb === "handBack") return subject.store.handBack(lease, keys);
-  const { status, begun } = await subject.store.start(lease, keys);
+  if (verb === "returnPrefetched") return subject.store.returnPrefetched(lease, keys);
+  const { status, begun } = await subject.store.startPrefetched(lease, keys);
   return { status, begun: begun.map((key) => subject.ids.get(key)) };
 }
 
@@ -275,16 +281,16 @@ async function overcharge(
   return subject.store.settle([{ lease, key: job.key, n: job.n, settlement }]);
 }
 
-async function occupy(
+async function acquireLocks(
   subject: Subject,
   script: Script,
-  { claim: wish, names }: CommandOf<"occupy">,
+  { claim: wish, names }: CommandOf<"acquireLocks">,
 ): Promise<unknown> {
   const target = aim(script, subject, wish, true);
   const { lease, jobs = [] } = subject.claims[target.claim] ?? {};
   const job = oneOf(jobs, target.job);
   if (lease === undefined || job === undefined) return null;
-  return subject.store.occupy({ lease, key: job.key, n: job.n }, names);
+  return subject.store.acquireLocks({ lease, key: job.key, n: job.n }, names);
 }
 
 async function rescue(

@@ -8,7 +8,7 @@ import type { PostgresServer } from "../support/postgres.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import { GATES, type Command, type JobWish } from "./commands.ts";
 import type { Compared, ModelStore } from "./model/model.ts";
-import { finishedAt, outlived } from "./model/reading.ts";
+import { finishedAt, expired } from "./model/reading.ts";
 import { isOpen } from "./model/world.ts";
 import { closedGates } from "./model/waiting.ts";
 import {
@@ -45,7 +45,7 @@ export async function runSequence(
   const { subjects } = stage;
   for (const { store } of subjects) {
     await nameGates(store);
-    for (const worker of WORKERS) await store.join(worker);
+    for (const worker of WORKERS) await store.register(worker);
   }
 
   const ids: JobId[] = [];
@@ -183,7 +183,7 @@ function jobOf(
 
 /** The least number, from the wanted one on, that leaves no choice among equally old jobs. */
 function withoutTies({ world }: ModelStore, wanted: number): number {
-  const ages = outlived(world, retention({ finishedMs: KEPT })).map(finishedAt);
+  const ages = expired(world, retention({ finishedMs: KEPT })).map(finishedAt);
   let limit = wanted;
   while (limit > 0 && ages[limit] !== undefined && ages[limit] === ages[limit - 1]) limit += 1;
   return limit;

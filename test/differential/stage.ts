@@ -91,8 +91,8 @@ async function proceedAll(
 ): Promise<void> {
   if (![...world.jobs.values()].some(({ asked }) => asked.after.length > 0)) return;
   for (;;) {
-    const moved = await store.proceed(1_000);
-    const { rows } = await pool.query(`SELECT 1 FROM "${schema}".ended LIMIT 1`);
+    const moved = await store.resolveDependencies(1_000);
+    const { rows } = await pool.query(`SELECT 1 FROM "${schema}".finished_dependency LIMIT 1`);
     if (moved === 0 && rows.length === 0) return;
   }
 }
@@ -136,7 +136,7 @@ function insidePostgres(store: JobStore, { pool }: PostgresTestStore): Inside {
 
 async function answerOf(store: JobStore, tx: unknown, jobs: readonly NewJob[]): ReturnType<Inside> {
   try {
-    return await store.enqueueInside(tx, jobs);
+    return await store.enqueueInTransaction(tx, jobs);
   } catch (error) {
     if (error instanceof MillraceError) return error.code;
     throw error;

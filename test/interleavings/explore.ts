@@ -138,7 +138,7 @@ async function told<Answer>(verb: Promise<Answer>): Promise<Answer | string> {
 async function clear({ pool, schema }: PostgresTestStore): Promise<void> {
   const { rows } = await pool.query<{ tablename: string }>(
     `SELECT tablename FROM pg_tables WHERE schemaname = $1
-     AND tablename NOT IN ('meta', 'name', 'feed_head')`,
+     AND tablename NOT IN ('meta', 'interned_name', 'feed_head')`,
     [schema],
   );
   await pool.query(rows.map(({ tablename }) => `DELETE FROM "${schema}"."${tablename}"`).join(";"));

@@ -13,7 +13,7 @@ export function answered({ left, right }: Outcome): readonly string[] {
 export async function oneOfKey(outcome: Outcome): Promise<readonly string[]> {
   const { left, right, db } = outcome;
   const count = [left, right].filter(takesAny).length;
-  const holder = await db.store.occupant("default", "a");
+  const holder = await db.store.lockHolder("default", "a");
   return [
     ...answered(outcome),
     ...complainIf(count !== 1, `${count} of a key were taken`),
@@ -39,7 +39,7 @@ export async function oneCanBeClaimed(outcome: Outcome): Promise<readonly string
 
 /** The run that may have had the name is over. */
 export async function isFree(outcome: Outcome): Promise<readonly string[]> {
-  const holder = await outcome.db.store.occupant("default", "a");
+  const holder = await outcome.db.store.lockHolder("default", "a");
   return [...answered(outcome), ...complainIf(holder !== null, "somebody has the name")];
 }
 
@@ -68,7 +68,7 @@ export function dependantIs(state: string): (outcome: Outcome) => Promise<readon
 /** Of two that let jobs go on, one has moved each of them. */
 export async function movedOnce(outcome: Outcome): Promise<readonly string[]> {
   const { db, id, left, right } = outcome;
-  const rest = await db.store.proceed(100);
+  const rest = await db.store.resolveDependencies(100);
   const moved = Number(left) + Number(right) + rest;
   return [
     ...complainIf(moved !== 2, `${moved} jobs have moved, not 2`),
@@ -78,7 +78,7 @@ export async function movedOnce(outcome: Outcome): Promise<readonly string[]> {
 
 /** What is still to be told after both is found by one look of anybody. */
 async function goesOn(store: JobStore, id: JobId, state: string): Promise<readonly string[]> {
-  await store.proceed(100);
+  await store.resolveDependencies(100);
   const job = await store.get(id);
   const held = job?.heldBy?.kind ?? "nothing";
   return complainIf(

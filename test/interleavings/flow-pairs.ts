@@ -57,18 +57,30 @@ export const FLOW_PAIRS: readonly Pair[] = [
   ),
 
   pair(
-    "occupy / settle",
+    "acquireLocks / settle",
     scenes.running,
-    flowing.occupy("a"),
+    flowing.acquireLocks("a"),
     verbs.settle(completed()),
     judged.isFree,
   ),
-  pair("occupy / intervene", scenes.running, flowing.occupy("a"), verbs.intervene, judged.isFree),
-  pair("occupy / rescue", scenes.silent, flowing.occupy("a"), verbs.rescue, judged.isFree),
   pair(
-    "occupy / claim of the name",
+    "acquireLocks / intervene",
+    scenes.running,
+    flowing.acquireLocks("a"),
+    verbs.intervene,
+    judged.isFree,
+  ),
+  pair(
+    "acquireLocks / rescue",
+    scenes.silent,
+    flowing.acquireLocks("a"),
+    verbs.rescue,
+    judged.isFree,
+  ),
+  pair(
+    "acquireLocks / claim of the name",
     flows.nameWanted,
-    flowing.occupy("a"),
+    flowing.acquireLocks("a"),
     verbs.claim,
     (outcome) =>
       exactlyOne(
@@ -78,9 +90,9 @@ export const FLOW_PAIRS: readonly Pair[] = [
       ),
   ),
   pair(
-    "occupy / occupy the other way round",
+    "acquireLocks / acquireLocks the other way round",
     flows.twoRuns,
-    flowing.occupy("a", "b"),
+    flowing.acquireLocks("a", "b"),
     flowing.occupyAsRival("b", "a"),
     (outcome) => [
       ...judged.answered(outcome),
@@ -136,18 +148,24 @@ export const FLOW_PAIRS: readonly Pair[] = [
     flowing.settleRival(failedWith()),
     judged.dependantIs("cancelled"),
   ),
-  pair("proceed / proceed", flows.endedParents, flowing.proceed, flowing.proceed, judged.movedOnce),
   pair(
-    "proceed / cancel the dependant",
+    "resolveDependencies / resolveDependencies",
     flows.endedParents,
-    flowing.proceed,
+    flowing.resolveDependencies,
+    flowing.resolveDependencies,
+    judged.movedOnce,
+  ),
+  pair(
+    "resolveDependencies / cancel the dependant",
+    flows.endedParents,
+    flowing.resolveDependencies,
     verbs.cancel,
     endsAs("cancelled"),
   ),
   pair(
-    "proceed / hurry the dependant",
+    "resolveDependencies / hurry the dependant",
     flows.endedParents,
-    flowing.proceed,
+    flowing.resolveDependencies,
     verbs.hurry,
     judged.dependantIs("queued"),
   ),

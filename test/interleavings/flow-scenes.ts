@@ -51,7 +51,7 @@ export async function nameTaken(db: PostgresTestStore): Promise<Scene> {
   const { lease, jobs } = scene.batch ?? { lease: null, jobs: [] };
   const [run] = jobs;
   if (lease === null || run === undefined) throw new Error("nothing runs");
-  await db.store.occupy({ lease, key: run.key, n: run.n }, ["a"]);
+  await db.store.acquireLocks({ lease, key: run.key, n: run.n }, ["a"]);
   return scene;
 }
 
@@ -76,7 +76,7 @@ export async function twoParents(db: PostgresTestStore): Promise<Scene> {
   const scene = await twoRuns(db);
   const runs = [scene.batch, scene.rival].flatMap((batch) => batch?.jobs ?? []);
   const [id] = await add(db.store, { lane: "after", after: runs.map((run) => run.id) });
-  await db.store.proceed(100);
+  await db.store.resolveDependencies(100);
   return { ...scene, id };
 }
 
@@ -86,7 +86,7 @@ export async function oneParent(db: PostgresTestStore): Promise<Scene> {
   const [parent] = await add(db.store, {});
   const batch = await takeOne(db.store);
   const [id] = await add(db.store, { lane: "after", after: [parent] });
-  await db.store.proceed(100);
+  await db.store.resolveDependencies(100);
   return { id, batch, other };
 }
 
@@ -107,7 +107,7 @@ async function addInside({ store, pool }: PostgresTestStore, after: JobId[]): Pr
   const client = await pool.connect();
   try {
     await client.query("BEGIN");
-    const [answer] = await store.enqueueInside(client, [newJob({ lane: "after", after })]);
+    const [answer] = await store.enqueueInTransaction(client, [newJob({ lane: "after", after })]);
     await client.query("COMMIT");
     return answer?.status === "created" ? answer.id : "";
   } finally {

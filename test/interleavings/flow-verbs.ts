@@ -1,7 +1,7 @@
 /**
  * Verbs about exclusive names and jobs that run after others. What ends a job, or puts one behind
- * others, leaves work to the background; a `proceed` that follows waits for that, so that its
- * statements take turns, too.
+ * others, leaves work to the background; a `resolveDependencies` that follows waits for that, so
+ * that its statements take turns, too.
  */
 import type { Settlement } from "../../src/core/outcome.ts";
 import type { JobStore } from "../../src/store/store.ts";
@@ -16,7 +16,7 @@ export function claimIn(lane: string): Verb {
   return (store, { other }) => store.claim(claimRequest(other, { lanes: [lane] }));
 }
 
-export function occupy(...names: readonly string[]): Verb {
+export function acquireLocks(...names: readonly string[]): Verb {
   return (store, { batch }) => occupyFor(store, batch, names);
 }
 
@@ -30,13 +30,13 @@ async function occupyFor(
   names: readonly string[],
 ): Promise<unknown> {
   if (batch === null || batch === undefined) throw new Error("nothing runs");
-  return store.occupy(runNote(batch, at(batch.jobs, 0), {}), names);
+  return store.acquireLocks(runNote(batch, at(batch.jobs, 0), {}), names);
 }
 
 /** The run gives up the name that it has taken. */
 export async function giveUp(store: JobStore, { batch }: Scene): Promise<unknown> {
   if (batch === null) throw new Error("nothing runs");
-  return store.record([runNote(batch, at(batch.jobs, 0), { vacates: ["a"] })]);
+  return store.record([runNote(batch, at(batch.jobs, 0), { releases: ["a"] })]);
 }
 
 export function settle(settlement: Settlement): Verb {
@@ -55,15 +55,15 @@ export const enqueueAfter: Verb = followed((store, { id }) =>
   store.enqueue([newJob({ lane: "after", after: [id] })]),
 );
 
-export function proceed(store: JobStore): Promise<unknown> {
-  return store.proceed(100);
+export function resolveDependencies(store: JobStore): Promise<unknown> {
+  return store.resolveDependencies(100);
 }
 
 /** Answers what the verb said. */
 function followed(verb: Verb): Verb {
   return async (store, scene) => {
     const answer = await verb(store, scene);
-    await store.proceed(100);
+    await store.resolveDependencies(100);
     return answer;
   };
 }

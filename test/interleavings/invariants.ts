@@ -51,20 +51,20 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
   ],
   [
     "has a name, and not one run that began and goes on",
-    `SELECT slot.job AS key, (
+    `SELECT lock.job AS key, (
        SELECT count(*) FROM millrace.lease AS lease
        CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts) AS run (key, n, start)
-       WHERE run.key = slot.job AND run.n = slot.n AND run.start IS NOT NULL AND NOT EXISTS (
+       WHERE run.key = lock.job AND run.n = lock.n AND run.start IS NOT NULL AND NOT EXISTS (
          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n)
      ) AS found
-     FROM millrace.slot AS slot`,
+     FROM millrace.lock AS lock`,
   ],
   [
     "runs, and another has its key or nobody",
     `SELECT job.key, (
-       SELECT count(*) FROM millrace.slot AS slot
-       WHERE slot.tenant = job.tenant AND slot.name = job.concurrency
-         AND slot.job = job.key AND slot.n = run.n
+       SELECT count(*) FROM millrace.lock AS lock
+       WHERE lock.tenant = job.tenant AND lock.name = job.concurrency
+         AND lock.job = job.key AND lock.n = run.n
      ) AS found
      FROM millrace.lease AS lease
      CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -75,15 +75,15 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
   [
     "waits for others, and nobody knows for whom",
     `SELECT place.key, least(1, (
-       SELECT count(*) FROM millrace.need AS need WHERE need.job = place.key)) AS found
+       SELECT count(*) FROM millrace.dependency AS link WHERE link.job = place.key)) AS found
      FROM millrace.blocked AS place WHERE place.gate = 0`,
   ],
   [
     "is said to wait for others, and does not",
-    `SELECT need.job AS key, (
+    `SELECT dependency.job AS key, (
        SELECT count(*) FROM millrace.blocked AS place
-       WHERE place.key = need.job AND place.gate = 0) AS found
-     FROM millrace.need AS need`,
+       WHERE place.key = dependency.job AND place.gate = 0) AS found
+     FROM millrace.dependency AS dependency`,
   ],
   [
     "is named by the ledger or by a place, and has gone",

@@ -74,7 +74,7 @@ export const PAIRS: readonly Pair[] = [
     ({ right }) => judged.complainIf(!judged.isSettled(right), "the successor was not settled"),
   ),
   pair("retry / retry", scenes.failed, verbs.retry, verbs.retry, judged.oneMade),
-  pair("start / cancel", scenes.buffered, verbs.start, verbs.cancel, judged.startOrCancel),
+  pair("start / cancel", scenes.prefetched, verbs.start, verbs.cancel, judged.startOrCancel),
   pair("prune / retry", scenes.failed, verbs.prune, verbs.retry, ({ right }) =>
     judged.complainIf(!judged.isMade(right), "the repeat was not made"),
   ),
@@ -92,8 +92,12 @@ export const PAIRS: readonly Pair[] = [
     verbs.settle(completed()),
     judged.once,
   ),
-  pair("handBack / start", scenes.buffered, verbs.handBack, verbs.start, ({ left, right }) =>
-    judged.exactlyOne("moved the job", left === 1, judged.begins(right)),
+  pair(
+    "returnPrefetched / start",
+    scenes.prefetched,
+    verbs.returnPrefetched,
+    verbs.start,
+    ({ left, right }) => judged.exactlyOne("moved the job", left === 1, judged.begins(right)),
   ),
   pair(
     "intervene / settle",
@@ -110,14 +114,19 @@ export const PAIRS: readonly Pair[] = [
       judged.countOf(right) === 1,
     ),
   ),
-  pair("handBack / rescue", scenes.bufferedSilent, verbs.handBack, verbs.rescue, (outcome) =>
-    judged.exactlyOne(
-      "put the job back",
-      outcome.left === 1,
-      judged.returnedBy(outcome.right) === 1,
-    ),
+  pair(
+    "returnPrefetched / rescue",
+    scenes.prefetchedSilent,
+    verbs.returnPrefetched,
+    verbs.rescue,
+    (outcome) =>
+      judged.exactlyOne(
+        "put the job back",
+        outcome.left === 1,
+        judged.returnedBy(outcome.right) === 1,
+      ),
   ),
-  pair("start / rescue", scenes.bufferedSilent, verbs.start, verbs.rescue, ({ left, right }) =>
+  pair("start / rescue", scenes.prefetchedSilent, verbs.start, verbs.rescue, ({ left, right }) =>
     judged.complainIf(
       judged.begins(left) && judged.returnedBy(right) === 1,
       "it was told to begin and went back",

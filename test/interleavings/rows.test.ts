@@ -16,11 +16,11 @@ const INSIDE = [
   "claim / rescue",
   "settle done / rescue",
   "settle done / the same again",
-  "handBack / start",
+  "returnPrefetched / start",
   "start / cancel",
   "claim / claim of one key in two lanes",
   "settle / hold of a key",
-  "occupy / claim of the name",
+  "acquireLocks / claim of the name",
   "complete / complete of two parents",
 ];
 
@@ -32,8 +32,8 @@ interface Bug {
 
 const BUGS: readonly Bug[] = [
   {
-    bug: "handBack does not lock the lease",
-    met: "handBack / start",
+    bug: "returnPrefetched does not lock the lease",
+    met: "returnPrefetched / start",
     rewrite: (text) => without(text, /AND secret = \$\d\s+FOR UPDATE/, /FOR UPDATE/),
   },
   {
@@ -53,12 +53,12 @@ const BUGS: readonly Bug[] = [
     rewrite: (text) => text.replace("FOR KEY SHARE SKIP LOCKED", ""),
   },
   {
-    bug: "occupy does not lock the lease of its run",
-    met: "occupy / settle",
+    bug: "acquireLocks does not lock the lease of its run",
+    met: "acquireLocks / settle",
     rewrite: (text) => without(text, /AND secret = \$\d\s+FOR UPDATE/, /FOR UPDATE/),
   },
   {
-    bug: "proceed does not lock those that wait",
+    bug: "resolveDependencies does not lock those that wait",
     met: "complete / complete of two parents",
     rewrite: (text) => without(text, /AND gate = 0\s+ORDER BY key\s+FOR UPDATE/, /FOR UPDATE/),
   },

@@ -28,9 +28,9 @@ export async function running(db: PostgresTestStore): Promise<Scene> {
   return { ...scene, batch: await takeOne(db.store) };
 }
 
-export async function buffered(db: PostgresTestStore): Promise<Scene> {
+export async function prefetched(db: PostgresTestStore): Promise<Scene> {
   const scene = await waiting(db);
-  return { ...scene, batch: await takeOne(db.store, { buffer: true }) };
+  return { ...scene, batch: await takeOne(db.store, { prefetch: true }) };
 }
 
 export async function silent(db: PostgresTestStore): Promise<Scene> {
@@ -53,9 +53,9 @@ export async function repeated(db: PostgresTestStore): Promise<Scene> {
   return { id, other, batch: await takeOne(db.store) };
 }
 
-/** A job in the buffer of a worker that is silent. */
-export async function bufferedSilent(db: PostgresTestStore): Promise<Scene> {
-  const scene = await buffered(db);
+/** A job in the prefetch of a worker that is silent. */
+export async function prefetchedSilent(db: PostgresTestStore): Promise<Scene> {
+  const scene = await prefetched(db);
   await db.clock.advance(LEASE_MS + 1_000);
   return scene;
 }
@@ -68,7 +68,7 @@ export async function due({ store, clock }: PostgresTestStore): Promise<Scene> {
   return { id, batch: null, other };
 }
 
-/** A lease of two: one is over and has outlived its time, the other runs. */
+/** A lease of two: one is over and has expired its time, the other runs. */
 export async function halfDone(db: PostgresTestStore): Promise<Scene> {
   const other = await joinWorker(db.store, { leaseMs: 10 * LEASE_MS });
   await add(db.store, {}, {});

@@ -7,7 +7,7 @@ import type { PostgresTestStore } from "../support/stores.ts";
 import { SIDE_SETTING } from "./side.ts";
 
 const PLACES = ["ready", "blocked", "lease", "attempt"];
-const TABLES = [...PLACES, "dedup", "idempotency", "slot", "need", "ended"];
+const TABLES = [...PLACES, "dedup", "idempotency", "lock", "dependency", "finished_dependency"];
 /** Rows that one verb writes at most. */
 const STOPS_MAX = 40;
 

@@ -59,11 +59,11 @@ export function pause(store: JobStore): Promise<unknown> {
 }
 
 export async function start(store: JobStore, { batch }: Scene): Promise<unknown> {
-  return batch === null ? null : store.start(batch.lease, keysOf(batch));
+  return batch === null ? null : store.startPrefetched(batch.lease, keysOf(batch));
 }
 
-export async function handBack(store: JobStore, { batch }: Scene): Promise<unknown> {
-  return batch === null ? null : store.handBack(batch.lease, keysOf(batch));
+export async function returnPrefetched(store: JobStore, { batch }: Scene): Promise<unknown> {
+  return batch === null ? null : store.returnPrefetched(batch.lease, keysOf(batch));
 }
 
 function keysOf({ jobs }: Batch): readonly number[] {

@@ -53,7 +53,7 @@ const VERBS: readonly (readonly [verb: string, write: string, prepare: Prepare])
         steps.add(store, { idempotency: { key: "one", onConflict: "error" } }),
   ],
   [
-    "join",
+    "register",
     "INSERT ON worker",
     async ({ store }) =>
       () =>
@@ -68,31 +68,31 @@ const VERBS: readonly (readonly [verb: string, write: string, prepare: Prepare])
     },
   ],
   [
-    "leave",
+    "deregister",
     "DELETE ON worker",
     async ({ store }) => {
       const worker = await steps.joinWorker(store);
-      return () => store.leave(worker);
+      return () => store.deregister(worker);
     },
   ],
   ["claim", "INSERT ON lease", async ({ store }) => withJob(store, () => steps.take(store))],
   [
-    "start",
+    "startPrefetched",
     "UPDATE ON lease",
     async ({ store }) => {
       await steps.add(store, {});
-      const batch = await steps.take(store, { buffer: true });
+      const batch = await steps.take(store, { prefetch: true });
       return () => steps.startAll(store, batch);
     },
   ],
   [
-    "handBack",
+    "returnPrefetched",
     "DELETE ON lease",
     async ({ store }) => {
       await steps.add(store, {});
-      const { lease, jobs } = await steps.take(store, { buffer: true });
+      const { lease, jobs } = await steps.take(store, { prefetch: true });
       return () =>
-        store.handBack(
+        store.returnPrefetched(
           lease,
           jobs.map(({ key }) => key),
         );

@@ -12,7 +12,7 @@ describe("a run of a buffer", () => {
     await store.open();
     try {
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await startAll(store, batch);
 
       await server.stop("immediate");

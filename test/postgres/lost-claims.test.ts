@@ -19,8 +19,8 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
   test("is answered to the next one of the worker", async () => {
     await using lossy = await openLossy("begun");
     const [id] = await add(lossy.store, {});
-    await lossy.loseClaim({ buffer: false });
-    const { jobs } = await lossy.claim({ buffer: false });
+    await lossy.loseClaim({ prefetch: false });
+    const { jobs } = await lossy.claim({ prefetch: false });
     expect(jobs.map((job) => job.id)).toEqual([id]);
   });
 
@@ -49,8 +49,8 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
   test("goes back if it was for a buffer, so that the next can run and settle it", async () => {
     await using lossy = await openLossy("buffered");
     const [id] = await add(lossy.store, {});
-    await lossy.loseClaim({ buffer: true });
-    const { lease, jobs } = await lossy.claim({ buffer: false });
+    await lossy.loseClaim({ prefetch: true });
+    const { lease, jobs } = await lossy.claim({ prefetch: false });
     expect(jobs.map((job) => job.id)).toEqual([id]);
     const items = jobs.map(({ key, n }) => ({ lease: lease!, key, n, settlement: completed() }));
     expect(await lossy.store.settle(items)).toEqual(["settled"]);
@@ -59,8 +59,8 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
   test("never gives the next more than it asks for, if it was for a buffer", async () => {
     await using lossy = await openLossy("many");
     await add(lossy.store, {}, {}, {});
-    await lossy.loseClaim({ buffer: true });
-    const { jobs } = await lossy.claim({ buffer: false, limit: 1 });
+    await lossy.loseClaim({ prefetch: true });
+    const { jobs } = await lossy.claim({ prefetch: false, limit: 1 });
     expect(jobs).toHaveLength(1);
   });
 });
@@ -87,7 +87,7 @@ async function openLossy(schema: string): Promise<Lossy> {
   await store.open();
   const worker: WorkerId = await joinWorker(store);
   const claim: Lossy["claim"] = (wanted) =>
-    store.claim({ worker, lanes: "any", limit: 10, buffer: false, ...wanted });
+    store.claim({ worker, lanes: "any", limit: 10, prefetch: false, ...wanted });
   return {
     store,
     claim,

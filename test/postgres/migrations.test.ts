@@ -114,7 +114,7 @@ describe("an older release", () => {
     const notices: string[] = [];
 
     const older = await open("newer");
-    older.onNotice((notice) => notices.push(notice));
+    older.onWarning((notice) => notices.push(notice));
 
     const [id] = await add(older, {});
     const batch = await take(older);
@@ -174,7 +174,7 @@ describe("a migration", () => {
       { url: server.url, schema: "patient", poolSize: 2 },
       { migrations: EXPANDING },
     );
-    const notice = new Promise((resolve) => newer.onNotice(resolve));
+    const notice = new Promise((resolve) => newer.onWarning(resolve));
 
     const opening = newer.open();
 

@@ -52,19 +52,19 @@ function storeOf(mill: Millrace): JobStore {
 
 type Verb =
   | "claim"
-  | "handBack"
+  | "returnPrefetched"
   | "hold"
-  | "join"
+  | "register"
   | "markStale"
-  | "occupy"
-  | "proceed"
+  | "acquireLocks"
+  | "resolveDependencies"
   | "promote"
-  | "recall"
+  | "checkpoints"
   | "record"
   | "renew"
   | "settle"
   | "silent"
-  | "start";
+  | "startPrefetched";
 
 function failOnce(store: JobStore, verb: Verb): void {
   // On the store itself, for a worker has its own view of it.

@@ -37,7 +37,7 @@ export interface Installation {
   readonly ids: Readonly<Record<Fate, readonly JobId[]>>;
   /** A job with an idempotency key, as it was enqueued. */
   readonly keyed: NewJob;
-  /** The claims that are still open: begun runs, and a buffer. */
+  /** The claims that are still open: begun runs, and a prefetch. */
   readonly open: readonly Batch[];
   /** Of a final job, and its living repeat. */
   readonly repeat: { readonly of: JobId; readonly id: JobId };
@@ -143,13 +143,13 @@ function payloadOf(number: number): JsonText | null {
 async function endAll(store: JobStore, lane: Fate, settlement: Settlement): Promise<void> {
   const worker = await joinWorker(store, { lanes: [lane] });
   for (;;) {
-    const claim = await store.claim({ worker, lanes: [lane], limit: BATCH_MAX, buffer: false });
+    const claim = await store.claim({ worker, lanes: [lane], limit: BATCH_MAX, prefetch: false });
     if (claim.lease === null) break;
     const batch = { worker, lease: claim.lease, jobs: claim.jobs };
     if (lane === "failing") await tellAll(store, batch);
     await store.settle(batch.jobs.map((job) => settleItem(batch, job, settlement)));
   }
-  await store.leave(worker);
+  await store.deregister(worker);
 }
 
 /** What runs leave that have come half of the way. */
@@ -182,14 +182,19 @@ async function review(store: JobStore, failed: readonly JobId[]): Promise<Instal
   return { of: reprocessed, id: successor.id };
 }
 
-async function takeAll(store: JobStore, lane: Fate, buffer: boolean): Promise<Batch[]> {
+async function takeAll(store: JobStore, lane: Fate, prefetch: boolean): Promise<Batch[]> {
   const batches: Batch[] = [];
   const worker = await joinWorker(store, { lanes: [lane], leaseMs: 600_000 });
   for (;;) {
-    const claim = await store.claim({ worker, lanes: [lane], limit: BATCH_MAX, buffer });
+    const claim = await store.claim({
+      worker,
+      lanes: [lane],
+      limit: BATCH_MAX,
+      prefetch: prefetch,
+    });
     if (claim.lease === null) return batches;
     const batch = { worker, lease: claim.lease, jobs: claim.jobs };
-    if (!buffer) await tellAll(store, batch);
+    if (!prefetch) await tellAll(store, batch);
     batches.push(batch);
   }
 }
@@ -197,7 +202,7 @@ async function takeAll(store: JobStore, lane: Fate, buffer: boolean): Promise<Ba
 async function markStale(store: JobStore): Promise<void> {
   const { finishedMs } = retention();
   const periods = { finishedMs: { ...finishedMs, completed: -1, failed: -1 } };
-  const { jobs } = await store.outlived(periods, { fresh: true, limit: 20, from: null });
+  const { jobs } = await store.expired(periods, { fresh: true, limit: 20, from: null });
   await store.markStale(jobs.map(({ key }) => key));
 }
 
@@ -213,7 +218,7 @@ async function addFlows(
   if (batch === undefined || holder === undefined || asked === undefined || later === undefined) {
     throw new Error("too few jobs");
   }
-  await store.occupy(runNote(batch, holder, {}), ["page/größe"]);
+  await store.acquireLocks(runNote(batch, holder, {}), ["page/größe"]);
   const { tenant, concurrencyKey } = holder;
   const behind = await add(store, ...newJobs(3, { lane: "behind", tenant, concurrencyKey }));
   while ((await store.hold(BATCH_MAX)) > 0);

@@ -47,10 +47,10 @@ export async function freed(store: JobStore, ...ids: readonly JobId[]): Promise<
   await vi.waitFor(() => goneOn(store, ids), WAIT);
 }
 
-/** The same with the help of `proceed`, where something may be missed without it. */
+/** The same with the help of `resolveDependencies`, where something may be missed without it. */
 export async function swept(store: JobStore, ...ids: readonly JobId[]): Promise<void> {
   await vi.waitFor(async () => {
-    await store.proceed(1_000);
+    await store.resolveDependencies(1_000);
     await goneOn(store, ids);
   }, WAIT);
 }
@@ -62,7 +62,7 @@ async function goneOn(store: JobStore, ids: readonly JobId[]): Promise<void> {
 /** Looks for anything that would let jobs go on which must not. */
 export async function stays(store: JobStore, ...ids: readonly JobId[]): Promise<void> {
   for (let turn = 0; turn < PATIENCE; turn += 1) {
-    await store.proceed(1_000);
+    await store.resolveDependencies(1_000);
     for (const id of ids) assert.equal(await isWaiting(store, id), true, `${id} goes on`);
   }
 }
@@ -87,8 +87,8 @@ export async function wakes(
 /** Resolves when there may be something to claim. */
 function nextWork(store: JobStore): Promise<void> {
   return new Promise((resolve) => {
-    const off = store.watch((hint) => {
-      if (hint === "news") return;
+    const off = store.watch((wakeUp) => {
+      if (wakeUp === "events") return;
       off();
       resolve();
     });

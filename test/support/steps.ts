@@ -55,7 +55,7 @@ export async function joinWorker(
   overrides: Partial<WorkerInfo> = {},
 ): Promise<WorkerId> {
   const worker = workerInfo(overrides);
-  await store.join(worker);
+  await store.register(worker);
   return worker.id;
 }
 
@@ -90,20 +90,20 @@ export function claimRequest(
   worker: WorkerId,
   overrides: Partial<ClaimRequest> = {},
 ): ClaimRequest {
-  return { worker, lanes: "any", limit: 100, buffer: false, ...overrides };
+  return { worker, lanes: "any", limit: 100, prefetch: false, ...overrides };
 }
 
 export function settleItem(batch: Batch, job: ClaimedJob, settlement: Settlement): SettleItem {
   return { lease: batch.lease, key: job.key, n: job.n, settlement };
 }
 
-/** Begins every job of a buffer. */
+/** Begins every job of a prefetch. */
 export function startAll(
   store: JobStore,
   batch: Pick<Claim, "lease" | "jobs">,
-): ReturnType<JobStore["start"]> {
+): ReturnType<JobStore["startPrefetched"]> {
   assert.ok(batch.lease, "nothing was claimed");
-  return store.start(
+  return store.startPrefetched(
     batch.lease,
     batch.jobs.map(({ key }) => key),
   );

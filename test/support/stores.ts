@@ -93,11 +93,11 @@ async function empty(pool: Pool, schema: string): Promise<void> {
     BEGIN
       FOR place IN
         SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-        WHERE schemaname = '${schema}' AND tablename NOT IN ('meta', 'name', 'feed_head')
+        WHERE schemaname = '${schema}' AND tablename NOT IN ('meta', 'interned_name', 'feed_head')
       LOOP
         EXECUTE 'DELETE FROM ' || place;
       END LOOP;
-      DELETE FROM "${schema}".name WHERE id > 1;
+      DELETE FROM "${schema}".interned_name WHERE id > 1;
       UPDATE "${schema}".feed_head SET position = 0;
     END $$`);
 }

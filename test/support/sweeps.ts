@@ -1,6 +1,6 @@
-/** Sweeps over what has outlived its period. */
+/** Sweeps over what has expired its period. */
 import assert from "node:assert/strict";
-import type { JobRecord, JobStore, OutlivedPage, Periods } from "../../src/store/store.ts";
+import type { JobRecord, JobStore, ExpiredPage, Periods } from "../../src/store/store.ts";
 
 /** More than any sweep of a test needs. */
 const PAGES_MAX = 500;
@@ -12,13 +12,13 @@ export async function pagesOf(
   {
     each,
     ...page
-  }: Omit<OutlivedPage, "from"> & {
+  }: Omit<ExpiredPage, "from"> & {
     readonly each?: (jobs: readonly JobRecord[]) => Promise<unknown>;
   },
 ): Promise<readonly (readonly JobRecord[])[]> {
   const pages: (readonly JobRecord[])[] = [];
-  for (let from: OutlivedPage["from"] = null; pages.length < PAGES_MAX;) {
-    const { jobs, next } = await store.outlived(periods, { ...page, from });
+  for (let from: ExpiredPage["from"] = null; pages.length < PAGES_MAX;) {
+    const { jobs, next } = await store.expired(periods, { ...page, from });
     assert.ok(jobs.length <= page.limit, "more than asked");
     pages.push(jobs);
     await each?.(jobs);

@@ -40,10 +40,10 @@ async function addHeld(store: JobStore, overrides: Partial<NewJob> = {}): Promis
 
 async function addTaken(
   store: JobStore,
-  buffer: boolean,
+  prefetch: boolean,
   overrides: Partial<NewJob> = {},
 ): Promise<JobId> {
   const [id] = await add(store, overrides);
-  await take(store, { buffer });
+  await take(store, { prefetch: prefetch });
   return id;
 }

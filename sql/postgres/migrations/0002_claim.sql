@@ -19,7 +19,7 @@
 -- it once.
 CREATE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
-    to_buffer boolean, most integer, mark_lanes integer[], mark_priorities integer[],
+    to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
     mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], given timestamptz
 )
 RETURNS TABLE (
@@ -61,7 +61,7 @@ BEGIN
            ) AS closed,
            CASE
                WHEN in_lanes IS NULL THEN ARRAY(
-                   SELECT name.id FROM millrace.name WHERE name.kind = 3
+                   SELECT name.id FROM millrace.interned_name AS name WHERE name.kind = 3
                )
                -- What this transaction has locked is not skipped: no lane may be looked at twice.
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
@@ -117,7 +117,7 @@ BEGIN
               AND priority < coalesce(ends[turn], 2147483647)
               AND (of_types IS NULL OR type = ANY (of_types))
               AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
-              AND (NOT to_buffer OR crashes = 0)
+              AND (NOT to_prefetch OR crashes = 0)
               AND type <> ALL (asker.closed)
               AND tenant <> ALL (asker.closed)
             ORDER BY priority, rank, key
@@ -181,7 +181,8 @@ BEGIN
     leased AS (
         INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
         SELECT proof, claimer, keys, ns, ranks,
-               array_fill(CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]), moment
+               array_fill(CASE WHEN NOT to_prefetch THEN moment END, ARRAY[cardinality(keys)]),
+               moment
         FROM alive
         RETURNING number
     ),
@@ -194,7 +195,7 @@ BEGIN
         INSERT INTO millrace.event_outbox (at, kind, keys)
         SELECT moment, 2, keys
         FROM leased
-        WHERE NOT to_buffer
+        WHERE NOT to_prefetch
     )
     SELECT number INTO key FROM leased;
     IF key IS NULL THEN
@@ -222,7 +223,7 @@ BEGIN
         FROM (
             SELECT array_agg(run.key) AS keys, array_agg(run.n) AS ns, array_agg(run.rank) AS ranks,
                    array_fill(
-                       CASE WHEN NOT to_buffer THEN moment END, ARRAY[count(*)::integer]
+                       CASE WHEN NOT to_prefetch THEN moment END, ARRAY[count(*)::integer]
                    ) AS starts
             FROM unnest(keys, ns, ranks) AS run (key, n, rank)
             JOIN millrace.job AS job ON job.key = run.key

@@ -4,7 +4,7 @@
 -- One row per name that is taken: the concurrency key of a job that runs, or a name that a run has
 -- taken for one of its units. A tenant has one space for both. A row goes with its run. Whoever
 -- locks several does so in the order of tenant and name.
-CREATE TABLE millrace.slot (
+CREATE TABLE millrace.lock (
     job    bigint  NOT NULL,
     n      integer NOT NULL CHECK (n >= 1),
     tenant integer NOT NULL,
@@ -15,10 +15,10 @@ CREATE TABLE millrace.slot (
     autovacuum_vacuum_cost_delay = 0
 );
 
-CREATE INDEX slot_job ON millrace.slot (job);
+CREATE INDEX lock_job ON millrace.lock (job);
 
 -- What runs already has its key from now on; of two that run under one, the first.
-INSERT INTO millrace.slot (job, n, tenant, name)
+INSERT INTO millrace.lock (job, n, tenant, name)
 SELECT job.key, run.n, job.tenant, job.concurrency
 FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -36,20 +36,20 @@ CREATE INDEX blocked_key ON millrace.blocked (tenant, concurrency, priority, ran
 
 -- One row per job that a job waits for; such a job lies behind gate 0, and its rank there is its
 -- due time. `tolerant`: it runs also when that one fails.
-CREATE TABLE millrace.need (
+CREATE TABLE millrace.dependency (
     job      bigint   NOT NULL,
-    needs    bigint   NOT NULL,
+    depends_on    bigint   NOT NULL,
     tolerant smallint NOT NULL CHECK (tolerant IN (0, 1)),
-    PRIMARY KEY (job, needs)
+    PRIMARY KEY (job, depends_on)
 ) WITH (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0
 );
 
-CREATE INDEX need_needs ON millrace.need (needs, job);
+CREATE INDEX dependency_on ON millrace.dependency (depends_on, job);
 
 -- Jobs that are over, and whose end those that wait for them have yet to hear of.
-CREATE TABLE millrace.ended (
+CREATE TABLE millrace.finished_dependency (
     key bigint PRIMARY KEY
 ) WITH (
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
@@ -80,7 +80,7 @@ CREATE TABLE millrace.stale (
 -- Names are free again, whose rows are locked: of the jobs that were moved away for the sake of
 -- each, the most urgent comes back. They are looked for after the rows are gone, because who moves
 -- a job away holds the row of its key meanwhile.
-CREATE FUNCTION millrace.free_slots(tenants integer[], names text[])
+CREATE FUNCTION millrace.free_locks(tenants integer[], names text[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off
@@ -88,9 +88,9 @@ SET jit = off
 AS $free$
 #variable_conflict use_column
 BEGIN
-    DELETE FROM millrace.slot AS slot
+    DELETE FROM millrace.lock AS lock
     USING unnest(tenants, names) AS free (tenant, name)
-    WHERE slot.tenant = free.tenant AND slot.name = free.name;
+    WHERE lock.tenant = free.tenant AND lock.name = free.name;
 
     WITH next AS MATERIALIZED (
         SELECT first.key
@@ -121,7 +121,7 @@ END
 $free$;
 
 -- Runs have ended, and with them everything that they had. Answers whether they had anything.
-CREATE FUNCTION millrace.end_slots(jobs bigint[])
+CREATE FUNCTION millrace.release_job_locks(jobs bigint[])
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off
@@ -136,7 +136,7 @@ BEGIN
     INTO tenants, names
     FROM (
         SELECT tenant, name
-        FROM millrace.slot
+        FROM millrace.lock
         WHERE job = ANY (jobs)
         ORDER BY tenant, name
         FOR UPDATE
@@ -144,7 +144,7 @@ BEGIN
     IF tenants IS NULL THEN
         RETURN false;
     END IF;
-    PERFORM millrace.free_slots(tenants, names);
+    PERFORM millrace.free_locks(tenants, names);
     RETURN true;
 END
 $end$;
@@ -159,9 +159,12 @@ SET jit = off
 AS $end$
 #variable_conflict use_column
 BEGIN
-    DELETE FROM millrace.need WHERE job = ANY (keys);
-    INSERT INTO millrace.ended (key)
-    SELECT DISTINCT needs FROM millrace.need WHERE needs = ANY (keys) ORDER BY needs
+    DELETE FROM millrace.dependency WHERE job = ANY (keys);
+    INSERT INTO millrace.finished_dependency (key)
+    SELECT DISTINCT depends_on
+    FROM millrace.dependency
+    WHERE depends_on = ANY (keys)
+    ORDER BY depends_on
     ON CONFLICT (key) DO NOTHING;
     RETURN FOUND;
 END
@@ -188,7 +191,7 @@ $end$;
 -- it once.
 CREATE OR REPLACE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
-    to_buffer boolean, most integer, mark_lanes integer[], mark_priorities integer[],
+    to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
     mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], given timestamptz
 )
 RETURNS TABLE (
@@ -239,7 +242,7 @@ BEGIN
            ) AS closed,
            CASE
                WHEN in_lanes IS NULL THEN ARRAY(
-                   SELECT name.id FROM millrace.name WHERE name.kind = 3
+                   SELECT name.id FROM millrace.interned_name AS name WHERE name.kind = 3
                )
                -- What this transaction has locked is not skipped: no lane may be looked at twice.
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
@@ -300,15 +303,15 @@ BEGIN
                   AND priority < coalesce(ends[turn], 2147483647)
                   AND (of_types IS NULL OR type = ANY (of_types))
                   AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
-                  AND (NOT to_buffer OR crashes = 0)
+                  AND (NOT to_prefetch OR crashes = 0)
                   AND type <> ALL (asker.closed)
                   AND tenant <> ALL (asker.closed)
                   AND (concurrency IS NULL OR (
-                      NOT to_buffer
+                      NOT to_prefetch
                       AND NOT EXISTS (
                           SELECT 1
-                          FROM millrace.slot AS slot
-                          WHERE slot.tenant = ready.tenant AND slot.name = ready.concurrency
+                          FROM millrace.lock AS lock
+                          WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency
                       )
                       AND (known IS NULL OR tenant || ' ' || concurrency <> ALL (known))
                   ))
@@ -418,7 +421,7 @@ BEGIN
             RETURN;
         END IF;
         WITH taken AS (
-            INSERT INTO millrace.slot (job, n, tenant, name)
+            INSERT INTO millrace.lock (job, n, tenant, name)
             SELECT due.key, due.n, ready.tenant, ready.concurrency
             FROM unnest(keys, ns) AS due (key, n)
             JOIN millrace.ready AS ready ON ready.key = due.key
@@ -450,7 +453,8 @@ BEGIN
     leased AS (
         INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
         SELECT proof, claimer, keys, ns, ranks,
-               array_fill(CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]), moment
+               array_fill(CASE WHEN NOT to_prefetch THEN moment END, ARRAY[cardinality(keys)]),
+               moment
         FROM alive
         RETURNING number
     ),
@@ -463,7 +467,7 @@ BEGIN
         INSERT INTO millrace.event_outbox (at, kind, keys)
         SELECT moment, 2, keys
         FROM leased
-        WHERE NOT to_buffer
+        WHERE NOT to_prefetch
     )
     SELECT number INTO key FROM leased;
     IF key IS NULL THEN
@@ -491,7 +495,7 @@ BEGIN
         FROM (
             SELECT array_agg(run.key) AS keys, array_agg(run.n) AS ns, array_agg(run.rank) AS ranks,
                    array_fill(
-                       CASE WHEN NOT to_buffer THEN moment END, ARRAY[count(*)::integer]
+                       CASE WHEN NOT to_prefetch THEN moment END, ARRAY[count(*)::integer]
                    ) AS starts
             FROM unnest(keys, ns, ranks) AS run (key, n, rank)
             JOIN millrace.job AS job ON job.key = run.key
@@ -594,10 +598,10 @@ BEGIN
 
         low := millrace.least_of(accepted);
         high := millrace.greatest_of(accepted);
-        IF EXISTS (SELECT 1 FROM millrace.slot WHERE job BETWEEN low AND high) THEN
-            freed := millrace.end_slots(accepted);
+        IF EXISTS (SELECT 1 FROM millrace.lock WHERE job BETWEEN low AND high) THEN
+            freed := millrace.release_job_locks(accepted);
         END IF;
-        IF EXISTS (SELECT 1 FROM millrace.need WHERE needs BETWEEN low AND high) THEN
+        IF EXISTS (SELECT 1 FROM millrace.dependency WHERE depends_on BETWEEN low AND high) THEN
             awaited := millrace.end_jobs(accepted);
         END IF;
     END IF;

@@ -6,7 +6,7 @@
 SELECT *
 FROM millrace.claim_batch(
     :worker::uuid, :secret, :lanes::integer[], :types::integer[], :tenants::integer[],
-    :buffer::boolean, :limit::integer, :mark_lanes::integer[], :mark_priorities::integer[],
+    :prefetch::boolean, :limit::integer, :mark_lanes::integer[], :mark_priorities::integer[],
     :mark_ranks::bigint[], :mark_keys::bigint[], :mark_ends::integer[], :now::timestamptz
 );
 

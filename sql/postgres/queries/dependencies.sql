@@ -3,60 +3,60 @@
 -- What is asked of each row is asked by a subquery that answers a value: of EXISTS the planner may
 -- make a look through the whole table.
 
--- name: find_parents
+-- name: find_dependencies
 -- The keys of jobs that others want to run after.
 SELECT key, id
 FROM millrace.job
 WHERE id = ANY (:ids::uuid[]);
 
--- name: insert_ended_parents
+-- name: insert_finished_dependencies
 -- Those jobs that new ones wait for and that are over already. Asked after the commit of the new
 -- ones: who ends a job looks for those that wait for it, and one of the two sees the other. A row
 -- that somebody is about to delete is waited for, because he did not see the new ones.
-INSERT INTO millrace.ended (key)
-SELECT DISTINCT need.needs
-FROM millrace.need AS need
-JOIN millrace.attempt AS over ON over.key = need.needs AND over.state IS NOT NULL
-WHERE need.job = ANY (:jobs::bigint[])
-ORDER BY need.needs
+INSERT INTO millrace.finished_dependency (key)
+SELECT DISTINCT dependency.depends_on
+FROM millrace.dependency AS dependency
+JOIN millrace.attempt AS over ON over.key = dependency.depends_on AND over.state IS NOT NULL
+WHERE dependency.job = ANY (:jobs::bigint[])
+ORDER BY dependency.depends_on
 ON CONFLICT (key) DO UPDATE SET key = excluded.key;
 
--- name: needs_in_use
+-- name: dependencies_in_use
 -- Whether any job waits for others, and whether any has yet to hear of an end.
-SELECT EXISTS (SELECT 1 FROM millrace.need) AS waiting,
-       EXISTS (SELECT 1 FROM millrace.ended) AS ended;
+SELECT EXISTS (SELECT 1 FROM millrace.dependency) AS waiting,
+       EXISTS (SELECT 1 FROM millrace.finished_dependency) AS ended;
 
--- name: sweep_needs
+-- name: sweep_dependencies
 -- Looks at the next needs in their order for jobs that are over, or gone, without a word to those
 -- that wait for them. Answers the last need that it saw, if it saw as many as it may.
 WITH seen AS MATERIALIZED (
-    SELECT need.job, need.needs
-    FROM millrace.need AS need
-    WHERE (need.job, need.needs) > (:job::bigint, :needs::bigint)
-    ORDER BY need.job, need.needs
+    SELECT dependency.job, dependency.depends_on
+    FROM millrace.dependency AS dependency
+    WHERE (dependency.job, dependency.depends_on) > (:job::bigint, :depends_on::bigint)
+    ORDER BY dependency.job, dependency.depends_on
     LIMIT :limit::integer
 ),
 found AS (
-    INSERT INTO millrace.ended (key)
-    SELECT DISTINCT seen.needs
+    INSERT INTO millrace.finished_dependency (key)
+    SELECT DISTINCT seen.depends_on
     FROM seen
     WHERE (
         SELECT over.state
         FROM millrace.attempt AS over
-        WHERE over.key = seen.needs AND over.state IS NOT NULL
+        WHERE over.key = seen.depends_on AND over.state IS NOT NULL
         LIMIT 1
     ) IS NOT NULL
-       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = seen.needs) IS NULL
-    ORDER BY seen.needs
+       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = seen.depends_on) IS NULL
+    ORDER BY seen.depends_on
     ON CONFLICT (key) DO NOTHING
 )
-SELECT job, needs
+SELECT job, depends_on
 FROM seen
-ORDER BY job DESC, needs DESC
+ORDER BY job DESC, depends_on DESC
 OFFSET greatest(:limit::integer - 1, 0)
 LIMIT 1;
 
--- name: take_ended
+-- name: take_finished_dependencies
 -- Jobs whose end others have yet to hear of. Those that another process tells of are left to it.
 -- Each should be over or gone, or nobody would have written it down.
 SELECT ended.key,
@@ -68,7 +68,7 @@ SELECT ended.key,
        ) IS NOT NULL OR (
            SELECT job.key FROM millrace.job AS job WHERE job.key = ended.key
        ) IS NULL AS is_over
-FROM millrace.ended AS ended
+FROM millrace.finished_dependency AS ended
 ORDER BY ended.key
 LIMIT :limit::integer
 FOR UPDATE OF ended SKIP LOCKED;
@@ -76,8 +76,8 @@ FOR UPDATE OF ended SKIP LOCKED;
 -- name: dependants_of
 -- Jobs that wait for these.
 SELECT DISTINCT job AS key
-FROM millrace.need
-WHERE needs = ANY (:keys::bigint[])
+FROM millrace.dependency
+WHERE depends_on = ANY (:keys::bigint[])
 ORDER BY job
 LIMIT :limit::integer;
 
@@ -94,29 +94,29 @@ FOR UPDATE;
 -- name: spoilt_dependants
 -- Those of these jobs that cannot run any more, because one of those that have ended has failed,
 -- was cancelled, or is gone. The oldest of these is named.
-SELECT DISTINCT ON (need.job) need.job AS key, parent.id, over.state
-FROM millrace.need AS need
-LEFT JOIN millrace.job AS parent ON parent.key = need.needs
-LEFT JOIN millrace.attempt AS over ON over.key = need.needs AND over.state IS NOT NULL
-WHERE need.job = ANY (:jobs::bigint[])
-  AND need.needs = ANY (:keys::bigint[])
-  AND need.tolerant = 0
+SELECT DISTINCT ON (dependency.job) dependency.job AS key, parent.id, over.state
+FROM millrace.dependency AS dependency
+LEFT JOIN millrace.job AS parent ON parent.key = dependency.depends_on
+LEFT JOIN millrace.attempt AS over ON over.key = dependency.depends_on AND over.state IS NOT NULL
+WHERE dependency.job = ANY (:jobs::bigint[])
+  AND dependency.depends_on = ANY (:keys::bigint[])
+  AND dependency.tolerant = 0
   AND (parent.key IS NULL OR over.state IN (6, 7))
-ORDER BY need.job, need.needs;
+ORDER BY dependency.job, dependency.depends_on;
 
--- name: drop_needs
+-- name: drop_dependencies
 -- These jobs wait for those no longer. Of one that does not lie behind gate 0, which should not be,
 -- nothing is known to wait.
-DELETE FROM millrace.need AS need
-WHERE need.needs = ANY (:keys::bigint[])
+DELETE FROM millrace.dependency AS dependency
+WHERE dependency.depends_on = ANY (:keys::bigint[])
   AND (
-      need.job = ANY (:jobs::bigint[])
+      dependency.job = ANY (:jobs::bigint[])
       OR (
-          need.job = ANY (:others::bigint[])
+          dependency.job = ANY (:others::bigint[])
           AND (
               SELECT blocked.key
               FROM millrace.blocked AS blocked
-              WHERE blocked.key = need.job AND blocked.gate = 0
+              WHERE blocked.key = dependency.job AND blocked.gate = 0
           ) IS NULL
       )
   );
@@ -131,7 +131,7 @@ taken AS (
     DELETE FROM millrace.blocked AS blocked
     WHERE blocked.key = ANY (:jobs::bigint[])
       AND blocked.gate = 0
-      AND NOT EXISTS (SELECT 1 FROM millrace.need AS need WHERE need.job = blocked.key)
+      AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS link WHERE link.job = blocked.key)
     RETURNING blocked.*
 ),
 waiting AS (
@@ -156,28 +156,28 @@ due AS (
 SELECT count(*) AS count
 FROM taken;
 
--- name: delete_ended
+-- name: delete_finished_dependency
 -- Everybody has heard of these, or there is nothing to hear.
-DELETE FROM millrace.ended AS ended
+DELETE FROM millrace.finished_dependency AS ended
 WHERE (
       ended.key = ANY (:keys::bigint[])
       AND (
-          SELECT need.job FROM millrace.need AS need WHERE need.needs = ended.key LIMIT 1
+          SELECT link.job FROM millrace.dependency AS link WHERE link.depends_on = ended.key LIMIT 1
       ) IS NULL
   )
    OR ended.key = ANY (:strays::bigint[]);
 
--- name: awaited_jobs
+-- name: open_dependencies
 -- Jobs that one waits for and that are not over.
 SELECT parent.id
 FROM millrace.job AS job
-JOIN millrace.need AS need ON need.job = job.key
-JOIN millrace.job AS parent ON parent.key = need.needs
+JOIN millrace.dependency AS dependency ON dependency.job = job.key
+JOIN millrace.job AS parent ON parent.key = dependency.depends_on
 WHERE job.id = :id::uuid
   AND NOT EXISTS (
       SELECT 1
       FROM millrace.attempt AS over
-      WHERE over.key = need.needs AND over.state IS NOT NULL
+      WHERE over.key = dependency.depends_on AND over.state IS NOT NULL
   )
-ORDER BY need.needs
+ORDER BY dependency.depends_on
 LIMIT :limit::integer;

@@ -24,9 +24,11 @@ SELECT millrace.enqueue_batch(
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
-asked_need AS MATERIALIZED (
-    SELECT need.job, need.needs, need.tolerant
-    FROM json_to_recordset(:needs::json) AS need (job bigint, needs bigint, tolerant smallint)
+asked_dependency AS MATERIALIZED (
+    SELECT link.job, link.depends_on, link.tolerant
+    FROM json_to_recordset(:dependencies::json) AS link (
+        job bigint, depends_on bigint, tolerant smallint
+    )
 ),
 made AS (
     INSERT INTO millrace.job (
@@ -56,7 +58,7 @@ made AS (
               run_at > created_at AS waits
 ),
 placed AS MATERIALIZED (
-    SELECT made.*, made.key IN (SELECT job FROM asked_need) AS awaits FROM made
+    SELECT made.*, made.key IN (SELECT job FROM asked_dependency) AS awaits FROM made
 ),
 waiting AS (
     INSERT INTO millrace.scheduled (
@@ -83,10 +85,10 @@ held AS (
     WHERE awaits
 ),
 needing AS (
-    INSERT INTO millrace.need (job, needs, tolerant)
-    SELECT asked_need.job, asked_need.needs, asked_need.tolerant
+    INSERT INTO millrace.dependency (job, depends_on, tolerant)
+    SELECT asked_dependency.job, asked_dependency.depends_on, asked_dependency.tolerant
     FROM placed
-    JOIN asked_need ON asked_need.job = placed.key
+    JOIN asked_dependency ON asked_dependency.job = placed.key
 ),
 tagged AS (
     INSERT INTO millrace.tag (name, value, key)

@@ -67,7 +67,7 @@ ORDER BY name;
 -- most often there is nothing, and what would be done about it need not even be planned.
 SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0) AS held,
-       EXISTS (SELECT 1 FROM millrace.slot) AS names,
+       EXISTS (SELECT 1 FROM millrace.lock) AS names,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted;
 
 -- name: hold_jobs
@@ -84,7 +84,7 @@ WITH RECURSIVE closed AS MATERIALIZED (
 lane (id) AS (
     SELECT min(lane)
     FROM millrace.ready
-    WHERE EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.slot)
+    WHERE EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock)
     UNION ALL
     SELECT (SELECT min(ready.lane) FROM millrace.ready AS ready WHERE ready.lane > lane.id)
     FROM lane
@@ -112,9 +112,9 @@ taken_key AS MATERIALIZED (
         WHERE front.concurrency IS NOT NULL
     ) AS wanted
     CROSS JOIN LATERAL (
-        SELECT slot.tenant, slot.name
-        FROM millrace.slot AS slot
-        WHERE slot.tenant = wanted.tenant AND slot.name = wanted.concurrency
+        SELECT lock.tenant, lock.name
+        FROM millrace.lock AS lock
+        WHERE lock.tenant = wanted.tenant AND lock.name = wanted.concurrency
         FOR KEY SHARE SKIP LOCKED
     ) AS taken
 ),

@@ -59,7 +59,7 @@ SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concur
        coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job AS job ON job.key = named.key
-JOIN millrace.name AS name ON name.id = job.type
+JOIN millrace.interned_name AS name ON name.id = job.type
 LEFT JOIN LATERAL (
     SELECT attempt.tries, attempt.crashes
     FROM millrace.attempt AS attempt

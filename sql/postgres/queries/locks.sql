@@ -1,8 +1,8 @@
 -- apart: PostgreSQL locks rows in whole batches, SQLite goes name by name under its one write lock.
 
--- name: occupy_slots
+-- name: acquire_locks
 -- A run takes those of these names that are free, in an order that is the same for all.
-INSERT INTO millrace.slot (job, n, tenant, name)
+INSERT INTO millrace.lock (job, n, tenant, name)
 SELECT job.key, :n::integer, job.tenant, wanted.name
 FROM millrace.job AS job
 CROSS JOIN unnest(:names::text[]) AS wanted (name)
@@ -10,51 +10,51 @@ WHERE job.key = :key::bigint
 ORDER BY wanted.name COLLATE "C"
 ON CONFLICT (tenant, name) DO NOTHING;
 
--- name: names_of_run
+-- name: locks_of_run
 -- Which of these names a run has.
 SELECT name
-FROM millrace.slot
+FROM millrace.lock
 WHERE job = :key::bigint
   AND n = :n::integer
   AND name = ANY (:names::text[]);
 
--- name: vacate_slots
+-- name: release_locks
 -- Runs give names up, but not the concurrency keys of their jobs. Answers how many.
 WITH own AS MATERIALIZED (
-    SELECT slot.tenant, slot.name
+    SELECT lock.tenant, lock.name
     FROM json_to_recordset(:names::json) AS given (key bigint, n integer, name text)
     JOIN millrace.job AS job ON job.key = given.key
-    JOIN millrace.slot AS slot ON slot.tenant = job.tenant AND slot.name = given.name
-    WHERE slot.job = given.key
-      AND slot.n = given.n
-      AND slot.name IS DISTINCT FROM job.concurrency
-    ORDER BY slot.tenant, slot.name
-    FOR UPDATE OF slot
+    JOIN millrace.lock AS lock ON lock.tenant = job.tenant AND lock.name = given.name
+    WHERE lock.job = given.key
+      AND lock.n = given.n
+      AND lock.name IS DISTINCT FROM job.concurrency
+    ORDER BY lock.tenant, lock.name
+    FOR UPDATE OF lock
 )
-SELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done
+SELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done
 FROM own;
 
--- name: free_dead_slots
+-- name: free_dead_locks
 -- Names that nobody has any more: the run has ended, the job waits, or it is gone. Nothing leaves
 -- such a row behind, but nobody would ever get the name. Each is looked up by itself: of EXISTS the
 -- planner may make a look through the whole table. Answers how many.
 WITH dead AS MATERIALIZED (
-    SELECT slot.tenant, slot.name
-    FROM millrace.slot AS slot
+    SELECT lock.tenant, lock.name
+    FROM millrace.lock AS lock
     WHERE (
-        SELECT over.n FROM millrace.attempt AS over WHERE over.key = slot.job AND over.n = slot.n
+        SELECT over.n FROM millrace.attempt AS over WHERE over.key = lock.job AND over.n = lock.n
     ) IS NOT NULL
-       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = slot.job) IS NULL
-       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = slot.job) IS NOT NULL
+       OR (SELECT job.key FROM millrace.job AS job WHERE job.key = lock.job) IS NULL
+       OR (SELECT place.key FROM millrace.ready AS place WHERE place.key = lock.job) IS NOT NULL
        OR (
-           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = slot.job
+           SELECT place.key FROM millrace.scheduled AS place WHERE place.key = lock.job
        ) IS NOT NULL
-       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = slot.job) IS NOT NULL
-    ORDER BY slot.tenant, slot.name
+       OR (SELECT place.key FROM millrace.blocked AS place WHERE place.key = lock.job) IS NOT NULL
+    ORDER BY lock.tenant, lock.name
     LIMIT :limit::integer
-    FOR UPDATE OF slot SKIP LOCKED
+    FOR UPDATE OF lock SKIP LOCKED
 )
-SELECT count(*) AS count, millrace.free_slots(array_agg(tenant), array_agg(name))::text AS done
+SELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name))::text AS done
 FROM dead;
 
 -- name: release_keys
@@ -85,8 +85,8 @@ open AS MATERIALIZED (
     FROM hop
     WHERE NOT EXISTS (
         SELECT 1
-        FROM millrace.slot AS slot
-        WHERE slot.tenant = hop.tenant AND slot.name = hop.name
+        FROM millrace.lock AS lock
+        WHERE lock.tenant = hop.tenant AND lock.name = hop.name
     )
     LIMIT :limit::integer
 ),
@@ -116,10 +116,10 @@ INSERT INTO millrace.ready (
 SELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
 FROM taken;
 
--- name: occupant_of_name
+-- name: lock_holder
 -- Who has a name.
 SELECT job.id
-FROM millrace.slot AS slot
-JOIN millrace.job AS job ON job.key = slot.job
-WHERE slot.tenant = :tenant::integer
-  AND slot.name = :name::text;
+FROM millrace.lock AS lock
+JOIN millrace.job AS job ON job.key = lock.job
+WHERE lock.tenant = :tenant::integer
+  AND lock.name = :name::text;

@@ -3,7 +3,7 @@
 -- name: intern_names
 -- Names are never removed. One that is already there stays as it is. In an order that is the same
 -- for all.
-INSERT INTO millrace.name (kind, text)
+INSERT INTO millrace.interned_name (kind, text)
 SELECT wanted.kind, wanted.text
 FROM json_to_recordset(:wanted::json) AS wanted (kind smallint, text text)
 ORDER BY wanted.kind, wanted.text
@@ -13,10 +13,10 @@ ON CONFLICT (kind, text) DO NOTHING;
 -- The ids of types, tenants, lanes and categories.
 SELECT name.id, name.kind, name.text
 FROM json_to_recordset(:wanted::json) AS wanted (kind smallint, text text)
-JOIN millrace.name AS name ON name.kind = wanted.kind AND name.text = wanted.text;
+JOIN millrace.interned_name AS name ON name.kind = wanted.kind AND name.text = wanted.text;
 
 -- name: names_by_id
 -- The texts behind ids.
 SELECT id, kind, text
-FROM millrace.name
+FROM millrace.interned_name
 WHERE id = ANY (:ids::integer[]);

@@ -49,7 +49,7 @@ job AS MATERIALIZED (
            )) AS run_at,
            moment.at AS now,
            (
-               SELECT need.job FROM millrace.need AS need WHERE need.job = job.key LIMIT 1
+               SELECT link.job FROM millrace.dependency AS link WHERE link.job = job.key LIMIT 1
            ) IS NOT NULL AS awaits
     FROM moment
     CROSS JOIN json_to_recordset(:jobs::json) AS job (

@@ -1,8 +1,8 @@
 -- apart: one statement removes many jobs, where SQLite goes job by job.
 
--- name: outlived_keys
+-- name: expired_keys
 -- Looks through stretches in the order of ends, each of one final state, for jobs that have
--- outlived the time of their state and type: one type alone, or all but those that have their own.
+-- expired the time of their state and type: one type alone, or all but those that have their own.
 -- One that a lease still names waits until its neighbours are done, for without its ledger it would
 -- look as if it ran; one that others wait for stays until they know how it ended. Answers what it
 -- found of each stretch, and up to where it looked: the end, or where that was too far.
@@ -51,7 +51,10 @@ found AS MATERIALIZED (
     WHERE walked.key NOT IN (SELECT leased.key FROM leased)
       -- Each is looked up by itself: of EXISTS the planner may make a look through the whole table.
       AND (
-          SELECT need.job FROM millrace.need AS need WHERE need.needs = walked.key LIMIT 1
+          SELECT link.job
+          FROM millrace.dependency AS link
+          WHERE link.depends_on = walked.key
+          LIMIT 1
       ) IS NULL
       AND (
           (walked.type IS NULL AND walked.others = '{}')
@@ -119,7 +122,7 @@ aged AS MATERIALIZED (
     WHERE attempt.key = ANY (:keys::bigint[])
       AND attempt.state IS NOT NULL
       AND attempt.key NOT IN (SELECT leased.key FROM leased)
-      AND NOT EXISTS (SELECT 1 FROM millrace.need AS need WHERE need.needs = attempt.key)
+      AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS link WHERE link.depends_on = attempt.key)
     ORDER BY attempt.finished_at, attempt.key
     FOR UPDATE SKIP LOCKED
 ),
@@ -134,7 +137,7 @@ weighed AS (
         ) AS few
     ) AS unit
 ),
-outlived AS MATERIALIZED (
+expired AS MATERIALIZED (
     SELECT key, finished_at
     FROM weighed
     WHERE units_before < :units::integer
@@ -142,40 +145,40 @@ outlived AS MATERIALIZED (
 -- Keys as a list: a join would let the planner read the whole table.
 gone AS (
     DELETE FROM millrace.job
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
     RETURNING key, id, tenant, idempotency, tags
 ),
 unledgered AS (
     DELETE FROM millrace.attempt
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 untold AS (
     DELETE FROM millrace.run
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 unphased AS (
     DELETE FROM millrace.phase
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 ununited AS (
     DELETE FROM millrace.unit
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 unlogged AS (
     DELETE FROM millrace.log
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 unmarked AS (
     DELETE FROM millrace.stale
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 unneeded AS (
-    DELETE FROM millrace.need
-    WHERE job = ANY (ARRAY(SELECT key FROM outlived))
+    DELETE FROM millrace.dependency
+    WHERE job = ANY (ARRAY(SELECT key FROM expired))
 ),
 unheard AS (
-    DELETE FROM millrace.ended
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    DELETE FROM millrace.finished_dependency
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 untagged AS (
     DELETE FROM millrace.tag AS tag
@@ -186,13 +189,13 @@ untagged AS (
 ),
 unasked AS (
     DELETE FROM millrace.cancel_request
-    WHERE key = ANY (ARRAY(SELECT key FROM outlived))
+    WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
 expiring AS (
     UPDATE millrace.idempotency AS held
-    SET expires_at = outlived.finished_at + :idempotency_ms::bigint * interval '1 millisecond'
+    SET expires_at = expired.finished_at + :idempotency_ms::bigint * interval '1 millisecond'
     FROM gone
-    JOIN outlived ON outlived.key = gone.key
+    JOIN expired ON expired.key = gone.key
     WHERE gone.idempotency IS NOT NULL
       AND held.tenant = gone.tenant AND held.key = gone.idempotency AND held.job_id = gone.id
 ),
@@ -205,11 +208,11 @@ told AS (
     ) AS named
     GROUP BY moment.at, (named.turn - 1) / 1000
 )
-SELECT (SELECT count(*) FROM outlived) AS count,
-       (SELECT count(*) FROM aged) - (SELECT count(*) FROM outlived) AS waiting;
+SELECT (SELECT count(*) FROM expired) AS count,
+       (SELECT count(*) FROM aged) - (SELECT count(*) FROM expired) AS waiting;
 
 -- name: prune_idempotency
--- Keys that have outlived their jobs for long enough, oldest first, from the instant that the
+-- Keys that have expired their jobs for long enough, oldest first, from the instant that the
 -- caller knows. What goes is chosen once and found by its place, or a plan might choose anew for
 -- each row and remove more than was asked. Answers how many went, and how far that got.
 WITH expired AS MATERIALIZED (
@@ -231,7 +234,7 @@ HAVING count(*) > 0;
 
 -- name: prune_dead_letters
 -- Review records past their time, oldest first.
-WITH outlived AS MATERIALIZED (
+WITH expired AS MATERIALIZED (
     SELECT id
     FROM millrace.dead_letter
     WHERE died_at <= millrace.clock_at(:now::timestamptz) - :age::bigint * interval '1 millisecond'
@@ -240,7 +243,7 @@ WITH outlived AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 )
 DELETE FROM millrace.dead_letter
-WHERE id = ANY (ARRAY(SELECT id FROM outlived));
+WHERE id = ANY (ARRAY(SELECT id FROM expired));
 
 -- name: prune_events
 -- Feed entries past their time. Only the oldest positions are looked at, so that nothing is read

@@ -39,7 +39,7 @@ WITH unkeyed AS (
     DELETE FROM millrace.dedup
     WHERE job = ANY (:over::bigint[])
 )
-SELECT millrace.end_slots(:jobs::bigint[]) AS freed,
+SELECT millrace.release_job_locks(:jobs::bigint[]) AS freed,
        millrace.end_jobs(:over::bigint[]) AS awaited;
 
 -- name: find_fences
@@ -67,10 +67,10 @@ SELECT job.key, job.id, type.text AS type, tenant.text AS tenant, lane.text AS l
        job.created_by, millrace.ms_of(job.created_at) AS created_at,
        millrace.ms_of(job.run_at) AS run_at, job.max_attempts, job.timeout_ms, job.flags
 FROM millrace.job AS job
-JOIN millrace.name AS type ON type.id = job.type
-JOIN millrace.name AS tenant ON tenant.id = job.tenant
-JOIN millrace.name AS lane ON lane.id = job.lane
-LEFT JOIN millrace.name AS category ON category.id = job.category
+JOIN millrace.interned_name AS type ON type.id = job.type
+JOIN millrace.interned_name AS tenant ON tenant.id = job.tenant
+JOIN millrace.interned_name AS lane ON lane.id = job.lane
+LEFT JOIN millrace.interned_name AS category ON category.id = job.category
 WHERE job.key = ANY (:keys::bigint[]);
 
 -- name: insert_dead_letters

@@ -1,6 +1,6 @@
 -- apart: one statement looks through the leases, which SQLite reads one by one.
 
--- name: join_worker
+-- name: register_worker
 -- Makes a worker known, or gives a known one a new lease.
 INSERT INTO millrace.worker AS known (
     id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
@@ -146,7 +146,7 @@ CROSS JOIN millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts)
     WITH ORDINALITY AS run (key, n, start, turn)
 JOIN millrace.job AS job ON job.key = run.key
-JOIN millrace.name AS name ON name.id = job.type
+JOIN millrace.interned_name AS name ON name.id = job.type
 LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
 WHERE lease.worker = :worker::uuid
   AND millrace.ms_of(moment.at) - millrace.ms_of(run.start) > job.timeout_ms + :slack_ms::bigint

@@ -9,7 +9,7 @@ CREATE TABLE millrace_meta (
 ) STRICT, WITHOUT ROWID;
 
 -- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.
-CREATE TABLE millrace_name (
+CREATE TABLE millrace_interned_name (
     id   INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
     text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),
@@ -284,5 +284,5 @@ LEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key
 LEFT JOIN millrace_ready AS ready ON ready.key = job.key
 LEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;
 
-INSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');
+INSERT INTO millrace_interned_name (id, kind, text) VALUES (1, 2, 'default');
 INSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');

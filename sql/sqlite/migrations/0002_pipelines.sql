@@ -43,7 +43,7 @@ CREATE TABLE millrace_unit (
 CREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;
 
 -- The feed learns more kinds, and details: one for each job that it names. Positions go on where
--- they were, also when every entry has outlived its time.
+-- they were, also when every entry has expired its time.
 CREATE TABLE millrace_feed (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),

@@ -3,7 +3,7 @@
 
 -- One row per name that is taken: the concurrency key of a job that runs, or a name that a run has
 -- taken for one of its units. A tenant has one space for both. A row goes with its run.
-CREATE TABLE millrace_slot (
+CREATE TABLE millrace_lock (
     tenant INTEGER NOT NULL,
     name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),
     job    INTEGER NOT NULL,
@@ -11,10 +11,10 @@ CREATE TABLE millrace_slot (
     PRIMARY KEY (tenant, name)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX millrace_slot_job ON millrace_slot (job);
+CREATE INDEX millrace_lock_job ON millrace_lock (job);
 
 -- What runs already has its key from now on; of two that run under one, the first.
-INSERT OR IGNORE INTO millrace_slot (tenant, name, job, n)
+INSERT OR IGNORE INTO millrace_lock (tenant, name, job, n)
 SELECT job.tenant, job.concurrency, job.key, run.value
 FROM millrace_lease AS lease
 JOIN json_each(lease.keys) AS claimed
@@ -33,17 +33,17 @@ CREATE INDEX millrace_blocked_key
 
 -- One row per job that a job waits for; such a job lies behind gate 0. `tolerant`: it runs also
 -- when that one fails.
-CREATE TABLE millrace_need (
+CREATE TABLE millrace_dependency (
     job      INTEGER NOT NULL,
-    needs    INTEGER NOT NULL,
+    depends_on    INTEGER NOT NULL,
     tolerant INTEGER NOT NULL CHECK (tolerant IN (0, 1)),
-    PRIMARY KEY (job, needs)
+    PRIMARY KEY (job, depends_on)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX millrace_need_needs ON millrace_need (needs, job);
+CREATE INDEX millrace_dependency_on ON millrace_dependency (depends_on, job);
 
 -- Jobs that are over, and whose end those that wait for them have yet to hear of.
-CREATE TABLE millrace_ended (
+CREATE TABLE millrace_finished_dependency (
     key INTEGER PRIMARY KEY
 ) STRICT;
 

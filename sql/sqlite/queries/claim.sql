@@ -16,7 +16,7 @@ FROM millrace_ready
 WHERE lane = :lane
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
-  AND (:buffer = 0 OR (crashes = 0 AND concurrency IS NULL))
+  AND (:prefetch = 0 OR (crashes = 0 AND concurrency IS NULL))
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
@@ -25,8 +25,8 @@ WHERE lane = :lane
       OR (
           NOT EXISTS (
               SELECT 1
-              FROM millrace_slot AS slot
-              WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency
+              FROM millrace_lock AS lock
+              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency
           )
           AND (
               tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(:names))

@@ -6,11 +6,11 @@ SELECT key
 FROM millrace_job
 WHERE id = :id;
 
--- name: insert_need
+-- name: insert_dependency
 -- A job waits for another.
-INSERT INTO millrace_need (job, needs, tolerant)
-VALUES (:job, :needs, :tolerant)
-ON CONFLICT (job, needs) DO NOTHING;
+INSERT INTO millrace_dependency (job, depends_on, tolerant)
+VALUES (:job, :depends_on, :tolerant)
+ON CONFLICT (job, depends_on) DO NOTHING;
 
 -- name: set_rank_of_dependant
 -- A job that waits for others is due at another time.
@@ -19,43 +19,43 @@ SET rank = :rank
 WHERE key = :key
   AND gate = 0;
 
--- name: has_needs
+-- name: has_dependencies
 -- Whether a job still waits for others.
 SELECT 1 AS yes
-FROM millrace_need
+FROM millrace_dependency
 WHERE job = :job
 LIMIT 1;
 
--- name: delete_need
+-- name: delete_dependency
 -- A job waits for another no longer.
-DELETE FROM millrace_need
+DELETE FROM millrace_dependency
 WHERE job = :job
-  AND needs = :needs;
+  AND depends_on = :depends_on;
 
--- name: delete_needs
+-- name: delete_dependencies
 -- Jobs that are over, or go, wait for nobody.
-DELETE FROM millrace_need
+DELETE FROM millrace_dependency
 WHERE job IN (SELECT value FROM json_each(:keys));
 
--- name: insert_ended
+-- name: insert_finished_dependency
 -- Some of these jobs are over and others wait for them: those have yet to hear of it.
-INSERT INTO millrace_ended (key)
-SELECT DISTINCT need.needs
+INSERT INTO millrace_finished_dependency (key)
+SELECT DISTINCT dependency.depends_on
 FROM json_each(:keys) AS over
-CROSS JOIN millrace_need AS need ON need.needs = over.value
+CROSS JOIN millrace_dependency AS dependency ON dependency.depends_on = over.value
 WHERE true
 ON CONFLICT (key) DO NOTHING;
 
--- name: insert_ended_parents
+-- name: insert_finished_dependencies
 -- Those jobs that a new one waits for and that are over already.
-INSERT INTO millrace_ended (key)
-SELECT need.needs
-FROM millrace_need AS need
-JOIN millrace_attempt AS ended ON ended.key = need.needs AND ended.state IS NOT NULL
-WHERE need.job = :job
+INSERT INTO millrace_finished_dependency (key)
+SELECT dependency.depends_on
+FROM millrace_dependency AS dependency
+JOIN millrace_attempt AS ended ON ended.key = dependency.depends_on AND ended.state IS NOT NULL
+WHERE dependency.job = :job
 ON CONFLICT (key) DO NOTHING;
 
--- name: next_ended
+-- name: next_finished_dependency
 -- A job whose end others have yet to hear of, and how it ended. Its id is null when it is gone.
 SELECT ended.key, job.id,
        (
@@ -63,20 +63,20 @@ SELECT ended.key, job.id,
            FROM millrace_attempt AS attempt
            WHERE attempt.key = ended.key AND attempt.state IS NOT NULL
        ) AS state
-FROM millrace_ended AS ended
+FROM millrace_finished_dependency AS ended
 LEFT JOIN millrace_job AS job ON job.key = ended.key
 LIMIT 1;
 
--- name: delete_ended
+-- name: delete_finished_dependency
 -- Everybody has heard of it.
-DELETE FROM millrace_ended
+DELETE FROM millrace_finished_dependency
 WHERE key = :key;
 
 -- name: dependants_of
 -- Jobs that wait for one.
 SELECT job, tolerant
-FROM millrace_need
-WHERE needs = :needs
+FROM millrace_dependency
+WHERE depends_on = :depends_on
 ORDER BY job
 LIMIT :limit;
 
@@ -87,32 +87,32 @@ WHERE key = :key
   AND gate = 0
 RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
--- name: needs_after
+-- name: dependencies_after
 -- The next needs in their order, and whether the job that is waited for is over or gone.
-SELECT need.job, need.needs,
+SELECT dependency.job, dependency.depends_on,
        EXISTS (
            SELECT 1
            FROM millrace_attempt AS ended
-           WHERE ended.key = need.needs AND ended.state IS NOT NULL
+           WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL
        ) OR NOT EXISTS (
-           SELECT 1 FROM millrace_job AS job WHERE job.key = need.needs
+           SELECT 1 FROM millrace_job AS job WHERE job.key = dependency.depends_on
        ) AS is_over
-FROM millrace_need AS need
-WHERE (need.job, need.needs) > (:job, :needs)
-ORDER BY need.job, need.needs
+FROM millrace_dependency AS dependency
+WHERE (dependency.job, dependency.depends_on) > (:job, :depends_on)
+ORDER BY dependency.job, dependency.depends_on
 LIMIT :limit;
 
--- name: awaited_jobs
+-- name: open_dependencies
 -- Jobs that one waits for and that are not over.
 SELECT parent.id
 FROM millrace_job AS job
-CROSS JOIN millrace_need AS need ON need.job = job.key
-CROSS JOIN millrace_job AS parent ON parent.key = need.needs
+CROSS JOIN millrace_dependency AS dependency ON dependency.job = job.key
+CROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on
 WHERE job.id = :id
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_attempt AS ended
-      WHERE ended.key = need.needs AND ended.state IS NOT NULL
+      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL
   )
-ORDER BY need.needs
+ORDER BY dependency.depends_on
 LIMIT :limit;

@@ -46,7 +46,7 @@ ORDER BY lease.number, job.key
 LIMIT :limit;
 
 -- name: worker_is_known
--- only: sqlite, where a lease may have outlived its worker; see ownerless_leases.
+-- only: sqlite, where a lease may have expired its worker; see ownerless_leases.
 -- Whether there is somebody to hear of what happens to a lease.
 SELECT 1 AS yes
 FROM millrace_worker

@@ -196,11 +196,11 @@ WHERE job.key IS NULL
 ORDER BY asked.key
 LIMIT :limit;
 
--- name: slots_without_run
+-- name: locks_without_run
 -- Names that a job has whose run has ended, that waits, or that is gone. Jobs that are lost are
 -- found elsewhere, and what they have goes with their run.
 SELECT DISTINCT held.job AS key, job.id
-FROM millrace_slot AS held
+FROM millrace_lock AS held
 LEFT JOIN millrace_job AS job ON job.key = held.job
 WHERE job.key IS NULL
    OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)
@@ -210,7 +210,7 @@ WHERE job.key IS NULL
 ORDER BY held.job
 LIMIT :limit;
 
--- name: runs_without_slot
+-- name: runs_without_lock
 -- Jobs that run and do not have their concurrency key.
 WITH named AS MATERIALIZED (
     SELECT lease.number, each.key AS turn, each.value AS key
@@ -232,31 +232,31 @@ WHERE job.concurrency IS NOT NULL
   )
   AND NOT EXISTS (
       SELECT 1
-      FROM millrace_slot AS held
+      FROM millrace_lock AS held
       WHERE held.tenant = job.tenant AND held.name = job.concurrency AND held.job = job.key
   )
 ORDER BY job.key
 LIMIT :limit;
 
--- name: waits_without_needs
+-- name: waits_without_dependencies
 -- Jobs that lie behind others, none of which is named.
 SELECT place.key, job.id
 FROM millrace_blocked AS place
 LEFT JOIN millrace_job AS job ON job.key = place.key
 WHERE place.gate = 0
-  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.job = place.key)
+  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS dependency WHERE dependency.job = place.key)
 ORDER BY place.key
 LIMIT :limit;
 
--- name: needs_without_wait
+-- name: dependencies_without_wait
 -- Jobs of which it is said that they wait for others, and that do not lie there.
-SELECT DISTINCT need.job AS key, job.id
-FROM millrace_need AS need
-LEFT JOIN millrace_job AS job ON job.key = need.job
+SELECT DISTINCT dependency.job AS key, job.id
+FROM millrace_dependency AS dependency
+LEFT JOIN millrace_job AS job ON job.key = dependency.job
 WHERE NOT EXISTS (
-    SELECT 1 FROM millrace_blocked AS place WHERE place.key = need.job AND place.gate = 0
+    SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job AND place.gate = 0
 )
-ORDER BY need.job
+ORDER BY dependency.job
 LIMIT :limit;
 
 -- name: failed_without_letter

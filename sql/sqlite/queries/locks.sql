@@ -1,38 +1,38 @@
 -- apart: SQLite goes name by name under its one write lock, PostgreSQL locks rows in whole batches.
 
--- name: insert_slot
+-- name: insert_lock
 -- A job that was claimed has its concurrency key. That nobody else has it was seen before.
-INSERT INTO millrace_slot (tenant, name, job, n)
+INSERT INTO millrace_lock (tenant, name, job, n)
 VALUES (:tenant, :name, :job, :n);
 
--- name: occupy_slot
+-- name: acquire_lock
 -- A run takes a name, if it is free.
-INSERT INTO millrace_slot (tenant, name, job, n)
+INSERT INTO millrace_lock (tenant, name, job, n)
 SELECT tenant, :name, key, :n
 FROM millrace_job
 WHERE key = :key
 ON CONFLICT (tenant, name) DO NOTHING;
 
--- name: names_of_run
+-- name: locks_of_run
 -- Which of these names a run has.
-SELECT slot.name
-FROM millrace_slot AS slot
-WHERE slot.job = :key
-  AND slot.n = :n
-  AND slot.name IN (SELECT value FROM json_each(:names));
+SELECT lock.name
+FROM millrace_lock AS lock
+WHERE lock.job = :key
+  AND lock.n = :n
+  AND lock.name IN (SELECT value FROM json_each(:names));
 
--- name: vacate_slots
+-- name: release_locks
 -- A run gives names up, but not the concurrency key of its job.
-DELETE FROM millrace_slot
+DELETE FROM millrace_lock
 WHERE job = :key
   AND n = :n
   AND name IN (SELECT value FROM json_each(:names))
   AND name IS NOT (SELECT job.concurrency FROM millrace_job AS job WHERE job.key = :key)
 RETURNING tenant, name;
 
--- name: delete_slots
+-- name: delete_locks
 -- Runs have ended, and with them everything that they had.
-DELETE FROM millrace_slot
+DELETE FROM millrace_lock
 WHERE job IN (SELECT value FROM json_each(:keys))
 RETURNING tenant, name;
 
@@ -46,10 +46,10 @@ WHERE gate = -1
 ORDER BY priority, rank, key
 LIMIT 1;
 
--- name: any_slot
+-- name: any_lock
 -- Whether any name is taken.
 SELECT 1 AS yes
-FROM millrace_slot
+FROM millrace_lock
 LIMIT 1;
 
 -- name: jobs_of_taken_keys
@@ -63,28 +63,28 @@ FROM (
     ORDER BY priority, rank, key
     LIMIT :depth
 ) AS front
-CROSS JOIN millrace_slot AS slot ON slot.tenant = front.tenant AND slot.name = front.concurrency
+CROSS JOIN millrace_lock AS lock ON lock.tenant = front.tenant AND lock.name = front.concurrency
 LIMIT :limit;
 
--- name: slots_after
+-- name: locks_after
 -- The next names in their order, and whether nobody has them any more: the run has ended, the job
 -- waits, or it is gone. Nothing leaves such a row behind, but nobody would ever get the name.
-SELECT slot.tenant, slot.name,
+SELECT lock.tenant, lock.name,
        EXISTS (
-           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = slot.job AND ended.n = slot.n
+           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n
        )
-       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = slot.job)
-       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = slot.job)
-       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = slot.job)
-       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = slot.job) AS is_dead
-FROM millrace_slot AS slot
-WHERE (slot.tenant, slot.name) > (:tenant, :name)
-ORDER BY slot.tenant, slot.name
+       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)
+       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = lock.job)
+       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = lock.job)
+       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = lock.job) AS is_dead
+FROM millrace_lock AS lock
+WHERE (lock.tenant, lock.name) > (:tenant, :name)
+ORDER BY lock.tenant, lock.name
 LIMIT :limit;
 
--- name: delete_slot
+-- name: delete_lock
 -- Frees one name.
-DELETE FROM millrace_slot
+DELETE FROM millrace_lock
 WHERE tenant = :tenant
   AND name = :name;
 
@@ -124,14 +124,14 @@ WITH RECURSIVE hop (tenant, name, key) AS (
 SELECT hop.key
 FROM hop
 WHERE NOT EXISTS (
-    SELECT 1 FROM millrace_slot AS slot WHERE slot.tenant = hop.tenant AND slot.name = hop.name
+    SELECT 1 FROM millrace_lock AS lock WHERE lock.tenant = hop.tenant AND lock.name = hop.name
 )
 LIMIT :limit;
 
--- name: occupant_of_name
+-- name: lock_holder
 -- Who has a name.
 SELECT job.id
-FROM millrace_slot AS slot
-JOIN millrace_job AS job ON job.key = slot.job
-WHERE slot.tenant = :tenant
-  AND slot.name = :name;
+FROM millrace_lock AS lock
+JOIN millrace_job AS job ON job.key = lock.job
+WHERE lock.tenant = :tenant
+  AND lock.name = :name;

@@ -1,17 +1,17 @@
 -- name: find_name
 -- The id of a type, tenant, lane or category.
 SELECT id
-FROM millrace_name
+FROM millrace_interned_name
 WHERE kind = :kind
   AND text = :text;
 
 -- name: insert_name
 -- Interns a name. Names are never removed.
-INSERT INTO millrace_name (kind, text)
+INSERT INTO millrace_interned_name (kind, text)
 VALUES (:kind, :text);
 
 -- name: name_by_id
 -- The text behind an id.
 SELECT kind, text
-FROM millrace_name
+FROM millrace_interned_name
 WHERE id = :id;

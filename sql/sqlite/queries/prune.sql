@@ -1,6 +1,6 @@
 -- apart: SQLite goes job by job, where one statement of PostgreSQL removes many.
 
--- name: end_of_stretch
+-- name: end_of_range
 -- The place in the order of ends that is so many jobs of one final state further on.
 SELECT finished_at, key
 FROM millrace_attempt
@@ -10,7 +10,7 @@ WHERE state = :state
 ORDER BY finished_at, key
 LIMIT 1 OFFSET :depth - 1;
 
--- name: outlived_jobs
+-- name: expired_jobs
 -- Jobs of one final state in a stretch of the order of ends, longest finished first. One that a
 -- lease still names waits until its neighbours are done, for without its ledger it would look as if
 -- it ran; one that others wait for stays until they know how it ended.
@@ -23,7 +23,7 @@ WHERE ended.state = :state
   AND (:type IS NULL OR job.type = :type)
   AND job.type NOT IN (SELECT value FROM json_each(:others))
   AND (:fresh = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))
-  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)
+  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)
   AND job.key NOT IN (
       SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
   )
@@ -36,7 +36,7 @@ SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.ta
 FROM json_each(:keys) AS named
 CROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL
 CROSS JOIN millrace_job AS job ON job.key = ended.key
-WHERE NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)
+WHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)
   AND job.key NOT IN (
       SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
   );
@@ -120,7 +120,7 @@ WHERE tenant = :tenant
   AND job_id = :job_id;
 
 -- name: delete_expired_idempotency
--- Keys that have outlived their jobs for long enough.
+-- Keys that have expired their jobs for long enough.
 DELETE FROM millrace_idempotency
 WHERE (tenant, key) IN (
     SELECT tenant, key

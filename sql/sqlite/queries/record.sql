@@ -100,7 +100,7 @@ WHERE key = :key
   AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = :key)
 ORDER BY phase, unit;
 
--- name: memory_of_job
+-- name: checkpoints_of_job
 -- Units that failed in phases that ended well all the same, by phase; and what had been charged
 -- before the newest run that left anything. What was taken over has run 0, and -1 stands for it.
 SELECT (

@@ -1,4 +1,4 @@
--- name: join_worker
+-- name: register_worker
 -- Makes a worker known, or gives a known one a new lease.
 INSERT INTO millrace_worker (
     id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet

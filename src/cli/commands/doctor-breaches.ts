@@ -1,10 +1,10 @@
 /** Invariants that do not hold, as `millrace doctor` tells of them. */
 import {
-  BREAKERS_MAX,
+  OFFENDING_JOBS_MAX,
   INVARIANTS,
-  type Breach,
-  type Breaker,
-  type Cure,
+  type BrokenInvariant,
+  type OffendingJob,
+  type Fix,
   type TableName,
 } from "../../store/doctor/invariants.ts";
 import type { Check } from "../file-findings.ts";
@@ -13,63 +13,66 @@ import type { Check } from "../file-findings.ts";
 const NAMED_MAX = 5;
 
 /** A finding about jobs, with what a program may want to read of it. */
-export interface BreachCheck extends Check {
+export interface InvariantCheck extends Check {
   readonly invariant: string;
   readonly count: number;
   /** The first ids; of what has no job, the first keys. */
   readonly jobs: readonly string[];
 }
 
-/** How the statements of a cure are written for the database at hand. */
-export interface CureForm {
+/** How the statements of a fix are written for the database at hand. */
+export interface FixForm {
   readonly table: TableName;
   /** Says where to run a statement. */
   readonly run: (sql: string) => string;
 }
 
-export function breachChecks(
-  breaches: readonly Breach[],
+export function invariantChecks(
+  brokenInvariants: readonly BrokenInvariant[],
   isDeep: boolean,
-  form: CureForm,
+  form: FixForm,
 ): readonly Check[] {
-  if (breaches.length > 0) return breaches.map((breach) => checkOf(breach, form));
+  if (brokenInvariants.length > 0)
+    return brokenInvariants.map((brokenInvariant) => checkOf(brokenInvariant, form));
   const looked = INVARIANTS.filter((invariant) => isDeep || !invariant.isDeep).length;
   const rest = isDeep ? "" : `; ${INVARIANTS.length - looked} more with --deep, which takes longer`;
   return [{ name: "invariants", found: `${looked} hold${rest}`, fix: null }];
 }
 
-function checkOf({ invariant, breakers }: Breach, form: CureForm): BreachCheck {
-  const { name, number, means, cure } = invariant;
-  const jobs = breakers.slice(0, NAMED_MAX).map(nameOf);
+function checkOf({ invariant, offenders }: BrokenInvariant, form: FixForm): InvariantCheck {
+  const { name, number, means } = invariant;
+  const jobs = offenders.slice(0, NAMED_MAX).map(nameOf);
   const found =
-    breakers.length === 0 ? means : `${amountOf(breakers)}: ${means} (${listOf(jobs, breakers)})`;
-  const fix = fixOf(cure, breakers, form);
-  return { name, found, fix, invariant: number, count: breakers.length, jobs };
+    offenders.length === 0
+      ? means
+      : `${amountOf(offenders)}: ${means} (${listOf(jobs, offenders)})`;
+  const fix = fixOf(invariant.fix, offenders, form);
+  return { name, found, fix, invariant: number, count: offenders.length, jobs };
 }
 
-function nameOf({ id, key }: Breaker): string {
+function nameOf({ id, key }: OffendingJob): string {
   return id ?? `key ${key}`;
 }
 
-function amountOf({ length }: readonly Breaker[]): string {
+function amountOf({ length }: readonly OffendingJob[]): string {
   if (length === 1) return "1 job";
-  return `${length}${length === BREAKERS_MAX ? " or more" : ""} jobs`;
+  return `${length}${length === OFFENDING_JOBS_MAX ? " or more" : ""} jobs`;
 }
 
-function listOf(jobs: readonly string[], breakers: readonly Breaker[]): string {
-  return `${jobs.join(", ")}${breakers.length > jobs.length ? ", …" : ""}`;
+function listOf(jobs: readonly string[], offenders: readonly OffendingJob[]): string {
+  return `${jobs.join(", ")}${offenders.length > jobs.length ? ", …" : ""}`;
 }
 
-function fixOf(cure: Cure, breakers: readonly Breaker[], { table, run }: CureForm): string {
-  switch (cure.kind) {
+function fixOf(fix: Fix, offenders: readonly OffendingJob[], { table, run }: FixForm): string {
+  switch (fix.kind) {
     case "sql":
-      return run(cure.of(table));
+      return run(fix.of(table));
     case "command":
-      return breakers
+      return offenders
         .slice(0, NAMED_MAX)
-        .map((breaker) => cure.of(nameOf(breaker)))
+        .map((breaker) => fix.of(nameOf(breaker)))
         .join("; ");
     case "words":
-      return cure.text;
+      return fix.text;
   }
 }

@@ -12,7 +12,7 @@ import { databaseOption, outputOption } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { requireStore, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { breachChecks, type CureForm } from "./doctor-breaches.ts";
+import { invariantChecks, type FixForm } from "./doctor-breaches.ts";
 
 const COUNT_MAX = 10_000;
 const WORKERS_MAX = 1_000;
@@ -72,7 +72,9 @@ async function checkFile(url: string, path: string): Promise<Check[]> {
       ...fileModes(path),
       { name: "schema", found: `version ${migrations.at(-1)?.version ?? 0}`, fix: null },
       ...fileChecks(examined, path),
-      ...(isDamaged ? [] : breachChecks(examined.breaches, examined.isRead, inFile(path))),
+      ...(isDamaged
+        ? []
+        : invariantChecks(examined.brokenInvariants, examined.isRead, inFile(path))),
       // What a damaged file says may be wrong, and reading on may fail.
       ...(isDamaged ? [] : await contentChecks(store)),
     ];
@@ -86,14 +88,16 @@ async function checkServer({ url, schema }: PostgresAddress, isDeep: boolean): P
   const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
   await store.open();
   try {
-    const { version, bytes, deadRows, findings, breaches } = await store.examine({ isDeep });
+    const { version, bytes, deadRows, findings, brokenInvariants } = await store.examine({
+      isDeep,
+    });
     const size = `${Math.round(bytes / 1024 ** 2)} MB, ${deadRows} dead rows`;
     return [
       { name: "postgresql", found: version, fix: null },
       { name: "schema", found: `version ${migrations.at(-1)?.version ?? 0}`, fix: null },
       { name: "size", found: size, fix: null },
       ...findings,
-      ...breachChecks(breaches, isDeep, onServer(schema ?? "millrace")),
+      ...invariantChecks(brokenInvariants, isDeep, onServer(schema ?? "millrace")),
       ...(await contentChecks(store)),
     ];
   } finally {
@@ -101,14 +105,14 @@ async function checkServer({ url, schema }: PostgresAddress, isDeep: boolean): P
   }
 }
 
-function inFile(path: string): CureForm {
+function inFile(path: string): FixForm {
   return {
     table: (name) => `millrace_${name}`,
     run: (sql) => `Make a copy (millrace backup), then run this SQL on ${path}: ${sql}`,
   };
 }
 
-function onServer(schema: string): CureForm {
+function onServer(schema: string): FixForm {
   const quoted = schema.replaceAll('"', '""');
   return { table: (name) => `"${quoted}"."${name}"`, run: (sql) => sql };
 }

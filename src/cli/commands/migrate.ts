@@ -20,7 +20,7 @@ export async function migrate(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const store = await makeStore(parseDatabaseUrl(db));
-  store.onNotice?.((notice) => terminal.err(`${notice}\n`));
+  store.onWarning?.((notice) => terminal.err(`${notice}\n`));
   await store.open();
   await store.close();
   const schema = newestOf(scriptsFor(db));

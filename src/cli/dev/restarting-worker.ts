@@ -9,7 +9,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import type { AnyContract } from "../../api/definition.ts";
-import { Generation } from "./worker-process.ts";
+import { WorkerProcess } from "./worker-process.ts";
 
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 100;
@@ -29,8 +29,8 @@ export class RestartingWorker {
   readonly #parts: RestartingParts;
   readonly #files = new Set<string>();
   readonly #watchers = new Map<string, FSWatcher>();
-  #present: Generation | null = null;
-  #next: Generation | null = null;
+  #present: WorkerProcess | null = null;
+  #next: WorkerProcess | null = null;
   #contracts: readonly AnyContract[] = [];
   /** True after a mistake: a file that was missing may be what changes. */
   #isBroken = false;
@@ -64,10 +64,10 @@ export class RestartingWorker {
     await this.#turn;
   }
 
-  #make(): Generation {
+  #make(): WorkerProcess {
     const { command, clock, stopMsMax } = this.#parts;
     const readsFile = (path: string): void => this.#watch(path);
-    this.#next = new Generation({ command, clock, stopMsMax, readsFile });
+    this.#next = new WorkerProcess({ command, clock, stopMsMax, readsFile });
     return this.#next;
   }
 
@@ -109,7 +109,7 @@ export class RestartingWorker {
   }
 
   /** Answers whether the new generation runs. */
-  async #takeOver(young: Generation): Promise<boolean> {
+  async #takeOver(young: WorkerProcess): Promise<boolean> {
     const isLoaded = await young.loaded;
     if (isLoaded) await this.#present?.stop();
     this.#next = null;
@@ -129,7 +129,7 @@ export class RestartingWorker {
     return true;
   }
 
-  #heardEnd(generation: Generation, how: number | NodeJS.Signals): void {
+  #heardEnd(generation: WorkerProcess, how: number | NodeJS.Signals): void {
     if (this.#present !== generation) return;
     this.#present = null;
     this.#isBroken = true;

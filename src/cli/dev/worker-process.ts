@@ -14,7 +14,7 @@ export interface GenerationParts {
   readonly readsFile: (path: string) => void;
 }
 
-export class Generation {
+export class WorkerProcess {
   /** False when it ended before its jobs were loaded; it has said why. */
   readonly loaded: Promise<boolean>;
   /** The types it runs; `null` when it ended before it ran. */

@@ -8,7 +8,7 @@ import type { ExitCode } from "../terminal/exit-codes.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { listenForInterruption } from "../terminal/stop-signal.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { Lookout } from "./poll-job.ts";
+import { JobPoll } from "./poll-job.ts";
 import { reporterFor } from "./reporters.ts";
 
 /** How often to look for news; the end itself is heard at once. */
@@ -30,7 +30,7 @@ export async function follow(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const reporter = reporterFor(format, terminal, systemClock);
-  const lookout = new Lookout(mill, id, (sight, news) => reporter.show(sight, news));
+  const lookout = new JobPoll(mill, id, (sight, news) => reporter.show(sight, news));
   try {
     const job = await untilEnd(mill, id, timeoutMs, () => lookout.look());
     // What was drawn is left alone before anybody else writes.

@@ -9,7 +9,7 @@ import { newsOf, NOTHING_TOLD, type News, type Sight, type Told } from "./job-ch
 /** Most units to ask for at once. */
 const PAGE = 1_000;
 
-export class Lookout {
+export class JobPoll {
   readonly #mill: Millrace;
   readonly #id: string;
   readonly #tell: (sight: Sight, news: readonly News[]) => void;

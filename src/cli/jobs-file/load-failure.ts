@@ -3,7 +3,7 @@
  *
  * Node runs TypeScript by taking the types out. What needs more than that (`enum`, decorators, JSX)
  * or means another file than it says (`./x.js` for `x.ts`) ends in errors that name the rule and
- * not the cure, and some of them not even the place: that is then looked for in the sources.
+ * not the fix, and some of them not even the place: that is then looked for in the sources.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

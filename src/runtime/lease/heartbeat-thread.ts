@@ -4,7 +4,7 @@ import { wait } from "../../core/clock.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ThreadStart, ThreadWord } from "./heartbeat.ts";
-import { OverrunWatch } from "./overdue-runs.ts";
+import { OverdueWatch } from "./overdue-runs.ts";
 import { beatOnce } from "./clock-skew.ts";
 import { Ticker } from "../ticker.ts";
 
@@ -15,7 +15,7 @@ void live();
 async function live(): Promise<void> {
   const entry: { makeThreadStore(options: object): JobStore } = await import(start.entry.module);
   const store = await opened(() => entry.makeThreadStore(start.entry.options));
-  const overruns = new OverrunWatch({
+  const overruns = new OverdueWatch({
     store,
     clock: systemClock,
     dice: systemDice,

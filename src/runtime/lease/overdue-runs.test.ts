@@ -5,7 +5,7 @@ import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import { defaults } from "../../core/presets.ts";
 import { makeSqliteStore } from "../../store/sqlite/create.ts";
 import type { NewJob } from "../../store/store.ts";
-import { OverrunWatch } from "./overdue-runs.ts";
+import { OverdueWatch } from "./overdue-runs.ts";
 
 const BEAT_MS = 1_000;
 /** What the worker itself gets: five seconds for a deaf handler, and two beats. */
@@ -25,7 +25,7 @@ async function makeWorld() {
   const policyOf = () => defaults.retry;
   const dice = { random: () => 0.5 };
   const parts = { store, clock: steady, dice, worker, beatMs: BEAT_MS, policyOf };
-  const watch = new OverrunWatch(parts);
+  const watch = new OverdueWatch(parts);
 
   async function beat(beforeTheLook = (): void => {}): Promise<void> {
     const renewal = await store.renew(worker, leaseMs);

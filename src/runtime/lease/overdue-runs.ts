@@ -16,7 +16,7 @@ import { DEAF_MS_MAX } from "../run/execution.ts";
 const JUMP_MS_MIN = 1_000;
 const STRETCHES_MAX = 100;
 
-export interface OverrunParts {
+export interface OverdueParts {
   readonly store: Pick<JobStore, "overdue" | "settle">;
   readonly clock: Pick<Clock, "monotonic">;
   readonly dice: Pick<Dice, "random">;
@@ -37,8 +37,8 @@ interface Stretch {
   readonly aheadMs: number;
 }
 
-export class OverrunWatch {
-  readonly #parts: OverrunParts;
+export class OverdueWatch {
+  readonly #parts: OverdueParts;
   /** How long the worker itself gets to end an overdue run; those of deaf handlers it ends last. */
   readonly #slackMs: number;
   /** Those before the current one, oldest first. */
@@ -48,7 +48,7 @@ export class OverrunWatch {
   /** Runs that the last beat found. */
   #suspects: ReadonlySet<string> = new Set();
 
-  constructor(parts: OverrunParts) {
+  constructor(parts: OverdueParts) {
     this.#parts = parts;
     this.#slackMs = DEAF_MS_MAX + 2 * parts.beatMs;
   }

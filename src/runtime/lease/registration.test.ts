@@ -4,14 +4,14 @@ import { workerInfo } from "../../../test/support/factories.ts";
 import { openSqlite } from "../../../test/support/stores.ts";
 import { defaults } from "../../core/presets.ts";
 import type { JobStore } from "../../store/store.ts";
-import { Membership } from "./registration.ts";
+import { Registration } from "./registration.ts";
 
-describe("a membership", () => {
+describe("a registration", () => {
   test("that the store grants after the end leaves at once", async () => {
     await using world = await makeWorld();
-    const join = world.holdUp("join");
-    const begun = world.membership.begin();
-    await world.membership.end();
+    const join = world.holdUp("register");
+    const begun = world.registration.begin();
+    await world.registration.end();
 
     join.goOn();
 
@@ -21,12 +21,12 @@ describe("a membership", () => {
 
   test("that ends while its lease is in doubt does not come back", async () => {
     await using world = await makeWorld();
-    await world.membership.begin();
+    await world.registration.begin();
     await setImmediate();
     const renew = world.holdUp("renew");
 
-    world.membership.doubt();
-    const ended = world.membership.end();
+    world.registration.doubt();
+    const ended = world.registration.end();
     // Whatever does not wait for the answer has its chance to be faster.
     for (let turn = 0; turn < 20; turn += 1) await setImmediate();
     renew.goOn();
@@ -44,7 +44,7 @@ async function makeWorld() {
   const { store, clock } = db;
   const said: string[] = [];
   const log = (message: string): void => void said.push(message);
-  const membership = new Membership({
+  const registration = new Registration({
     store,
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
@@ -61,17 +61,17 @@ async function makeWorld() {
     store,
     clock,
     said,
-    membership,
-    holdUp: (verb: "join" | "renew") => holdUp(store, verb),
+    registration,
+    holdUp: (verb: "register" | "renew") => holdUp(store, verb),
     async [Symbol.asyncDispose](): Promise<void> {
-      await membership.end();
+      await registration.end();
       await db[Symbol.asyncDispose]();
     },
   };
 }
 
 /** The next call of this verb reaches the store only when the test says so. */
-function holdUp(store: JobStore, verb: "join" | "renew"): { goOn(): void } {
+function holdUp(store: JobStore, verb: "register" | "renew"): { goOn(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   Reflect.set(store, verb, async (...args: readonly unknown[]) => {
     Reflect.deleteProperty(store, verb);

@@ -12,7 +12,7 @@ import type { JobStore, Renewal, WorkerInfo } from "../../store/store.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
 import { SkewWatch, type Beat } from "./clock-skew.ts";
 
-export interface MembershipParts extends Pick<HeartbeatParts, "policy" | "policies" | "beatMs"> {
+export interface RegistrationParts extends Pick<HeartbeatParts, "policy" | "policies" | "beatMs"> {
   readonly store: JobStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,8 +27,8 @@ export interface MembershipParts extends Pick<HeartbeatParts, "policy" | "polici
   readonly regained: () => void;
 }
 
-export class Membership {
-  readonly #parts: MembershipParts;
+export class Registration {
+  readonly #parts: RegistrationParts;
   readonly #skew: SkewWatch;
   readonly #givenUp = Promise.withResolvers<void>();
   #isTrying = true;
@@ -37,7 +37,7 @@ export class Membership {
   #asking: Promise<void> | null = null;
   #isOver = false;
 
-  constructor(parts: MembershipParts) {
+  constructor(parts: RegistrationParts) {
     this.#parts = parts;
     this.#skew = new SkewWatch(parts.logger);
   }
@@ -59,7 +59,7 @@ export class Membership {
     }
     if (this.#isOver) {
       // It was answered after all, but nobody waits for it any more.
-      await store.leave(info.id);
+      await store.deregister(info.id);
       return false;
     }
     this.#stands = true;
@@ -92,14 +92,14 @@ export class Membership {
     try {
       await Promise.all([this.#heartbeat?.stop(), this.#asking]);
     } finally {
-      await store.leave(info.id);
+      await store.deregister(info.id);
     }
   }
 
   async #join(): Promise<boolean> {
     const { store, logger, info } = this.#parts;
     try {
-      await store.join(info);
+      await store.register(info);
       return true;
     } catch (error) {
       if (isClosed(error)) throw error;
@@ -121,7 +121,7 @@ export class Membership {
       worker_id: info.id,
     });
     lost();
-    await store.join(info);
+    await store.register(info);
     this.#stands = true;
     regained();
   }

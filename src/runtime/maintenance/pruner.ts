@@ -1,5 +1,5 @@
 /**
- * Removes what has outlived its retention: jobs are marked as stale, then removed, each after the
+ * Removes what has expired its retention: jobs are marked as stale, then removed, each after the
  * hook that was given for it.
  *
  * Where there are hooks, jobs are seen to page by page, in sweeps from the longest ended to the
@@ -11,8 +11,8 @@ import type {
   EndPlace,
   JobKey,
   JobRecord,
-  Outlived,
-  OutlivedPage,
+  ExpiredJobs,
+  ExpiredPage,
   Retention,
 } from "../../store/store.ts";
 import { RetentionHook } from "./retention-hook.ts";
@@ -86,7 +86,7 @@ function roundsOf(parts: PrunerParts, everyMs: number): readonly Round[] {
       new Round({
         ...service,
         hook: hookOf(parts, "onStale", onStale),
-        outlived: (page) => store.outlived(stale, { ...page, fresh: true }),
+        expired: (page) => store.expired(stale, { ...page, fresh: true }),
         mayGo: () => true,
         conclude: (keys) => store.markStale(keys),
       }),
@@ -97,7 +97,7 @@ function roundsOf(parts: PrunerParts, everyMs: number): readonly Round[] {
       new Round({
         ...service,
         hook: hookOf(parts, "onDelete", onDelete),
-        outlived: (page) => store.outlived(removed, { ...page, fresh: false }),
+        expired: (page) => store.expired(removed, { ...page, fresh: false }),
         // Whoever is told when a job is stale may save what is in it.
         mayGo: ({ isStale }) => isStale || onStale === undefined,
         conclude: (keys) => store.remove(keys, removed),
@@ -119,12 +119,12 @@ interface RoundParts extends Pick<PrunerParts, "clock" | "isStopping" | "logger"
   /** From the end of a sweep to the next. */
   readonly everyMs: number;
   readonly hook: RetentionHook | null;
-  readonly outlived: (page: Omit<OutlivedPage, "fresh">) => Promise<Outlived>;
+  readonly expired: (page: Omit<ExpiredPage, "fresh">) => Promise<ExpiredJobs>;
   readonly mayGo: (job: JobRecord) => boolean;
   readonly conclude: (keys: readonly JobKey[]) => Promise<number>;
 }
 
-/** One stage of retention: sweep after sweep. */
+/** One phase scope of retention: sweep after sweep. */
 class Round {
   readonly #parts: RoundParts;
   /** Where this sweep goes on; null: the next one begins. */
@@ -138,11 +138,11 @@ class Round {
 
   /** Sees to the next few jobs, unless it rests. Answers the milliseconds until it goes on. */
   async step(): Promise<number> {
-    const { clock, everyMs, hook, outlived } = this.#parts;
+    const { clock, everyMs, hook, expired } = this.#parts;
     const restMs = this.#restsUntil - clock.monotonic();
     if (restMs > 0) return restMs;
     await this.#conclude(hook?.toldLate() ?? []);
-    const page = await outlived({ limit: JOBS_AT_ONCE, from: this.#from });
+    const page = await expired({ limit: JOBS_AT_ONCE, from: this.#from });
     const { done, slow } = await this.#tellOf(page.jobs);
     // Also if they cannot be concluded: the next sweep finds them again.
     this.#from = slow ?? page.next;
@@ -152,7 +152,7 @@ class Round {
     return everyMs;
   }
 
-  /** A hook that is slow ends the page at its job, so that the other stage has its turn. */
+  /** A hook that is slow ends the page at its job, so that the other phase scope has its turn. */
   async #tellOf(
     jobs: readonly JobRecord[],
   ): Promise<{ readonly done: readonly JobKey[]; readonly slow: EndPlace | null }> {

@@ -45,7 +45,7 @@ export function promoter({ store, pollMs, ...parts }: ServiceParts): Ticker {
 export function gatekeeper({ store, pollMs, ...parts }: ServiceParts): Ticker {
   return ticker(parts, pollMs, async () => {
     const released = await store.release(MOVE_BATCH);
-    const proceeded = await store.proceed(MOVE_BATCH);
+    const proceeded = await store.resolveDependencies(MOVE_BATCH);
     const held = await store.hold(MOVE_BATCH);
     // Of each key one comes back at a time: if nobody takes it, the next one may be wanted.
     return released > 0 || Math.max(proceeded, held) >= MOVE_BATCH ? 0 : pollMs;

@@ -5,9 +5,9 @@
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass, JsonText } from "../../core/job.ts";
 import { shown } from "../../core/text.ts";
-import { UNITS_MAX, type JobMemory, type PhaseResult, type UnitEnd } from "../../store/store.ts";
+import { UNITS_MAX, type Checkpoints, type PhaseResult, type UnitEnd } from "../../store/store.ts";
 
-export class Memory {
+export class RunCheckpoints {
   readonly #phases = new Map<string, PhaseResult>();
   /** By phase, those of phases that have not ended. Null: under way. */
   readonly #units = new Map<string, Map<string, UnitEnd | null>>();
@@ -17,7 +17,7 @@ export class Memory {
   #failedUnits = new Map<string, number>();
 
   /** Takes over what earlier runs have left. */
-  take({ phases, units, failedUnits }: JobMemory): void {
+  take({ phases, units, failedUnits }: Checkpoints): void {
     for (const phase of phases) this.#phases.set(phase.name, phase);
     for (const { phase, unit, end } of units) this.#unitsOf(phase).set(unit, brief(end));
     this.#failedUnits = new Map(Object.entries(failedUnits));

@@ -8,7 +8,7 @@ import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine } from "../../store/store.ts
 
 const PACE_MS = 200;
 
-export class LogBook {
+export class LogBuffer {
   readonly #clock: Clock;
   readonly #store: (lines: readonly LogLine[]) => Promise<void>;
   #lines: LogLine[] = [];

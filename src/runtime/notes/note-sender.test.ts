@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { newJob } from "../../../test/support/factories.ts";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import type { NoteAnswer, NoteBody, RunNote } from "../../store/store.ts";
-import { Recorder } from "./note-sender.ts";
+import { NoteSender } from "./note-sender.ts";
 
 const lease = { number: 7, secret: "s" };
 const note = (key: number, body: NoteBody): RunNote => ({ lease, key, n: 1, ...body });
@@ -25,21 +25,21 @@ function makeRecorder(answer: (notes: readonly RunNote[]) => Promise<readonly No
   const triedAt: number[] = [];
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);
-  const recorder = new Recorder({
+  const noteSender = new NoteSender({
     store: {
       record(notes) {
         calls.push(notes);
         triedAt.push(clock.monotonic());
         return answer(notes);
       },
-      recall: () => Promise.reject(new Error("the disk is full")),
-      occupy: () => Promise.reject(new Error("the disk is full")),
+      checkpoints: () => Promise.reject(new Error("the disk is full")),
+      acquireLocks: () => Promise.reject(new Error("the disk is full")),
       get: () => Promise.resolve(null),
     },
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
   });
-  return { clock, calls, triedAt, logged, recorder };
+  return { clock, calls, triedAt, logged, noteSender };
 }
 
 function keep(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
@@ -49,14 +49,14 @@ function keep(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
 const keys = (calls: readonly (readonly RunNote[])[]) =>
   calls.map((notes) => notes.map(({ key }) => key));
 
-describe("a recorder", () => {
+describe("a noteSender", () => {
   test("has one call on its way: what comes meanwhile goes together", async () => {
     const gate = Promise.withResolvers<void>();
-    const { recorder, calls } = makeRecorder((notes) => gate.promise.then(() => keep(notes)));
+    const { noteSender, calls } = makeRecorder((notes) => gate.promise.then(() => keep(notes)));
 
-    const first = recorder.add(note(1, completed("one")));
+    const first = noteSender.add(note(1, completed("one")));
     while (calls.length === 0) await setImmediate();
-    const later = [2, 3, 4].map((key) => recorder.add(note(key, completed("one"))));
+    const later = [2, 3, 4].map((key) => noteSender.add(note(key, completed("one"))));
     await setImmediate();
     expect(keys(calls)).toEqual([[1]]);
     gate.resolve();
@@ -66,15 +66,15 @@ describe("a recorder", () => {
   });
 
   test("makes one note of what a run says meanwhile: last progress, every move", async () => {
-    const { recorder, calls } = makeRecorder(keep);
+    const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      recorder.add(note(1, { afresh: true })),
-      recorder.add(note(1, told(10))),
-      recorder.add(note(1, moved("a", "b"))),
-      recorder.add(note(1, told(20))),
-      recorder.add(note(1, moved("a"))),
-      recorder.add(note(1, completed("one"))),
+      noteSender.add(note(1, { afresh: true })),
+      noteSender.add(note(1, told(10))),
+      noteSender.add(note(1, moved("a", "b"))),
+      noteSender.add(note(1, told(20))),
+      noteSender.add(note(1, moved("a"))),
+      noteSender.add(note(1, completed("one"))),
     ]);
 
     expect(calls).toEqual([
@@ -83,13 +83,13 @@ describe("a recorder", () => {
   });
 
   test("says nothing in one note with what comes after the end of a phase", async () => {
-    const { recorder, calls } = makeRecorder(keep);
+    const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      recorder.add(note(1, completed("one"))),
-      recorder.add(note(1, told(50))),
-      recorder.add(note(1, completed("two"))),
-      recorder.add(note(2, told(1))),
+      noteSender.add(note(1, completed("one"))),
+      noteSender.add(note(1, told(50))),
+      noteSender.add(note(1, completed("two"))),
+      noteSender.add(note(2, told(1))),
     ]);
 
     expect(calls).toEqual([
@@ -99,11 +99,11 @@ describe("a recorder", () => {
   });
 
   test("puts at most 500 notes, and 1,000 moves of units, into one call", async () => {
-    const { recorder, calls } = makeRecorder(keep);
+    const { noteSender, calls } = makeRecorder(keep);
     const many = Array.from({ length: 600 }, (_, i) => `${i}`);
 
-    const notes = many.map((_, i) => recorder.add(note(i, told(1))));
-    const moves = [1_001, 1_002, 1_003].map((key) => recorder.add(note(key, moved(...many))));
+    const notes = many.map((_, i) => noteSender.add(note(i, told(1))));
+    const moves = [1_001, 1_002, 1_003].map((key) => noteSender.add(note(key, moved(...many))));
     await Promise.all([...notes, ...moves]);
 
     expect(calls.map((call) => call.length)).toEqual([500, 101, 1, 1]);
@@ -112,13 +112,13 @@ describe("a recorder", () => {
   test("keeps what else a run said when a child of its phase is refused", async () => {
     const isBad = ({ children = [] }: RunNote): boolean => children.length > 0;
     const refused = { status: "refused", code: "ID_CONFLICT", child: "a", holder: "a" } as const;
-    const { recorder, calls } = makeRecorder((notes) =>
+    const { noteSender, calls } = makeRecorder((notes) =>
       Promise.resolve(notes.map((each) => (isBad(each) ? refused : "recorded"))),
     );
 
     const answers = await Promise.all([
-      recorder.add(note(1, moved("a"))),
-      recorder.add(note(1, { ...completed("one"), children: [newJob()] })),
+      noteSender.add(note(1, moved("a"))),
+      noteSender.add(note(1, { ...completed("one"), children: [newJob()] })),
     ]);
 
     expect(answers).toEqual(["recorded", refused]);
@@ -127,16 +127,16 @@ describe("a recorder", () => {
 
   test("leaves others alone when the database refuses a value, in their order", async () => {
     const isBad = ({ units = [] }: RunNote): boolean => units.some(({ unit }) => unit === "bad");
-    const { recorder, calls } = makeRecorder((notes) =>
+    const { noteSender, calls } = makeRecorder((notes) =>
       Promise.resolve(notes.map((each) => (isBad(each) ? "refused" : "recorded"))),
     );
 
     const answers = await Promise.all([
-      recorder.add(note(1, moved("a"))),
-      recorder.add(note(1, moved("bad"))),
-      recorder.add(note(1, completed("one"))),
-      recorder.add(note(1, moved("b"))),
-      recorder.add(note(2, moved("c"))),
+      noteSender.add(note(1, moved("a"))),
+      noteSender.add(note(1, moved("bad"))),
+      noteSender.add(note(1, completed("one"))),
+      noteSender.add(note(1, moved("b"))),
+      noteSender.add(note(2, moved("c"))),
     ]);
 
     expect(answers).toEqual(["recorded", "refused", "recorded", "recorded", "recorded"]);
@@ -150,14 +150,14 @@ describe("a recorder", () => {
   });
 
   test("sends a heavy note without company, and what its run says in order", async () => {
-    const { recorder, calls } = makeRecorder(keep);
+    const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      recorder.add(note(1, told(1))),
-      recorder.add(note(2, told(10))),
-      recorder.add(note(2, weighing(4_000_001))),
-      recorder.add(note(3, told(1))),
-      recorder.add(note(2, told(20))),
+      noteSender.add(note(1, told(1))),
+      noteSender.add(note(2, told(10))),
+      noteSender.add(note(2, weighing(4_000_001))),
+      noteSender.add(note(3, told(1))),
+      noteSender.add(note(2, told(20))),
     ]);
 
     expect(keys(calls)).toEqual([[1, 2], [2], [3, 2]]);
@@ -166,14 +166,14 @@ describe("a recorder", () => {
   });
 
   test("puts light notes together only as long as they are not heavy as one", async () => {
-    const { recorder, calls } = makeRecorder(keep);
+    const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      recorder.add(note(1, weighing(2_000_000))),
-      recorder.add(note(1, weighing(2_000_000))),
-      recorder.add(note(1, weighing(1))),
-      recorder.add(note(2, weighing(3_999_999))),
-      recorder.add(note(3, weighing(1))),
+      noteSender.add(note(1, weighing(2_000_000))),
+      noteSender.add(note(1, weighing(2_000_000))),
+      noteSender.add(note(1, weighing(1))),
+      noteSender.add(note(2, weighing(3_999_999))),
+      noteSender.add(note(3, weighing(1))),
     ]);
 
     expect(keys(calls)).toEqual([[1], [1, 2], [3]]);
@@ -182,11 +182,11 @@ describe("a recorder", () => {
 
   test("refuses at once what no database takes in one go, and never sends it", async () => {
     const gate = Promise.withResolvers<void>();
-    const { recorder, calls } = makeRecorder((notes) => gate.promise.then(() => keep(notes)));
+    const { noteSender, calls } = makeRecorder((notes) => gate.promise.then(() => keep(notes)));
     const tooHeavy = { ...weighing(64_000_000), completed: { name: "one", result: "1" } };
 
-    const light = recorder.add(note(1, told(1)));
-    const answer = await Promise.race([recorder.add(note(1, tooHeavy)), setImmediate("none")]);
+    const light = noteSender.add(note(1, told(1)));
+    const answer = await Promise.race([noteSender.add(note(1, tooHeavy)), setImmediate("none")]);
     expect(answer).toBe("refused");
     gate.resolve();
 
@@ -195,22 +195,22 @@ describe("a recorder", () => {
   });
 
   test("sends the heaviest note that a database takes", async () => {
-    const { recorder, calls } = makeRecorder(keep);
+    const { noteSender, calls } = makeRecorder(keep);
 
-    expect(await recorder.add(note(1, weighing(64_000_000)))).toBe("recorded");
+    expect(await noteSender.add(note(1, weighing(64_000_000)))).toBe("recorded");
 
     expect(keys(calls)).toEqual([[1]]);
   });
 
   test("passes on that a run is no longer ours", async () => {
-    const { recorder } = makeRecorder((notes) =>
+    const { noteSender } = makeRecorder((notes) =>
       Promise.resolve(notes.map(({ key }) => (key === 1 ? "stale" : "recorded"))),
     );
 
     const answers = await Promise.all([
-      recorder.add(note(1, told(1))),
-      recorder.add(note(1, told(2))),
-      recorder.add(note(2, told(1))),
+      noteSender.add(note(1, told(1))),
+      noteSender.add(note(1, told(2))),
+      noteSender.add(note(2, told(1))),
     ]);
 
     expect(answers).toEqual(["stale", "stale", "recorded"]);
@@ -218,11 +218,11 @@ describe("a recorder", () => {
 
   test("tries again while the store fails, less and less often, and loses nothing", async () => {
     let isBroken = true;
-    const { recorder, clock, triedAt, logged } = makeRecorder((notes) =>
+    const { noteSender, clock, triedAt, logged } = makeRecorder((notes) =>
       isBroken ? Promise.reject(new Error("the disk is full")) : keep(notes),
     );
 
-    const answer = recorder.add(note(1, completed("one")));
+    const answer = noteSender.add(note(1, completed("one")));
     await setImmediate();
     await clock.advance(20_000);
     isBroken = false;
@@ -234,18 +234,18 @@ describe("a recorder", () => {
   });
 
   test("that closes waits a while, then answers for a store that does not", async () => {
-    const { recorder, clock } = makeRecorder(() => new Promise(() => {}));
+    const { noteSender, clock } = makeRecorder(() => new Promise(() => {}));
 
-    const underWay = recorder.add(note(1, told(1)));
+    const underWay = noteSender.add(note(1, told(1)));
     await setImmediate();
-    const queued = recorder.add(note(2, told(1)));
-    const recalled = recorder.recall(3);
-    const closed = recorder.close(5_000);
+    const queued = noteSender.add(note(2, told(1)));
+    const recalled = noteSender.recall(3);
+    const closed = noteSender.close(5_000);
     await clock.advance(5_000);
     await closed;
 
     expect(await Promise.all([underWay, queued])).toEqual(["closed", "closed"]);
-    expect(await recorder.add(note(3, told(1)))).toBe("closed");
+    expect(await noteSender.add(note(3, told(1)))).toBe("closed");
     expect(await recalled).toBeNull();
   });
 });

@@ -13,16 +13,16 @@ import {
   BATCH_MAX,
   MOVES_MAX,
   type JobKey,
-  type JobMemory,
+  type Checkpoints,
   type JobStore,
   type NoteAnswer,
   type NoteBody,
-  type Occupation,
+  type AcquiredLocks,
   type OpenRun,
   type RunNote,
 } from "../../store/store.ts";
 import { warnOfMissing } from "../run/refused-children.ts";
-import { WaitingLine } from "../run/lock-queue.ts";
+import { LockQueue } from "../run/lock-queue.ts";
 
 /** Text in one note, beyond which it goes without company. */
 const DRAFT_CHARS_MAX = 4_000_000;
@@ -31,8 +31,8 @@ const NOTE_CHARS_MAX = 64_000_000;
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
 
-export interface RecorderParts {
-  readonly store: Pick<JobStore, "get" | "occupy" | "recall" | "record">;
+export interface NoteSenderParts {
+  readonly store: Pick<JobStore, "get" | "acquireLocks" | "checkpoints" | "record">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -56,10 +56,10 @@ interface Part {
   readonly answered: (answer: RecordAnswer) => void;
 }
 
-export class Recorder {
+export class NoteSender {
   /** Where the runs of the worker wait for exclusive names. */
-  readonly line: WaitingLine = new WaitingLine();
-  readonly #parts: RecorderParts;
+  readonly line: LockQueue = new LockQueue();
+  readonly #parts: NoteSenderParts;
   readonly #closed = Promise.withResolvers<void>();
   readonly #queue: Draft[] = [];
   /** The newest draft of each run that has one in the queue. */
@@ -69,7 +69,7 @@ export class Recorder {
   #sending: Promise<void> | null = null;
   #isClosed = false;
 
-  constructor(parts: RecorderParts) {
+  constructor(parts: NoteSenderParts) {
     this.#parts = parts;
   }
 
@@ -86,16 +86,16 @@ export class Recorder {
   }
 
   /** What earlier runs of a job have left, however long the store takes; null at the end. */
-  async recall(key: JobKey): Promise<JobMemory | null> {
+  async recall(key: JobKey): Promise<Checkpoints | null> {
     return this.#untilDone("what earlier runs have left could not be read; trying again", () =>
-      this.#parts.store.recall(key),
+      this.#parts.store.checkpoints(key),
     );
   }
 
   /** Takes exclusive names for a run, however long the store takes; null at the end. */
-  async occupy(run: OpenRun, names: readonly string[]): Promise<Occupation | null> {
+  async acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks | null> {
     return this.#untilDone("exclusive names could not be taken; trying again", () =>
-      this.#parts.store.occupy(run, names),
+      this.#parts.store.acquireLocks(run, names),
     );
   }
 
@@ -233,13 +233,13 @@ function merged(parts: readonly Part[]): NoteBody {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only.body;
   const units = parts.flatMap(({ body }) => body.units ?? []);
-  const vacates = parts.flatMap(({ body }) => body.vacates ?? []);
+  const releases = parts.flatMap(({ body }) => body.releases ?? []);
   const logs = parts.flatMap(({ body }) => body.logs ?? []);
   const children = parts.flatMap(({ body }) => body.children ?? []);
   return {
     ...Object.assign({}, ...parts.map(({ body }) => body)),
     ...(units.length === 0 ? {} : { units }),
-    ...(vacates.length === 0 ? {} : { vacates }),
+    ...(releases.length === 0 ? {} : { releases: releases }),
     ...(logs.length === 0 ? {} : { logs }),
     ...(children.length === 0 ? {} : { children }),
   };

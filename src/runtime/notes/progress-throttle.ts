@@ -8,7 +8,7 @@ import type { RunProgress } from "../../store/store.ts";
 const PACE_MS = 200;
 const AT_ONCE_MAX = 5;
 
-export class ProgressTeller {
+export class ProgressThrottle {
   readonly #clock: Clock;
   readonly #store: (progress: RunProgress) => Promise<void>;
   /** When an even pace would tell the next one. */

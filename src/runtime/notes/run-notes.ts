@@ -9,33 +9,33 @@ import type { JsonText } from "../../core/job.ts";
 import type {
   ClaimedJob,
   JobKey,
-  JobMemory,
+  Checkpoints,
   Lease,
   LogLine,
   NewJob,
   NoteBody,
-  Occupation,
+  AcquiredLocks,
   OpenRun,
   PhaseResult,
   RunNote,
   RunProgress,
   UnitMove,
 } from "../../store/store.ts";
-import { LogBook } from "./log-buffer.ts";
-import { Memory } from "./checkpoints.ts";
+import { LogBuffer } from "./log-buffer.ts";
+import { RunCheckpoints } from "./checkpoints.ts";
 import { ChildRefused } from "../run/refused-children.ts";
-import { ExclusiveNames } from "../run/locks.ts";
-import { ProgressTeller } from "./progress-throttle.ts";
+import { RunLocks } from "../run/locks.ts";
+import { ProgressThrottle } from "./progress-throttle.ts";
 import type { RecordAnswer } from "./note-sender.ts";
-import type { WaitingLine } from "../run/lock-queue.ts";
+import type { LockQueue } from "../run/lock-queue.ts";
 
 /** Where notes go, and where those of earlier runs come from. */
 export interface Desk {
   add(note: RunNote): Promise<RecordAnswer>;
-  recall(key: JobKey): Promise<JobMemory | null>;
-  occupy(run: OpenRun, names: readonly string[]): Promise<Occupation | null>;
+  recall(key: JobKey): Promise<Checkpoints | null>;
+  acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks | null>;
   /** Where runs wait for exclusive names. */
-  readonly line: WaitingLine;
+  readonly line: LockQueue;
 }
 
 /** Where the units of a plain handler are kept. */
@@ -43,7 +43,7 @@ const NO_PHASE = "";
 const TAKEN_AWAY = "was ended by somebody else";
 const WORKER_GONE = "has ended with its worker";
 
-export interface JournalParts {
+export interface RunNotesParts {
   readonly job: ClaimedJob;
   readonly lease: Lease;
   /** Of the definition, in order; none for a plain handler. */
@@ -56,31 +56,31 @@ export interface JournalParts {
   readonly lost: () => void;
 }
 
-export class Journal {
-  readonly memory: Memory = new Memory();
+export class RunNotes {
+  readonly memory: RunCheckpoints = new RunCheckpoints();
   /**
    * Units were left undone because the run was asked to end. Whatever the handler makes of that, it
    * has not ended well: nobody would ever do the rest.
    */
   isCutShort = false;
-  readonly #parts: JournalParts;
-  readonly #teller: ProgressTeller;
-  readonly #log: LogBook;
-  #names: ExclusiveNames | null = null;
+  readonly #parts: RunNotesParts;
+  readonly #teller: ProgressThrottle;
+  readonly #log: LogBuffer;
+  #names: RunLocks | null = null;
   /** What this run has told last. */
   #told: RunProgress | null = null;
   #recalled: Promise<void> | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
-  constructor(parts: JournalParts) {
+  constructor(parts: RunNotesParts) {
     this.#parts = parts;
-    this.#teller = new ProgressTeller(parts.clock, (progress) => this.record({ progress }));
-    this.#log = new LogBook(parts.clock, (logs) => this.record({ logs }));
+    this.#teller = new ProgressThrottle(parts.clock, (progress) => this.record({ progress }));
+    this.#log = new LogBuffer(parts.clock, (logs) => this.record({ logs }));
   }
 
   /** The exclusive names of its units. */
-  get names(): ExclusiveNames {
+  get names(): RunLocks {
     this.#names ??= this.#makeNames();
     return this.#names;
   }
@@ -154,13 +154,13 @@ export class Journal {
     unit: UnitMove,
     { name, children }: { readonly name: string | null; readonly children: readonly NewJob[] },
   ): Promise<void> {
-    const vacated = name === null || this.names.isOwn(name) ? null : name;
+    const released = name === null || this.names.isOwn(name) ? null : name;
     await this.record({
       units: [unit],
-      ...(vacated === null ? {} : { vacates: [vacated] }),
+      ...(released === null ? {} : { releases: [released] }),
       ...(children.length === 0 ? {} : { children }),
     });
-    if (vacated !== null) this.names.vacated(vacated);
+    if (released !== null) this.names.released(released);
   }
 
   /** A phase has ended well, and with it its children come into being. */
@@ -179,16 +179,17 @@ export class Journal {
     await this.#last;
   }
 
-  #makeNames(): ExclusiveNames {
+  #makeNames(): RunLocks {
     const { job, clock, signal, desk } = this.#parts;
     const { tenant, concurrencyKey: own } = job;
-    const occupy = (names: readonly string[]): Promise<readonly string[]> => this.#occupy(names);
-    return new ExclusiveNames({ clock, signal, tenant, own, line: desk.line, occupy });
+    const acquireLocks = (names: readonly string[]): Promise<readonly string[]> =>
+      this.#acquireLocks(names);
+    return new RunLocks({ clock, signal, tenant, own, line: desk.line, acquireLocks });
   }
 
-  async #occupy(names: readonly string[]): Promise<readonly string[]> {
+  async #acquireLocks(names: readonly string[]): Promise<readonly string[]> {
     const { job, lease, desk, lost } = this.#parts;
-    const answer = await desk.occupy({ lease, key: job.key, n: job.n }, names);
+    const answer = await desk.acquireLocks({ lease, key: job.key, n: job.n }, names);
     if (answer === null) throw new RunOver(job, WORKER_GONE);
     if (answer.status === "done") return answer.names;
     lost();
@@ -224,7 +225,7 @@ export class Journal {
  * A deploy or a snooze goes on with what it has; a new attempt, or a successor, begins anew. Where
  * no phase and no unit tells, there may still be the progress of an earlier attempt.
  */
-function isOfEarlierAttempt({ tries }: JobMemory, job: ClaimedJob): boolean {
+function isOfEarlierAttempt({ tries }: Checkpoints, job: ClaimedJob): boolean {
   return (tries ?? 0) < job.tries;
 }
 

@@ -12,7 +12,7 @@ const CHILDREN_MAX = 10_000;
 /** Text that no database takes well in one transaction. */
 const CHARS_MAX = 32_000_000;
 
-export class Offspring {
+export class Children {
   #children: NewJob[] = [];
   #chars = 0;
   #isOver = false;
@@ -55,27 +55,35 @@ export class Offspring {
   }
 }
 
-/** A unit at work. Of its stage only the mark: what a unit makes may outlive it. */
+/** A unit at work. Of its phase scope only the mark: what a unit makes may outlive it. */
 class UnitHere {
-  readonly stage: symbol;
-  readonly offspring: Offspring;
+  readonly phaseScope: symbol;
+  readonly children: Children;
 
-  constructor(stage: symbol, offspring: Offspring) {
-    this.stage = stage;
-    this.offspring = offspring;
+  constructor(phaseScope: symbol, children: Children) {
+    this.phaseScope = phaseScope;
+    this.children = children;
   }
 }
 
-/** Runs a unit of the stage that has this mark; the unit asks for children of its own. */
-export function runUnit<Answer>(stage: symbol, offspring: Offspring, work: () => Answer): Answer {
-  return runPiece(new UnitHere(stage, offspring), work);
+/** Runs a unit of the phase scope that has this mark; the unit asks for children of its own. */
+export function runUnit<Answer>(
+  phaseScope: symbol,
+  children: Children,
+  work: () => Answer,
+): Answer {
+  return runPiece(new UnitHere(phaseScope, children), work);
 }
 
-/** What the unit of a stage asks for below which this code runs, as long as that has not ended. */
-export function offspringHere(stage: symbol): Offspring | undefined {
+/**
+ * What the unit of a phase scope asks for below which this code runs, as long as that has not
+ * ended.
+ */
+export function childrenHere(phaseScope: symbol): Children | undefined {
   const unit = pieceHere();
-  const isOurs = unit instanceof UnitHere && unit.stage === stage && !unit.offspring.isOver;
-  return isOurs ? unit.offspring : undefined;
+  const isOurs =
+    unit instanceof UnitHere && unit.phaseScope === phaseScope && !unit.children.isOver;
+  return isOurs ? unit.children : undefined;
 }
 
 function nothing(): void {}

@@ -6,7 +6,7 @@ import type { Context, Logger } from "../../api/context.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
 import type { ClaimedJob, Lease, LogLevel } from "../../store/store.ts";
 import { Snooze } from "./snooze.ts";
-import type { Stage } from "./phase-scope.ts";
+import type { PhaseScope } from "./phase-scope.ts";
 
 /** A job that snoozes for less would do nothing but begin and end. */
 const SNOOZE_MS_MIN = 100;
@@ -23,12 +23,12 @@ export interface ContextParts {
 }
 
 /**
- * A plain object: handlers take it apart, spread it and wrap it. Its stage is made when it is
+ * A plain object: handlers take it apart, spread it and wrap it. Its phase scope is made when it is
  * needed, which for most jobs is never.
  */
 export function contextOf(
   parts: ContextParts,
-  stage: () => Stage,
+  phaseScope: () => PhaseScope,
   results: object,
 ): Context<any, any> {
   const { job, lease, signal, clock } = parts;
@@ -47,11 +47,11 @@ export function contextOf(
     deps: parts.deps,
     results,
     timeout: (limit, fn) => withTimeout({ clock, signal, limit }, fn),
-    enqueue: (...request) => stage().enqueue(...request),
+    enqueue: (...request) => phaseScope().enqueue(...request),
     snooze,
-    progress: (percent, data) => stage().progress(percent, data),
-    step: (name, fn) => stage().step(name, fn),
-    each: (items, key, fn, options) => stage().each(items, key, fn, options),
+    progress: (percent, data) => phaseScope().progress(percent, data),
+    step: (name, fn) => phaseScope().step(name, fn),
+    each: (items, key, fn, options) => phaseScope().each(items, key, fn, options),
     breaker: () => notYet("ctx.breaker"),
   };
 }

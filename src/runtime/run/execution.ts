@@ -20,12 +20,12 @@ import { isInstance } from "../../lib/is-instance.ts";
 import type { ClaimedJob, Lease, LogLevel, NewJob, SettleItem } from "../../store/store.ts";
 import { contextOf, type ContextParts } from "./context.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
-import { Journal, type Desk } from "../notes/run-notes.ts";
+import { RunNotes, type Desk } from "../notes/run-notes.ts";
 import { logLine } from "../notes/log-line.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { Snooze } from "./snooze.ts";
-import { Stage, type StageParts } from "./phase-scope.ts";
-import type { ExclusiveName } from "./lock-queue.ts";
+import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
+import type { LockName } from "./lock-queue.ts";
 
 /** How long a handler may ignore its signal before its job goes on without it. */
 export const DEAF_MS_MAX = 5_000;
@@ -47,10 +47,10 @@ export interface ExecutionParts {
   readonly deps: unknown;
   /** Where runs write what they say about themselves. */
   readonly desk: Desk;
-  readonly newChild: StageParts["newChild"];
+  readonly newChild: PhaseScopeParts["newChild"];
 }
 
-export class Execution implements ContextParts, StageParts {
+export class Execution implements ContextParts, PhaseScopeParts {
   readonly job: ClaimedJob;
   readonly lease: Lease;
   readonly #parts: ExecutionParts;
@@ -58,8 +58,8 @@ export class Execution implements ContextParts, StageParts {
   readonly #outcome = Promise.withResolvers<Outcome>();
   readonly #abort = new AbortController();
   #interruption: { readonly why: Interruption; readonly reason: MillraceError } | null = null;
-  #stage: Stage | null = null;
-  #journal: Journal | null = null;
+  #phaseScope: PhaseScope | null = null;
+  #runNotes: RunNotes | null = null;
   #pipeline: PipelineEnd | null = null;
   #note: SettleItem["note"];
   #isOver = false;
@@ -116,30 +116,30 @@ export class Execution implements ContextParts, StageParts {
     return this.#abort.signal;
   }
 
-  get newChild(): StageParts["newChild"] {
+  get newChild(): PhaseScopeParts["newChild"] {
     return this.#parts.newChild;
   }
 
-  get journal(): Journal {
-    this.#journal ??= this.#makeJournal();
-    return this.#journal;
+  get runNotes(): RunNotes {
+    this.#runNotes ??= this.#makeRunNotes();
+    return this.#runNotes;
   }
 
   /** Jobs that come into being with the end of the run, if it is a success. */
   get children(): readonly NewJob[] {
-    return this.#stage?.children ?? NO_CHILDREN;
+    return this.#phaseScope?.children ?? NO_CHILDREN;
   }
 
   /** What is kept with the end of the run. */
   get note(): SettleItem["note"] {
-    const logs = this.#journal?.lastLines ?? [];
+    const logs = this.#runNotes?.lastLines ?? [];
     return logs.length === 0 ? this.#note : { ...this.#note, logs };
   }
 
   /** The exclusive names that it gives up with its end. */
-  get names(): readonly ExclusiveName[] {
+  get names(): readonly LockName[] {
     const { tenant, concurrencyKey: own } = this.job;
-    const held = this.#journal?.heldNames ?? NO_NAMES;
+    const held = this.#runNotes?.heldNames ?? NO_NAMES;
     // Most have none, and there are very many.
     if (own === null && held.length === 0) return NO_NAMES;
     return (own === null ? held : [own, ...held]).map((name) => ({ tenant, name }));
@@ -147,17 +147,17 @@ export class Execution implements ContextParts, StageParts {
 
   /** Keeps a line in the log of the job, as long as the run goes on. */
   keepLine(level: LogLevel, message: unknown, fields: unknown): void {
-    if (!this.#isOver) this.journal.log(logLine(this.clock.now(), level, message, fields));
+    if (!this.#isOver) this.runNotes.log(logLine(this.clock.now(), level, message, fields));
   }
 
   faultOf(error: unknown): Fault {
     return failureOf(error, this.#failureParts).fault;
   }
 
-  #makeJournal(): Journal {
+  #makeRunNotes(): RunNotes {
     const { settings, body } = this.#definition;
     const { clock, desk, preset } = this.#parts;
-    return new Journal({
+    return new RunNotes({
       job: this.job,
       lease: this.lease,
       phases: body.kind === "phases" ? body.phases.map(({ name }) => name) : [],
@@ -171,7 +171,7 @@ export class Execution implements ContextParts, StageParts {
 
   /** What its handler did not wait for is part of the run all the same. */
   #joinUnits(ended: unknown): void {
-    const left = this.#stage?.unitsLeft ?? null;
+    const left = this.#phaseScope?.unitsLeft ?? null;
     if (left === null) this.#succeed(ended);
     else {
       left.then(
@@ -184,11 +184,11 @@ export class Execution implements ContextParts, StageParts {
   #succeed(ended: unknown): void {
     if (this.#isOver) return;
     try {
-      if (this.#journal?.isCutShort === true) this.#checkpoint();
+      if (this.#runNotes?.isCutShort === true) this.#checkpoint();
       const pipeline = this.#pipeline;
       const result = pipeline === null ? encodeResult(ended).text : pipeline.result;
       if (pipeline?.completed) this.#note = { completed: pipeline.completed };
-      const failedUnits = this.#journal?.failedUnits ?? 0;
+      const failedUnits = this.#runNotes?.failedUnits ?? 0;
       this.#finish({ type: "succeeded", result, failedUnits });
     } catch (error) {
       this.#end(error);
@@ -203,10 +203,10 @@ export class Execution implements ContextParts, StageParts {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stopTimer();
-    this.#stage?.end();
-    if (this.#journal === null) this.#outcome.resolve(outcome);
+    this.#phaseScope?.end();
+    if (this.#runNotes === null) this.#outcome.resolve(outcome);
     // What was said comes before the end.
-    else void this.#journal.close().then(() => this.#outcome.resolve(outcome));
+    else void this.#runNotes.close().then(() => this.#outcome.resolve(outcome));
   }
 
   #handled(): Promise<unknown> {
@@ -236,7 +236,7 @@ export class Execution implements ContextParts, StageParts {
         throw new NonRetryableError(`job "${type}" has no handler`);
       case "handler":
         return this.#startsOver
-          ? this.journal.recall().then(() => this.#callPlain(body.handler, payload))
+          ? this.runNotes.recall().then(() => this.#callPlain(body.handler, payload))
           : this.#callPlain(body.handler, payload);
       case "phases":
         return this.#carryOutPhases(body.phases, payload);
@@ -244,7 +244,7 @@ export class Execution implements ContextParts, StageParts {
   }
 
   #callPlain(handler: Handler, payload: unknown): unknown {
-    return this.#call(handler, payload, () => (this.#stage ??= this.#enter(null)), {});
+    return this.#call(handler, payload, () => (this.#phaseScope ??= this.#enter(null)), {});
   }
 
   /** A new attempt that forgets the one before: how far that had come, to begin with (000-29). */
@@ -256,10 +256,11 @@ export class Execution implements ContextParts, StageParts {
   async #carryOutPhases(phases: readonly Phase[], payload: unknown): Promise<void> {
     this.#pipeline = await carryOutPhases(
       {
-        journal: this.journal,
+        runNotes: this.runNotes,
         checkpoint: () => this.#checkpoint(),
         enter: (phase) => this.#enter(phase),
-        call: (handler, stage, results) => this.#call(handler, payload, () => stage, results),
+        call: (handler, phaseScope, results) =>
+          this.#call(handler, payload, () => phaseScope, results),
       },
       phases,
     );
@@ -269,15 +270,20 @@ export class Execution implements ContextParts, StageParts {
     if (this.#interruption !== null) throw this.#interruption.reason;
   }
 
-  #enter(phase: string | null): Stage {
-    const stage = new Stage(this, phase);
-    if (this.#isOver) stage.end();
-    this.#stage = stage;
-    return stage;
+  #enter(phase: string | null): PhaseScope {
+    const phaseScope = new PhaseScope(this, phase);
+    if (this.#isOver) phaseScope.end();
+    this.#phaseScope = phaseScope;
+    return phaseScope;
   }
 
-  #call(handler: Handler, payload: unknown, stage: () => Stage, results: object): unknown {
-    return handler(payload, contextOf(this, stage, results));
+  #call(
+    handler: Handler,
+    payload: unknown,
+    phaseScope: () => PhaseScope,
+    results: object,
+  ): unknown {
+    return handler(payload, contextOf(this, phaseScope, results));
   }
 
   #outcomeOf(error: unknown): Outcome {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WaitingLine, type Waiter } from "./lock-queue.ts";
+import { LockQueue, type Waiter } from "./lock-queue.ts";
 
 const NAME = { tenant: "acme", name: "docs/main" };
 
@@ -7,7 +7,7 @@ const NAME = { tenant: "acme", name: "docs/main" };
 function makeWaiters() {
   const called: string[] = [];
   const make = (run: string): Waiter => ({ call: (name) => void called.push(`${run} ${name}`) });
-  return { line: new WaitingLine(), called, a: make("a"), b: make("b") };
+  return { line: new LockQueue(), called, a: make("a"), b: make("b") };
 }
 
 describe("a line of runs that wait for a name", () => {

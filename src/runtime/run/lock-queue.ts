@@ -8,7 +8,7 @@
 import type { OpenRun } from "../../store/store.ts";
 
 /** The same name of another tenant is another one. */
-export interface ExclusiveName {
+export interface LockName {
   readonly tenant: string;
   readonly name: string;
 }
@@ -20,29 +20,29 @@ export interface Waiter {
 
 type RunName = Pick<OpenRun, "key" | "n">;
 
-export class WaitingLine {
+export class LockQueue {
   readonly #lines = new Map<string, Set<Waiter>>();
   /** What ended runs have until the store has heard of their end. */
-  readonly #ends = new Map<string, readonly ExclusiveName[]>();
+  readonly #ends = new Map<string, readonly LockName[]>();
 
   /** Waits at the end of the line; whoever stands in it stays where it is. */
-  join(name: ExclusiveName, waiter: Waiter): void {
+  join(name: LockName, waiter: Waiter): void {
     const line = this.#lines.get(textOf(name));
     if (line === undefined) this.#lines.set(textOf(name), new Set([waiter]));
     else line.add(waiter);
   }
 
-  leave(name: ExclusiveName, waiter: Waiter): void {
+  leave(name: LockName, waiter: Waiter): void {
     const line = this.#lines.get(textOf(name));
     if (line?.delete(waiter) === true && line.size === 0) this.#lines.delete(textOf(name));
   }
 
-  isAwaited(name: ExclusiveName): boolean {
+  isAwaited(name: LockName): boolean {
     return this.#lines.has(textOf(name));
   }
 
   /** The name was given up: the first in line leaves it, and asks. */
-  call(name: ExclusiveName): void {
+  call(name: LockName): void {
     const [first] = this.#lines.get(textOf(name)) ?? [];
     if (first === undefined) return;
     this.leave(name, first);
@@ -50,7 +50,7 @@ export class WaitingLine {
   }
 
   /** A run has ended, and gives these names up as soon as the store hears of that. */
-  ending(run: RunName, names: readonly ExclusiveName[]): void {
+  ending(run: RunName, names: readonly LockName[]): void {
     if (names.length > 0) this.#ends.set(runOf(run), names);
   }
 
@@ -65,7 +65,7 @@ export class WaitingLine {
 }
 
 /** No tenant and no name contains U+0000. */
-function textOf({ tenant, name }: ExclusiveName): string {
+function textOf({ tenant, name }: LockName): string {
   return `${tenant}\0${name}`;
 }
 

@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
-import { ExclusiveNames } from "./locks.ts";
-import { WaitingLine } from "./lock-queue.ts";
+import { RunLocks } from "./locks.ts";
+import { LockQueue } from "./lock-queue.ts";
 
 /** What every run has. */
 function common() {
   const signal = new AbortController().signal;
-  return { clock: virtualClock(), signal, tenant: "acme", own: null, line: new WaitingLine() };
+  return { clock: virtualClock(), signal, tenant: "acme", own: null, line: new LockQueue() };
 }
 
 /** Names of a run, and a store in which others have some. */
@@ -16,11 +16,11 @@ function makeNames(others: Set<string> = new Set(), own: string | null = null) {
   const { clock, line } = parts;
   const abort = new AbortController();
   const calls: (readonly string[])[] = [];
-  const names = new ExclusiveNames({
+  const names = new RunLocks({
     ...parts,
     signal: abort.signal,
     own,
-    async occupy(asked) {
+    async acquireLocks(asked) {
       calls.push(asked);
       return asked.filter((name) => !others.has(name));
     },
@@ -80,10 +80,10 @@ describe("exclusive names", () => {
 
   test("that the store has not answered for are given up when the run is to end", async () => {
     const abort = new AbortController();
-    const names = new ExclusiveNames({
+    const names = new RunLocks({
       ...common(),
       signal: abort.signal,
-      occupy: () => new Promise(() => {}),
+      acquireLocks: () => new Promise(() => {}),
     });
     const [first, changed] = [names.take("a"), names.changed()];
     await setImmediate();
@@ -109,9 +109,9 @@ describe("exclusive names", () => {
   });
 
   test("that could not be asked for are told to whoever asked", async () => {
-    const names = new ExclusiveNames({
+    const names = new RunLocks({
       ...common(),
-      occupy: () => Promise.reject(new Error("over")),
+      acquireLocks: () => Promise.reject(new Error("over")),
     });
 
     await expect(names.take("a")).rejects.toThrow("over");
@@ -123,18 +123,18 @@ function makeTwo() {
   const parts = common();
   const holders = new Map<string, string>();
   const make = (run: string) =>
-    new ExclusiveNames({
+    new RunLocks({
       ...parts,
-      async occupy(asked) {
+      async acquireLocks(asked) {
         const had = asked.filter((name) => (holders.get(name) ?? run) === run);
         for (const name of had) holders.set(name, run);
         return had;
       },
     });
   /** A unit of a run has ended, and the store has heard of it. */
-  const giveUp = (names: ExclusiveNames, name: string): void => {
+  const giveUp = (names: RunLocks, name: string): void => {
     holders.delete(name);
-    names.vacated(name);
+    names.released(name);
     names.leave(name);
   };
   return { ...parts, holders, a: make("a"), b: make("b"), giveUp };
@@ -165,10 +165,10 @@ describe("an exclusive name that a run gives up", () => {
   test("is asked for once more by a run whose question was just being answered", async () => {
     const { line, ...parts } = common();
     const asked: (() => void)[] = [];
-    const b = new ExclusiveNames({
+    const b = new RunLocks({
       ...parts,
       line,
-      occupy: () => new Promise((answer) => void asked.push(() => answer([]))),
+      acquireLocks: () => new Promise((answer) => void asked.push(() => answer([]))),
     });
     const first = b.take("name");
     await turns();

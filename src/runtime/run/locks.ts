@@ -10,13 +10,13 @@ import { runOutside } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { soon } from "../../lib/system.ts";
 import { MOVES_MAX } from "../../store/store.ts";
-import type { ExclusiveName, Waiter, WaitingLine } from "./lock-queue.ts";
+import type { LockName, Waiter, LockQueue } from "./lock-queue.ts";
 
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
 const NONE: readonly string[] = [];
 
-export interface NamesParts {
+export interface RunLocksParts {
   readonly clock: Clock;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
@@ -24,9 +24,9 @@ export interface NamesParts {
   /** The concurrency key of the job: its run has that name anyway. */
   readonly own: string | null;
   /** Where it waits with other runs. */
-  readonly line: WaitingLine;
+  readonly line: LockQueue;
   /** Answers those of the names that the run has now. */
-  readonly occupy: (names: readonly string[]) => Promise<readonly string[]>;
+  readonly acquireLocks: (names: readonly string[]) => Promise<readonly string[]>;
 }
 
 interface Ask {
@@ -35,8 +35,8 @@ interface Ask {
   readonly fail: (error: unknown) => void;
 }
 
-export class ExclusiveNames implements Waiter {
-  readonly #parts: NamesParts;
+export class RunLocks implements Waiter {
+  readonly #parts: RunLocksParts;
   /** A unit of this run has it, or it is being asked for. */
   readonly #busy = new Set<string>();
   /** Units of this run wait for it, because another one has it. */
@@ -58,7 +58,7 @@ export class ExclusiveNames implements Waiter {
   #stopTimer: (() => void) | null = null;
   #change = Promise.withResolvers<void>();
 
-  constructor(parts: NamesParts) {
+  constructor(parts: RunLocksParts) {
     this.#parts = parts;
     this.#isClosed = parts.signal.aborted;
     parts.signal.addEventListener("abort", this.#close, { once: true });
@@ -91,7 +91,7 @@ export class ExclusiveNames implements Waiter {
   }
 
   /** The store has heard that the run gives it up. */
-  vacated(name: string): void {
+  released(name: string): void {
     const { line } = this.#parts;
     this.#held.delete(name);
     if (!line.isAwaited(this.#inTenant(name))) return;
@@ -150,7 +150,7 @@ export class ExclusiveNames implements Waiter {
       const asks = this.#asks.splice(0);
       this.#open = asks;
       try {
-        const had = await this.#occupy(asks.flatMap(({ names }) => names));
+        const had = await this.#acquireLocks(asks.flatMap(({ names }) => names));
         for (const { names, answer } of asks) answer(names.filter((name) => had.has(name)));
       } catch (error) {
         for (const { fail } of asks) fail(error);
@@ -160,14 +160,14 @@ export class ExclusiveNames implements Waiter {
     this.#isAsking = false;
   }
 
-  async #occupy(names: readonly string[]): Promise<ReadonlySet<string>> {
+  async #acquireLocks(names: readonly string[]): Promise<ReadonlySet<string>> {
     const had = new Set(names.filter((name) => this.isOwn(name)));
     const foreign = names.filter((name) => !this.isOwn(name));
     for (let from = 0; from < foreign.length; from += MOVES_MAX) {
       const chunk = foreign.slice(from, from + MOVES_MAX);
       // Before the store answers: what is given up meanwhile must not be missed.
       for (const name of chunk) this.#join(name);
-      for (const name of await this.#parts.occupy(chunk)) {
+      for (const name of await this.#parts.acquireLocks(chunk)) {
         this.#hold(name);
         had.add(name);
       }
@@ -200,7 +200,7 @@ export class ExclusiveNames implements Waiter {
     this.#called.clear();
   }
 
-  #inTenant(name: string): ExclusiveName {
+  #inTenant(name: string): LockName {
     return { tenant: this.#parts.tenant, name };
   }
 

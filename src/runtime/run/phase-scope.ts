@@ -10,8 +10,8 @@ import { encodePayload, type Encoded, type Json } from "../../core/payload.ts";
 import { shown } from "../../core/text.ts";
 import type { Context, Logger } from "../../api/context.ts";
 import type { ClaimedJob, NewJob } from "../../store/store.ts";
-import { RunOver, type Journal } from "../notes/run-notes.ts";
-import { Offspring, offspringHere } from "./children.ts";
+import { RunOver, type RunNotes } from "../notes/run-notes.ts";
+import { Children, childrenHere } from "./children.ts";
 import { each, isUnwinding, step, type UnitParts } from "./units.ts";
 
 type Told = Context<unknown, unknown>;
@@ -21,13 +21,13 @@ const PROGRESS_BYTES_MAX = 65_536;
 /** After this long, somebody should know why a run does not end. */
 const JOIN_MS_LONG = 5_000;
 
-export interface StageParts {
+export interface PhaseScopeParts {
   readonly job: ClaimedJob;
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly clock: Clock;
   /** Made when it is needed for the first time. */
-  readonly journal: Journal;
+  readonly runNotes: RunNotes;
   /** Makes the child that a run asks for. */
   readonly newChild: (
     parent: ClaimedJob,
@@ -37,16 +37,16 @@ export interface StageParts {
   faultOf(error: unknown): Fault;
 }
 
-export class Stage {
-  readonly #run: StageParts;
+export class PhaseScope {
+  readonly #run: PhaseScopeParts;
   readonly #phase: string | null;
-  readonly #offspring = new Offspring();
-  readonly #mark = Symbol("stage");
+  readonly #children = new Children();
+  readonly #mark = Symbol("phaseScope");
   /** Steps, calls of `each` and requests for children that have not ended. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isOver = false;
 
-  constructor(run: StageParts, phase: string | null) {
+  constructor(run: PhaseScopeParts, phase: string | null) {
     this.#run = run;
     this.#phase = phase;
   }
@@ -58,7 +58,7 @@ export class Stage {
 
   /** Jobs that the handler asked for, outside of units: they come into being if it ends well. */
   get children(): readonly NewJob[] {
-    return this.#offspring.children;
+    return this.#children.children;
   }
 
   /**
@@ -71,19 +71,19 @@ export class Stage {
 
   enqueue: Told["enqueue"] = async (...request) => {
     const { job, newChild } = this.#run;
-    const unit = offspringHere(this.#mark);
-    const child = this.#adopt(unit ?? this.#offspring, newChild(job, ...request));
+    const unit = childrenHere(this.#mark);
+    const child = this.#adopt(unit ?? this.#children, newChild(job, ...request));
     unit?.expect(child);
     return this.#watched(child);
   };
 
   async #adopt(
-    offspring: Offspring,
+    children: Children,
     request: Promise<NewJob>,
   ): Promise<{ readonly id: string; readonly type: string }> {
     const child = await request;
     this.#insistOpen("ctx.enqueue");
-    offspring.add(child, this.#run.job.type);
+    children.add(child, this.#run.job.type);
     return { id: child.id, type: child.type };
   }
 
@@ -105,9 +105,9 @@ export class Stage {
   };
 
   get #unitParts(): UnitParts {
-    const { journal, signal } = this.#run;
+    const { runNotes, signal } = this.#run;
     const faultOf = (error: unknown): Fault => this.#run.faultOf(error);
-    return { journal, signal, faultOf, phase: this.#phase ?? "", stage: this.#mark };
+    return { runNotes, signal, faultOf, phase: this.#phase ?? "", phaseScope: this.#mark };
   }
 
   #watched<Answer>(work: Promise<Answer>): Promise<Answer> {
@@ -140,7 +140,7 @@ export class Stage {
     try {
       this.#insistOpen("ctx.progress");
       checkPercent(percent);
-      return this.#run.journal.tell(this.#phase, percent, progressText(data));
+      return this.#run.runNotes.tell(this.#phase, percent, progressText(data));
     } catch (error) {
       this.#complain(error);
       return Promise.reject(error);

@@ -10,15 +10,15 @@ import type { JsonText } from "../../core/job.ts";
 import { decode, encodeResult } from "../../core/payload.ts";
 import type { Handler, Phase } from "../../api/definition.ts";
 import type { PhaseResult } from "../../store/store.ts";
-import type { Journal } from "../notes/run-notes.ts";
-import type { Stage } from "./phase-scope.ts";
+import type { RunNotes } from "../notes/run-notes.ts";
+import type { PhaseScope } from "./phase-scope.ts";
 
 export interface PhaseParts {
-  readonly journal: Journal;
+  readonly runNotes: RunNotes;
   /** Throws if the run has been asked to end. */
   readonly checkpoint: () => void;
-  readonly enter: (phase: string) => Stage;
-  readonly call: (handler: Handler, stage: Stage, results: object) => unknown;
+  readonly enter: (phase: string) => PhaseScope;
+  readonly call: (handler: Handler, phaseScope: PhaseScope, results: object) => unknown;
 }
 
 export interface PipelineEnd {
@@ -32,14 +32,14 @@ export async function carryOutPhases(
   parts: PhaseParts,
   phases: readonly Phase[],
 ): Promise<PipelineEnd> {
-  const { journal } = parts;
-  await journal.recall();
-  const lastToRun = phases.findLast(({ name }) => journal.memory.phase(name) === undefined);
+  const { runNotes } = parts;
+  await runNotes.recall();
+  const lastToRun = phases.findLast(({ name }) => runNotes.memory.phase(name) === undefined);
   const results: Record<string, unknown> = {};
   let completed: PhaseResult | null = null;
   let result: JsonText | null = null;
   for (const phase of phases) {
-    const known = journal.memory.phase(phase.name);
+    const known = runNotes.memory.phase(phase.name);
     const ended = known ?? (await carryOut(parts, phase, { ...results }, phase !== lastToRun));
     if (phase === lastToRun) completed = ended;
     ({ result } = ended);
@@ -49,21 +49,21 @@ export async function carryOutPhases(
 }
 
 async function carryOut(
-  { journal, checkpoint, enter, call }: PhaseParts,
+  { runNotes, checkpoint, enter, call }: PhaseParts,
   { name, handler }: Phase,
   results: object,
   isStoredHere: boolean,
 ): Promise<PhaseResult> {
   checkpoint();
-  journal.begin(name);
-  const stage = enter(name);
-  const result = await call(handler, stage, results);
-  await stage.unitsLeft;
-  if (journal.isCutShort) checkpoint();
+  runNotes.begin(name);
+  const phaseScope = enter(name);
+  const result = await call(handler, phaseScope, results);
+  await phaseScope.unitsLeft;
+  if (runNotes.isCutShort) checkpoint();
   const { text } = encodeResult(result);
   const ended = { name, result: text };
   if (!isStoredHere) return ended;
-  stage.end();
-  await journal.complete(ended, stage.children);
+  phaseScope.end();
+  await runNotes.complete(ended, phaseScope.children);
   return ended;
 }

@@ -5,9 +5,9 @@
  * ended, the next one of the same name is first in line for its place; when there is nothing else
  * to do, those that stepped aside are looked at again.
  */
-import type { ExclusiveNames } from "./locks.ts";
+import type { RunLocks } from "./locks.ts";
 
-export interface RosterParts {
+export interface UnitQueueParts {
   readonly units: readonly string[];
   /** Null: they need nothing for themselves. */
   readonly exclusive: Exclusive | null;
@@ -18,11 +18,11 @@ export interface Exclusive {
   /** The name of each unit. */
   readonly names: ReadonlyMap<string, string>;
   /** The names of the whole run. */
-  readonly taken: ExclusiveNames;
+  readonly taken: RunLocks;
 }
 
-export class Roster {
-  readonly #parts: RosterParts;
+export class UnitQueue {
+  readonly #parts: UnitQueueParts;
   /** Units that have stepped aside, by name, in their order. */
   readonly #aside = new Map<string, Line>();
   /** Units that have got their name at the last look. */
@@ -32,7 +32,7 @@ export class Roster {
   #looking: Promise<void> | null = null;
   #isEnded = false;
 
-  constructor(parts: RosterParts) {
+  constructor(parts: UnitQueueParts) {
     this.#parts = parts;
   }
 

@@ -12,10 +12,10 @@ import type { Units } from "../../api/context.ts";
 import { aFunction, anObject, must } from "../../api/rules.ts";
 import { isInstance } from "../../lib/is-instance.ts";
 import { MOVES_MAX, UNITS_MAX, type NewJob, type UnitEnd } from "../../store/store.ts";
-import { RunOver, type Journal } from "../notes/run-notes.ts";
+import { RunOver, type RunNotes } from "../notes/run-notes.ts";
 import { duplicate, tooManyUnits } from "../notes/checkpoints.ts";
-import { Offspring, runUnit } from "./children.ts";
-import { Roster } from "./unit-queue.ts";
+import { Children, runUnit } from "./children.ts";
+import { UnitQueue } from "./unit-queue.ts";
 import { Snooze } from "./snooze.ts";
 
 const KEY_LENGTH_MAX = 500;
@@ -36,13 +36,13 @@ const OPTIONS = anObject(
 
 /** What units need to know of their run. */
 export interface UnitParts {
-  readonly journal: Journal;
+  readonly runNotes: RunNotes;
   readonly signal: AbortSignal;
   /** Empty: the job has no phases. */
   readonly phase: string;
   readonly faultOf: (error: unknown) => Fault;
-  /** The mark of the stage whose context its units have. */
-  readonly stage: symbol;
+  /** The mark of the phase scope whose context its units have. */
+  readonly phaseScope: symbol;
 }
 
 /** What was asked of `ctx.each`. */
@@ -65,13 +65,13 @@ export async function step(
 ): Promise<any> {
   insistOn("ctx.step", aKey, name, "the name");
   insistOn("ctx.step", aFunction, fn, "what it does");
-  const { journal, phase, signal } = parts;
-  journal.memory.use(phase, [name]);
-  await journal.recall();
-  const known = journal.memory.completed(phase, name);
+  const { runNotes, phase, signal } = parts;
+  runNotes.memory.use(phase, [name]);
+  await runNotes.recall();
+  const known = runNotes.memory.completed(phase, name);
   if (known !== undefined) return decode(known.result);
-  journal.memory.begin(phase, [name]);
-  journal.beginUnits([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
+  runNotes.memory.begin(phase, [name]);
+  runNotes.beginUnits([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
   const { end, error } = await carryOut(parts, name, () => fn(signal), null);
   if (end.state === "failed") throw error;
   return decode(end.result);
@@ -84,17 +84,17 @@ export async function each(parts: UnitParts, asked: Many): Promise<Units<any>> {
   insistOn("ctx.each", OPTIONS, options, "");
   const items = itemsByKey(asked);
   const names = namesOf(asked, items);
-  const { journal, phase, signal } = parts;
-  journal.memory.use(phase, [...items.keys()]);
-  await journal.recall();
+  const { runNotes, phase, signal } = parts;
+  runNotes.memory.use(phase, [...items.keys()]);
+  await runNotes.recall();
   const todo = [...items.keys()].filter(
-    (unit) => journal.memory.completed(phase, unit) === undefined,
+    (unit) => runNotes.memory.completed(phase, unit) === undefined,
   );
   await begin(parts, todo);
   const places = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
-  const exclusive = names === null ? null : { names, taken: journal.names };
-  const roster = new Roster({ units: todo, exclusive, signal });
-  await sideBySide(parts, roster, places, (unit) => fn(items.get(unit), { signal, key: unit }));
+  const exclusive = names === null ? null : { names, taken: runNotes.names };
+  const unitQueue = new UnitQueue({ units: todo, exclusive, signal });
+  await sideBySide(parts, unitQueue, places, (unit) => fn(items.get(unit), { signal, key: unit }));
   return answerOf(parts, items.keys());
 }
 
@@ -126,38 +126,44 @@ function namesOf(
 }
 
 /** All that will run is in progress from the start, for everybody to see. */
-async function begin({ journal, phase }: UnitParts, todo: readonly string[]): Promise<void> {
-  journal.memory.begin(phase, todo);
+async function begin({ runNotes, phase }: UnitParts, todo: readonly string[]): Promise<void> {
+  runNotes.memory.begin(phase, todo);
   for (let from = 0; from < todo.length; from += MOVES_MAX) {
     const chunk = todo.slice(from, from + MOVES_MAX);
-    await journal.beginUnits(chunk.map((unit) => ({ phase, unit, to: { state: "running" } })));
+    await runNotes.beginUnits(chunk.map((unit) => ({ phase, unit, to: { state: "running" } })));
   }
 }
 
 /** A unit that fails stops no other. What ends the run lets those under way end, and no more. */
 async function sideBySide(
   parts: UnitParts,
-  roster: Roster,
+  unitQueue: UnitQueue,
   places: number,
   fn: (unit: string) => unknown,
 ): Promise<void> {
-  const { journal, signal } = parts;
+  const { runNotes, signal } = parts;
   let unwound: { readonly error: unknown } | null = null;
   const place = async (): Promise<void> => {
     try {
-      for (let unit = await roster.next(null); unit !== null; unit = await roster.next(unit)) {
-        await carryOut(parts, unit, fn, roster.nameOf(unit)).finally(() => roster.leave(unit));
+      for (
+        let unit = await unitQueue.next(null);
+        unit !== null;
+        unit = await unitQueue.next(unit)
+      ) {
+        await carryOut(parts, unit, fn, unitQueue.nameOf(unit)).finally(() =>
+          unitQueue.leave(unit),
+        );
       }
     } catch (error) {
       unwound ??= { error };
-      roster.end();
+      unitQueue.end();
     }
   };
   await Promise.all(Array.from({ length: places }, place));
-  const wasCutShort = unwound !== null || roster.hasMore;
+  const wasCutShort = unwound !== null || unitQueue.hasMore;
   if (!wasCutShort) return;
   if (!signal.aborted) throw errorIn(unwound);
-  journal.isCutShort = true;
+  runNotes.isCutShort = true;
   throw signal.reason;
 }
 
@@ -167,34 +173,34 @@ async function sideBySide(
  * interrupts has not failed.
  */
 async function carryOut(
-  { journal, phase, signal, faultOf, stage }: UnitParts,
+  { runNotes, phase, signal, faultOf, phaseScope }: UnitParts,
   unit: string,
   fn: (unit: string) => unknown,
   name: string | null,
 ): Promise<{ readonly end: UnitEnd; readonly error?: unknown }> {
-  const offspring = new Offspring();
-  const ended = async (end: UnitEnd, children: readonly NewJob[]): Promise<UnitEnd> => {
-    await journal.endUnit({ phase, unit, to: end }, { name, children });
-    journal.memory.end(phase, unit, end);
+  const children = new Children();
+  const ended = async (end: UnitEnd, born: readonly NewJob[]): Promise<UnitEnd> => {
+    await runNotes.endUnit({ phase, unit, to: end }, { name, children: born });
+    runNotes.memory.end(phase, unit, end);
     return end;
   };
   try {
-    const { text } = encodeResult(await runUnit(stage, offspring, () => fn(unit)));
-    await offspring.complete();
-    return { end: await ended({ state: "completed", result: text }, offspring.end()) };
+    const { text } = encodeResult(await runUnit(phaseScope, children, () => fn(unit)));
+    await children.complete();
+    return { end: await ended({ state: "completed", result: text }, children.end()) };
   } catch (error) {
-    offspring.end();
+    children.end();
     if (signal.aborted || isUnwinding(error)) throw error;
     return { end: await ended({ state: "failed", fault: faultOf(error) }, []), error };
   }
 }
 
 /** What became of each, in the order asked. */
-function answerOf({ journal, phase }: UnitParts, units: Iterable<string>): Units<unknown> {
+function answerOf({ runNotes, phase }: UnitParts, units: Iterable<string>): Units<unknown> {
   const completed: { key: string; result: unknown }[] = [];
   const failed: { key: string; error: Fault }[] = [];
   for (const key of units) {
-    const end = journal.memory.endOf(phase, key);
+    const end = runNotes.memory.endOf(phase, key);
     if (end?.state === "completed") completed.push({ key, result: decode(end.result) });
     if (end?.state === "failed") failed.push({ key, error: end.fault });
   }

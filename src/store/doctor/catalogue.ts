@@ -1,5 +1,5 @@
-/** The invariants by their queries: what a breach of each leads to, and what cures it. */
-import { command, release, sql, withTable, words, type Cure } from "./fixes.ts";
+/** The invariants by their queries: what a broken invariant of each leads to, and what cures it. */
+import { command, release, sql, withTable, words, type Fix } from "./fixes.ts";
 
 const GONE = "NOT EXISTS (SELECT 1 FROM";
 
@@ -13,10 +13,10 @@ export type InvariantQuery =
   | "unheld_dedup"
   | "shared_dedup"
   | "stale_cancel_requests"
-  | "slots_without_run"
-  | "runs_without_slot"
-  | "waits_without_needs"
-  | "needs_without_wait"
+  | "locks_without_run"
+  | "runs_without_lock"
+  | "waits_without_dependencies"
+  | "dependencies_without_wait"
   | "failed_without_letter"
   | "letters_without_failure"
   | "runs_after_end"
@@ -34,7 +34,7 @@ export interface Description {
   readonly name: string;
   /** What it leads to. */
   readonly means: string;
-  readonly cure: Cure;
+  readonly fix: Fix;
   /** Its query reads a whole table, which takes seconds for a million jobs. */
   readonly isDeep: boolean;
 }
@@ -45,14 +45,14 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I3",
     name: "job in two leases",
     means: "two workers run it at the same time",
-    cure: release(),
+    fix: release(),
     isDeep: false,
   },
   leases_against_ledger: {
     number: "I6",
     name: "lease against ledger",
     means: "a worker holds a job that is over or gone, or a run that the ledger does not expect",
-    cure: words(
+    fix: words(
       "Stop the worker that holds it, delete its row from the table lease, and run millrace" +
         " doctor again: it names what has to be released.",
     ),
@@ -62,7 +62,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I7",
     name: "place against job",
     means: "it waits under another lane, priority or count of attempts than it should have",
-    cure: words(
+    fix: words(
       "Cancel it and enqueue it anew, or correct its row in the table scheduled, ready or blocked.",
     ),
     isDeep: false,
@@ -71,16 +71,14 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I21",
     name: "overdue promotion",
     means: "its time came more than five minutes ago, workers live, and none of them promotes",
-    cure: words(
-      "Restart the workers, and look into their logs for what keeps them from promoting.",
-    ),
+    fix: words("Restart the workers, and look into their logs for what keeps them from promoting."),
     isDeep: false,
   },
   stale_dedup: {
     number: "I9",
     name: "stale dedup key",
     means: "a key is held by a job that is over, gone, or has another key: it lets nobody in",
-    cure: sql(
+    fix: sql(
       (table) =>
         `DELETE FROM ${table("dedup")} AS held WHERE job NOT IN (SELECT key FROM ` +
         `${table("job")}) OR job IN (SELECT key FROM ${table("attempt")} WHERE state IS NOT ` +
@@ -93,7 +91,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I9",
     name: "dedup key without holder",
     means: "it is not over and does not hold its dedup key: a second one would be let in",
-    cure: sql(
+    fix: sql(
       (table) =>
         `INSERT INTO ${table("dedup")} (tenant, type, key, job) SELECT tenant, type, dedup, ` +
         `min(key) FROM ${table("job")} WHERE dedup IS NOT NULL AND key NOT IN (SELECT key FROM ` +
@@ -106,14 +104,14 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I9",
     name: "dedup key of two",
     means: "another job holds the same dedup key, and both are not over",
-    cure: command((id) => `millrace jobs cancel ${id}`),
+    fix: command((id) => `millrace jobs cancel ${id}`),
     isDeep: false,
   },
   stale_cancel_requests: {
     number: "I8",
     name: "stale cancel request",
     means: "a job that does not run is asked to stop: it would be cancelled if it ever ran again",
-    cure: sql(
+    fix: sql(
       (table) =>
         `DELETE FROM ${table("cancel_request")} WHERE ` +
         `key NOT IN (SELECT key FROM ${table("job")}) ` +
@@ -124,13 +122,13 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     ),
     isDeep: false,
   },
-  slots_without_run: {
+  locks_without_run: {
     number: "I14",
     name: "name without run",
     means: "a name is taken by a job that does not run: nobody else gets it",
-    cure: sql(
+    fix: sql(
       (table) =>
-        `DELETE FROM ${table("slot")} AS held WHERE ${GONE} ${table("job")} AS job WHERE job.key ` +
+        `DELETE FROM ${table("lock")} AS held WHERE ${GONE} ${table("job")} AS job WHERE job.key ` +
         `= held.job) OR EXISTS (SELECT 1 FROM ${table("attempt")} AS run WHERE run.key = ` +
         "held.job AND run.n = held.n) " +
         ["scheduled", "ready", "blocked"]
@@ -140,27 +138,28 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     ),
     isDeep: false,
   },
-  runs_without_slot: {
+  runs_without_lock: {
     number: "I14",
     name: "run without its key",
     means: "it runs and does not have its concurrency key: another may run under it",
-    cure: release(),
+    fix: release(),
     isDeep: false,
   },
-  waits_without_needs: {
+  waits_without_dependencies: {
     number: "I8",
     name: "wait for nothing",
     means: "it waits for other jobs, and none is named: it would wait for ever",
-    cure: command((id) => `millrace jobs cancel ${id}`),
+    fix: command((id) => `millrace jobs cancel ${id}`),
     isDeep: false,
   },
-  needs_without_wait: {
+  dependencies_without_wait: {
     number: "I8",
     name: "need without wait",
     means: "it is said to wait for other jobs and does not: retention would keep those for ever",
-    cure: sql(
+    fix: sql(
       (table) =>
-        `DELETE FROM ${table("need")} WHERE job NOT IN (SELECT key FROM ${table("blocked")} ` +
+        `DELETE FROM ${table("dependency")} WHERE job NOT IN ` +
+        `(SELECT key FROM ${table("blocked")} ` +
         "WHERE gate = 0);",
     ),
     isDeep: false,
@@ -169,7 +168,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I19",
     name: "failed without dead letter",
     means: "it has failed and nobody is asked to review it",
-    cure: words(
+    fix: words(
       "Repeat each that is wanted with millrace jobs retry; the finding goes with the job, when" +
         " retention removes it.",
     ),
@@ -179,7 +178,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I19",
     name: "dead letter without failure",
     means: "somebody is asked to review a job that has not failed",
-    cure: sql(
+    fix: sql(
       (table) =>
         `DELETE FROM ${table("dead_letter")} WHERE id IN (SELECT id FROM ${table("job")} ` +
         `WHERE key NOT IN (SELECT key FROM ${table("attempt")} WHERE state = 6));`,
@@ -190,7 +189,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I4",
     name: "run after the end",
     means: "it has run again although it was over",
-    cure: sql(
+    fix: sql(
       (table) =>
         `DELETE FROM ${table("attempt")} AS late WHERE EXISTS (SELECT 1 FROM ` +
         `${table("attempt")} AS done ` +
@@ -202,14 +201,14 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I7",
     name: "gap in the ledger",
     means: "a run is missing between others",
-    cure: words("Restore the missing rows of the table attempt from a backup."),
+    fix: words("Restore the missing rows of the table attempt from a backup."),
     isDeep: true,
   },
   wrong_charges: {
     number: "I7",
     name: "wrong charge",
     means: "it has had more attempts than it may have, or a run was charged twice or not at all",
-    cure: words(
+    fix: words(
       "Compare its runs (millrace jobs show) with the logs of the workers; a job that still waits" +
         " can be cancelled and enqueued anew.",
     ),
@@ -219,7 +218,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I19",
     name: "ledger without job",
     means: "runs are kept of jobs that are gone, and retention never finds them",
-    cure: sql(
+    fix: sql(
       (table) =>
         `DELETE FROM ${table("attempt")} AS run WHERE ${GONE} ${table("job")} AS job ` +
         "WHERE job.key = run.key);",
@@ -230,7 +229,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I19",
     name: "tag without job",
     means: "tags are kept of jobs that are gone, and retention never finds them",
-    cure: sql(
+    fix: sql(
       (table) =>
         `DELETE FROM ${table("tag")} AS tag WHERE ${GONE} ${table("job")} AS job ` +
         "WHERE job.key = tag.key);",
@@ -241,7 +240,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I9",
     name: "endless idempotency key",
     means: "its job is gone and the key never expires: it lets nobody in",
-    cure: sql(
+    fix: sql(
       (table) =>
         `DELETE FROM ${table("idempotency")} AS held WHERE expires_at IS NULL AND ${GONE} ` +
         `${table("job")} AS job WHERE job.id = held.job_id);`,
@@ -252,14 +251,14 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
     number: "I9",
     name: "lost idempotency key",
     means: "its key is not kept for it: the same request would make a second job",
-    cure: words("Restore the missing rows of the table idempotency from a backup."),
+    fix: words("Restore the missing rows of the table idempotency from a backup."),
     isDeep: true,
   },
   untold_changes: {
     number: "I13",
     name: "change that the feed does not tell",
     means: "readers of the feed have not heard of it, or twice",
-    cure: words(
+    fix: words(
       "Let readers of the feed ask for these jobs again, such as with millrace jobs show; the" +
         " entries themselves come back only from a backup.",
     ),

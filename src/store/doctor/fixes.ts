@@ -1,29 +1,29 @@
-/** What to do about a breach of an invariant. */
+/** What to do about a broken invariant of an invariant. */
 import type { JobId } from "../../core/job.ts";
 
 /** The name of a table as a statement has to write it. */
 export type TableName = (table: string) => string;
 
-export type Cure =
+export type Fix =
   /** A statement that cures all of it. */
   | { readonly kind: "sql"; readonly of: (table: TableName) => string }
   /** A command for each job. */
   | { readonly kind: "command"; readonly of: (id: JobId) => string }
   | { readonly kind: "words"; readonly text: string };
 
-export function release(): Cure {
+export function release(): Fix {
   return command((id) => `millrace jobs release ${id}`);
 }
 
-export function command(of: (id: JobId) => string): Cure {
+export function command(of: (id: JobId) => string): Fix {
   return { kind: "command", of };
 }
 
-export function sql(of: (table: TableName) => string): Cure {
+export function sql(of: (table: TableName) => string): Fix {
   return { kind: "sql", of };
 }
 
-export function words(text: string): Cure {
+export function words(text: string): Fix {
   return { kind: "words", text };
 }
 

@@ -8,29 +8,29 @@ import { words } from "./fixes.ts";
 import { CATALOGUE, type Description, type InvariantQuery } from "./catalogue.ts";
 import type { JobKey, Stats } from "../store.ts";
 
-export type { Cure, TableName } from "./fixes.ts";
+export type { Fix, TableName } from "./fixes.ts";
 export type { InvariantQuery } from "./catalogue.ts";
 
 export interface Invariant extends Description {
-  /** The query that looks for breaches. */
+  /** The query that looks for brokenInvariants. */
   readonly query: InvariantQuery;
 }
 
 /** A job of which something is not true; what has no job row any more has only a key or an id. */
-export interface Breaker {
+export interface OffendingJob {
   readonly key: JobKey | null;
   readonly id: JobId | null;
 }
 
 /** Something that is not true, and of which jobs. */
-export interface Breach {
+export interface BrokenInvariant {
   readonly invariant: Omit<Invariant, "query" | "isDeep">;
-  /** At most {@link BREAKERS_MAX}. */
-  readonly breakers: readonly Breaker[];
+  /** At most {@link OFFENDING_JOBS_MAX}. */
+  readonly offenders: readonly OffendingJob[];
 }
 
 /** Breakers that are counted; what is found beyond that is found after these are mended. */
-export const BREAKERS_MAX = 1_000;
+export const OFFENDING_JOBS_MAX = 1_000;
 
 /** In the order in which they are looked at. */
 export const INVARIANTS: readonly Invariant[] = invariants();
@@ -39,7 +39,7 @@ export const INVARIANTS: readonly Invariant[] = invariants();
 export type Counts = Omit<Stats, "oldestQueuedMs">;
 
 /** What the statistics say otherwise than the jobs themselves. */
-export function miscounted(stats: Counts, recount: Counts): readonly Breach[] {
+export function miscounted(stats: Counts, recount: Counts): readonly BrokenInvariant[] {
   const names = ["scheduled", "queued", "held", "running", "failed"] as const;
   const wrong = names.filter((name) => stats[name] !== recount[name]);
   if (wrong.length === 0) return [];
@@ -48,9 +48,9 @@ export function miscounted(stats: Counts, recount: Counts): readonly Breach[] {
     number: "I19",
     name: "miscount",
     means: `the statistics say ${figures.join(", ")}`,
-    cure: words("Cure what else is found, then let the database rebuild its indexes: REINDEX."),
+    fix: words("Fix what else is found, then let the database rebuild its indexes: REINDEX."),
   };
-  return [{ invariant, breakers: [] }];
+  return [{ invariant, offenders: [] }];
 }
 
 function invariants(): Invariant[] {

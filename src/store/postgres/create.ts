@@ -4,7 +4,7 @@
  */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { hasStrayAt, STRAY_AT } from "../../lib/url-password.ts";
+import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../../lib/url-password.ts";
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
@@ -76,7 +76,7 @@ export function makeThreadStore(options: PostgresOptions): PostgresJobStore {
   return makePostgresStore(options);
 }
 
-/** Names the database in messages, without its password. */
+/** InternedNames the database in messages, without its password. */
 function placeOf({ url }: PostgresOptions): string {
   if (url === undefined || !URL.canParse(url)) return "PostgreSQL";
   const { host, pathname } = new URL(url);
@@ -105,7 +105,8 @@ function checkOptions(options: PostgresOptions): void {
   if (url !== undefined && !(typeof url === "string" && /^postgres(ql)?:\/\//.test(url))) {
     throw invalid('url must begin with "postgres://"');
   }
-  if (url !== undefined && URL.canParse(url) && hasStrayAt(url)) throw invalid(`url: ${STRAY_AT}`);
+  if (url !== undefined && URL.canParse(url) && hasUnescapedPassword(url))
+    throw invalid(`url: ${ESCAPE_PASSWORD}`);
   if (pool !== undefined && typeof pool?.connect !== "function") {
     throw invalid(`pool must be a pool of the package "pg", not ${shown(pool)}`);
   }
@@ -115,7 +116,7 @@ function checkOptions(options: PostgresOptions): void {
   }
 }
 
-/** Names that begin with `pg_` are the server's. */
+/** InternedNames that begin with `pg_` are the server's. */
 function checkSchema(schema: unknown): void {
   const isName =
     typeof schema === "string" && schema.isWellFormed() && /^(?!pg_)\P{Cc}+$/u.test(schema);

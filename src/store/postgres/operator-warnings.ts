@@ -1,16 +1,16 @@
 /** What an operator should know: told once, also to a listener that comes later. */
-export class Notices {
+export class OperatorWarnings {
   readonly #told = new Set<string>();
-  #listener: ((notice: string) => void) | null = null;
+  #listener: ((warning: string) => void) | null = null;
 
-  tell(notice: string): void {
-    if (this.#told.has(notice)) return;
-    this.#told.add(notice);
-    this.#listener?.(notice);
+  report(warning: string): void {
+    if (this.#told.has(warning)) return;
+    this.#told.add(warning);
+    this.#listener?.(warning);
   }
 
-  listen(listener: (notice: string) => void): void {
+  listen(listener: (warning: string) => void): void {
     this.#listener = listener;
-    for (const notice of this.#told) listener(notice);
+    for (const warning of this.#told) listener(warning);
   }
 }

@@ -10,8 +10,8 @@ import type { JobId } from "../../core/job.ts";
 import { systemClock } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
 import type * as port from "../store.ts";
-import { awaited, proceed, runErrand } from "./queue/dependencies.ts";
-import { handBack, start } from "./runs/prefetch.ts";
+import { openDependencies, resolveDependencies, runDependencyTask } from "./queue/dependencies.ts";
+import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim } from "./runs/claim.ts";
 import { Enqueuer } from "./jobs/enqueue.ts";
@@ -19,27 +19,27 @@ import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
-import { enqueueInside } from "./transactions/enqueue.ts";
+import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
 import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { overdue } from "./runs/overdue.ts";
-import { Notices } from "./operator-warnings.ts";
-import { outlived } from "./retention/expired.ts";
+import { OperatorWarnings } from "./operator-warnings.ts";
+import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
-import { progress, recall, unitHolders, units } from "./inspect/progress.ts";
+import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import { doesReadCommitted, Session } from "./database/session.ts";
 import { settle } from "./runs/settle.ts";
-import { occupant, occupy } from "./runs/locks.ts";
+import { lockHolder, acquireLocks } from "./runs/locks.ts";
 import { stats } from "./inspect/stats.ts";
 import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
-import { Watcher } from "./events/notifier.ts";
-import { join, leave, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
+import { Notifier } from "./events/notifier.ts";
+import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
 
 /** Jobs in one call: it is one statement. */
 const ENQUEUE_MAX = 10_000;
@@ -69,7 +69,7 @@ export class PostgresJobStore implements port.JobStore {
   readonly thread: port.ThreadEntry | null;
   readonly #options: StoreOptions;
   readonly #running = new Set<Promise<unknown>>();
-  readonly #notices = new Notices();
+  readonly #warnings = new OperatorWarnings();
   #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
   #closing: Promise<void> | null = null;
@@ -81,7 +81,7 @@ export class PostgresJobStore implements port.JobStore {
 
   async open(): Promise<void> {
     if (this.#closing !== null) throw closedError();
-    this.#opening ??= openAll(this.#options, this.#notices);
+    this.#opening ??= openAll(this.#options, this.#warnings);
     this.#opened = await this.#opening;
   }
 
@@ -95,20 +95,20 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((_, enqueuer) => enqueuer.enqueue(jobs));
   }
 
-  async enqueueInside(
+  async enqueueInTransaction(
     tx: unknown,
     jobs: readonly port.NewJob[],
   ): Promise<readonly port.EnqueueAnswer[]> {
     checkCount(jobs);
-    return this.#run((session) => enqueueInside(session, tx, jobs));
+    return this.#run((session) => enqueueInTransaction(session, tx, jobs));
   }
 
-  async join(worker: port.WorkerInfo): Promise<void> {
-    return this.#run((session) => join(session, worker));
+  async register(worker: port.WorkerInfo): Promise<void> {
+    return this.#run((session) => register(session, worker));
   }
 
-  async leave(worker: port.WorkerId): Promise<void> {
-    return this.#run((session) => leave(session, worker));
+  async deregister(worker: port.WorkerId): Promise<void> {
+    return this.#run((session) => deregister(session, worker));
   }
 
   async renew(worker: port.WorkerId, leaseMs: number): Promise<port.Renewal> {
@@ -121,12 +121,15 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => claim(session, request));
   }
 
-  async start(lease: port.Lease, keys: readonly port.JobKey[]): ReturnType<port.JobStore["start"]> {
-    return this.#run((session) => start(session, lease, keys));
+  async startPrefetched(
+    lease: port.Lease,
+    keys: readonly port.JobKey[],
+  ): ReturnType<port.JobStore["startPrefetched"]> {
+    return this.#run((session) => startPrefetched(session, lease, keys));
   }
 
-  async handBack(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
-    return this.#run((session) => handBack(session, lease, keys));
+  async returnPrefetched(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
+    return this.#run((session) => returnPrefetched(session, lease, keys));
   }
 
   async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
@@ -137,12 +140,12 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => record(session, notes));
   }
 
-  async occupy(run: port.OpenRun, names: readonly string[]): Promise<port.Occupation> {
-    return this.#run((session) => occupy(session, run, names));
+  async acquireLocks(run: port.OpenRun, names: readonly string[]): Promise<port.AcquiredLocks> {
+    return this.#run((session) => acquireLocks(session, run, names));
   }
 
-  async recall(key: port.JobKey): Promise<port.JobMemory> {
-    return this.#run((session) => recall(session, key));
+  async checkpoints(key: port.JobKey): Promise<port.Checkpoints> {
+    return this.#run((session) => checkpoints(session, key));
   }
 
   async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
@@ -196,8 +199,8 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => release(session, limit));
   }
 
-  async proceed(limit: number): Promise<number> {
-    return this.#run((session) => proceed(session, limit));
+  async resolveDependencies(limit: number): Promise<number> {
+    return this.#run((session) => resolveDependencies(session, limit));
   }
 
   async get(id: JobId): Promise<port.JobRecord | null> {
@@ -231,12 +234,12 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => logs(session, id, page));
   }
 
-  async awaited(id: JobId, limit: number): Promise<readonly JobId[]> {
-    return this.#run((session) => awaited(session, id, limit));
+  async openDependencies(id: JobId, limit: number): Promise<readonly JobId[]> {
+    return this.#run((session) => openDependencies(session, id, limit));
   }
 
-  async occupant(tenant: string, name: string): Promise<JobId | null> {
-    return this.#run((session) => occupant(session, tenant, name));
+  async lockHolder(tenant: string, name: string): Promise<JobId | null> {
+    return this.#run((session) => lockHolder(session, tenant, name));
   }
 
   async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
@@ -299,8 +302,8 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => prune(session, retention, limit));
   }
 
-  async outlived(periods: port.Periods, page: port.OutlivedPage): Promise<port.Outlived> {
-    return this.#run((session) => outlived(session, periods, page));
+  async expired(periods: port.Periods, page: port.ExpiredPage): Promise<port.ExpiredJobs> {
+    return this.#run((session) => expired(session, periods, page));
   }
 
   async markStale(keys: readonly port.JobKey[]): Promise<number> {
@@ -311,8 +314,8 @@ export class PostgresJobStore implements port.JobStore {
     return this.#run((session) => remove(session, keys, retention));
   }
 
-  watch(listener: (hint: port.Hint) => void): () => void {
-    return this.#use().session.watcher.watch(listener);
+  watch(listener: (wakeUp: port.WakeUp) => void): () => void {
+    return this.#use().session.notifier.watch(listener);
   }
 
   /** Looks for what slows the server down, and for what somebody has changed by hand. */
@@ -321,8 +324,8 @@ export class PostgresJobStore implements port.JobStore {
   }
 
   /** Tells once what an operator should know, such as that wake-ups do not come through. */
-  onNotice(listener: (notice: string) => void): void {
-    this.#notices.listen(listener);
+  onWarning(listener: (warning: string) => void): void {
+    this.#warnings.listen(listener);
   }
 
   #use(): Opened {
@@ -351,25 +354,25 @@ export class PostgresJobStore implements port.JobStore {
     await this.#opening?.catch(() => {});
     if (this.#opened === null) return;
     const { session } = this.#opened;
-    session.watcher.close();
+    session.notifier.close();
     // What has no answer by then waits on a line that is dead.
     await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
-    await within(systemClock, CLOSE_MS_MAX, session.errands.done());
-    await within(systemClock, CLOSE_MS_MAX, session.watcher.silent());
+    await within(systemClock, CLOSE_MS_MAX, session.dependencyTasks.done());
+    await within(systemClock, CLOSE_MS_MAX, session.notifier.silent());
     await session.pool.end();
   }
 }
 
-async function openAll(options: StoreOptions, notices: Notices): Promise<Opened> {
+async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Opened> {
   const { address, place, schema, migrations, clock, dice } = options;
   const pool = await Pool.make(address);
-  const tell = (notice: string): void => notices.tell(notice);
+  const tell = (warning: string): void => warnings.report(warning);
   try {
     await migrate({ pool, schema, migrations, dice, tell });
     await refuseUnfinished(pool, schema);
     const readsCommitted = await doesReadCommitted(pool);
-    const watcher = new Watcher({ pool, address, schema, dice, tell });
-    const parts = { pool, schema, clock, dice, watcher, readsCommitted, runErrand };
+    const notifier = new Notifier({ pool, address, schema, dice, tell });
+    const parts = { pool, schema, clock, dice, notifier, readsCommitted, runDependencyTask };
     const session = new Session(parts);
     return { session, enqueuer: new Enqueuer(session) };
   } catch (error) {

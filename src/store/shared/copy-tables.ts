@@ -30,7 +30,7 @@ export interface CopiedTable {
 }
 
 export type TableName =
-  | "name"
+  | "interned_name"
   | "job"
   | "tag"
   | "scheduled"
@@ -46,8 +46,8 @@ export type TableName =
   | "run"
   | "phase"
   | "unit"
-  | "need"
-  | "ended"
+  | "dependency"
+  | "finished_dependency"
   | "log"
   | "stale"
   | "event"
@@ -137,7 +137,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       details: "texts",
     },
   },
-  changing("name", ["id"], { id: "number", kind: "number", text: "text" }),
+  changing("interned_name", ["id"], { id: "number", kind: "number", text: "text" }),
   changing("tag", ["name", "value", "key"], { name: "text", value: "text", key: "number" }),
   changing("scheduled", ["key"], { key: "number", run_at: "moment", ...WAITING }),
   changing("ready", ["lane", "priority", "rank", "key"], {
@@ -184,8 +184,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     error: "json",
     at: "moment",
   }),
-  changing("need", ["job", "needs"], { job: "number", needs: "number", tolerant: "number" }),
-  changing("ended", ["key"], { key: "number" }),
+  changing("dependency", ["job", "depends_on"], {
+    job: "number",
+    depends_on: "number",
+    tolerant: "number",
+  }),
+  changing("finished_dependency", ["key"], { key: "number" }),
   changing("log", ["key", "line"], {
     key: "number",
     line: "number",
@@ -224,13 +228,13 @@ function changing(
 export type RowKey = readonly (number | string)[];
 
 /** Rows between two keys, the first left out; null is before all and after all. */
-export interface Stretch {
+export interface ScanRange {
   readonly after: RowKey | null;
   readonly upTo: RowKey | null;
 }
 
 /** All rows of a stretch, in the order of their keys. */
-export interface Batch extends Stretch {
+export interface Batch extends ScanRange {
   readonly lines: readonly string[];
   /** The key of each line as text. */
   readonly keys: readonly string[];
@@ -245,7 +249,7 @@ export interface Counters {
 }
 
 /** Where an installation went. Nobody can write to one that has such a mark. */
-export interface MovedMark {
+export interface MoveRecord {
   /** For people, without a password. */
   readonly to: string;
   readonly copy: string;
@@ -261,17 +265,17 @@ export interface CopySource {
   /** The next rows after a key, as many as fit into one transaction. `upTo` is null at the end. */
   batch(table: CopiedTable, after: RowKey | null): Batch;
   /** The next keys, more of them than of rows, as one text that the other end can write too. */
-  keys(table: CopiedTable, after: RowKey | null): Stretch & { readonly text: string };
+  keys(table: CopiedTable, after: RowKey | null): ScanRange & { readonly text: string };
   counters(): Counters;
-  mark(): MovedMark | null;
+  mark(): MoveRecord | null;
   /**
    * Ends all writing, for every process and whatever its release. What runs is taken back first,
    * through the same door as by a rescue; `decide` says what becomes of it. Answers how many runs
    * there were.
    */
-  fence(mark: MovedMark, decide: (facts: CrashFacts) => Settlement): Promise<number>;
+  blockWrites(mark: MoveRecord, decide: (facts: CrashFacts) => Settlement): Promise<number>;
   /** Lets everybody write again. */
-  unfence(): void;
+  unblockWrites(): void;
   close(): void;
 }
 
@@ -309,7 +313,7 @@ export interface CopyTarget {
     rows: { readonly lines: readonly string[]; readonly without: readonly string[] },
     progress: Progress,
   ): Promise<void>;
-  keys(table: CopiedTable, stretch: Stretch): Promise<string>;
+  keys(table: CopiedTable, stretch: ScanRange): Promise<string>;
   setCounters(counters: Counters): Promise<void>;
   counters(): Promise<Counters>;
   /** All rows in the order of their keys, as they are at one moment. */

@@ -8,20 +8,20 @@ import type { JobKey } from "../types/jobs-and-runs.ts";
 
 interface Run {
   readonly key: JobKey;
-  /** Null while it only lies in a buffer. */
+  /** Null while it only lies in a prefetch. */
   readonly startedAt: number | null;
 }
 
 /** The runs that were marked last, if there are several. One alone had begun. */
-export function lastWaveOf(open: readonly Run[]): ReadonlySet<JobKey> {
+export function lastStartOf(open: readonly Run[]): ReadonlySet<JobKey> {
   const last = Math.max(...open.map(({ startedAt }) => startedAt ?? 0));
   const wave = open.filter(({ startedAt }) => startedAt === last);
   return new Set(wave.length > 1 ? wave.map(({ key }) => key) : []);
 }
 
 /**
- * Whether a run is charged with the crash. The benefit of the doubt is given once: a job that has
- * had a run that was charged to nobody (the number of runs tells) gets it no more.
+ * Whether a run is charged with the crash. The benefit of the lost claim is given once: a job that
+ * has had a run that was charged to nobody (the number of runs tells) gets it no more.
  */
 export function isCertain(
   { key, n, tries }: { readonly key: JobKey; readonly n: number; readonly tries: number },

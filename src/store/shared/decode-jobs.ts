@@ -22,7 +22,7 @@ import type {
 } from "../types/records.ts";
 import type { WorkerId } from "../types/jobs-and-runs.ts";
 
-/** Names by the ids that the tables have for them. */
+/** InternedNames by the ids that the tables have for them. */
 interface KnownNames {
   text(id: number): string;
   name(id: number): { readonly kind: NameKind; readonly text: string };

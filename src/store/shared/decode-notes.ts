@@ -8,7 +8,7 @@ import {
   LOG_LINES_MAX,
   MOVES_MAX,
   UNITS_MAX,
-  type JobMemory,
+  type Checkpoints,
   type JobProgress,
   type LogLine,
   type LogRecord,
@@ -56,7 +56,7 @@ export function crowdedError(phase: string): MillraceError {
 }
 
 /** Exclusive names of one call, each once and in the one order in which all callers take them. */
-export function exclusiveNames(names: readonly string[]): readonly string[] {
+export function lockNames(names: readonly string[]): readonly string[] {
   if (names.length > MOVES_MAX) {
     throw new MillraceError(
       "STORE_REFUSED",
@@ -89,10 +89,10 @@ export function logRows(lines: readonly LogLine[]): readonly LogRow[] {
 
 /** True when losing it with the power would cost nothing but the last percent and log lines. */
 export function isOnlyProgress(note: NoteBody): boolean {
-  const { afresh, units, completed, vacates, children } = note;
+  const { afresh, units, completed, releases, children } = note;
   const isEmpty = (list: readonly unknown[] = []): boolean => list.length === 0;
   const isSaid = afresh === true || completed !== undefined;
-  return !isSaid && isEmpty(units) && isEmpty(vacates) && isEmpty(children);
+  return !isSaid && isEmpty(units) && isEmpty(releases) && isEmpty(children);
 }
 
 export function progressDetail({ phase, percent, overall, data }: RunProgress): JsonText {
@@ -142,17 +142,17 @@ export function unitRecord({ phase, unit, state, result, error, n, at }: StoredU
 }
 
 /** What there is besides the rows themselves. */
-export interface StoredMemory {
+export interface StoredCheckpoints {
   /** How many units failed, by phase, as JSON. */
   readonly failed: string | null;
   readonly tries: number | null;
 }
 
-export function jobMemory(
-  { failed, tries }: StoredMemory,
+export function decodeCheckpoints(
+  { failed, tries }: StoredCheckpoints,
   phases: readonly PhaseResult[],
   units: readonly UnitRow[],
-): JobMemory {
+): Checkpoints {
   const ended = units.map(({ phase, unit, result, error }) => ({
     phase,
     unit,

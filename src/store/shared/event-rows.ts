@@ -10,7 +10,7 @@ const ROW_JOBS_MAX = 1_000;
 type Detailed = "job:progress" | "job:phase:completed";
 
 /** Something that happened to jobs. Those that go leave only their ids behind. */
-export type Tiding =
+export type OutboxEvent =
   | {
       readonly kind: Exclude<EventKind, "job:deleted" | Detailed>;
       readonly jobs: readonly JobKey[];
@@ -30,9 +30,9 @@ export interface FeedRow {
 }
 
 /** Joins neighbours of one kind, in rows of bounded length; the order of kinds stays. */
-export function feedRows(tidings: readonly Tiding[]): FeedRow[] {
+export function feedRows(outbox: readonly OutboxEvent[]): FeedRow[] {
   const groups: { kind: EventKind; jobs: (JobKey | JobId)[]; details: JsonText[] }[] = [];
-  for (const tiding of tidings) {
+  for (const tiding of outbox) {
     const { kind, jobs } = tiding;
     const details = "details" in tiding ? tiding.details : [];
     const last = groups.at(-1);

@@ -6,10 +6,14 @@ import type { JobId } from "../../core/job.ts";
 import type { EnqueueAnswer } from "../types/jobs-and-runs.ts";
 
 /** To whom, by the ids of those that gave way. */
-export type GaveWay = ReadonlyMap<JobId, JobId>;
+export type KeyHolders = ReadonlyMap<JobId, JobId>;
 
 /** Notes what became of a job. Of two with one id the last counts. */
-export function noteWay(gaveWay: Map<JobId, JobId>, id: JobId, answer: EnqueueAnswer): void {
-  if (answer.status === "existing" && answer.by !== "id") gaveWay.set(id, answer.id);
-  else gaveWay.delete(id);
+export function noteKeyHolder(
+  keyHolders: Map<JobId, JobId>,
+  id: JobId,
+  answer: EnqueueAnswer,
+): void {
+  if (answer.status === "existing" && answer.by !== "id") keyHolders.set(id, answer.id);
+  else keyHolders.delete(id);
 }

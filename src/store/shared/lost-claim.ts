@@ -1,7 +1,7 @@
 /** A claim that was answered with an error, though it may have taken something. */
 import type { ClaimRequest, JobKey } from "../types/jobs-and-runs.ts";
 
-export interface Doubt {
+export interface LostClaim {
   readonly request: ClaimRequest;
   /** Made before the claim was sent: what bears it is the claim's answer. */
   readonly secret: string;
@@ -9,15 +9,15 @@ export interface Doubt {
   readonly told: Set<JobKey>;
 }
 
-export function newDoubt(request: ClaimRequest, secret: string): Doubt {
+export function newLostClaim(request: ClaimRequest, secret: string): LostClaim {
   return { request, secret, told: new Set() };
 }
 
 /** Whether two claims want the same, and so are for the same slots. */
-export function isForSameSlots({ request }: Doubt, other: ClaimRequest): boolean {
+export function sameRequest({ request }: LostClaim, other: ClaimRequest): boolean {
   return slotsOf(request) === slotsOf(other);
 }
 
-function slotsOf({ lanes, types, tenants, buffer }: ClaimRequest): string {
-  return JSON.stringify([lanes, types, tenants, buffer]);
+function slotsOf({ lanes, types, tenants, prefetch }: ClaimRequest): string {
+  return JSON.stringify([lanes, types, tenants, prefetch]);
 }

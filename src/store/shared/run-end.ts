@@ -1,7 +1,7 @@
 /** How a run ends: what the ledger keeps of a settlement, and what the feed says about it. */
 import type { FinalState, JobId, JsonText } from "../../core/job.ts";
 import type { Fault, OutcomeName, Settlement } from "../../core/outcome.ts";
-import type { Tiding } from "./event-rows.ts";
+import type { OutboxEvent } from "./event-rows.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
 /** How a run ended, and what becomes of its job: it is over, or it waits again. */
@@ -43,7 +43,7 @@ export function endOf(settlement: Settlement, asked: string | null | undefined):
 }
 
 /**
- * When a run began that somebody ends in its worker's place. One that lay in a buffer never did;
+ * When a run began that somebody ends in its worker's place. One that lay in a prefetch never did;
  * but what is interrupted has begun, and so it counts from the moment at which it was claimed.
  */
 export function startOf(
@@ -73,9 +73,9 @@ const EVENT_OF: Readonly<Record<FinalState, EndEvent>> = {
 };
 
 /** What the feed is told about these ends, kind by kind. */
-export function tidingsOf(
+export function outboxEventsOf(
   ends: readonly { readonly key: JobKey; readonly state: FinalState | null }[],
-): readonly Tiding[] {
+): readonly OutboxEvent[] {
   const byKind = Map.groupBy(ends, ({ state }) =>
     state === null ? "job:retrying" : EVENT_OF[state],
   );

@@ -51,8 +51,8 @@ describe("a file of a release that knew no exclusive names", () => {
     const store = makeSqliteStore({ path });
     await store.open();
 
-    expect(await store.occupant("default", "docs/main")).toBe(ids[0]);
-    expect(await store.occupant("default", "docs/next")).toBeNull();
+    expect(await store.lockHolder("default", "docs/main")).toBe(ids[0]);
+    expect(await store.lockHolder("default", "docs/next")).toBeNull();
     const old = await joinWorker(store, { protocol: PROTOCOL - 1 });
     expect(await claimable(store, { worker: old })).toEqual([]);
     expect(await claimable(store)).toEqual([ids[2]]);
@@ -96,7 +96,7 @@ function backTo(path: string, version: number): void {
 
 describe("retention behind thousands of jobs that are kept longer", () => {
   test("goes past them in one call", async () => {
-    const { store, clock } = await openMemory();
+    const { store, clock } = await openCheckpoints();
     await endJobs(store, 4_500, "report");
     await clock.advance(10);
     await endJobs(store, 3, "email");
@@ -110,7 +110,7 @@ describe("retention behind thousands of jobs that are kept longer", () => {
   });
 
   test("finds what had to be passed over before, by and by", async () => {
-    const { store, clock } = await openMemory();
+    const { store, clock } = await openCheckpoints();
     const [old] = await add(store, {}, { type: "report" });
     const pair = await take(store, { limit: 2 });
     await store.settle([settleItem(pair, at(pair.jobs, 0), completed())]);
@@ -127,7 +127,7 @@ describe("retention behind thousands of jobs that are kept longer", () => {
   });
 });
 
-async function openMemory() {
+async function openCheckpoints() {
   const clock = virtualClock();
   const store = makeSqliteStore({ path: ":memory:" }, { clock });
   await store.open();

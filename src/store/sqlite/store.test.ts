@@ -178,7 +178,7 @@ describe("counts and lists", () => {
     const jobs = newJobs(40);
     await store.enqueue(jobs);
     const worker = newId(systemClock.now(), systemDice);
-    await other.join(workerInfo({ id: worker, leaseMs: 60_000 }));
+    await other.register(workerInfo({ id: worker, leaseMs: 60_000 }));
 
     const counts: number[] = [];
     for (let round = 0; round < 60; round += 1) {
@@ -194,9 +194,9 @@ describe("counts and lists", () => {
 
 /** Claims everything and puts it back. */
 async function cycleAll(store: JobStore, worker: string): Promise<void> {
-  const { lease, jobs } = await store.claim({ worker, lanes: "any", limit: 40, buffer: true });
+  const { lease, jobs } = await store.claim({ worker, lanes: "any", limit: 40, prefetch: true });
   if (lease !== null) {
-    await store.handBack(
+    await store.returnPrefetched(
       lease,
       jobs.map(({ key }) => key),
     );

@@ -13,9 +13,9 @@ import type { JobId } from "../../core/job.ts";
 import type { CopySource } from "../shared/copy-tables.ts";
 import { isOnlyProgress } from "../shared/decode-notes.ts";
 import type * as port from "../store.ts";
-import { awaited, proceed, proceedsNothing } from "./queue/dependencies.ts";
+import { openDependencies, resolveDependencies, resolvesNothing } from "./queue/dependencies.ts";
 import { backup } from "./backup.ts";
-import { handBack, start } from "./runs/prefetch.ts";
+import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim, claimsNothing } from "./runs/claim.ts";
 import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
@@ -23,7 +23,7 @@ import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { isBusy, isRefused, storeError } from "./database/errors.ts";
 import { examine, type Examination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
-import { fence } from "./copy/write-block.ts";
+import { blockWrites } from "./copy/write-block.ts";
 import {
   findBarred,
   gates,
@@ -35,27 +35,27 @@ import {
   releasesNothing,
   resume,
 } from "./queue/gates.ts";
-import { enqueueInside } from "./transactions/enqueue.ts";
+import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
-import { loadsOf } from "./batching/split-notes.ts";
+import { batchesOf } from "./batching/split-notes.ts";
 import { logs } from "./inspect/logs.ts";
-import { Names } from "./database/interned-names.ts";
+import { InternedNames } from "./database/interned-names.ts";
 import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
-import { outlived } from "./retention/expired.ts";
+import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
 import { presenceCheck } from "./database/file-identity.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
-import { progress, recall, unitHolders, units } from "./inspect/progress.ts";
+import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
-import { occupant, occupy } from "./runs/locks.ts";
+import { lockHolder, acquireLocks } from "./runs/locks.ts";
 import { Statements } from "./database/statements.ts";
 import { stats } from "./inspect/stats.ts";
-import { Tidings } from "./events/outbox.ts";
-import { Watcher } from "./events/notifier.ts";
-import { join, leave, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
+import { Outbox } from "./events/outbox.ts";
+import { Notifier } from "./events/notifier.ts";
+import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
 import { closedError, Writer } from "./batching/writer.ts";
 
 /** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */
@@ -67,7 +67,7 @@ interface Opened {
   readonly database: DatabaseSync;
   readonly session: Session;
   readonly writer: Writer;
-  readonly watcher: Watcher;
+  readonly notifier: Notifier;
 }
 
 export interface StoreOptions extends ConnectionOptions {
@@ -106,21 +106,21 @@ export class SqliteJobStore implements port.JobStore {
     return this.#unlessRefused(jobs, enqueue, enqueueWithin);
   }
 
-  async enqueueInside(
+  async enqueueInTransaction(
     tx: unknown,
     jobs: readonly port.NewJob[],
   ): Promise<readonly port.EnqueueAnswer[]> {
     checkCount(jobs);
     const { session } = this.#use();
-    return enqueueInside({ ...session, path: this.#options.path }, tx, jobs);
+    return enqueueInTransaction({ ...session, path: this.#options.path }, tx, jobs);
   }
 
-  async join(worker: port.WorkerInfo): Promise<void> {
-    return this.#write((session) => join(session, worker));
+  async register(worker: port.WorkerInfo): Promise<void> {
+    return this.#write((session) => register(session, worker));
   }
 
-  async leave(worker: port.WorkerId): Promise<void> {
-    return this.#write((session) => leave(session, worker));
+  async deregister(worker: port.WorkerId): Promise<void> {
+    return this.#write((session) => deregister(session, worker));
   }
 
   async renew(worker: port.WorkerId, leaseMs: number): Promise<port.Renewal> {
@@ -140,14 +140,17 @@ export class SqliteJobStore implements port.JobStore {
     return answer;
   }
 
-  async start(lease: port.Lease, keys: readonly port.JobKey[]): ReturnType<port.JobStore["start"]> {
+  async startPrefetched(
+    lease: port.Lease,
+    keys: readonly port.JobKey[],
+  ): ReturnType<port.JobStore["startPrefetched"]> {
     const { session, writer } = this.#use();
     // Losing it with the power means no more than that the run is not charged for the crash.
-    return writer.writeRelaxed(() => start(session, lease, keys));
+    return writer.writeRelaxed(() => startPrefetched(session, lease, keys));
   }
 
-  async handBack(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
-    return this.#write((session) => handBack(session, lease, keys));
+  async returnPrefetched(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
+    return this.#write((session) => returnPrefetched(session, lease, keys));
   }
 
   async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
@@ -156,21 +159,21 @@ export class SqliteJobStore implements port.JobStore {
 
   async record(notes: readonly port.RunNote[]): Promise<readonly port.NoteAnswer[]> {
     const { session, writer } = this.#use();
-    const answers = loadsOf(notes).map((load) => {
+    const answers = batchesOf(notes).map((load) => {
       const keep = (): readonly port.NoteAnswer[] => record(session, load);
       return load.every(isOnlyProgress) ? writer.writeRelaxed(keep) : writer.write(keep);
     });
     return (await Promise.all(answers)).flat();
   }
 
-  async occupy(run: port.OpenRun, names: readonly string[]): Promise<port.Occupation> {
+  async acquireLocks(run: port.OpenRun, names: readonly string[]): Promise<port.AcquiredLocks> {
     const { session, writer } = this.#use();
     // With the power goes the run as well, and whatever else might take the name meanwhile.
-    return writer.writeRelaxed(() => occupy(session, run, names));
+    return writer.writeRelaxed(() => acquireLocks(session, run, names));
   }
 
-  async recall(key: port.JobKey): Promise<port.JobMemory> {
-    return this.#read((session) => recall(session, key));
+  async checkpoints(key: port.JobKey): Promise<port.Checkpoints> {
+    return this.#read((session) => checkpoints(session, key));
   }
 
   async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
@@ -228,11 +231,11 @@ export class SqliteJobStore implements port.JobStore {
     return this.#write((session) => release(session, limit));
   }
 
-  async proceed(limit: number): Promise<number> {
+  async resolveDependencies(limit: number): Promise<number> {
     let moved = 0;
     // One transaction deals with a bounded number of needs, and a job may have many.
-    while (moved < limit && !(await this.#read((session) => proceedsNothing(session, limit)))) {
-      moved += await this.#write((session) => proceed(session, limit - moved));
+    while (moved < limit && !(await this.#read((session) => resolvesNothing(session, limit)))) {
+      moved += await this.#write((session) => resolveDependencies(session, limit - moved));
     }
     return moved;
   }
@@ -268,12 +271,12 @@ export class SqliteJobStore implements port.JobStore {
     return this.#read((session) => logs(session, id, page));
   }
 
-  async awaited(id: JobId, limit: number): Promise<readonly JobId[]> {
-    return this.#read((session) => awaited(session, id, limit));
+  async openDependencies(id: JobId, limit: number): Promise<readonly JobId[]> {
+    return this.#read((session) => openDependencies(session, id, limit));
   }
 
-  async occupant(tenant: string, name: string): Promise<JobId | null> {
-    return this.#read((session) => occupant(session, tenant, name));
+  async lockHolder(tenant: string, name: string): Promise<JobId | null> {
+    return this.#read((session) => lockHolder(session, tenant, name));
   }
 
   async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
@@ -336,8 +339,8 @@ export class SqliteJobStore implements port.JobStore {
     return this.#write((session) => prune(session, retention, limit));
   }
 
-  async outlived(periods: port.Periods, page: port.OutlivedPage): Promise<port.Outlived> {
-    return this.#read((session) => outlived(session, periods, page));
+  async expired(periods: port.Periods, page: port.ExpiredPage): Promise<port.ExpiredJobs> {
+    return this.#read((session) => expired(session, periods, page));
   }
 
   async markStale(keys: readonly port.JobKey[]): Promise<number> {
@@ -353,8 +356,8 @@ export class SqliteJobStore implements port.JobStore {
     }
   }
 
-  watch(listener: (hint: port.Hint) => void): () => void {
-    return this.#use().watcher.watch(listener);
+  watch(listener: (wakeUp: port.WakeUp) => void): () => void {
+    return this.#use().notifier.watch(listener);
   }
 
   /** Copies the living database into a new file that only its owner can read. */
@@ -364,8 +367,8 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   /** Takes back what runs, and refuses all writes from then on: the installation moves. */
-  async fence(...[mark, decide]: Parameters<CopySource["fence"]>): Promise<number> {
-    return this.#write((session) => fence(this.#use().database, session, mark, decide));
+  async blockWrites(...[mark, decide]: Parameters<CopySource["blockWrites"]>): Promise<number> {
+    return this.#write((session) => blockWrites(this.#use().database, session, mark, decide));
   }
 
   /** Looks for what is wrong with the file, and with the jobs in it. */
@@ -417,8 +420,8 @@ export class SqliteJobStore implements port.JobStore {
     // An opening under way is let through, so that it can be closed.
     await this.#opening?.catch(() => {});
     if (this.#opened === null) return;
-    const { database, writer, watcher } = this.#opened;
-    watcher.close();
+    const { database, writer, notifier } = this.#opened;
+    notifier.close();
     await writer.close();
     database.close();
   }
@@ -428,20 +431,20 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
   const { clock, dice, path } = options;
   const database = await openDatabase(options, clock);
   const sql = new Statements(database);
-  const names = new Names(sql);
-  const tidings = new Tidings(sql, clock);
-  const watcher = new Watcher(database, clock);
+  const names = new InternedNames(sql);
+  const outbox = new Outbox(sql, clock);
+  const notifier = new Notifier(database, clock);
   const writer = new Writer({
     database,
     path,
     clock,
     dice,
-    tidings,
+    outbox,
     check: presenceCheck(path, clock),
-    committed: (hint) => watcher.wake(hint),
+    committed: (wakeUp) => notifier.wake(wakeUp),
     undone: () => names.forget(),
   });
-  return { database, session: { sql, names, clock, dice, tidings }, writer, watcher };
+  return { database, session: { sql, names, clock, dice, outbox }, writer, notifier };
 }
 
 function checkCount({ length }: readonly port.NewJob[]): void {

@@ -34,7 +34,7 @@ export interface NewJob {
   readonly retryOf: JobId | null;
   /** It takes over nothing of what that job has completed. */
   readonly afresh?: boolean;
-  /** At most one job of a tenant runs under it at a time; see {@link JobStore.occupy}. */
+  /** At most one job of a tenant runs under it at a time; see {@link JobStore.acquireLocks}. */
   readonly concurrencyKey: string | null;
   /**
    * Jobs that must be final before this one may run, each named once. One that stands earlier in
@@ -79,7 +79,7 @@ export type EnqueueAnswer =
   | {
       readonly status: "existing";
       readonly id: JobId;
-      /** `null`: the key outlived its job, which retention has removed. */
+      /** `null`: the key expired its job, which retention has removed. */
       readonly state: State | null;
       readonly by: "id" | "idempotency" | "dedup" | "successor";
     }
@@ -132,8 +132,8 @@ export interface ClaimRequest {
   /** Where to look. Across lanes the order is still priority, due time, age. */
   readonly lanes: readonly string[] | "any";
   readonly limit: number;
-  /** Jobs of a buffer have not begun: each goes back uncharged until {@link JobStore.start}. */
-  readonly buffer: boolean;
+  /** Jobs of a prefetch have not begun: each goes back uncharged until {@link JobStore.start}. */
+  readonly prefetch: boolean;
   /** Only these types and tenants. Absent: all. */
   readonly types?: readonly string[];
   readonly tenants?: readonly string[];
@@ -227,7 +227,7 @@ export interface RescueRequest {
    * The pure decision for a job that was marked as started; see `core/settle.ts`. Jobs are marked
    * in waves, just before they begin, so a worker that dies at once leaves marks of runs that never
    * began. A run is certain when the worker has marked others after it, when it was alone in the
-   * last wave, or when it has been given the benefit of the doubt before.
+   * last wave, or when it has been given the benefit of the lost claim before.
    */
   readonly decide: (job: CrashFacts, isCertain: boolean) => Settlement;
 }

@@ -24,7 +24,7 @@ export interface OpenRun {
 export interface RunNote extends NoteBody, OpenRun {}
 
 /** `stale`: the lease does not stand, or the run has ended. */
-export type Occupation =
+export type AcquiredLocks =
   | { readonly status: "done"; readonly names: readonly string[] }
   | { readonly status: "stale" };
 
@@ -36,8 +36,8 @@ export interface NoteBody {
   readonly units?: readonly UnitMove[];
   /** A phase that has ended well. */
   readonly completed?: PhaseResult;
-  /** Exclusive names that the run gives up with it; see {@link JobStore.occupy}. */
-  readonly vacates?: readonly string[];
+  /** Exclusive names that the run gives up with it; see {@link JobStore.acquireLocks}. */
+  readonly releases?: readonly string[];
   /** In the order in which they were said. */
   readonly logs?: readonly LogLine[];
   /**
@@ -96,7 +96,7 @@ export type UnitEnd =
 export type NoteAnswer = "recorded" | "stale" | Refusal;
 
 /** What a run finds of those before it. */
-export interface JobMemory {
+export interface Checkpoints {
   readonly phases: readonly PhaseResult[];
   /** Units that have ended, of phases that have not. */
   readonly units: readonly (UnitName & { readonly end: UnitEnd })[];

@@ -281,8 +281,8 @@ export interface EndPlace {
   readonly key: JobKey;
 }
 
-/** Which of the jobs that have outlived their period are asked for. */
-export interface OutlivedPage {
+/** Which of the jobs that have expired their period are asked for. */
+export interface ExpiredPage {
   /** Only those that are not marked as stale yet. */
   readonly fresh: boolean;
   readonly limit: number;
@@ -290,7 +290,7 @@ export interface OutlivedPage {
   readonly from: EndPlace | null;
 }
 
-export interface Outlived {
+export interface ExpiredJobs {
   /** Longest ended first. */
   readonly jobs: readonly JobRecord[];
   /** Up to where it looked: the next call goes on from there. Null: the sweep is at its end. */

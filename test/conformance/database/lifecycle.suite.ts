@@ -28,15 +28,15 @@ const LEASE = { number: 1, secret: "x" } as const;
 /** Every verb that talks to the database. */
 const VERBS: readonly (readonly [string, (store: JobStore) => Promise<unknown>])[] = [
   ["enqueue", (store) => store.enqueue([newJob()])],
-  ["join", (store) => store.join(workerInfo())],
-  ["leave", (store) => store.leave(workerId())],
+  ["register", (store) => store.register(workerInfo())],
+  ["deregister", (store) => store.deregister(workerId())],
   ["renew", (store) => store.renew(workerId(), 1)],
   ["claim", (store) => store.claim(claimRequest(workerId()))],
-  ["start", (store) => store.start(LEASE, [1])],
-  ["handBack", (store) => store.handBack(LEASE, [1])],
+  ["startPrefetched", (store) => store.startPrefetched(LEASE, [1])],
+  ["returnPrefetched", (store) => store.returnPrefetched(LEASE, [1])],
   ["settle", (store) => store.settle([{ lease: LEASE, key: 1, n: 1, settlement: completed() }])],
   ["record", (store) => store.record([{ lease: LEASE, key: 1, n: 1 }])],
-  ["recall", (store) => store.recall(1)],
+  ["checkpoints", (store) => store.checkpoints(1)],
   ["silent", (store) => store.silent(1)],
   [
     "rescue",

@@ -1,7 +1,7 @@
 /** What only a file can do: fail halfway on a caller's own handle, and be fenced. */
 import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import type { unfence as unfenceFile } from "../../../src/store/sqlite/copy/write-block.ts";
+import type { unblockWrites as unfenceFile } from "../../../src/store/sqlite/copy/write-block.ts";
 import type { makeSqliteStore as makeStore } from "../../../src/store/sqlite/create.ts";
 import { completed, newJob, runAgain } from "../../support/factories.ts";
 import { add, at, eventsOf, recordOf, settleItem, stateOf, take } from "../../support/steps.ts";
@@ -11,16 +11,16 @@ import { repairSuite } from "../queue/repair.suite.ts";
 
 interface Parts {
   readonly makeSqliteStore: typeof makeStore;
-  readonly unfence: typeof unfenceFile;
+  readonly unblockWrites: typeof unfenceFile;
 }
 
 const MARK = { to: "the new 'home'", copy: "copy-1" } as const;
 const MOVED = { code: "STORE_MOVED", message: expect.stringContaining(MARK.to) };
 
-export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
+export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void {
   repairSuite(pastSqlite(makeSqliteStore));
 
-  describe("enqueueInside that fails in its middle", () => {
+  describe("enqueueInTransaction that fails in its middle", () => {
     test("leaves nothing of the call, and the transaction as it was", async () => {
       await using db = await openFile(makeSqliteStore);
       const tx = db.connect();
@@ -28,9 +28,9 @@ export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
                WHEN new.payload IS NOT NULL BEGIN SELECT RAISE(ABORT, 'halfway'); END`);
       const [before, first, second] = [newJob(), newJob(), newJob({ payload: "1" })];
       tx.exec("BEGIN IMMEDIATE");
-      await db.store.enqueueInside(tx, [before]);
+      await db.store.enqueueInTransaction(tx, [before]);
 
-      const failing = db.store.enqueueInside(tx, [first, second]);
+      const failing = db.store.enqueueInTransaction(tx, [first, second]);
 
       await expect(failing).rejects.toMatchObject({ message: expect.stringContaining("halfway") });
       tx.exec("COMMIT");
@@ -39,12 +39,12 @@ export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
     });
   });
 
-  describe("fence", () => {
+  describe("blockWrites", () => {
     test.each(["INSERT", "UPDATE", "DELETE"])("refuses every %s, whoever asks", async (verb) => {
       await using db = await openFile(makeSqliteStore);
       await add(db.store, { tags: { a: "1" }, ...KEYS }, { due: { delayMs: 60_000 } });
 
-      await db.store.fence(MARK, runAgain);
+      await db.store.blockWrites(MARK, runAgain);
 
       const writes = writesTo(db.connect(), verb);
       expect(writes.length).toBeGreaterThan(5);
@@ -55,7 +55,7 @@ export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
       await using db = await openFile(makeSqliteStore);
       const [id] = await add(db.store, {});
 
-      await db.store.fence(MARK, runAgain);
+      await db.store.blockWrites(MARK, runAgain);
 
       await expect(db.store.enqueue([newJob()])).rejects.toMatchObject(MOVED);
       await expect(db.store.cancel(id, null, null)).rejects.toMatchObject(MOVED);
@@ -68,9 +68,9 @@ export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
       const { store } = db;
       const [running, buffered] = await add(store, { priority: 1 }, { priority: 2 });
       const held = await take(store, { limit: 1 });
-      await take(store, { limit: 1, buffer: true });
+      await take(store, { limit: 1, prefetch: true });
 
-      const taken = await store.fence(MARK, runAgain);
+      const taken = await store.blockWrites(MARK, runAgain);
 
       expect(taken).toBe(2);
       expect(await recordOf(store, running)).toMatchObject({ state: "queued", attempts: 0 });
@@ -85,9 +85,9 @@ export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
 
     test("stands once: a second move is refused", async () => {
       await using db = await openFile(makeSqliteStore);
-      await db.store.fence(MARK, runAgain);
+      await db.store.blockWrites(MARK, runAgain);
 
-      const second = db.store.fence({ to: "elsewhere", copy: "copy-2" }, runAgain);
+      const second = db.store.blockWrites({ to: "elsewhere", copy: "copy-2" }, runAgain);
 
       await expect(second).rejects.toMatchObject(MOVED);
     });
@@ -95,9 +95,9 @@ export function sqliteOwnSuite({ makeSqliteStore, unfence }: Parts): void {
     test("goes as a whole: everybody writes again", async () => {
       await using db = await openFile(makeSqliteStore);
       const [id] = await add(db.store, {});
-      await db.store.fence(MARK, runAgain);
+      await db.store.blockWrites(MARK, runAgain);
 
-      unfence(db.connect());
+      unblockWrites(db.connect());
 
       const other = makeSqliteStore({ path: db.path });
       await other.open();

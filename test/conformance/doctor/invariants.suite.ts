@@ -8,7 +8,7 @@ import type { JobId } from "../../../src/core/job.ts";
 import {
   INVARIANTS,
   miscounted,
-  type Breach,
+  type BrokenInvariant,
   type TableName,
 } from "../../../src/store/doctor/invariants.ts";
 import type { JobStore } from "../../../src/store/store.ts";
@@ -34,7 +34,7 @@ export interface Patient extends AsyncDisposable {
   readonly table: TableName;
   examine(): Promise<{
     readonly findings: readonly object[];
-    readonly breaches: readonly Breach[];
+    readonly brokenInvariants: readonly BrokenInvariant[];
   }>;
 }
 
@@ -82,26 +82,26 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
         OR key = (SELECT min(key) FROM millrace.scheduled)`),
 
   "name without run": ({ plant }) =>
-    plant(`INSERT INTO millrace.slot (tenant, name, job, n)
+    plant(`INSERT INTO millrace.lock (tenant, name, job, n)
       SELECT tenant, 'ghost', key, 1 FROM millrace.job WHERE key = ${DONE};
-      INSERT INTO millrace.slot (tenant, name, job, n)
+      INSERT INTO millrace.lock (tenant, name, job, n)
       SELECT tenant, 'later', key, n FROM millrace.scheduled
       WHERE key = (SELECT min(key) FROM millrace.scheduled)`),
 
   "run without its key": async ({ store, plant }) => {
     await add(store, { lane: "keyed", concurrencyKey: "docs/main" });
     await takeOne(store, { lanes: ["keyed"] });
-    await plant("DELETE FROM millrace.slot");
+    await plant("DELETE FROM millrace.lock");
   },
 
   "wait for nothing": async ({ store, plant }) => {
     const [id] = await add(store, {});
     await add(store, { after: [id] });
-    await plant("DELETE FROM millrace.need");
+    await plant("DELETE FROM millrace.dependency");
   },
 
   "need without wait": ({ plant }) =>
-    plant(`INSERT INTO millrace.need (job, needs, tolerant)
+    plant(`INSERT INTO millrace.dependency (job, depends_on, tolerant)
       SELECT key, 999999, 0 FROM millrace.job WHERE key = ${DONE}`),
 
   "failed without dead letter": async ({ store, clock, plant }) => {
@@ -160,7 +160,7 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
     test("hold in an installation with jobs in every state", async () => {
       await using patient = await open();
       await fillStates(patient.store, 300);
-      expect(await patient.examine()).toEqual({ findings: [], breaches: [] });
+      expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
     });
 
     test("hold while time goes by, the feed is read, and retention removes things", async () => {
@@ -175,7 +175,7 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       const lengths = { deadLetterMs: HOUR_MS, idempotencyMs: HOUR_MS, eventMs: HOUR_MS };
       const gone = await store.prune({ finishedMs: kept, ...lengths }, 500);
       expect(gone.jobs * gone.deadLetters * gone.events).toBeGreaterThan(0);
-      expect(await patient.examine()).toEqual({ findings: [], breaches: [] });
+      expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
     });
 
     test("are all broken here", () => {
@@ -187,25 +187,31 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       await fillStates(patient.store, 300);
       await PLANTS[invariant.name]?.(patient);
 
-      const { findings, breaches } = await patient.examine();
+      const { findings, brokenInvariants } = await patient.examine();
 
       expect(findings).toEqual([]);
-      expect(breaches.map((breach) => breach.invariant.name)).toEqual([invariant.name]);
-      const [{ breakers } = { breakers: [] }] = breaches;
-      expect(breakers.length).toBeGreaterThan(0);
-      const { cure } = invariant;
-      if (cure.kind !== "sql") return;
-      await patient.plant(cure.of(patient.table));
-      const { breaches: left } = await patient.examine();
-      expect(left.map((breach) => breach.invariant.name)).not.toContain(invariant.name);
+      expect(brokenInvariants.map((brokenInvariant) => brokenInvariant.invariant.name)).toEqual([
+        invariant.name,
+      ]);
+      const [{ offenders } = { offenders: [] }] = brokenInvariants;
+      expect(offenders.length).toBeGreaterThan(0);
+      const { fix } = invariant;
+      if (fix.kind !== "sql") return;
+      await patient.plant(fix.of(patient.table));
+      const { brokenInvariants: left } = await patient.examine();
+      expect(left.map((brokenInvariant) => brokenInvariant.invariant.name)).not.toContain(
+        invariant.name,
+      );
     });
 
     test("name the jobs that break them", async () => {
       await using patient = await open();
       const ids: readonly JobId[] = await add(patient.store, {}, {});
       await patient.plant("UPDATE millrace.ready SET priority = priority + 1");
-      const { breaches } = await patient.examine();
-      expect(breaches.flatMap(({ breakers }) => breakers.map(({ id }) => id))).toEqual(ids);
+      const { brokenInvariants } = await patient.examine();
+      expect(brokenInvariants.flatMap(({ offenders }) => offenders.map(({ id }) => id))).toEqual(
+        ids,
+      );
     });
 
     test("are broken when the feed tells of an end twice", async () => {
@@ -213,8 +219,8 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       await fillStates(patient.store, 300);
       await patient.plant(`INSERT INTO millrace.${patient.feed} (kind, at, keys)
         SELECT kind, at, keys FROM millrace.${patient.feed} WHERE kind = 6`);
-      const { breaches } = await patient.examine();
-      expect(breaches.map((breach) => breach.invariant.name)).toEqual([
+      const { brokenInvariants } = await patient.examine();
+      expect(brokenInvariants.map((brokenInvariant) => brokenInvariant.invariant.name)).toEqual([
         "change that the feed does not tell",
       ]);
     });
@@ -223,7 +229,7 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       const counts = { scheduled: 1, queued: 2, held: 0, running: 3, failed: 0 };
       expect(miscounted(counts, counts)).toEqual([]);
       expect(miscounted(counts, { ...counts, running: 4 })).toMatchObject([
-        { invariant: { means: "the statistics say 3 instead of 4 running" }, breakers: [] },
+        { invariant: { means: "the statistics say 3 instead of 4 running" }, offenders: [] },
       ]);
     });
   });

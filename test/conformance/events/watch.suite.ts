@@ -71,11 +71,11 @@ export function watchSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await clock.advance(10_000);
       const called = nextCall(store);
 
-      await store.handBack(
+      await store.returnPrefetched(
         batch.lease,
         batch.jobs.map((job) => job.key),
       );

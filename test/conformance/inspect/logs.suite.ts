@@ -375,7 +375,7 @@ function fenceTests(open: OpenStore): void {
     const [ended, rescued] = await add(store, {}, {}, {});
     const batch = await take(store, { limit: 1 });
     const lost = await takeOne(store);
-    const buffer = await take(store, { buffer: true });
+    const prefetch = await take(store, { prefetch: true });
     await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
     await clock.advance(30_001);
     await rescueSilent(store, lost.worker, { decide: crashedOnce });
@@ -384,13 +384,15 @@ function fenceTests(open: OpenStore): void {
     const answers = await store.record([
       runNote(batch, at(batch.jobs, 0), note),
       runNote(lost, lost.job, note),
-      runNote(buffer, at(buffer.jobs, 0), note),
+      runNote(prefetch, at(prefetch.jobs, 0), note),
     ]);
 
     expect(answers).toEqual(["stale", "stale", "stale"]);
     for (const id of [ended, rescued]) expect(await messages(store, id)).toEqual([]);
-    await startAll(store, buffer);
-    expect(await store.record([runNote(buffer, at(buffer.jobs, 0), note)])).toEqual(["recorded"]);
+    await startAll(store, prefetch);
+    expect(await store.record([runNote(prefetch, at(prefetch.jobs, 0), note)])).toEqual([
+      "recorded",
+    ]);
   });
 
   test("take nothing with an end that is stale", async () => {

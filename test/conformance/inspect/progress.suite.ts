@@ -149,7 +149,11 @@ function pruneTests(open: OpenStore): void {
     expect(pruned).toMatchObject({ jobs: 1, more: false });
     expect(await store.progress(id)).toBeNull();
     expect(await store.units(id, {}, { limit: 10 })).toEqual([]);
-    expect(await store.recall(ended.job.key)).toMatchObject({ phases: [], units: [], tries: null });
+    expect(await store.checkpoints(ended.job.key)).toMatchObject({
+      phases: [],
+      units: [],
+      tries: null,
+    });
     const after = await pictureOf(store, other);
     expect({ ...after, feed: [] }).toEqual({ ...before, feed: [] });
   });
@@ -173,7 +177,7 @@ function pruneTests(open: OpenStore): void {
 
     expect(steps).toBeLessThan(10);
     expect(await store.get(id)).toBeNull();
-    expect((await store.recall(batch.job.key)).units).toEqual([]);
+    expect((await store.checkpoints(batch.job.key)).units).toEqual([]);
   });
 }
 

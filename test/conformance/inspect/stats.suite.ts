@@ -22,7 +22,7 @@ export function statsSuite(open: OpenStore): void {
       await settleAll(store, await take(store), failedWith());
       await store.enqueue(newJobs(4));
       await take(store, { limit: 3 });
-      await take(store, { limit: 1, buffer: true });
+      await take(store, { limit: 1, prefetch: true });
       await store.enqueue(newJobs(5, { type: "sms" }));
       await store.pause(SMS, WHY);
       await store.hold(100);

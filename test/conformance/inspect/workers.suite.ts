@@ -18,7 +18,7 @@ export function workersListSuite(open: OpenStore): void {
       const takes = { types: ["email", "sms"], lanes: ["fast"], slots: 7, tenant: "acme" };
       const process = { host: "mill-7", pid: 4_711, version: "1.2.3" };
       const info = workerInfo({ ...process, ...takes, leaseMs: 9_000 });
-      await store.join(info);
+      await store.register(info);
 
       expect(await store.workers(10)).toEqual([
         {
@@ -64,9 +64,9 @@ export function workersListSuite(open: OpenStore): void {
       const run = await take(store, { limit: 2 });
       const { worker } = run;
       await take(store, { worker, limit: 1 });
-      const buffer = await take(store, { worker, limit: 4, buffer: true });
-      await take(store, { limit: 2, buffer: true });
-      const keys = buffer.jobs.map(({ key }) => key);
+      const prefetch = await take(store, { worker, limit: 4, prefetch: true });
+      await take(store, { limit: 2, prefetch: true });
+      const keys = prefetch.jobs.map(({ key }) => key);
 
       const counts = async () => {
         const all = await store.workers(10);
@@ -77,11 +77,11 @@ export function workersListSuite(open: OpenStore): void {
       expect(await counts()).toEqual([3, 4]);
       await store.settle([settleItem(run, at(run.jobs, 0), completed())]);
       expect(await counts()).toEqual([2, 4]);
-      await store.start(buffer.lease, [at(keys, 0)]);
+      await store.startPrefetched(prefetch.lease, [at(keys, 0)]);
       expect(await counts()).toEqual([3, 3]);
-      await store.handBack(buffer.lease, [at(keys, 1)]);
+      await store.returnPrefetched(prefetch.lease, [at(keys, 1)]);
       expect(await counts()).toEqual([3, 2]);
-      await store.intervene(at(buffer.jobs, 2).id, () => failedWith());
+      await store.intervene(at(prefetch.jobs, 2).id, () => failedWith());
       expect(await counts()).toEqual([3, 1]);
       await store.intervene(at(run.jobs, 1).id, () => runAgain());
       expect(await counts()).toEqual([2, 1]);
@@ -112,7 +112,7 @@ export function workersListSuite(open: OpenStore): void {
       await clock.advance(5_000);
 
       expect(await store.workers(10)).toMatchObject([{ id: worker, until }]);
-      await store.leave(worker);
+      await store.deregister(worker);
       expect(await store.workers(10)).toEqual([]);
     });
   });
@@ -136,7 +136,7 @@ export function workersListSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const gone = await joinWorker(store);
-      await store.leave(gone);
+      await store.deregister(gone);
 
       expect(await store.quiet(workerId())).toBe(false);
       expect(await store.quiet(gone)).toBe(false);
@@ -155,10 +155,10 @@ export function workersListSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const info = workerInfo();
-      await store.join(info);
+      await store.register(info);
       await store.quiet(info.id);
 
-      await store.join(info);
+      await store.register(info);
 
       expect(await store.renew(info.id, 1_000)).toMatchObject({ quiet: true });
     });
@@ -183,7 +183,7 @@ export function workersListSuite(open: OpenStore): void {
       const { store } = db;
       await add(store, {}, {});
       const { worker } = await take(store, { limit: 1 });
-      await take(store, { worker, buffer: true });
+      await take(store, { worker, prefetch: true });
 
       expect(await store.renew(worker, 1_000)).toMatchObject({ ended: [] });
     });
@@ -199,7 +199,7 @@ export function workersListSuite(open: OpenStore): void {
         { priority: 4 },
       );
       const run = await take(store, { limit: 2 });
-      const buffer = await take(store, { worker: run.worker, buffer: true });
+      const prefetch = await take(store, { worker: run.worker, prefetch: true });
 
       await store.intervene(begun, () => failedWith());
       await store.intervene(buffered, () => failedWith());
@@ -210,7 +210,7 @@ export function workersListSuite(open: OpenStore): void {
         cancel: [],
         ended: [
           { key: at(run.jobs, 0).key, n: 1 },
-          { key: at(buffer.jobs, 0).key, n: 1 },
+          { key: at(prefetch.jobs, 0).key, n: 1 },
         ],
       });
     });

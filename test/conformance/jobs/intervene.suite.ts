@@ -249,26 +249,26 @@ export function interveneSuite(open: OpenStore): void {
         expect((await recordOf(store, id)).result).toBe("2");
       });
 
-      test("gives back a job in a buffer, which then can neither begin nor go twice", async () => {
+      test("returns a prefetched job, which then can neither begin nor go twice", async () => {
         await using db = await open();
         const { store } = db;
         const [id] = await add(store, {});
-        const batch = await take(store, { buffer: true });
+        const batch = await take(store, { prefetch: true });
         const keys = batch.jobs.map(({ key }) => key);
 
         const answer = await store.intervene(id, () => runAgain());
 
         expect(answer).toEqual({ status: "done", state: "queued" });
-        expect(await store.start(batch.lease, keys)).toMatchObject({ begun: [] });
-        expect(await store.handBack(batch.lease, keys)).toBe(0);
+        expect(await store.startPrefetched(batch.lease, keys)).toMatchObject({ begun: [] });
+        expect(await store.returnPrefetched(batch.lease, keys)).toBe(0);
         expect((await takeOne(store)).job).toMatchObject({ id, n: 2, tries: 0 });
       });
 
-      test("ends a job in a buffer, which then can neither begin nor go back", async () => {
+      test("ends a job in a prefetch, which then can neither begin nor go back", async () => {
         await using db = await open();
         const { store } = db;
         const [id, other] = await add(store, { priority: 1 }, { priority: 2 });
-        const batch = await take(store, { buffer: true });
+        const batch = await take(store, { prefetch: true });
         const keys = batch.jobs.map(({ key }) => key);
 
         const answer = await store.intervene(id, () => failedWith(BY_HAND));
@@ -277,7 +277,7 @@ export function interveneSuite(open: OpenStore): void {
         expect(await store.attempts(id)).toMatchObject([
           { n: 1, fence: batch.lease.number, worker: batch.worker, startedAt: null },
         ]);
-        expect(await store.handBack(batch.lease, [at(keys, 0)])).toBe(0);
+        expect(await store.returnPrefetched(batch.lease, [at(keys, 0)])).toBe(0);
         expect(await startAll(store, batch)).toEqual({ status: "started", begun: [at(keys, 1)] });
         expect(
           await store.settle(batch.jobs.map((job) => settleItem(batch, job, completed()))),
@@ -316,7 +316,7 @@ export function interveneSuite(open: OpenStore): void {
           "stale",
         ]);
         expect(await store.renew(batch.worker, 1_000)).toMatchObject({ ended: [] });
-        await store.leave(batch.worker);
+        await store.deregister(batch.worker);
         expect(await store.silent(10)).toEqual([]);
       });
 
@@ -439,7 +439,7 @@ export function interveneSuite(open: OpenStore): void {
     );
 
     describe.each(NEEDS_A_START)("with a $outcome run that ends in $to", (settlement) => {
-      // What lies in a buffer can be interrupted; nothing else can be said of it.
+      // What lies in a prefetch can be interrupted; nothing else can be said of it.
       const buffered = settlement.outcome === "interrupted" ? [] : HELD_BY_WORKER.slice(1);
       test.each([...WAITING, ...buffered])(
         "is refused for a %s job, which stays where it is",

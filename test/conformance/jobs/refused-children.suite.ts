@@ -272,7 +272,7 @@ function harmlessTests(open: OpenStore): void {
     ]);
 
     expect(answers).toEqual(["recorded", "recorded"]);
-    expect(await store.awaited(child.id, 10)).toEqual([first]);
+    expect(await store.openDependencies(child.id, 10)).toEqual([first]);
   });
 }
 

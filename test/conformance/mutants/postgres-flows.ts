@@ -4,19 +4,23 @@ import type { Faults } from "./all.ts";
 const FLOWS = "0006_flows.sql";
 
 export const POSTGRES_FLOW_FAULTS: Faults = {
-  slot: {
+  lock: {
     [FLOWS]: [
       [
         "a taken key is not looked at",
-        "WHERE slot.tenant = ready.tenant AND slot.name = ready.concurrency\n",
+        "WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency\n",
         "WHERE false\n",
       ],
       [
         "tenants share keys",
-        "WHERE slot.tenant = ready.tenant AND slot.name = ready.concurrency\n",
-        "WHERE slot.name = ready.concurrency\n",
+        "WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency\n",
+        "WHERE lock.name = ready.concurrency\n",
       ],
-      ["a buffer takes keys", "NOT to_buffer\n                      AND NOT EXISTS", "NOT EXISTS"],
+      [
+        "a prefetch takes keys",
+        "NOT to_prefetch\n                      AND NOT EXISTS",
+        "NOT EXISTS",
+      ],
       ["a batch takes a key twice", "array_agg(key) FILTER (WHERE turn = 1),", "array_agg(key),"],
       ["a claim gives up at once", "FOR round IN 1 .. 4 LOOP", "FOR round IN 1 .. 1 LOOP"],
       [
@@ -30,11 +34,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["workers of the release before go on", "SET value = '2'", "SET value = '1'"],
     ],
     hold_jobs: [
-      ["tenants share keys", "slot.tenant = wanted.tenant AND ", ""],
+      ["tenants share keys", "lock.tenant = wanted.tenant AND ", ""],
       ["a taken key comes before a gate", "coalesce(min(closed.name), -1)", "-1"],
     ],
     release_keys: [
-      ["a taken key is free", "slot.name = hop.name", "false"],
+      ["a taken key is free", "lock.name = hop.name", "false"],
       [
         "the least urgent comes back",
         "ORDER BY blocked.priority, blocked.rank, blocked.key",
@@ -43,17 +47,17 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
   },
-  occupy: {
+  acquireLocks: {
     "runs/locks.ts": [
       ["anybody takes names", 'if (!isOpen) return { status: "stale" };', ""],
       ["a run that has ended takes names", "&& !run.ended", ""],
       ["a job that has not begun takes names", "run.started_at !== null && ", ""],
     ],
-    occupy_slots: [["tenants share names", "job.tenant, wanted.name", "1, wanted.name"]],
-    names_of_run: [["names of others are had", "job = :key::bigint", ":key::bigint > 0"]],
-    vacate_slots: [
-      ["a run gives up its own key", "AND slot.name IS DISTINCT FROM job.concurrency", ""],
-      ["names of others are given up", "slot.job = given.key", "true"],
+    acquire_locks: [["tenants share names", "job.tenant, wanted.name", "1, wanted.name"]],
+    locks_of_run: [["names of others are had", "job = :key::bigint", ":key::bigint > 0"]],
+    release_locks: [
+      ["a run gives up its own key", "AND lock.name IS DISTINCT FROM job.concurrency", ""],
+      ["names of others are given up", "lock.job = given.key", "true"],
     ],
     "runs/record-notes.ts": [
       [
@@ -61,27 +65,27 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "if (given.length === 0) return;",
         "if (given.length >= 0) return;",
       ],
-      ["nobody is woken", "if ((row?.count ?? 0) > 0) transaction.tidings.wake();", ""],
+      ["nobody is woken", "if ((row?.count ?? 0) > 0) transaction.outbox.wake();", ""],
     ],
   },
-  occupant: {
-    occupant_of_name: [
-      ["tenants share names", "slot.tenant = :tenant::integer", ":tenant::integer > 0"],
-      ["any name will do", "slot.name = :name::text", ":name::text <> ''"],
+  lockHolder: {
+    lock_holder: [
+      ["tenants share names", "lock.tenant = :tenant::integer", ":tenant::integer > 0"],
+      ["any name will do", "lock.name = :name::text", ":name::text <> ''"],
     ],
   },
   after: {
     "jobs/enqueue-after.ts": [
-      ["who gave way stands for nobody", "gaveWay.get(id) ?? id", "id"],
+      ["who gave way stands for nobody", "keyHolders.get(id) ?? id", "id"],
       [
         "who is gone is still waited for",
-        "key !== undefined || gaveWay.has(id)",
+        "key !== undefined || keyHolders.has(id)",
         "key !== undefined",
       ],
       [
         "who gave way to one is waited for twice",
-        "new Set(job.after.map((id) => parents.get(id) ?? null))",
-        "job.after.map((id) => parents.get(id) ?? null)",
+        "new Set(job.after.map((id) => dependencies.get(id) ?? null))",
+        "job.after.map((id) => dependencies.get(id) ?? null)",
       ],
       ["every wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "1"],
       ["no wait is tolerant", 'job.onFailed === "run" ? 1 : 0', "0"],
@@ -91,23 +95,23 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["later jobs of a call are known", "named.get(idMark(bound.filed.job.id)) ?? 0", "0"],
     ],
     "jobs/enqueue-keyed.ts": [
-      ["nobody hears who gave way", "noteWay(gaveWay, filed.job.id, answer);", ""],
+      ["nobody hears who gave way", "noteKeyHolder(keyHolders, filed.job.id, answer);", ""],
     ],
     "jobs/enqueue.ts": [
       [
         "a refused neighbour makes them forget who gave way",
-        "noteWays(gaveWay, part, answers);",
+        "noteKeyHolders(keyHolders, part, answers);",
         "",
       ],
       [
         "a job that goes by itself does not hear who gave way",
-        "if (answer !== null) noteWay(gaveWay, id, answer);",
+        "if (answer !== null) noteKeyHolder(keyHolders, id, answer);",
         "",
       ],
-      ["a heavy call forgets who gave way", "noteWays(earlier, asked, own);", ""],
+      ["a heavy call forgets who gave way", "noteKeyHolders(earlier, asked, own);", ""],
     ],
     "transactions/enqueue.ts": [
-      ["a caller's heavy call forgets", "noteWays(gaveWay, load, own);", ""],
+      ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, load, own);", ""],
     ],
     spoilt_dependants: [
       ["errors in units are a failure", "IN (6, 7)", "IN (5, 6, 7)"],
@@ -115,17 +119,17 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a failed parent is none", "IN (6, 7)", "IN (7)"],
     ],
     let_go_on: [
-      ["one parent is enough", "WHERE need.job = blocked.key", "WHERE false"],
+      ["one parent is enough", "WHERE link.job = blocked.key", "WHERE false"],
       ["all are due at once", "WHERE rank / 1000 <= millrace.ms_of(moment.at)", ""],
     ],
-    insert_ended_parents: [
-      ["old ends are not heard of", "WHERE need.job", "WHERE false AND need.job"],
+    insert_finished_dependencies: [
+      ["old ends are not heard of", "WHERE dependency.job", "WHERE false AND dependency.job"],
     ],
-    drop_needs: [
+    drop_dependencies: [
       [
         "needs stay",
-        "need.needs = ANY (:keys::bigint[])",
-        "need.needs = ANY (:keys::bigint[]) AND false",
+        "dependency.depends_on = ANY (:keys::bigint[])",
+        "dependency.depends_on = ANY (:keys::bigint[]) AND false",
       ],
     ],
   },
@@ -143,9 +147,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
     ],
   },
-  proceed: {
-    [FLOWS]: [["nobody hears of an end", "WHERE needs = ANY (keys) ORDER", "WHERE false ORDER"]],
-    take_ended: [
+  resolveDependencies: {
+    [FLOWS]: [
+      ["nobody hears of an end", "WHERE depends_on = ANY (keys)\n    ORDER", "WHERE false ORDER"],
+    ],
+    take_finished_dependencies: [
       ["a dead end stops all", "FOR UPDATE OF ended SKIP LOCKED", "FOR UPDATE OF ended NOWAIT"],
     ],
     put_waiting: [
@@ -156,11 +162,15 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
     ],
     hurry_job: [["a hurried job keeps its time", "AND blocked.gate = 0", "AND blocked.gate = -5"]],
-    outlived_keys: [["awaited jobs go", "need.needs = walked.key", "need.needs = -1"]],
-    prune_jobs: [["awaited jobs go", "need.needs = attempt.key", "need.needs = -1"]],
+    expired_keys: [
+      ["awaited jobs go", "link.depends_on = walked.key", "dependency.depends_on = -1"],
+    ],
+    prune_jobs: [
+      ["awaited jobs go", "link.depends_on = attempt.key", "dependency.depends_on = -1"],
+    ],
   },
-  awaited: {
-    awaited_jobs: [
+  openDependencies: {
+    open_dependencies: [
       ["the waits of all are shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
@@ -196,8 +206,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["what is said at once is numbered alike", 'if (logs.length > 0) subjects.push("log");', ""],
     ],
   },
-  outlived: {
-    outlived_keys: [
+  expired: {
+    expired_keys: [
       ["leases are not looked at", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],
       ["marked ones are fresh", "NOT :fresh::boolean", "NOT :fresh::boolean OR true"],
       ["the period does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
@@ -223,7 +233,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   types: {
-    outlived_keys: [
+    expired_keys: [
       ["they go with all others", "AND job.type <> ALL (walked.others)", ""],
       ["all others go with them", "walked.type IS NULL OR job.type = walked.type", "true"],
     ],
@@ -233,25 +243,27 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   repair: {
-    sweep_needs: [
+    sweep_dependencies: [
       [
         "it looks at the same needs",
-        "(need.job, need.needs) > (:job::bigint, :needs::bigint)",
-        ":job::bigint + :needs::bigint > -1",
+        "(dependency.job, dependency.depends_on) > (:job::bigint, :depends_on::bigint)",
+        ":job::bigint + :depends_on::bigint > -1",
       ],
       ["it sees no ends", "AND over.state IS NOT NULL", "AND false"],
-      ["it sees not who is gone", "WHERE job.key = seen.needs", ""],
+      ["it sees not who is gone", "WHERE job.key = seen.depends_on", ""],
     ],
-    free_dead_slots: [
-      ["names of ended runs stay", "over.n = slot.n", "false"],
+    free_dead_locks: [
+      ["names of ended runs stay", "over.n = lock.n", "false"],
       [
         "names of jobs that are gone stay",
-        "WHERE job.key = slot.job) IS NULL",
-        "WHERE job.key = slot.job) = -1",
+        "WHERE job.key = lock.job) IS NULL",
+        "WHERE job.key = lock.job) = -1",
       ],
     ],
-    awaited_jobs: [["final jobs are awaited", "AND over.state IS NOT NULL", "AND false"]],
-    delete_ended: [["ends stay", "WHERE (\n      ended.key", "WHERE (\n      false AND ended.key"]],
+    open_dependencies: [["final jobs are awaited", "AND over.state IS NOT NULL", "AND false"]],
+    delete_finished_dependency: [
+      ["ends stay", "WHERE (\n      ended.key", "WHERE (\n      false AND ended.key"],
+    ],
     prune_jobs: [
       [
         "logs outlive their job",
@@ -267,8 +279,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     [FLOWS]: [
       [
         "needs outlive their job",
-        "DELETE FROM millrace.need WHERE",
-        "DELETE FROM millrace.need WHERE false AND",
+        "DELETE FROM millrace.dependency WHERE",
+        "DELETE FROM millrace.dependency WHERE false AND",
       ],
     ],
   },
@@ -281,7 +293,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["the second look goes no further", "hand.again = far ?? START;", "hand.again = START;"],
       ["the second look finds nothing", "if (jobs.length > 0) hand", "if (false) hand"],
     ],
-    outlived_keys: [
+    expired_keys: [
       [
         "ends at one instant repeat",
         "(attempt.finished_at, attempt.key) > (age.from_at, age.from_key)",

@@ -45,7 +45,7 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
       ],
     ],
     "runs/record-notes.ts": [
-      ["what is said before a new beginning stays", "meets && turns.has(note.key)", "false"],
+      ["what is said before a new beginning stays", "meets && steps.has(note.key)", "false"],
     ],
     "runs/settle.ts": [
       [
@@ -61,13 +61,13 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     ],
     put_units: [["nobody counts new units", "WHERE fresh", "WHERE NOT fresh"]],
   },
-  recall: {
+  checkpoints: {
     phases_of_job: [["phases of others are taken", "key = :key::bigint", ":key::bigint > 0"]],
     ended_units: [
       ["units in progress have ended", "state > 1", "state > 0"],
       ["units of completed phases are told", "AND phase NOT IN", "AND '' NOT IN"],
     ],
-    memory_of_job: [
+    checkpoints_of_job: [
       ["all failures are counted", "AND unit.state = 3", ""],
       ["what was charged with it counts", "newest.n - 1", "newest.n"],
       ["units leave no trace", "UNION ALL", "EXCEPT"],

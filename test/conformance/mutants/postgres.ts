@@ -57,8 +57,8 @@ export const POSTGRES_FAULTS: Faults = {
     prune_jobs: [
       [
         "an idempotency key never goes",
-        "SET expires_at = outlived",
-        "SET expires_at = NULL + outlived",
+        "SET expires_at = expired",
+        "SET expires_at = NULL + expired",
       ],
     ],
   },
@@ -75,7 +75,7 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
   },
-  enqueueInside: {
+  enqueueInTransaction: {
     enqueue_at_home: [
       [
         "any database will do",
@@ -90,7 +90,7 @@ export const POSTGRES_FAULTS: Faults = {
         "await inSavepoint(sql, () => writeKeyed(sql, loads))",
         "await writeKeyed(sql, loads)",
       ],
-      ["the feed hears nothing of jobs with keys", "await tidings.write(sql);", ""],
+      ["the feed hears nothing of jobs with keys", "await outbox.write(sql);", ""],
       [
         "a job is there before the commit",
         'sql.tuples("enqueue_at_home"',
@@ -121,7 +121,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
       ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
       ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
-      ["a buffer takes jobs that have crashed", "(NOT to_buffer OR crashes = 0)", "true"],
+      ["a prefetch takes jobs that have crashed", "(NOT to_prefetch OR crashes = 0)", "true"],
       ["a lane named twice gives twice", "SELECT DISTINCT named.lane", "SELECT named.lane"],
       ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],
       ["a stretch begins before its mark", "(priority, rank, key) >= (", "(priority, 0, 0) >= ("],
@@ -139,8 +139,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["jobs go though no lease has them", "AND EXISTS (SELECT FROM leased)", ""],
       ["a claimed job stays claimable", "WHERE ctid = ANY (places)", "WHERE false"],
       [
-        "a buffer starts with its claim",
-        "CASE WHEN NOT to_buffer THEN moment END, ARRAY[cardinality(keys)]",
+        "a prefetch starts with its claim",
+        "CASE WHEN NOT to_prefetch THEN moment END, ARRAY[cardinality(keys)]",
         "moment, ARRAY[cardinality(keys)]",
       ],
       [
@@ -154,8 +154,8 @@ export const POSTGRES_FAULTS: Faults = {
         "DELETE FROM millrace.lease WHERE false",
       ],
       [
-        "the feed takes a buffer for a start",
-        "FROM leased\n        WHERE NOT to_buffer",
+        "the feed takes a prefetch for a start",
+        "FROM leased\n        WHERE NOT to_prefetch",
         "FROM leased",
       ],
       [
@@ -165,13 +165,13 @@ export const POSTGRES_FAULTS: Faults = {
       ],
     ],
   },
-  start: {
+  startPrefetched: {
     start_runs: [
       ["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"],
       ["requests to cancel are not seen", "asked.key = run.key", "false"],
     ],
   },
-  handBack: {
+  returnPrefetched: {
     own_lease: [["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"]],
     put_back: [["the place in the order is lost", "job.rank, job.lane", "0, job.lane"]],
   },
@@ -241,8 +241,10 @@ export const POSTGRES_FAULTS: Faults = {
       ["the slack is not granted", "+ :slack_ms::bigint", "+ 0 * :slack_ms::bigint"],
     ],
   },
-  join: {
-    join_worker: [["joining again is no beat", "beats = known.beats + 1", "beats = known.beats"]],
+  register: {
+    register_worker: [
+      ["no beat when it returns", "beats = known.beats + 1", "beats = known.beats"],
+    ],
   },
   renew: {
     renew_worker: [
@@ -265,7 +267,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
   },
-  leave: {
+  deregister: {
     expire_worker: [["what it holds must be waited for", "WHERE", "WHERE false AND"]],
     delete_worker: [["the worker stays", "WHERE worker.id", "WHERE false AND worker.id"]],
   },
@@ -474,7 +476,7 @@ export const POSTGRES_FAULTS: Faults = {
       ],
       ["other jobs lose their tags", "AND tag.key = gone.key", ""],
     ],
-    outlived_keys: [
+    expired_keys: [
       ["age does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
       ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
       ["what a lease names goes", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],

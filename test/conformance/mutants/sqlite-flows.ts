@@ -2,11 +2,11 @@
 import type { Faults } from "./all.ts";
 
 export const SQLITE_FLOW_FAULTS: Faults = {
-  slot: {
+  lock: {
     claim_candidates: [
       ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
-      ["tenants share keys", "slot.tenant = millrace_ready.tenant AND ", ""],
-      ["a buffer takes keys", "(crashes = 0 AND concurrency IS NULL)", "crashes = 0"],
+      ["tenants share keys", "lock.tenant = millrace_ready.tenant AND ", ""],
+      ["a prefetch takes keys", "(crashes = 0 AND concurrency IS NULL)", "crashes = 0"],
     ],
     "runs/claim-candidates.ts": [
       ["a batch takes a key twice", "return isFirst;", "return true;"],
@@ -14,14 +14,14 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["a key goes to the first that is seen", "keyed = sure.filter(", "keyed = first.filter("],
       ["a claim gives up at once", "reach >= REACH_MAX", "true"],
     ],
-    insert_slot: [
+    insert_lock: [
       [
         "nobody has the key",
         "VALUES (:tenant, :name, :job, :n)",
         "SELECT :tenant, :name, :job, :n WHERE 0",
       ],
     ],
-    delete_slots: [
+    delete_locks: [
       ["names outlive their run", "WHERE", "WHERE 0 AND"],
       ["all names end", "job IN (", "0 NOT IN ("],
     ],
@@ -35,8 +35,8 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["nobody is next", "if (next !== undefined) bringBack", "if (false) bringBack"],
     ],
     jobs_of_taken_keys: [
-      ["tenants share keys", "slot.tenant = front.tenant AND ", ""],
-      ["any key is taken", " AND slot.name = front.concurrency", ""],
+      ["tenants share keys", "lock.tenant = front.tenant AND ", ""],
+      ["any key is taken", " AND lock.name = front.concurrency", ""],
     ],
     "queue/gates.ts": [
       ["a taken key comes before a gate", "gateOf.set(key, gate);", "gateOf.set(key, GATE_KEY);"],
@@ -47,56 +47,62 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["the limit is dropped", ")\nLIMIT :limit", ")\nLIMIT :limit + 1000"],
     ],
   },
-  occupy: {
+  acquireLocks: {
     "runs/locks.ts": [
       ["anybody takes names", 'return { status: "stale" };', ";"],
-      ["nobody hears of a name", 'passOn(session, session.sql.all("v', 'void (session.sql.all("v'],
+      ["nobody hears of a name", 'passOn(session, session.sql.all("r', 'void (session.sql.all("r'],
     ],
-    occupy_slot: [["tenants share names", "SELECT tenant, :name", "SELECT 1, :name"]],
-    names_of_run: [["names of others are had", "slot.job = :key", ":key > 0"]],
-    vacate_slots: [
+    acquire_lock: [["tenants share names", "SELECT tenant, :name", "SELECT 1, :name"]],
+    locks_of_run: [["names of others are had", "lock.job = :key", ":key > 0"]],
+    release_locks: [
       ["a run gives up its own key", "name IS NOT (SELECT", "0 IS NOT (SELECT"],
       ["names of others are given up", "WHERE job = :key", "WHERE 1"],
       ["all names are given up", "name IN (SELECT", "'' NOT IN (SELECT"],
     ],
-    "runs/record.ts": [["names are never given up", "if (vacates !== undefined)", "if (false)"]],
+    "runs/record.ts": [["names are never given up", "if (releases !== undefined)", "if (false)"]],
   },
-  occupant: {
-    occupant_of_name: [
-      ["tenants share names", "slot.tenant = :tenant", ":tenant > 0"],
-      ["any name will do", "slot.name = :name", ":name <> ''"],
+  lockHolder: {
+    lock_holder: [
+      ["tenants share names", "lock.tenant = :tenant", ":tenant > 0"],
+      ["any name will do", "lock.name = :name", ":name <> ''"],
     ],
   },
   after: {
     "queue/dependencies.ts": [
-      ["a missing job is waited for", "else if (!gaveWay.has(id)) return", "else if (!id) return"],
-      ["who gave way stands for nobody", "idBytes(gaveWay.get(id) ?? id)", "idBytes(id)"],
-      ["who is gone is still waited for", "else if (!gaveWay.has(id)) return", "else return"],
+      [
+        "a missing job is waited for",
+        "else if (!keyHolders.has(id)) return",
+        "else if (!id) return",
+      ],
+      ["who gave way stands for nobody", "idBytes(keyHolders.get(id) ?? id)", "idBytes(id)"],
+      ["who is gone is still waited for", "else if (!keyHolders.has(id)) return", "else return"],
       ["every wait is tolerant", 'onFailed === "run" ? 1 : 0', "1"],
       ["no wait is tolerant", 'onFailed === "run" ? 1 : 0', "0"],
       [
         "one parent is enough",
-        '"has_needs", { job }) !== undefined',
-        '"has_needs", { job }) === null',
+        '"has_dependencies", { job }) !== undefined',
+        '"has_dependencies", { job }) === null',
       ],
       ["errors in units are a failure", 'word !== "failed" &&', 'word === "completed" &&'],
       ["no failure is one", 'if (word !== "failed"', 'if (true || word !== "failed"'],
       ["all are due at once", "Math.floor(waiting.rank / 1000), clock", "0, clock"],
       [
         "a cancellation goes no further",
-        "if (parent === undefined) return moved;",
+        "if (dependency === undefined) return moved;",
         "if (parent === undefined || moved > 0) return moved;",
       ],
     ],
     "jobs/enqueue.ts": [
-      ["nobody hears who gave way", "noteWay(gaveWay, job.id, answer);", ""],
+      ["nobody hears who gave way", "noteKeyHolder(keyHolders, job.id, answer);", ""],
       [
         "a refused neighbour makes them forget who gave way",
-        "enqueueAll(session, part, gaveWay)",
+        "enqueueAll(session, part, keyHolders)",
         "enqueueAll(session, part, new Map())",
       ],
     ],
-    insert_ended_parents: [["old ends are not heard of", "WHERE need.job", "WHERE 0 AND need.job"]],
+    insert_finished_dependencies: [
+      ["old ends are not heard of", "WHERE dependency.job", "WHERE 0 AND dependency.job"],
+    ],
   },
   children: {
     insert_job: [["the parent is forgotten", ":parent", "NULL"]],
@@ -114,8 +120,8 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["a note does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
     ],
   },
-  proceed: {
-    insert_ended: [["nobody hears of an end", "WHERE true", "WHERE false"]],
+  resolveDependencies: {
+    insert_finished_dependency: [["nobody hears of an end", "WHERE true", "WHERE false"]],
     "queue/dependencies.ts": [
       [
         "a job that goes round again waits no more",
@@ -126,11 +132,11 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     set_rank_of_dependant: [
       ["a hurried job keeps its time", "SET rank = :rank", "SET rank = rank"],
     ],
-    outlived_jobs: [["awaited jobs go", "need.needs = job.key", "0"]],
-    removable_jobs: [["awaited jobs go", "need.needs = job.key", "0"]],
+    expired_jobs: [["awaited jobs go", "link.depends_on = job.key", "0"]],
+    removable_jobs: [["awaited jobs go", "link.depends_on = job.key", "0"]],
   },
-  awaited: {
-    awaited_jobs: [
+  openDependencies: {
+    open_dependencies: [
       ["the waits of all are shown", "job.id = :id", ":id IS NOT NULL"],
       ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 1000"],
     ],
@@ -157,8 +163,8 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
     newest_log: [["the oldest are shown", "ORDER BY line DESC", "ORDER BY line"]],
   },
-  outlived: {
-    outlived_jobs: [
+  expired: {
+    expired_jobs: [
       ["leases are not looked at", "AND job.key NOT IN (", "AND 0 NOT IN ("],
       ["marked ones are fresh", ":fresh = 0 OR", "1 OR"],
       ["the youngest come first", "BY ended.finished_at", "BY ended.finished_at DESC"],
@@ -182,7 +188,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
   },
   types: {
-    outlived_jobs: [
+    expired_jobs: [
       ["they go with all others", "AND job.type NOT IN (SELECT", "AND 0 NOT IN (SELECT"],
       ["all others go with them", ":type IS NULL OR job.type = :type", ":type IS NULL OR 1"],
     ],
@@ -192,22 +198,22 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
   },
   repair: {
-    needs_after: [
+    dependencies_after: [
       [
         "it looks at the same needs",
-        "(need.job, need.needs) > (:job, :needs)",
+        "(dependency.job, dependency.depends_on) > (:job, :depends_on)",
         ":job + :needs > -1",
       ],
       ["it sees no ends", "AND ended.state IS NOT NULL", "AND 0"],
       ["it sees not who is gone", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
     ],
-    slots_after: [
-      ["names of ended runs stay", "ended.n = slot.n", "0"],
+    locks_after: [
+      ["names of ended runs stay", "ended.n = lock.n", "0"],
       ["names of jobs that are gone stay", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
       ["every name is dead", "AS is_dead", "OR 1 AS is_dead"],
     ],
-    awaited_jobs: [["final jobs are awaited", "AND ended.state IS NOT NULL", "AND 0"]],
-    delete_needs: [["needs outlive their job", "WHERE", "WHERE 0 AND"]],
+    open_dependencies: [["final jobs are awaited", "AND ended.state IS NOT NULL", "AND 0"]],
+    delete_dependencies: [["needs outlive their job", "WHERE", "WHERE 0 AND"]],
     delete_logs: [["logs outlive their job", "LIMIT :limit", "LIMIT 0"]],
     delete_stale: [["marks outlive their job", "WHERE", "WHERE 0 AND"]],
   },
@@ -220,7 +226,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["the second look goes no further", "behind.far ?? START;", "START;"],
       ["the second look finds nothing", "beforeFirst(behind) ?? hand.reached;", "hand.reached;"],
     ],
-    outlived_jobs: [
+    expired_jobs: [
       [
         "ends at one instant are lost",
         "(ended.finished_at, ended.key) >",

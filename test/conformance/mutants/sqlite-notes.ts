@@ -40,13 +40,13 @@ export const SQLITE_NOTE_FAULTS: Faults = {
   bound: {
     "runs/record.ts": [["a phase may have any number of units", "count > UNITS_MAX", "false"]],
   },
-  recall: {
+  checkpoints: {
     phases_of_job: [["phases of others are taken", "key = :key", "1"]],
     ended_units: [
       ["units in progress have ended", "state > 1", "state > 0"],
       ["units of completed phases are told", "AND phase NOT IN", "AND 0 NOT IN"],
     ],
-    memory_of_job: [
+    checkpoints_of_job: [
       ["all failures are counted", "AND unit.state = 3", ""],
       ["what was charged with it counts", "newest.n - 1", "newest.n"],
       ["units leave no trace", "UNION ALL", "EXCEPT"],

@@ -37,21 +37,21 @@ export const SQLITE_FAULTS: Faults = {
       ],
     ],
   },
-  enqueueInside: {
+  enqueueInTransaction: {
     "transactions/enqueue.ts": [
       ["any file will do", "identity(file) !== home", "false"],
       ["what went wrong stays", 'database.exec("ROLLBACK TO millrace_call");', ""],
-      ["the feed hears nothing", "session.tidings.write();", ""],
+      ["the feed hears nothing", "session.outbox.write();", ""],
     ],
   },
-  fence: {
+  blockWrites: {
     "copy/write-block.ts": [
       ["inserts are let through", '"INSERT", "UPDATE", "DELETE"', '"UPDATE", "DELETE"'],
       ["updates are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "DELETE"'],
       ["deletes are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "UPDATE"'],
       ["some tables are open", "AND name GLOB 'millrace_*' ", "AND name GLOB 'millrace_job*' "],
       ["the file is opened again", "if (mark !== null) throw", "if (false) throw"],
-      ["the feed hears nothing", "  tidings.write();", ""],
+      ["the feed hears nothing", "  outbox.write();", ""],
       ["the fence stays", "database.exec(`DROP TRIGGER ${name}`)", "void name"],
       ["the mark stays", "WHERE name = 'moved_to'\");\n    database", 'WHERE 0");\n    database'],
     ],
@@ -73,7 +73,7 @@ export const SQLITE_FAULTS: Faults = {
       ["a closed lane is not looked at", "AND lane NOT IN", "AND 0 NOT IN"],
       ["a closed type is not looked at", "AND type NOT IN", "AND 0 NOT IN"],
       ["a closed tenant is not looked at", "AND tenant NOT IN", "AND 0 NOT IN"],
-      ["a buffer takes jobs that have crashed", ":buffer = 0", "1"],
+      ["a prefetch takes jobs that have crashed", ":prefetch = 0", "1"],
       ["other lanes are taken along", "lane = :lane", "1"],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
@@ -81,7 +81,7 @@ export const SQLITE_FAULTS: Faults = {
     delete_ready: [["a claimed job stays claimable", "WHERE", "WHERE 0 AND"]],
     claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
     "runs/claim.ts": [
-      ["a buffer starts with its claim", "request.buffer ? null : now", "now"],
+      ["a prefetch starts with its claim", "request.prefetch ? null : now", "now"],
       ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
     ],
     "runs/claim-candidates.ts": [
@@ -90,7 +90,7 @@ export const SQLITE_FAULTS: Faults = {
       ["a payload too heavy is never taken", "index > 0 && weight", "weight"],
     ],
   },
-  start: {
+  startPrefetched: {
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
     insert_lease: [["the time of the claim is lost", ":claimed_at", "0"]],
     set_starts: [["a start is not written down", "starts = :starts", "starts = starts"]],
@@ -99,7 +99,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     "runs/prefetch.ts": [
       ["a start is repeated", "open.filter(isWaiting)", "open"],
-      ["all jobs of the buffer begin", "runs.filter(({ key }) => wanted.has(key))", "runs"],
+      ["all jobs of the prefetch begin", "runs.filter(({ key }) => wanted.has(key))", "runs"],
       ["a cancelled job is named", ".filter((key) => !ended.has(key))", ""],
     ],
   },
@@ -143,7 +143,7 @@ export const SQLITE_FAULTS: Faults = {
     find_successor: [["a final successor stands in the way", "AND NOT EXISTS (", "AND EXISTS ("]],
   },
   workers: {
-    join_worker: [
+    register_worker: [
       ["a worker says nothing of its types", ":types", "'[]'"],
       ["a worker says nothing of its lanes", ":lanes", "'[]'"],
       ["a worker says nothing of its slots", ":slots", "0"],
@@ -166,7 +166,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     count_ended: [["all ends count as failures", "state = :state", "1"]],
   },
-  handBack: {
+  returnPrefetched: {
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
     job_facts: [
       ["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"],
@@ -189,7 +189,7 @@ export const SQLITE_FAULTS: Faults = {
     "runs/prefetch.ts": [
       ["a lease goes unheard", "if (leaving.length === 0) return 0;", ""],
       ["running jobs are taken back", "isWaiting(run) && wanted", "wanted"],
-      ["all of the buffer goes back", "isWaiting(run) && wanted.has(run.key)", "isWaiting(run)"],
+      ["all of the prefetch goes back", "isWaiting(run) && wanted.has(run.key)", "isWaiting(run)"],
       ["what was given back stays in the lease", "filter(({ key }) => !gone.has(key))", "slice()"],
     ],
     "runs/lease.ts": [
@@ -226,8 +226,8 @@ export const SQLITE_FAULTS: Faults = {
     ],
     "runs/lease.ts": [["a run that has ended is open", "?? 0) < n", "?? 0) <= n"]],
   },
-  join: {
-    join_worker: [
+  register: {
+    register_worker: [
       ["joining again does not renew", "SET until = :until", "SET until = until"],
       ["joining again is no beat", "beats = beats + 1", "beats = beats"],
     ],
@@ -252,7 +252,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     renew_worker: [["beats are not counted", "beats = beats + 1", "beats = beats"]],
   },
-  leave: {
+  deregister: {
     expire_worker: [["what it holds must be waited for", "until = :now", "until = until"]],
     leases_of_worker: [["what it holds is lost", "WHERE", "WHERE 0 AND"]],
     delete_worker: [
@@ -281,7 +281,7 @@ export const SQLITE_FAULTS: Faults = {
     "runs/workers.ts": [
       ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
       ["the limit is counted per lease", "RESCUE_MAX) - moved", "RESCUE_MAX)"],
-      ["a buffer is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
+      ["a prefetch is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
       ["the rest of a lease is lost", "open.filter(({ key }) => !taken.has(key))", "[]"],
       [
         "the worker goes before its jobs",
@@ -317,7 +317,7 @@ export const SQLITE_FAULTS: Faults = {
     "runs/cancel-unstarted.ts": [
       ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
       ["the reason is lost", "      reason,\n", "      reason: null,\n"],
-      ["the feed hears nothing", 'tidings.tell({ kind: "job:cancelled", jobs: keys });', ""],
+      ["the feed hears nothing", 'outbox.tell({ kind: "job:cancelled", jobs: keys });', ""],
     ],
   },
   pause: {
@@ -448,7 +448,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   prune: {
-    outlived_jobs: [
+    expired_jobs: [
       ["a job goes that a lease names", "AND job.key NOT IN (", "AND 0 NOT IN ("],
       ["all states have one age", "ended.state = :state", "ended.state > 0 * :state"],
       ["the youngest goes first", "BY ended.finished_at", "BY ended.finished_at DESC"],

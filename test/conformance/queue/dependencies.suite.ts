@@ -51,7 +51,7 @@ export function afterSuite(open: OpenStore): void {
     unknownTests(open);
     finalBeforeTests(open);
   });
-  describe("awaited", () => {
+  describe("openDependencies", () => {
     awaitedTests(open);
   });
 }
@@ -208,13 +208,13 @@ function shapeTests(open: OpenStore): void {
 
     for (const item of others) await store.settle([item]);
     await stays(store, child);
-    expect(await store.awaited(child, 100)).toEqual([at(parents, 0).id]);
+    expect(await store.openDependencies(child, 100)).toEqual([at(parents, 0).id]);
     expect(await claimable(store)).toEqual([]);
     await store.settle([last!]);
 
     await freed(store, child);
     expect(await claimable(store)).toEqual([child]);
-    await store.proceed(100);
+    await store.resolveDependencies(100);
     expect(await claimable(store)).toEqual([]);
   });
 
@@ -347,7 +347,7 @@ function failureTests(open: OpenStore): void {
 
     await settleAll(store, await take(store), failedWith());
     await freed(store, child);
-    await store.proceed(100);
+    await store.resolveDependencies(100);
 
     expect(await store.attempts(child)).toHaveLength(1);
     expect(await eventsOf(store, child)).toEqual(["job:enqueued", "job:cancelled"]);
@@ -607,7 +607,7 @@ function finalBeforeTests(open: OpenStore): void {
     const child = await addAfter(store, [done, rest]);
     await stays(store, child);
 
-    expect(await store.awaited(child, 10)).toEqual([rest]);
+    expect(await store.openDependencies(child, 10)).toEqual([rest]);
     await runOne(store, completed());
     await freed(store, child);
     expect(await claimable(store)).toEqual([child]);
@@ -639,20 +639,22 @@ function awaitedTests(open: OpenStore): void {
     const batch = await takeOne(store);
     await settleAll(store, batch, retryIn(1_000));
 
-    expect((await store.awaited(child, 10)).toSorted()).toEqual(parents.slice(1).toSorted());
-    expect(await store.awaited(child, 2)).toHaveLength(2);
-    expect(await store.awaited(parents[0], 10)).toEqual([]);
-    expect(await store.awaited(jobId(), 10)).toEqual([]);
+    expect((await store.openDependencies(child, 10)).toSorted()).toEqual(
+      parents.slice(1).toSorted(),
+    );
+    expect(await store.openDependencies(child, 2)).toHaveLength(2);
+    expect(await store.openDependencies(parents[0], 10)).toEqual([]);
+    expect(await store.openDependencies(jobId(), 10)).toEqual([]);
   });
 
   test("names none once the job goes on", async () => {
     await using db = await open();
     const { store } = db;
     const { parent, batch, child } = await pair(store);
-    const before = await store.awaited(child, 10);
+    const before = await store.openDependencies(child, 10);
     await settleAll(store, batch, completed());
     await freed(store, child);
 
-    expect([before, await store.awaited(child, 10)]).toEqual([[parent], []]);
+    expect([before, await store.openDependencies(child, 10)]).toEqual([[parent], []]);
   });
 }

@@ -64,7 +64,7 @@ function holderTests(open: OpenStore): void {
       { status: "created", id: job.id, state: "queued" },
     ]);
     await stays(store, job.id);
-    expect(await store.awaited(job.id, 10)).toEqual([holder]);
+    expect(await store.openDependencies(job.id, 10)).toEqual([holder]);
     expect(await runOne(store, completed())).toBe(holder);
     await freed(store, job.id);
     expect(await claimable(store)).toEqual([job.id]);
@@ -85,7 +85,7 @@ function holderTests(open: OpenStore): void {
       { status: "existing", id: successor, by: "successor" },
       { status: "created", id: job.id },
     ]);
-    expect(await store.awaited(job.id, 10)).toEqual([successor]);
+    expect(await store.openDependencies(job.id, 10)).toEqual([successor]);
   });
 
   test("is cancelled with the holder of the key, and names it", async () => {
@@ -117,7 +117,9 @@ function holderTests(open: OpenStore): void {
       { status: "existing" },
       { status: "created" },
     ]);
-    expect((await store.awaited(job.id, 10)).toSorted()).toEqual([holder, other].toSorted());
+    expect((await store.openDependencies(job.id, 10)).toSorted()).toEqual(
+      [holder, other].toSorted(),
+    );
     await runOne(store, completed());
     await stays(store, job.id);
     await runOne(store, completed());
@@ -165,7 +167,7 @@ function orderTests(open: OpenStore): void {
       { status: "created", id: job.id },
       { status: "refused", code: "AFTER_UNKNOWN", holder: refused.id },
     ]);
-    expect(await store.awaited(job.id, 10)).toEqual([holder]);
+    expect(await store.openDependencies(job.id, 10)).toEqual([holder]);
   });
 
   test("does not know one that gives way, or is made, later in the call", async () => {
@@ -213,7 +215,7 @@ function orderTests(open: OpenStore): void {
       { status: "created", id },
       { status: "created", id: job.id },
     ]);
-    expect(await store.awaited(job.id, 10)).toEqual([id]);
+    expect(await store.openDependencies(job.id, 10)).toEqual([id]);
   });
 
   test("may take the place of another that waits", async () => {
@@ -228,12 +230,12 @@ function orderTests(open: OpenStore): void {
       { status: "created", id: job.id },
     ]);
     expect(await stateOf(store, single)).toBe("cancelled");
-    expect(await store.awaited(job.id, 10)).toEqual([once]);
+    expect(await store.openDependencies(job.id, 10)).toEqual([once]);
   });
 }
 
 function outlivedTests(open: OpenStore): void {
-  test("is due at once when the key has outlived its job", async () => {
+  test("is due at once when the key has expired its job", async () => {
     await using db = await open();
     const { store } = db;
     const gone = await outlivedBy(db, ONCE);
@@ -251,7 +253,7 @@ function outlivedTests(open: OpenStore): void {
     expect(await claimable(store)).toEqual([job.id]);
   });
 
-  test("waits for the others when the key of one has outlived its job", async () => {
+  test("waits for the others when the key of one has expired its job", async () => {
     await using db = await open();
     const { store } = db;
     await outlivedBy(db, ONCE);
@@ -261,7 +263,7 @@ function outlivedTests(open: OpenStore): void {
     await store.enqueue([gives, job]);
 
     await stays(store, job.id);
-    expect(await store.awaited(job.id, 10)).toEqual([rest]);
+    expect(await store.openDependencies(job.id, 10)).toEqual([rest]);
     await runOne(store, completed());
     await freed(store, job.id);
     expect(await claimable(store)).toEqual([job.id]);
@@ -297,17 +299,17 @@ function keyedChildrenTests(open: OpenStore): void {
     const settled = await store.settle([withChildren(batch, end)]);
 
     expect([...kept, ...settled]).toEqual(["recorded", "settled"]);
-    expect((await store.recall(at(batch.jobs, 1).key)).phases).toHaveLength(1);
+    expect((await store.checkpoints(at(batch.jobs, 1).key)).phases).toHaveLength(1);
     expect(await stateOf(store, other)).toBe("running");
     await stays(store, end[1].id, note[1].id);
-    expect(await store.awaited(end[1].id, 10)).toEqual([holder]);
-    expect(await store.awaited(note[1].id, 10)).toEqual([holder]);
+    expect(await store.openDependencies(end[1].id, 10)).toEqual([holder]);
+    expect(await store.openDependencies(note[1].id, 10)).toEqual([holder]);
     await runOne(store, completed());
     await freed(store, end[1].id, note[1].id);
     expect(await claimable(store)).toHaveLength(2);
   });
 
-  test("are due at once when the key of another child has outlived its job", async () => {
+  test("are due at once when the key of another child has expired its job", async () => {
     await using db = await open();
     const { store } = db;
     await outlivedBy(db, ONCE);

@@ -24,7 +24,7 @@ const FINAL = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 
 const KEEP_NO_JOBS = retention({ finishedMs: FINAL });
 
 export function repairSuite(open: OpenPast): void {
-  describe("repair by proceed", () => {
+  describe("repair by resolveDependencies", () => {
     proceedTests(open);
   });
   describe("repair by release", () => {
@@ -48,7 +48,7 @@ function proceedTests(open: OpenPast): void {
     const free = await addAfter(store, [good]);
     const lost = await addAfter(store, [good, bad]);
     const tolerant = await addAfter(store, [bad], { onFailed: "run" });
-    const hear = await db.deafen("ended");
+    const hear = await db.deafen("finished_dependency");
     const batch = await take(store);
     await store.settle([
       settleItem(batch, at(batch.jobs, 0), completed()),
@@ -56,7 +56,7 @@ function proceedTests(open: OpenPast): void {
     ]);
     for (const id of [free, lost, tolerant]) {
       expect((await recordOf(store, id)).heldBy).toEqual({ kind: "after" });
-      expect(await store.awaited(id, 10)).toEqual([]);
+      expect(await store.openDependencies(id, 10)).toEqual([]);
     }
     await hear();
 
@@ -73,7 +73,7 @@ function proceedTests(open: OpenPast): void {
     await store.enqueue(parents);
     const children = parents.map(({ id }) => newJob({ after: [id] }));
     await store.enqueue(children);
-    const hear = await db.deafen("ended");
+    const hear = await db.deafen("finished_dependency");
     const batch = await take(store);
     await store.settle(
       [7, 29].map((index) => settleItem(batch, at(batch.jobs, index), completed())),
@@ -82,7 +82,7 @@ function proceedTests(open: OpenPast): void {
 
     // How many each call moves is left open: the look that follows the commit of a dependant may
     // come this late, and then it has moved some.
-    for (let call = 0; call < 30; call += 1) await store.proceed(4);
+    for (let call = 0; call < 30; call += 1) await store.resolveDependencies(4);
 
     expect(await claimable(store)).toEqual([at(children, 7).id, at(children, 29).id]);
   });
@@ -112,7 +112,7 @@ function releaseTests(open: OpenPast): void {
     const [ended] = await add(store, {});
     await runOne(store, completed());
     const key = await keyOf(store, ended);
-    const row = `INSERT INTO {slot} (tenant, name, job, n)`;
+    const row = `INSERT INTO {lock} (tenant, name, job, n)`;
     await db.run(`${row} SELECT tenant, 'a', key, 1 FROM {job} WHERE key = ${key}`);
     await db.run(`${row} SELECT tenant, 'b', 99999, 1 FROM {job} WHERE key = ${key}`);
     const ids = await add(store, { concurrencyKey: "a" }, { concurrencyKey: "b" });
@@ -129,12 +129,12 @@ function releaseTests(open: OpenPast): void {
     const { store } = db;
     const [id] = await add(store, KEYED, KEYED);
     const { lease, job } = await takeOne(store);
-    await store.occupy({ lease, key: job.key, n: job.n }, ["edition"]);
+    await store.acquireLocks({ lease, key: job.key, n: job.n }, ["edition"]);
 
     for (let call = 0; call < 2; call += 1) await store.release(100);
 
-    expect(await store.occupant("default", "docs/main")).toBe(id);
-    expect(await store.occupant("default", "edition")).toBe(id);
+    expect(await store.lockHolder("default", "docs/main")).toBe(id);
+    expect(await store.lockHolder("default", "edition")).toBe(id);
     expect(await claimable(store)).toEqual([]);
   });
 }
@@ -155,7 +155,8 @@ function leftoverTests(open: OpenPast): void {
     await freed(store, free, lost, next);
     await stays(store);
 
-    for (const table of ["need", "ended", "slot"]) expect(await db.count(table)).toBe(0);
+    for (const table of ["dependency", "finished_dependency", "lock"])
+      expect(await db.count(table)).toBe(0);
   });
 
   test.each(["prune", "remove"] as const)("leaves nothing of a job behind: %s", async (verb) => {
@@ -175,7 +176,16 @@ function leftoverTests(open: OpenPast): void {
     await store.cancel(gone, null, null);
     const keys = [await keyOf(store, id), await keyOf(store, gone)];
     expect(await store.markStale(keys)).toBe(2);
-    const tables = ["log", "stale", "need", "phase", "unit", "run", "slot", "ended"];
+    const tables = [
+      "log",
+      "stale",
+      "dependency",
+      "phase",
+      "unit",
+      "run",
+      "lock",
+      "finished_dependency",
+    ];
     expect(await db.count("log")).toBe(1);
 
     if (verb === "prune") await store.prune(KEEP_NO_JOBS, 100);

@@ -39,8 +39,8 @@ const FINAL = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 
 const KEEP_NO_JOBS = retention({ finishedMs: FINAL });
 const LEASE_AND_MORE_MS = 30_001;
 
-export function proceedSuite(open: OpenStore): void {
-  describe("proceed", () => {
+export function resolveDependenciesSuite(open: OpenStore): void {
+  describe("resolveDependencies", () => {
     endTests(open);
     operatorTests(open);
     companyTests(open);
@@ -59,20 +59,20 @@ const OTHER_ENDS: readonly (readonly [
   ["the cancellation of a waiting job", "cancelled", (store, id) => store.cancel(id, "ada", null)],
   ["an operator's word", "failed", (store, id) => store.intervene(id, () => failedWith())],
   ["the newcomer that replaces it", "cancelled", (store) => ask(store, { dedup: REPLACE })],
-  ["the start of a buffer in which it was cancelled", "cancelled", startCancelled],
-  ["the return of a buffer in which it was cancelled", "cancelled", returnCancelled],
+  ["the start of a prefetch in which it was cancelled", "cancelled", startCancelled],
+  ["the return of a prefetch in which it was cancelled", "cancelled", returnCancelled],
 ];
 
 async function startCancelled(store: JobStore, id: JobId): Promise<void> {
-  const batch = await take(store, { buffer: true });
+  const batch = await take(store, { prefetch: true });
   await store.cancel(id, null, null);
   await startAll(store, batch);
 }
 
 async function returnCancelled(store: JobStore, id: JobId): Promise<void> {
-  const batch = await take(store, { buffer: true });
+  const batch = await take(store, { prefetch: true });
   await store.cancel(id, null, null);
-  await store.handBack(
+  await store.returnPrefetched(
     batch.lease,
     batch.jobs.map(({ key }) => key),
   );
@@ -120,7 +120,7 @@ function endTests(open: OpenStore): void {
     await rescueSilent(store, batch.worker, { decide: () => retryIn(1) });
 
     await stays(store, child);
-    expect(await store.awaited(child, 10)).toEqual([parent]);
+    expect(await store.openDependencies(child, 10)).toEqual([parent]);
   });
 
   test("does not follow a request to cancel before the run has ended", async () => {
@@ -162,10 +162,10 @@ function endTests(open: OpenStore): void {
   test("has nothing to do in an empty store, nor when nothing has ended", async () => {
     await using db = await open();
     const { store } = db;
-    const idle = await store.proceed(100);
+    const idle = await store.resolveDependencies(100);
     await pair(store);
 
-    expect([idle, await store.proceed(100)]).toEqual([0, 0]);
+    expect([idle, await store.resolveDependencies(100)]).toEqual([0, 0]);
   });
 
   test("moves jobs of which each has waited for many, in one call", async () => {
@@ -176,7 +176,7 @@ function endTests(open: OpenStore): void {
     await store.enqueue(waiting);
 
     await settleAll(store, await take(store, { limit: 50 }), completed());
-    await store.proceed(1_000);
+    await store.resolveDependencies(1_000);
 
     expect(await store.count({ states: ["completed"] }, 100)).toBe(50);
     expect(await take(store, { lanes: ["later"], limit: 100 })).toMatchObject({
@@ -193,7 +193,7 @@ function endTests(open: OpenStore): void {
 
     const taken = new Set<JobId>();
     for (let call = 0; call < 100 && taken.size < 1_500; call += 1) {
-      await store.proceed(100);
+      await store.resolveDependencies(100);
       for (const id of await claimable(store, { limit: 500 })) taken.add(id);
     }
 
@@ -246,7 +246,7 @@ function operatorTests(open: OpenStore): void {
     const answer = await store.cancel(child, "ada", "not needed");
     await freed(store, grandchild);
     await settleAll(store, batch, completed());
-    await store.proceed(100);
+    await store.resolveDependencies(100);
 
     expect(answer).toEqual({ status: "cancelled" });
     expect(await recordOf(store, child)).toMatchObject({
@@ -254,7 +254,7 @@ function operatorTests(open: OpenStore): void {
       cancelReason: "not needed",
       heldBy: null,
     });
-    expect(await store.awaited(child, 10)).toEqual([]);
+    expect(await store.openDependencies(child, 10)).toEqual([]);
     expect(await store.attempts(child)).toHaveLength(1);
     expect((await recordOf(store, grandchild)).cancelReason).toBe(
       becauseOf(child, "was cancelled"),
@@ -272,10 +272,10 @@ function operatorTests(open: OpenStore): void {
     const answer = await store.intervene(child, () => failedWith());
     await freed(store, grandchild);
     await settleAll(store, batch, completed());
-    await store.proceed(100);
+    await store.resolveDependencies(100);
 
     expect(answer).toEqual({ status: "done", state: "failed" });
-    expect(await store.awaited(child, 10)).toEqual([]);
+    expect(await store.openDependencies(child, 10)).toEqual([]);
     expect(await stateOf(store, child)).toBe("failed");
     expect((await recordOf(store, grandchild)).cancelReason).toBe(becauseOf(child, "failed"));
     expect(await store.deadLetter(child)).not.toBeNull();
@@ -290,7 +290,7 @@ function operatorTests(open: OpenStore): void {
 
     expect(answer).toEqual({ status: "done", state: "queued" });
     await stays(store, child);
-    expect(await store.awaited(child, 10)).toEqual([parent]);
+    expect(await store.openDependencies(child, 10)).toEqual([parent]);
     await settleAll(store, batch, completed());
     await freed(store, child);
     const runAt = clock.now() + 5_000;
@@ -364,7 +364,7 @@ function companyTests(open: OpenStore): void {
     await settleAll(store, rival, completed());
 
     expect(await claimable(store)).toEqual([child]);
-    expect(await store.occupant("default", "k")).toBe(child);
+    expect(await store.lockHolder("default", "k")).toBe(child);
   });
 
   test("is not given a key's turn while it waits for others", async () => {
@@ -493,7 +493,7 @@ function raceTests(open: OpenStore): void {
     const waiting = children.map(({ id }) => id);
     await swept(db.store, ...waiting);
     expect(await claimable(db.store)).toEqual(waiting);
-    await db.store.proceed(100);
+    await db.store.resolveDependencies(100);
     expect(await claimable(db.store)).toEqual([]);
   });
 
@@ -539,7 +539,7 @@ function pruneTests(open: OpenStore): void {
     await store.remove([key], KEEP_NO_JOBS);
     const taken = new Set<JobId>();
     for (let call = 0; call < 100 && taken.size < 1_500; call += 1) {
-      await store.proceed(100);
+      await store.resolveDependencies(100);
       for (const id of await claimable(store, { limit: 500 })) taken.add(id);
     }
 
@@ -564,7 +564,7 @@ function pruneTests(open: OpenStore): void {
 
     expect(await store.get(one)).toBeNull();
     expect(await store.get(cancelledChild)).toBeNull();
-    expect(await store.awaited(child, 10)).toEqual([two]);
+    expect(await store.openDependencies(child, 10)).toEqual([two]);
     await runOne(store, completed());
     await freed(store, child);
     expect(await claimable(store)).toEqual([child]);

@@ -37,7 +37,7 @@ const NOTHING = { jobs: [], next: null };
 const KEEP_NO_JOBS = retention({ finishedMs: NOW });
 
 export function staleSuite(open: OpenStore): void {
-  describe("outlived", () => {
+  describe("expired", () => {
     periodTests(open);
     passingTests(open);
   });
@@ -71,9 +71,9 @@ async function addEnded(
 async function outlivedIds(
   store: JobStore,
   periods: Periods,
-  which: Parameters<JobStore["outlived"]>[1] = ALL,
+  which: Parameters<JobStore["expired"]>[1] = ALL,
 ): Promise<readonly JobId[]> {
-  return (await store.outlived(periods, which)).jobs.map(({ id }) => id);
+  return (await store.expired(periods, which)).jobs.map(({ id }) => id);
 }
 
 async function keysOf(store: JobStore, ...ids: readonly JobId[]): Promise<readonly JobKey[]> {
@@ -91,9 +91,9 @@ function periodTests(open: OpenStore): void {
       const periods = { finishedMs: { ...every(HOUR), [state]: 10_000 } };
 
       await clock.advance(9_999);
-      const early = await store.outlived(periods, ALL);
+      const early = await store.expired(periods, ALL);
       await clock.advance(2);
-      const late = await store.outlived(periods, ALL);
+      const late = await store.expired(periods, ALL);
 
       expect(early).toEqual(NOTHING);
       expect(late.jobs.map((job) => job.state)).toEqual([state]);
@@ -109,7 +109,7 @@ function periodTests(open: OpenStore): void {
       await clock.advance(10);
     }
 
-    const { jobs } = await store.outlived({ finishedMs: NOW }, ALL);
+    const { jobs } = await store.expired({ finishedMs: NOW }, ALL);
 
     expect(jobs.map(({ id }) => id)).toEqual(ids);
     expect(jobs).toEqual(await Promise.all(ids.map((id) => store.get(id))));
@@ -127,7 +127,7 @@ function periodTests(open: OpenStore): void {
     await settleAll(store, batch, completed());
     await clock.advance(5_000);
 
-    expect(await store.outlived({ finishedMs: every(10_000) }, ALL)).toEqual(NOTHING);
+    expect(await store.expired({ finishedMs: every(10_000) }, ALL)).toEqual(NOTHING);
   });
 
   test("finds nothing that has not ended, and changes nothing", async () => {
@@ -149,7 +149,7 @@ function periodTests(open: OpenStore): void {
   test("is empty in an empty store", async () => {
     await using db = await open();
 
-    expect(await db.store.outlived({ finishedMs: NOW }, FRESH)).toEqual(NOTHING);
+    expect(await db.store.expired({ finishedMs: NOW }, FRESH)).toEqual(NOTHING);
   });
 }
 
@@ -198,7 +198,7 @@ function passingTests(open: OpenStore): void {
 
     const marked: JobId[] = [];
     for (let call = 0; call < 50; call += 1) {
-      const { jobs: found } = await store.outlived({ finishedMs: NOW }, FRESH);
+      const { jobs: found } = await store.expired({ finishedMs: NOW }, FRESH);
       if (found.length === 0) break;
       marked.push(...found.map(({ id }) => id));
       await store.markStale(found.map(({ key }) => key));
@@ -438,7 +438,7 @@ function typeTests(open: OpenStore): void {
     const types = { report: { ...every(HOUR), [state]: 10_000 } };
     const rules = retention({ finishedMs: every(HOUR), types });
 
-    const { jobs: found } = await store.outlived(rules, ALL);
+    const { jobs: found } = await store.expired(rules, ALL);
     await sweep(store, rules, clock);
 
     expect(found.map((job) => [job.type, job.state])).toEqual([["report", state]]);
@@ -499,7 +499,7 @@ function rescanTests(open: OpenStore): void {
 
     const found = new Set<JobId>();
     for (let call = 0; call < 20 && found.size < 30; call += 1) {
-      const { jobs } = await store.outlived(rules, { ...FRESH, limit: 10 });
+      const { jobs } = await store.expired(rules, { ...FRESH, limit: 10 });
       expect(jobs.every(({ type }) => type === "email")).toBe(true);
       for (const { id } of jobs) found.add(id);
       await store.markStale(jobs.map(({ key }) => key));
@@ -541,12 +541,12 @@ function rescanTests(open: OpenStore): void {
     await settleAll(store, await take(store), completed());
     await clock.advance(10);
     await store.prune(retention(everythingBut("report")), 5);
-    await store.outlived(everythingBut("report"), FRESH);
+    await store.expired(everythingBut("report"), FRESH);
 
     let [found, removed] = [0, 0];
     for (let call = 0; call < 100 && removed < 20; call += 1) {
       await clock.advance(60_000);
-      found ||= (await store.outlived({ finishedMs: NOW }, FRESH)).jobs.length;
+      found ||= (await store.expired({ finishedMs: NOW }, FRESH)).jobs.length;
       removed += (await store.prune(KEEP_NO_JOBS, 5)).jobs;
     }
 

@@ -1,4 +1,4 @@
-/** A sweep: the pages of `outlived`, one behind the other. */
+/** A sweep: the pages of `expired`, one behind the other. */
 import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { FinalState, JobId } from "../../../src/core/job.ts";
@@ -115,7 +115,7 @@ function pageTests(open: OpenStore): void {
     const jobs = await endMixed(db);
     const from = { at: db.clock.now() + HOUR, key: 0 };
 
-    const behind = await store.outlived(NOW, { fresh: false, limit: 100, from });
+    const behind = await store.expired(NOW, { fresh: false, limit: 100, from });
 
     expect(behind).toEqual({ jobs: [], next: null });
     expect(await sweepIds(store, NOW)).toEqual(jobs.map(({ id }) => id));
@@ -147,12 +147,12 @@ function pageTests(open: OpenStore): void {
     await using db = await open();
     const { store, clock } = db;
     const nothing = { jobs: [], next: null };
-    expect(await store.outlived(NOW, { fresh: true, limit: 9, from: null })).toEqual(nothing);
+    expect(await store.expired(NOW, { fresh: true, limit: 9, from: null })).toEqual(nothing);
     await end(store, 3);
     await clock.advance(1);
-    const { next } = await store.outlived(NOW, { fresh: true, limit: 1, from: null });
+    const { next } = await store.expired(NOW, { fresh: true, limit: 1, from: null });
 
-    const none = await store.outlived(NOW, { fresh: true, limit: 0, from: next });
+    const none = await store.expired(NOW, { fresh: true, limit: 0, from: next });
 
     expect(next).not.toBeNull();
     expect(none).toEqual({ jobs: [], next });
@@ -163,12 +163,12 @@ function pageTests(open: OpenStore): void {
     const { store, clock } = db;
     const first = await end(store, 3);
     await clock.advance(1);
-    const { next } = await store.outlived(NOW, { fresh: false, limit: 2, from: null });
+    const { next } = await store.expired(NOW, { fresh: false, limit: 2, from: null });
     await clock.advance(1);
     const second = await end(store, 2);
     await clock.advance(1);
 
-    const page = await store.outlived(NOW, { fresh: false, limit: 9, from: next });
+    const page = await store.expired(NOW, { fresh: false, limit: 9, from: next });
 
     expect(page.jobs.map(({ id }) => id)).toEqual([first[2], ...second]);
     expect(page.next).toBeNull();

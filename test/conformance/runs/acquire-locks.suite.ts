@@ -47,8 +47,8 @@ const ENDS: readonly Settlement[] = [completed(), failedWith(), retryIn(60_000),
 
 type Run = Batch & { readonly job: ClaimedJob };
 
-export function occupySuite(open: OpenStore): void {
-  describe("occupy", () => {
+export function acquireLocksSuite(open: OpenStore): void {
+  describe("acquireLocks", () => {
     fenceTests(open);
     nameTests(open);
     keyTests(open);
@@ -68,7 +68,7 @@ async function twoRuns(store: JobStore): Promise<readonly [Run, Run]> {
 }
 
 async function holders(store: JobStore, ...names: readonly string[]) {
-  return Promise.all(names.map((name) => store.occupant("default", name)));
+  return Promise.all(names.map((name) => store.lockHolder("default", name)));
 }
 
 function fenceTests(open: OpenStore): void {
@@ -78,11 +78,11 @@ function fenceTests(open: OpenStore): void {
     const [id] = await add(store, {});
     const run = runOf(await takeOne(store));
 
-    const answer = await store.occupy(forge(run), ["a"]);
+    const answer = await store.acquireLocks(forge(run), ["a"]);
 
     expect(answer).toEqual(STALE);
     expect(await holders(store, "a")).toEqual([null]);
-    expect(await store.occupy(run, ["a"])).toEqual({ status: "done", names: ["a"] });
+    expect(await store.acquireLocks(run, ["a"])).toEqual({ status: "done", names: ["a"] });
     expect(await holders(store, "a")).toEqual([id]);
   });
 
@@ -91,7 +91,7 @@ function fenceTests(open: OpenStore): void {
     const { store } = db;
     const [mine, theirs] = await twoRuns(store);
 
-    const answer = await store.occupy({ ...runOf(theirs), lease: mine.lease }, ["a"]);
+    const answer = await store.acquireLocks({ ...runOf(theirs), lease: mine.lease }, ["a"]);
 
     expect(answer).toEqual(STALE);
     expect(await holders(store, "a")).toEqual([null]);
@@ -105,21 +105,21 @@ function fenceTests(open: OpenStore): void {
     const job = at(batch.jobs, 0);
     await store.settle([settleItem(batch, job, settlement)]);
 
-    expect(await store.occupy(runOf({ ...batch, job }), ["a"])).toEqual(STALE);
+    expect(await store.acquireLocks(runOf({ ...batch, job }), ["a"])).toEqual(STALE);
     expect(await holders(store, "a")).toEqual([null]);
   });
 
-  test("refuses a job of a buffer until it has begun", async () => {
+  test("refuses a job of a prefetch until it has begun", async () => {
     await using db = await open();
     const { store } = db;
     await add(store, {});
-    const batch = await take(store, { buffer: true });
+    const batch = await take(store, { prefetch: true });
     const run = runOf({ ...batch, job: at(batch.jobs, 0) });
 
-    const early = await store.occupy(run, ["a"]);
+    const early = await store.acquireLocks(run, ["a"]);
     await startAll(store, batch);
 
-    expect([early, await store.occupy(run, ["a"])]).toEqual([
+    expect([early, await store.acquireLocks(run, ["a"])]).toEqual([
       STALE,
       { status: "done", names: ["a"] },
     ]);
@@ -133,9 +133,9 @@ function fenceTests(open: OpenStore): void {
     await clock.advance(30_001);
     await rescueSilent(store, zombie.worker, { decide: crashedOnce });
     const heir = await takeOne(store);
-    await store.occupy(runOf(heir), ["a"]);
+    await store.acquireLocks(runOf(heir), ["a"]);
 
-    expect(await store.occupy(runOf(zombie), ["a", "b"])).toEqual(STALE);
+    expect(await store.acquireLocks(runOf(zombie), ["a", "b"])).toEqual(STALE);
     expect(await holders(store, "b")).toEqual([null]);
   });
 
@@ -146,7 +146,7 @@ function fenceTests(open: OpenStore): void {
     const batch = await takeOne(store);
     await store.intervene(id, () => failedWith());
 
-    expect(await store.occupy(runOf(batch), ["a"])).toEqual(STALE);
+    expect(await store.acquireLocks(runOf(batch), ["a"])).toEqual(STALE);
   });
 }
 
@@ -155,9 +155,9 @@ function nameTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["c", "a"]);
+    await store.acquireLocks(runOf(one), ["c", "a"]);
 
-    const answer = await store.occupy(runOf(two), ["d", "c", "b", "a"]);
+    const answer = await store.acquireLocks(runOf(two), ["d", "c", "b", "a"]);
 
     expect(answer).toEqual({ status: "done", names: ["d", "b"] });
     expect(await holders(store, "a", "b", "c", "d")).toEqual([
@@ -172,12 +172,12 @@ function nameTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["b", "a"]);
+    await store.acquireLocks(runOf(one), ["b", "a"]);
 
-    const again = await store.occupy(runOf(one), ["a", "c", "b"]);
+    const again = await store.acquireLocks(runOf(one), ["a", "c", "b"]);
 
     expect(again).toEqual({ status: "done", names: ["a", "c", "b"] });
-    expect(await store.occupy(runOf(two), ["a", "b", "c"])).toEqual(NONE);
+    expect(await store.acquireLocks(runOf(two), ["a", "b", "c"])).toEqual(NONE);
   });
 
   test("asks for nothing and is given nothing", async () => {
@@ -185,7 +185,7 @@ function nameTests(open: OpenStore): void {
     const { store } = db;
     const [one] = await twoRuns(store);
 
-    expect(await store.occupy(runOf(one), [])).toEqual(NONE);
+    expect(await store.acquireLocks(runOf(one), [])).toEqual(NONE);
   });
 
   test("keeps tenants apart, and names byte for byte", async () => {
@@ -196,15 +196,15 @@ function nameTests(open: OpenStore): void {
     const [one, two] = [await takeOne(store), await takeOne(store)];
 
     const answers = [
-      await store.occupy(runOf(one), names),
-      await store.occupy(runOf(two), names.toReversed()),
+      await store.acquireLocks(runOf(one), names),
+      await store.acquireLocks(runOf(two), names.toReversed()),
     ];
 
     expect(answers).toEqual([
       { status: "done", names },
       { status: "done", names: names.toReversed() },
     ]);
-    expect(await store.occupant("acme", "größe / \"1\" '{}'")).toBe(two.job.id);
+    expect(await store.lockHolder("acme", "größe / \"1\" '{}'")).toBe(two.job.id);
   });
 
   test("takes as many names as one note may move", async () => {
@@ -213,12 +213,12 @@ function nameTests(open: OpenStore): void {
     const [one, two] = await twoRuns(store);
     const names = Array.from({ length: MOVES_MAX }, (_, index) => `edition ${index}`);
 
-    const answer = await store.occupy(runOf(one), names);
+    const answer = await store.acquireLocks(runOf(one), names);
 
     expect(answer).toEqual({ status: "done", names });
-    expect(await store.occupy(runOf(two), names)).toEqual(NONE);
-    await keep(store, one, { vacates: names });
-    expect(await store.occupy(runOf(two), names)).toEqual({ status: "done", names });
+    expect(await store.acquireLocks(runOf(two), names)).toEqual(NONE);
+    await keep(store, one, { releases: names });
+    expect(await store.acquireLocks(runOf(two), names)).toEqual({ status: "done", names });
   });
 
   test("gives each name to one of many runs that ask at once, through two handles", async () => {
@@ -230,7 +230,7 @@ function nameTests(open: OpenStore): void {
 
     const answers = await Promise.all(
       batch.jobs.map((job, index) =>
-        handles[index % 2]!.occupy(
+        handles[index % 2]!.acquireLocks(
           runOf({ ...batch, job }),
           index % 3 === 0 ? names : names.toReversed(),
         ),
@@ -255,7 +255,7 @@ function keyTests(open: OpenStore): void {
     await takeOne(store);
     const other = await takeOne(store);
 
-    const answer = await store.occupy(runOf(other), ["docs/main", "docs/next"]);
+    const answer = await store.acquireLocks(runOf(other), ["docs/main", "docs/next"]);
 
     expect(answer).toEqual({ status: "done", names: ["docs/next"] });
     expect(await holders(store, "docs/main")).toEqual([id]);
@@ -266,7 +266,7 @@ function keyTests(open: OpenStore): void {
     const { store } = db;
     await add(store, {});
     const run = await takeOne(store);
-    await store.occupy(runOf(run), ["docs/main"]);
+    await store.acquireLocks(runOf(run), ["docs/main"]);
     const [keyed, theirs] = await add(
       store,
       { concurrencyKey: "docs/main" },
@@ -276,7 +276,7 @@ function keyTests(open: OpenStore): void {
     const meanwhile = await claimable(store);
     const moved = await store.hold(100);
     const held = await recordOf(store, keyed);
-    await keep(store, run, { vacates: ["docs/main"] });
+    await keep(store, run, { releases: ["docs/main"] });
 
     expect(meanwhile).toEqual([theirs]);
     expect(moved).toBe(1);
@@ -291,7 +291,9 @@ function keyTests(open: OpenStore): void {
     await add(store, {}, { concurrencyKey: "docs/main" });
     const run = await takeOne(store);
 
-    expect(await store.occupy(runOf(run), ["docs/main"])).toMatchObject({ names: ["docs/main"] });
+    expect(await store.acquireLocks(runOf(run), ["docs/main"])).toMatchObject({
+      names: ["docs/main"],
+    });
     expect(await claimable(store)).toEqual([]);
   });
 
@@ -305,8 +307,8 @@ function keyTests(open: OpenStore): void {
     );
     const run = await takeOne(store);
 
-    const answer = await store.occupy(runOf(run), ["docs/main"]);
-    await keep(store, run, { vacates: ["docs/main"] });
+    const answer = await store.acquireLocks(runOf(run), ["docs/main"]);
+    await keep(store, run, { releases: ["docs/main"] });
 
     expect(answer).toEqual({ status: "done", names: ["docs/main"] });
     expect(await holders(store, "docs/main")).toEqual([id]);
@@ -321,21 +323,24 @@ function vacateTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a", "b"]);
+    await store.acquireLocks(runOf(one), ["a", "b"]);
 
-    await keep(store, one, { units: [done("a")], vacates: ["a", "never had"] });
+    await keep(store, one, { units: [done("a")], releases: ["a", "never had"] });
 
     expect(await holders(store, "a", "b")).toEqual([null, one.job.id]);
-    expect(await store.occupy(runOf(two), ["a", "b"])).toEqual({ status: "done", names: ["a"] });
+    expect(await store.acquireLocks(runOf(two), ["a", "b"])).toEqual({
+      status: "done",
+      names: ["a"],
+    });
   });
 
   test("gives up nothing that another run has", async () => {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a"]);
+    await store.acquireLocks(runOf(one), ["a"]);
 
-    await keep(store, two, { vacates: ["a"] });
+    await keep(store, two, { releases: ["a"] });
 
     expect(await holders(store, "a")).toEqual([one.job.id]);
   });
@@ -344,8 +349,8 @@ function vacateTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a"]);
-    const note = runNote(one, one.job, { vacates: ["a"] });
+    await store.acquireLocks(runOf(one), ["a"]);
+    const note = runNote(one, one.job, { releases: ["a"] });
 
     const answers = await store.record([
       { ...note, lease: { ...note.lease, secret: "guessed" } },
@@ -360,13 +365,13 @@ function vacateTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a", "b"]);
-    await store.occupy(runOf(two), ["c"]);
+    await store.acquireLocks(runOf(one), ["a", "b"]);
+    await store.acquireLocks(runOf(two), ["c"]);
 
     const answers = await store.record([
-      runNote(one, one.job, { vacates: ["a"] }),
-      runNote(two, two.job, { vacates: ["c"] }),
-      runNote(one, one.job, { vacates: ["b"] }),
+      runNote(one, one.job, { releases: ["a"] }),
+      runNote(two, two.job, { releases: ["c"] }),
+      runNote(one, one.job, { releases: ["b"] }),
     ]);
 
     expect(answers).toEqual(["recorded", "recorded", "recorded"]);
@@ -378,7 +383,7 @@ function vacateTests(open: OpenStore): void {
     const { store } = db;
     await add(store, {});
     const run = await takeOne(store);
-    await store.occupy(runOf(run), ["a"]);
+    await store.acquireLocks(runOf(run), ["a"]);
     const [last, urgent] = await add(
       store,
       { concurrencyKey: "a", priority: 9 },
@@ -386,7 +391,7 @@ function vacateTests(open: OpenStore): void {
     );
     await store.hold(100);
 
-    await wakes(db, () => keep(store, run, { vacates: ["a"] }));
+    await wakes(db, () => keep(store, run, { releases: ["a"] }));
 
     expect((await recordOf(store, last)).heldBy).toEqual({ kind: "key", name: "a" });
     expect(await claimable(store)).toEqual([urgent]);
@@ -396,10 +401,10 @@ function vacateTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a"]);
-    await keep(store, one, { vacates: ["a"] });
+    await store.acquireLocks(runOf(one), ["a"]);
+    await keep(store, one, { releases: ["a"] });
 
-    expect(await store.occupy(runOf(one), ["a"])).toEqual({ status: "done", names: ["a"] });
+    expect(await store.acquireLocks(runOf(one), ["a"])).toEqual({ status: "done", names: ["a"] });
   });
 }
 
@@ -408,23 +413,23 @@ function endTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a", "b"]);
-    await store.occupy(runOf(two), ["c"]);
+    await store.acquireLocks(runOf(one), ["a", "b"]);
+    await store.acquireLocks(runOf(two), ["c"]);
 
     await store.settle([
-      { ...settleItem(one, one.job, settlement), note: { vacates: ["a"], units: [done("a")] } },
+      { ...settleItem(one, one.job, settlement), note: { releases: ["a"], units: [done("a")] } },
     ]);
 
     expect(await holders(store, "a", "b", "c")).toEqual([null, null, two.job.id]);
-    expect(await store.occupy(runOf(two), ["a", "b"])).toMatchObject({ names: ["a", "b"] });
+    expect(await store.acquireLocks(runOf(two), ["a", "b"])).toMatchObject({ names: ["a", "b"] });
   });
 
   test("ends with a rescue, and with the hand of an operator", async () => {
     await using db = await open();
     const { store, clock } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a"]);
-    await store.occupy(runOf(two), ["b"]);
+    await store.acquireLocks(runOf(one), ["a"]);
+    await store.acquireLocks(runOf(two), ["b"]);
     await store.intervene(two.job.id, () => failedWith());
     expect(await holders(store, "a", "b")).toEqual([one.job.id, null]);
     await clock.advance(30_001);
@@ -439,7 +444,7 @@ function endTests(open: OpenStore): void {
     const { store } = db;
     await add(store, {});
     const run = await takeOne(store);
-    await store.occupy(runOf(run), ["a", "b"]);
+    await store.acquireLocks(runOf(run), ["a", "b"]);
     const ids = await add(store, { concurrencyKey: "a" }, { concurrencyKey: "b" });
     await store.hold(100);
 
@@ -452,11 +457,11 @@ function endTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
-    await store.occupy(runOf(one), ["a"]);
+    await store.acquireLocks(runOf(one), ["a"]);
     await settleAll(store, one, runAgain());
     const again = await takeOne(store);
 
-    expect(await store.occupy(runOf(two), ["a"])).toMatchObject({ names: ["a"] });
-    expect(await store.occupy(runOf(again), ["a"])).toEqual(NONE);
+    expect(await store.acquireLocks(runOf(two), ["a"])).toMatchObject({ names: ["a"] });
+    expect(await store.acquireLocks(runOf(again), ["a"])).toEqual(NONE);
   });
 }

@@ -17,8 +17,8 @@ import type { OpenStore } from "../../support/stores.ts";
 const NOTHING = { phases: [], units: [], failedUnits: {}, tries: null };
 
 /** What the runs of a job leave to those after them. */
-export function memorySuite(open: OpenStore): void {
-  describe("recall", () => {
+export function checkpointsSuite(open: OpenStore): void {
+  describe("checkpoints", () => {
     runsTests(open);
     successorTests(open);
   });
@@ -32,8 +32,8 @@ function runsTests(open: OpenStore): void {
     const batch = await takeOne(store);
     await keep(store, batch, { progress: halfway() });
 
-    expect(await store.recall(batch.job.key)).toEqual(NOTHING);
-    expect(await store.recall(9_999)).toEqual(NOTHING);
+    expect(await store.checkpoints(batch.job.key)).toEqual(NOTHING);
+    expect(await store.checkpoints(9_999)).toEqual(NOTHING);
   });
 
   test("answers completed phases in the order in which they were", async () => {
@@ -46,7 +46,7 @@ function runsTests(open: OpenStore): void {
       await clock.advance(1);
     }
 
-    expect((await store.recall(batch.job.key)).phases).toEqual([
+    expect((await store.checkpoints(batch.job.key)).phases).toEqual([
       { name: "fetch", result: '"fetch"' },
       { name: "build", result: '"build"' },
       { name: "a last one", result: '"a last one"' },
@@ -73,7 +73,7 @@ function runsTests(open: OpenStore): void {
       completed: { name: "fetch", result: null },
     });
 
-    expect(await store.recall(batch.job.key)).toEqual({
+    expect(await store.checkpoints(batch.job.key)).toEqual({
       phases: [{ name: "fetch", result: null }],
       units: [
         { phase: "", unit: "g", end: { state: "completed", result: null } },
@@ -102,13 +102,13 @@ function runsTests(open: OpenStore): void {
       units: [done("a", "1")],
       completed: { name: "fetch", result: '{"x":1}' },
     });
-    const before = await store.recall(batch.job.key);
+    const before = await store.checkpoints(batch.job.key);
 
     await settleAll(store, batch, settlement);
     const next = await takeOne(store);
 
     expect(next.job.n).toBe(2);
-    expect(await store.recall(next.job.key)).toEqual(before);
+    expect(await store.checkpoints(next.job.key)).toEqual(before);
   });
 
   test("keeps what a worker that died had said", async () => {
@@ -121,7 +121,7 @@ function runsTests(open: OpenStore): void {
 
     await rescueSilent(store, batch.worker, { decide: crashedOnce });
 
-    expect((await store.recall(batch.job.key)).phases).toHaveLength(1);
+    expect((await store.checkpoints(batch.job.key)).phases).toHaveLength(1);
   });
 
   test("says how many attempts had been charged before the newest run of it", async () => {
@@ -131,23 +131,23 @@ function runsTests(open: OpenStore): void {
     const first = await takeOne(store);
     const { key } = first.job;
     await keep(store, first, { completed: { name: "fetch", result: null } });
-    const tries = [(await store.recall(key)).tries];
+    const tries = [(await store.checkpoints(key)).tries];
     await settleAll(store, first, { ...runAgain(), tries: 0 });
     const second = await takeOne(store);
-    tries.push((await store.recall(key)).tries);
+    tries.push((await store.checkpoints(key)).tries);
     await settleAll(store, second, { ...retryIn(0), tries: 1 });
     const third = await takeOne(store);
-    tries.push((await store.recall(key)).tries);
+    tries.push((await store.checkpoints(key)).tries);
     await keep(store, third, { units: [running("a")] });
-    tries.push((await store.recall(key)).tries);
+    tries.push((await store.checkpoints(key)).tries);
     await settleAll(store, third, { ...retryIn(0), tries: 2 });
     const fourth = await takeOne(store);
     await keep(store, fourth, { progress: halfway() });
-    tries.push((await store.recall(key)).tries);
+    tries.push((await store.checkpoints(key)).tries);
 
     expect(tries).toEqual([0, 0, 0, 1, 1]);
     await keep(store, fourth, { afresh: true });
-    expect(await store.recall(key)).toEqual(NOTHING);
+    expect(await store.checkpoints(key)).toEqual(NOTHING);
   });
 }
 
@@ -162,7 +162,7 @@ function successorTests(open: OpenStore): void {
 
     const { job } = await takeOne(store);
     expect(job.id).toBe(id);
-    expect(await store.recall(job.key)).toEqual({
+    expect(await store.checkpoints(job.key)).toEqual({
       phases: [{ name: "fetch", result: '{"files":2}' }],
       units: [{ phase: "build", unit: "good", end: { state: "completed", result: "1" } }],
       failedUnits: {},
@@ -196,7 +196,7 @@ function successorTests(open: OpenStore): void {
     await add(store, { retryOf });
 
     const { job } = await takeOne(store);
-    expect(await store.recall(job.key)).toEqual({
+    expect(await store.checkpoints(job.key)).toEqual({
       phases: [{ name: "fetch", result: "1" }],
       units: [
         { phase: "build", unit: "good", end: { state: "completed", result: "1" } },
@@ -221,7 +221,7 @@ function successorTests(open: OpenStore): void {
 
     expect(await store.get(retryOf)).toBeNull();
     const { job } = await takeOne(store);
-    expect((await store.recall(job.key)).phases).toHaveLength(1);
+    expect((await store.checkpoints(job.key)).phases).toHaveLength(1);
   });
 
   test.each([['{"a":2}'], ['{ "a":1}'], [null]])(
@@ -234,7 +234,7 @@ function successorTests(open: OpenStore): void {
       await add(store, { retryOf, payload });
 
       const { job } = await takeOne(store);
-      expect(await store.recall(job.key)).toEqual(NOTHING);
+      expect(await store.checkpoints(job.key)).toEqual(NOTHING);
     },
   );
 
@@ -245,7 +245,7 @@ function successorTests(open: OpenStore): void {
 
     await add(store, { retryOf });
 
-    expect((await store.recall((await takeOne(store)).job.key)).phases).toHaveLength(1);
+    expect((await store.checkpoints((await takeOne(store)).job.key)).phases).toHaveLength(1);
   });
 
   test("gives nothing to a successor that begins afresh", async () => {
@@ -257,7 +257,7 @@ function successorTests(open: OpenStore): void {
 
     const { job } = await takeOne(store);
     expect(await store.get(job.id)).toMatchObject({ retryOf });
-    expect(await store.recall(job.key)).toEqual(NOTHING);
+    expect(await store.checkpoints(job.key)).toEqual(NOTHING);
   });
 
   test("gives nothing to a successor of a job that is gone, or that left nothing", async () => {
@@ -268,7 +268,7 @@ function successorTests(open: OpenStore): void {
     await add(store, { retryOf: dead, priority: 1 }, { retryOf: newJob().id, priority: 2 });
 
     for (const { job } of [await takeOne(store), await takeOne(store)]) {
-      expect(await store.recall(job.key)).toEqual(NOTHING);
+      expect(await store.checkpoints(job.key)).toEqual(NOTHING);
     }
   });
 
@@ -279,14 +279,14 @@ function successorTests(open: OpenStore): void {
     const second = newJob({ retryOf: first, payload: '{"a":1}' });
     await store.reprocess(first, second, "ada", null);
     const batch = await takeOne(store);
-    const { tries } = await store.recall(batch.job.key);
+    const { tries } = await store.checkpoints(batch.job.key);
     await keep(store, batch, { units: [done("bad", "2")] });
-    expect([tries, (await store.recall(batch.job.key)).tries]).toEqual([-1, 0]);
+    expect([tries, (await store.checkpoints(batch.job.key)).tries]).toEqual([-1, 0]);
     await settleAll(store, batch, failedWith());
 
     await add(store, { retryOf: second.id, payload: '{"a":1}' });
 
-    const memory = await store.recall((await takeOne(store)).job.key);
+    const memory = await store.checkpoints((await takeOne(store)).job.key);
     expect(memory.phases).toHaveLength(1);
     expect(memory.units.map(({ unit }) => unit)).toEqual(["bad", "good"]);
     expect(memory.tries).toBe(-1);

@@ -348,11 +348,11 @@ export function claimSuite(open: OpenStore): void {
       const { store, clock } = db;
       const [id] = await add(store, {});
       const sleeper = workerInfo({ leaseMs: 1_000 });
-      await store.join(sleeper);
+      await store.register(sleeper);
       await clock.advance(1_001);
 
       const expired = await store.claim(claimRequest(sleeper.id));
-      await store.join(sleeper);
+      await store.register(sleeper);
       const rejoined = await store.claim(claimRequest(sleeper.id));
 
       expect(expired).toEqual({ lease: null, jobs: [], lost: true });
@@ -367,10 +367,10 @@ export function claimSuite(open: OpenStore): void {
       await store.quiet(held.worker);
 
       const run = await store.claim(claimRequest(held.worker));
-      const buffer = await store.claim(claimRequest(held.worker, { buffer: true }));
+      const prefetch = await store.claim(claimRequest(held.worker, { prefetch: true }));
 
       expect(run).toEqual({ lease: null, jobs: [], lost: false });
-      expect(buffer).toEqual({ lease: null, jobs: [], lost: false });
+      expect(prefetch).toEqual({ lease: null, jobs: [], lost: false });
       expect(await claimable(store)).toEqual([waiting]);
       await settleAll(store, held, completed());
     });
@@ -386,13 +386,13 @@ export function claimSuite(open: OpenStore): void {
     });
   });
 
-  describe("claim of a buffer", () => {
+  describe("claim of a prefetch", () => {
     test("takes jobs without starting them", async () => {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
 
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
 
       expect(batch.jobs).toMatchObject([{ id, n: 1, tries: 0 }]);
       expect(await recordOf(store, id)).toMatchObject({ state: "running", startedAt: null });
@@ -407,8 +407,8 @@ export function claimSuite(open: OpenStore): void {
       await runOne(store, crashedOnce());
       const [healthy] = await add(store, { priority: 2 });
 
-      const buffered = await claimable(store, { buffer: true, limit: 1 });
-      const run = await claimable(store, { buffer: false });
+      const buffered = await claimable(store, { prefetch: true, limit: 1 });
+      const run = await claimable(store, { prefetch: false });
 
       expect(buffered).toEqual([healthy]);
       expect(run).toEqual([poison]);
@@ -420,7 +420,7 @@ export function claimSuite(open: OpenStore): void {
       await add(store, {}, {});
       const worker = await joinWorker(store);
 
-      const claim = await store.claim({ worker, lanes: "any", limit, buffer: false });
+      const claim = await store.claim({ worker, lanes: "any", limit, prefetch: false });
 
       expect(claim.jobs).toEqual([]);
     });

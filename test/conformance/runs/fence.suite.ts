@@ -130,11 +130,11 @@ export function fenceSuite(open: OpenStore): void {
       expect(await db.store.count({ states: ["completed"] }, 100)).toBe(50);
     });
 
-    test("refuses jobs of a buffer that has not started", async () => {
+    test("refuses jobs of a prefetch that has not started", async () => {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       const item = settleItem(batch, at(batch.jobs, 0), completed());
 
       const early = await store.settle([item]);
@@ -238,7 +238,7 @@ export function fenceSuite(open: OpenStore): void {
 
         await clock.advance(60_000);
         await store.settle([settleItem(batch, batch.job, runAgain())]);
-        await store.handBack(batch.lease, [batch.job.key]);
+        await store.returnPrefetched(batch.lease, [batch.job.key]);
         await startAll(store, batch);
         await store.cancel(id, null, null);
         await rescueSilent(store, batch.worker, { decide: crashedOnce });

@@ -47,8 +47,8 @@ const ENDS: readonly Settlement[] = [
   runAgain(),
 ];
 
-export function keyHoldSuite(open: OpenStore): void {
-  describe("slot that others are held for", () => {
+export function lockWaitersSuite(open: OpenStore): void {
+  describe("lock that others are held for", () => {
     holdTests(open);
     handOffTests(open);
     releaseTests(open);

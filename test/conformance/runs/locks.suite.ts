@@ -42,12 +42,12 @@ const ENDS: readonly Settlement[] = [
   runAgain(),
 ];
 
-export function slotsSuite(open: OpenStore): void {
-  describe("slot of a concurrency key", () => {
+export function locksSuite(open: OpenStore): void {
+  describe("lock of a concurrency key", () => {
     claimTests(open);
     endTests(open);
   });
-  describe("occupant", () => {
+  describe("lockHolder", () => {
     occupantTests(open);
   });
 }
@@ -101,7 +101,7 @@ function claimTests(open: OpenStore): void {
 
     expect(batch.jobs.map(({ id }) => id)).toEqual([...ids.slice(0, 5), ...ids.slice(10)]);
     const holders = await Promise.all(
-      keys.slice(0, 5).map((name) => store.occupant("default", name)),
+      keys.slice(0, 5).map((name) => store.lockHolder("default", name)),
     );
     expect(holders).toEqual(ids.slice(0, 5));
     await settleAll(store, batch, completed());
@@ -193,15 +193,15 @@ function claimTests(open: OpenStore): void {
     expect(await claimable(store, { limit: 3 })).toEqual([at(many, 0).id, other, plain]);
   });
 
-  test("never lies in a buffer", async () => {
+  test("never lies in a prefetch", async () => {
     await using db = await open();
     const { store } = db;
     const [keyed, plain] = await add(store, KEYED, {});
 
-    const buffered = await claimable(store, { buffer: true });
+    const buffered = await claimable(store, { prefetch: true });
 
     expect(buffered).toEqual([plain]);
-    expect(await store.occupant("default", "docs/main")).toBeNull();
+    expect(await store.lockHolder("default", "docs/main")).toBeNull();
     expect(await claimable(store)).toEqual([keyed]);
   });
 
@@ -209,7 +209,7 @@ function claimTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [, due] = await add(store, { ...KEYED, due: { delayMs: 60_000 } }, KEYED);
-    expect(await store.occupant("default", "docs/main")).toBeNull();
+    expect(await store.lockHolder("default", "docs/main")).toBeNull();
 
     expect(await claimable(store)).toEqual([due]);
   });
@@ -254,7 +254,7 @@ function claimTests(open: OpenStore): void {
     for (let round = 0; round < 200 && ran.length < jobs.length; round += 1) {
       const claims = await Promise.all(
         workers.map((worker, index) =>
-          handles[index % 2]!.claim({ worker, lanes: "any", limit: 3, buffer: false }),
+          handles[index % 2]!.claim({ worker, lanes: "any", limit: 3, prefetch: false }),
         ),
       );
       const taken = claims.flatMap((claim) => claim.jobs);
@@ -277,14 +277,14 @@ function endTests(open: OpenStore): void {
     const { store } = db;
     const [first, second] = await add(store, KEYED, { ...KEYED, priority: 200 });
     const batch = await takeOne(store);
-    expect(await store.occupant("default", "docs/main")).toBe(first);
+    expect(await store.lockHolder("default", "docs/main")).toBe(first);
 
     await settleAll(store, batch, settlement);
 
-    expect(await store.occupant("default", "docs/main")).toBeNull();
+    expect(await store.lockHolder("default", "docs/main")).toBeNull();
     const next = settlement.to === "queued" ? first : second;
     expect(await claimable(store)).toEqual([next]);
-    expect(await store.occupant("default", "docs/main")).toBe(next);
+    expect(await store.lockHolder("default", "docs/main")).toBe(next);
   });
 
   test("ends with its run alone, not with others of the batch", async () => {
@@ -294,7 +294,7 @@ function endTests(open: OpenStore): void {
     const batch = await take(store);
     await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
 
-    expect(await store.occupant("default", "b")).toBe(other);
+    expect(await store.lockHolder("default", "b")).toBe(other);
     expect(await claimable(store)).toHaveLength(1);
   });
 
@@ -311,7 +311,7 @@ function endTests(open: OpenStore): void {
     ]);
 
     expect(answers).toEqual(["stale", "stale"]);
-    expect(await store.occupant("default", "docs/main")).toBe(id);
+    expect(await store.lockHolder("default", "docs/main")).toBe(id);
     expect(await claimable(store)).toEqual([]);
   });
 
@@ -327,7 +327,7 @@ function endTests(open: OpenStore): void {
     const late = await store.settle([settleItem(zombie, zombie.job, completed())]);
 
     expect(late).toEqual(["stale"]);
-    expect(await store.occupant("default", "docs/main")).toBe(id);
+    expect(await store.lockHolder("default", "docs/main")).toBe(id);
     expect(await claimable(store)).toEqual([]);
   });
 
@@ -352,7 +352,7 @@ function endTests(open: OpenStore): void {
     const { store, clock } = db;
     await add(store, KEYED, KEYED);
     const { worker } = await takeOne(store);
-    await store.leave(worker);
+    await store.deregister(worker);
     await clock.advance(LEASE_AND_MORE_MS);
     await store.release(100);
 
@@ -369,7 +369,7 @@ function endTests(open: OpenStore): void {
 
       await store.intervene(first, () => settlement);
 
-      expect(await store.occupant("default", "docs/main")).toBeNull();
+      expect(await store.lockHolder("default", "docs/main")).toBeNull();
       expect(await claimable(store)).toEqual([second]);
     },
   );
@@ -412,7 +412,7 @@ function endTests(open: OpenStore): void {
     await store.intervene(third, () => failedWith());
     await add(store, { ...KEYED, dedup });
 
-    expect(await store.occupant("default", "docs/main")).toBe(holder);
+    expect(await store.lockHolder("default", "docs/main")).toBe(holder);
     expect(await claimable(store)).toEqual([]);
   });
 
@@ -433,20 +433,20 @@ function occupantTests(open: OpenStore): void {
     await using db = await open();
     const { store } = db;
     const [id, theirs] = await add(store, KEYED, { ...KEYED, tenant: "acme" }, KEYED);
-    const before = await store.occupant("default", "docs/main");
+    const before = await store.lockHolder("default", "docs/main");
     const batch = await take(store);
 
     expect(before).toBeNull();
-    expect(await store.occupant("default", "docs/main")).toBe(id);
-    expect(await store.occupant("acme", "docs/main")).toBe(theirs);
+    expect(await store.lockHolder("default", "docs/main")).toBe(id);
+    expect(await store.lockHolder("acme", "docs/main")).toBe(theirs);
     for (const [tenant, name] of [
       ["nobody", "docs/main"],
       ["default", "docs"],
       ["default", "docs/main/"],
     ] as const) {
-      expect(await store.occupant(tenant, name)).toBeNull();
+      expect(await store.lockHolder(tenant, name)).toBeNull();
     }
     await settleAll(store, batch, completed());
-    expect(await store.occupant("default", "docs/main")).toBeNull();
+    expect(await store.lockHolder("default", "docs/main")).toBeNull();
   });
 }

@@ -28,7 +28,7 @@ export function overdueSuite(open: OpenStore): void {
       await add(store, { timeoutMs: null }, { timeoutMs: 10 });
       const batch = await take(store, { limit: 2 });
       await add(store, { timeoutMs: 10 });
-      await take(store, { worker: batch.worker, buffer: true });
+      await take(store, { worker: batch.worker, prefetch: true });
       await store.settle([settleItem(batch, at(batch.jobs, 1), completed())]);
 
       await clock.advance(1_000);

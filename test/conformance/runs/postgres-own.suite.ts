@@ -64,7 +64,7 @@ export function ownWaysSuite(
         await using db = await open();
         const { store } = db;
         const [id] = await add(store, {});
-        const batch = await take(store, { buffer: true });
+        const batch = await take(store, { prefetch: true });
 
         const answers = await store.settle([settleItem(batch, at(batch.jobs, 0), settlement)]);
 
@@ -215,7 +215,7 @@ export function ownWaysSuite(
         { status: "existing", id: holder },
         { status: "created", id: job.id },
       ]);
-      expect(await store.awaited(job.id, 10)).toEqual([holder]);
+      expect(await store.openDependencies(job.id, 10)).toEqual([holder]);
     });
 
     test("waits for whom it gave way to in the transaction of a caller, too", async () => {
@@ -229,12 +229,12 @@ export function ownWaysSuite(
       const caller = await pool.connect();
       await caller.query("BEGIN");
 
-      const answers = await store.enqueueInside(caller, [gives, job]);
+      const answers = await store.enqueueInTransaction(caller, [gives, job]);
       await caller.query("COMMIT");
       caller.release();
 
       expect(answers).toMatchObject([{ status: "existing" }, { status: "created" }]);
-      expect(await store.awaited(job.id, 10)).toEqual([holder]);
+      expect(await store.openDependencies(job.id, 10)).toEqual([holder]);
     });
   });
 
@@ -316,7 +316,7 @@ function callsOf({ store }: PostgresTestStore): { next(): Promise<string> } {
 }
 
 /** A part of a lane's order. */
-interface Stretch {
+interface ScanRange {
   readonly priority: number;
   readonly rank: number;
   readonly key: number;
@@ -326,14 +326,14 @@ interface Stretch {
 /** The keys that a claim takes from these stretches of lane `a` and from all other lanes. */
 async function claimFrom(
   { store, clock, pool, schema }: PostgresTestStore,
-  stretches: readonly Stretch[],
+  stretches: readonly ScanRange[],
 ): Promise<readonly number[]> {
-  const column = (name: keyof Stretch): number[] => stretches.map((stretch) => stretch[name]);
+  const column = (name: keyof ScanRange): number[] => stretches.map((stretch) => stretch[name]);
   const { rows } = await pool.query(
     `SELECT payload
      FROM "${schema}".claim_batch(
        $1, 'proof', NULL, NULL, NULL, false, 10,
-       (SELECT array_agg(id) FROM "${schema}".name, generate_series(1, $2)
+       (SELECT array_agg(id) FROM "${schema}".interned_name, generate_series(1, $2)
         WHERE kind = 3 AND text = 'a'),
        $3, $4, $5, $6, $7)
      WHERE id IS NULL`,

@@ -25,7 +25,7 @@ const GATE = { kind: "type", name: "email" } as const;
 const WHY = { reason: "maintenance", by: null } as const;
 const NO_JOBS = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 } as const;
 
-export function locksSuite(open: () => Promise<PostgresTestStore>): void {
+export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
   describe("claim beside somebody who takes a job", () => {
     test("takes the others at once", async () => {
       await using db = await open();
@@ -251,7 +251,7 @@ export function locksSuite(open: () => Promise<PostgresTestStore>): void {
         { status: "created", id: waits.id },
         { status: "created", id: job.id },
       ]);
-      const awaited = await db.store.awaited(job.id, 10);
+      const awaited = await db.store.openDependencies(job.id, 10);
       expect(awaited.toSorted()).toEqual([holder, plain.id].toSorted());
     });
   });

@@ -107,11 +107,11 @@ function fenceTests(open: OpenStore): void {
     expect(await pictureOf(store, theirs)).toEqual(before);
   });
 
-  test("refuses jobs of a buffer that have not begun", async () => {
+  test("refuses jobs of a prefetch that have not begun", async () => {
     await using db = await open();
     const { store } = db;
     const [id] = await add(store, {});
-    const batch = await take(store, { buffer: true });
+    const batch = await take(store, { prefetch: true });
     const note = runNote(batch, at(batch.jobs, 0), everything());
     const before = await pictureOf(store, id);
 

@@ -24,7 +24,7 @@ import {
 import type { OpenStore } from "../../support/stores.ts";
 
 export function workerSuite(open: OpenStore): void {
-  describe("join", () => {
+  describe("register", () => {
     test("gives a worker its first lease", async () => {
       await using db = await open();
       const { store, clock } = db;
@@ -48,11 +48,11 @@ export function workerSuite(open: OpenStore): void {
       const { store, clock } = db;
       await add(store, {});
       const info = workerInfo({ leaseMs: 1_000 });
-      await store.join(info);
+      await store.register(info);
       const batch = await take(store, { worker: info.id });
       await clock.advance(900);
 
-      await store.join(info);
+      await store.register(info);
       await clock.advance(900);
 
       expect(await store.silent(10)).toEqual([]);
@@ -64,11 +64,11 @@ export function workerSuite(open: OpenStore): void {
       const { store, clock } = db;
       await add(store, {});
       const info = workerInfo({ leaseMs: 1_000 });
-      await store.join(info);
+      await store.register(info);
       const batch = await take(store, { worker: info.id });
       await clock.advance(1_001);
       const { beats } = at(await store.silent(1), 0);
-      await store.join(info);
+      await store.register(info);
       await clock.advance(1_001);
 
       const rescue = await store.rescue({
@@ -87,10 +87,10 @@ export function workerSuite(open: OpenStore): void {
       const { store } = db;
       const [id] = await add(store, {});
       const info = workerInfo();
-      await store.join(info);
-      await store.leave(info.id);
+      await store.register(info);
+      await store.deregister(info.id);
 
-      await store.join(info);
+      await store.register(info);
 
       expect(await store.claim(claimRequest(info.id))).toMatchObject({
         lost: false,
@@ -237,14 +237,14 @@ export function workerSuite(open: OpenStore): void {
     });
   });
 
-  describe("leave", () => {
+  describe("deregister", () => {
     test("forgets a worker that holds nothing", async () => {
       await using db = await open();
       const { store, clock } = db;
       await add(store, {});
       const worker = await joinWorker(store);
 
-      await store.leave(worker);
+      await store.deregister(worker);
       await clock.advance(60_000);
 
       expect(await store.silent(10)).toEqual([]);
@@ -256,9 +256,9 @@ export function workerSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       await store.enqueue(newJobs(3));
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
 
-      await store.leave(batch.worker);
+      await store.deregister(batch.worker);
 
       expect(await store.silent(10)).toMatchObject([{ id: batch.worker }]);
       const rescue = await rescueSilent(store, batch.worker, { decide: () => completed() });
@@ -272,7 +272,7 @@ export function workerSuite(open: OpenStore): void {
       const { worker } = await takeOne(store);
       const before = await recordOf(store, id);
 
-      await store.leave(worker);
+      await store.deregister(worker);
 
       expect(await recordOf(store, id)).toEqual(before);
     });
@@ -282,10 +282,10 @@ export function workerSuite(open: OpenStore): void {
       const { store } = db;
       const other = await joinWorker(store);
       const worker = await joinWorker(store);
-      await store.leave(worker);
+      await store.deregister(worker);
 
-      await store.leave(worker);
-      await store.leave(workerId());
+      await store.deregister(worker);
+      await store.deregister(workerId());
 
       expect(await store.renew(other, 1_000)).toMatchObject({ status: "renewed" });
     });

@@ -128,7 +128,7 @@ export function rescueSuite(open: OpenStore): void {
       const { store, clock } = db;
       await add(store, {}, {}, {});
       const batch = await take(store, { limit: 2 });
-      await take(store, { worker: batch.worker, buffer: true });
+      await take(store, { worker: batch.worker, prefetch: true });
       await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
       await clock.advance(LEASE_AND_MORE_MS);
       const certain: boolean[] = [];
@@ -177,18 +177,18 @@ export function rescueSuite(open: OpenStore): void {
       expect(await claimable(store)).toEqual([again]);
     });
 
-    test("returns a buffer uncharged and unasked (I7)", async () => {
+    test("returns a prefetch uncharged and unasked (I7)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const jobs = newJobs(3);
       await store.enqueue(jobs);
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await clock.advance(LEASE_AND_MORE_MS);
       const [latecomer] = await add(store, {});
 
       const rescue = await rescueSilent(store, batch.worker, {
         decide() {
-          throw new Error("a buffer asks no decision");
+          throw new Error("a prefetch asks no decision");
         },
       });
 
@@ -204,12 +204,12 @@ export function rescueSuite(open: OpenStore): void {
       expect(at(again.jobs, 0)).toEqual(at(batch.jobs, 0));
     });
 
-    test("tells a started lease of a worker from its buffer", async () => {
+    test("tells a started lease of a worker from its prefetch", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [running, buffered] = await add(store, {}, {});
       const run = await take(store, { limit: 1 });
-      await take(store, { worker: run.worker, buffer: true, limit: 1 });
+      await take(store, { worker: run.worker, prefetch: true, limit: 1 });
       await clock.advance(LEASE_AND_MORE_MS);
 
       const rescue = await rescueSilent(store, run.worker, { decide: () => crashedIn(10) });
@@ -222,11 +222,11 @@ export function rescueSuite(open: OpenStore): void {
       expect(await stateOf(store, buffered)).toBe("queued");
     });
 
-    test("treats a buffer that was begun as started", async () => {
+    test("treats a prefetch that was begun as started", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await startAll(store, batch);
       await clock.advance(LEASE_AND_MORE_MS);
 
@@ -241,9 +241,9 @@ export function rescueSuite(open: OpenStore): void {
       const [done, lost, kept, back] = await add(store, {}, {}, {}, {});
       await runOne(store, runAgain());
       const run = await take(store, { limit: 2 });
-      const buffer = await take(store, { worker: run.worker, buffer: true });
+      const prefetch = await take(store, { worker: run.worker, prefetch: true });
       await store.settle([settleItem(run, at(run.jobs, 0), completed())]);
-      await store.handBack(buffer.lease, [at(buffer.jobs, 1).key]);
+      await store.returnPrefetched(prefetch.lease, [at(prefetch.jobs, 1).key]);
       await clock.advance(LEASE_AND_MORE_MS);
 
       const rescue = await rescueSilent(store, run.worker, { decide: () => crashedIn(10) });
@@ -311,7 +311,7 @@ export function rescueSuite(open: OpenStore): void {
       await store.enqueue(jobs);
       const run = await take(store, { limit: 3 });
       await take(store, { worker: run.worker, limit: 2 });
-      await take(store, { worker: run.worker, limit: 4, buffer: true });
+      await take(store, { worker: run.worker, limit: 4, prefetch: true });
       await clock.advance(LEASE_AND_MORE_MS);
 
       const rescues: Rescue[] = [];
@@ -336,12 +336,12 @@ export function rescueSuite(open: OpenStore): void {
       expect(await store.count({ states: ["running"] }, 20)).toBe(0);
     });
 
-    test("counts a job of a buffer that it ends as one of those it may move", async () => {
+    test("counts a job of a prefetch that it ends as one of those it may move", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [asked] = await add(store, {}, {});
-      const { worker } = await take(store, { limit: 1, buffer: true });
-      await take(store, { worker, limit: 1, buffer: true });
+      const { worker } = await take(store, { limit: 1, prefetch: true });
+      await take(store, { worker, limit: 1, prefetch: true });
       await store.cancel(asked, null, null);
       await clock.advance(LEASE_AND_MORE_MS);
       const request = { worker, beats: 0, limit: 1, decide: crashedOnce };
@@ -428,13 +428,13 @@ export function rescueSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await store.cancel(id, "ada", null);
       await clock.advance(LEASE_AND_MORE_MS);
 
       await rescueSilent(store, batch.worker, { decide: crashedOnce });
       const worker = await joinWorker(store);
-      const next = await store.claim({ worker, lanes: "any", limit: 1, buffer: true });
+      const next = await store.claim({ worker, lanes: "any", limit: 1, prefetch: true });
       if (next.lease) await startAll(store, next);
 
       expect(await stateOf(store, id)).toBe("cancelled");

@@ -18,19 +18,19 @@ import {
 } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
-export function handBackSuite(open: OpenStore): void {
-  describe("handBack", () => {
+export function returnPrefetchedSuite(open: OpenStore): void {
+  describe("returnPrefetched", () => {
     test("puts unstarted jobs back in their place, uncharged", async () => {
       await using db = await open();
       const { store, clock } = db;
       const runAt = clock.now();
       const jobs = newJobs(3);
       await store.enqueue(jobs);
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await clock.advance(5_000);
       const [latecomer] = await add(store, {});
 
-      const count = await store.handBack(batch.lease, keysOf(batch.jobs));
+      const count = await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
 
       expect(count).toBe(3);
       expect(await recordOf(store, jobs[0]!.id)).toMatchObject({
@@ -53,7 +53,7 @@ export function handBackSuite(open: OpenStore): void {
       const batch = await takeOne(store);
       await store.intervene(id, () => failedWith());
 
-      const count = await store.handBack(batch.lease, keysOf(batch.jobs));
+      const count = await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
 
       expect(count).toBe(0);
       const { key, n } = batch.job;
@@ -68,9 +68,9 @@ export function handBackSuite(open: OpenStore): void {
       await clock.advance(300);
       await store.promote(1);
       const runAt = clock.now() - 200;
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
 
-      await store.handBack(batch.lease, keysOf(batch.jobs));
+      await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
 
       expect(await recordOf(store, id)).toMatchObject({ state: "queued", runAt, attempts: 1 });
       expect(await store.attempts(id)).toHaveLength(1);
@@ -88,9 +88,9 @@ export function handBackSuite(open: OpenStore): void {
       await clock.advance(50);
       await store.promote(100);
       const runAt = clock.now();
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
 
-      await store.handBack(batch.lease, keysOf(batch.jobs));
+      await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
 
       expect((await recordOf(store, extended)).runAt).toBe(runAt);
       expect(await claimable(store)).toEqual([between, extended]);
@@ -100,9 +100,9 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [kept, given, keptToo] = await add(store, {}, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
 
-      const count = await store.handBack(batch.lease, [at(batch.jobs, 1).key]);
+      const count = await store.returnPrefetched(batch.lease, [at(batch.jobs, 1).key]);
       const started = await startAll(store, batch);
 
       expect(count).toBe(1);
@@ -127,9 +127,9 @@ export function handBackSuite(open: OpenStore): void {
       const [second] = await add(store, { lane: "fast", priority: 7 });
       await clock.advance(5);
       const [first] = await add(store, { lane: "fast", priority: 3 });
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
 
-      for (const { key } of batch.jobs) await store.handBack(batch.lease, [key]);
+      for (const { key } of batch.jobs) await store.returnPrefetched(batch.lease, [key]);
 
       const again = await take(store, { lanes: ["fast"] });
       expect(again.jobs).toEqual(batch.jobs);
@@ -144,10 +144,10 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       await add(store, {}, {}, {});
-      const mine = await take(store, { buffer: true, limit: 2 });
-      const other = await take(store, { worker: mine.worker, buffer: true });
+      const mine = await take(store, { prefetch: true, limit: 2 });
+      const other = await take(store, { worker: mine.worker, prefetch: true });
 
-      await store.handBack(mine.lease, [at(mine.jobs, 0).key]);
+      await store.returnPrefetched(mine.lease, [at(mine.jobs, 0).key]);
 
       expect((await startAll(store, other)).begun).toEqual(keysOf(other.jobs));
     });
@@ -156,8 +156,8 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [given] = await add(store, {}, {});
-      const batch = await take(store, { buffer: true });
-      await store.handBack(batch.lease, [at(batch.jobs, 0).key]);
+      const batch = await take(store, { prefetch: true });
+      await store.returnPrefetched(batch.lease, [at(batch.jobs, 0).key]);
       await startAll(store, batch);
 
       const whileWaiting = await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
@@ -175,10 +175,10 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       await add(store, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
 
-      await store.handBack(batch.lease, keysOf(batch.jobs));
-      await store.leave(batch.worker);
+      await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
+      await store.deregister(batch.worker);
 
       expect(await store.silent(10)).toEqual([]);
       expect(await startAll(store, batch)).toMatchObject({ status: "stale" });
@@ -188,11 +188,11 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       const { key } = at(batch.jobs, 0);
 
-      const first = await store.handBack(batch.lease, [key, key]);
-      const again = await store.handBack(batch.lease, [key]);
+      const first = await store.returnPrefetched(batch.lease, [key, key]);
+      const again = await store.returnPrefetched(batch.lease, [key]);
 
       expect([first, again]).toEqual([1, 0]);
       expect(await claimable(store)).toEqual([id]);
@@ -203,12 +203,12 @@ export function handBackSuite(open: OpenStore): void {
       const { store } = db;
       const [id] = await add(store, {}, {});
       const run = await take(store, { limit: 1 });
-      const buffer = await take(store, { buffer: true, limit: 1 });
-      await startAll(store, buffer);
+      const prefetch = await take(store, { prefetch: true, limit: 1 });
+      await startAll(store, prefetch);
 
       const counts = [
-        await store.handBack(run.lease, keysOf(run.jobs)),
-        await store.handBack(buffer.lease, keysOf(buffer.jobs)),
+        await store.returnPrefetched(run.lease, keysOf(run.jobs)),
+        await store.returnPrefetched(prefetch.lease, keysOf(prefetch.jobs)),
       ];
 
       expect(counts).toEqual([0, 0]);
@@ -220,15 +220,15 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       await add(store, {}, {});
-      const mine = await take(store, { buffer: true, limit: 1 });
-      const theirs = await take(store, { buffer: true, limit: 1 });
+      const mine = await take(store, { prefetch: true, limit: 1 });
+      const theirs = await take(store, { prefetch: true, limit: 1 });
       const keys = keysOf(mine.jobs);
 
       const counts = [
-        await store.handBack({ ...mine.lease, secret: theirs.lease.secret }, keys),
-        await store.handBack({ ...mine.lease, number: theirs.lease.number + 1 }, keys),
-        await store.handBack(mine.lease, keysOf(theirs.jobs)),
-        await store.handBack(mine.lease, []),
+        await store.returnPrefetched({ ...mine.lease, secret: theirs.lease.secret }, keys),
+        await store.returnPrefetched({ ...mine.lease, number: theirs.lease.number + 1 }, keys),
+        await store.returnPrefetched(mine.lease, keysOf(theirs.jobs)),
+        await store.returnPrefetched(mine.lease, []),
       ];
 
       expect(counts).toEqual([0, 0, 0, 0]);
@@ -239,12 +239,12 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
-      await store.leave(batch.worker);
+      const batch = await take(store, { prefetch: true });
+      await store.deregister(batch.worker);
       await rescueSilent(store, batch.worker, { decide: () => completed() });
-      await take(store, { buffer: true });
+      await take(store, { prefetch: true });
 
-      const count = await store.handBack(batch.lease, keysOf(batch.jobs));
+      const count = await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
 
       expect(count).toBe(0);
       expect(await stateOf(store, id)).toBe("running");
@@ -254,10 +254,10 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await store.cancel(id, "ada", "not needed");
 
-      const count = await store.handBack(batch.lease, keysOf(batch.jobs));
+      const count = await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
 
       expect(count).toBe(0);
       expect(await claimable(store)).toEqual([]);
@@ -269,13 +269,13 @@ export function handBackSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       await add(store, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       const [first, second] = keysOf(batch.jobs);
-      await store.start(batch.lease, [first!]);
+      await store.startPrefetched(batch.lease, [first!]);
       await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
 
-      await store.handBack(batch.lease, [second!]);
-      await store.leave(batch.worker);
+      await store.returnPrefetched(batch.lease, [second!]);
+      await store.deregister(batch.worker);
 
       expect(await store.silent(10)).toEqual([]);
     });

@@ -303,7 +303,7 @@ export function settleSuite(open: OpenStore): void {
       const batch = await take(store);
 
       await settleAll(store, batch, completed());
-      await store.leave(batch.worker);
+      await store.deregister(batch.worker);
 
       expect(await store.silent(10)).toEqual([]);
     });
@@ -315,7 +315,7 @@ export function settleSuite(open: OpenStore): void {
       const batch = await take(store);
 
       for (const job of batch.jobs) await settleAll(store, { ...batch, jobs: [job] }, completed());
-      await store.leave(batch.worker);
+      await store.deregister(batch.worker);
 
       expect(await store.silent(10)).toEqual([]);
     });

@@ -15,12 +15,12 @@ import {
 import type { OpenStore } from "../../support/stores.ts";
 
 export function startSuite(open: OpenStore): void {
-  describe("start", () => {
-    test("begins a buffer as a whole", async () => {
+  describe("startPrefetched", () => {
+    test("begins a prefetch as a whole", async () => {
       await using db = await open();
       const { store, clock } = db;
       const ids = await add(store, {}, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await clock.advance(700);
 
       const answer = await startAll(store, batch);
@@ -40,7 +40,7 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       const claimedAt = clock.now();
       await clock.advance(700);
 
@@ -50,16 +50,16 @@ export function startSuite(open: OpenStore): void {
       expect(await store.attempts(id)).toMatchObject([{ claimedAt, startedAt: clock.now() }]);
     });
 
-    test("begins some jobs of a buffer and leaves the others in it", async () => {
+    test("begins some jobs of a prefetch and leaves the others in it", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [first, second, third] = await add(store, {}, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       const [one, two] = batch.jobs.map(({ key }) => key);
 
-      await store.start(batch.lease, [one!]);
+      await store.startPrefetched(batch.lease, [one!]);
       await clock.advance(50);
-      const answer = await store.start(batch.lease, [one!, two!]);
+      const answer = await store.startPrefetched(batch.lease, [one!, two!]);
 
       expect(answer.begun).toEqual([one, two]);
       expect((await recordOf(store, first)).startedAt).toBe(clock.now() - 50);
@@ -68,9 +68,9 @@ export function startSuite(open: OpenStore): void {
       expect(await store.settle([settleItem(batch, at(batch.jobs, 2), completed())])).toEqual([
         "stale",
       ]);
-      expect(await store.handBack(batch.lease, [two!])).toBe(0);
-      expect(await store.handBack(batch.lease, [at(batch.jobs, 2).key])).toBe(1);
-      await store.leave(batch.worker);
+      expect(await store.returnPrefetched(batch.lease, [two!])).toBe(0);
+      expect(await store.returnPrefetched(batch.lease, [at(batch.jobs, 2).key])).toBe(1);
+      await store.deregister(batch.worker);
       const rescue = await rescueSilent(store, batch.worker, { decide: () => completed() });
       expect(rescue.settled.map(({ id }) => id)).toEqual([first, second]);
     });
@@ -79,7 +79,7 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [goes] = await add(store, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await store.cancel(goes, null, null);
       await startAll(store, batch);
 
@@ -88,12 +88,12 @@ export function startSuite(open: OpenStore): void {
       expect(again.begun).toEqual([at(batch.jobs, 1).key]);
     });
 
-    test("begins only the buffer it was asked to begin", async () => {
+    test("begins only the prefetch it was asked to begin", async () => {
       await using db = await open();
       const { store } = db;
       const [first, second] = await add(store, {}, {});
-      const mine = await take(store, { buffer: true, limit: 1 });
-      const other = await take(store, { worker: mine.worker, buffer: true, limit: 1 });
+      const mine = await take(store, { prefetch: true, limit: 1 });
+      const other = await take(store, { worker: mine.worker, prefetch: true, limit: 1 });
 
       await startAll(store, mine);
 
@@ -106,7 +106,7 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       const [stays, goes] = await add(store, {}, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       const requested = await store.cancel(goes, "ada", "not needed");
 
       const answer = await startAll(store, batch);
@@ -133,7 +133,7 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, { dedup: { key: "d", onConflict: "skip" } });
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await store.cancel(id, null, null);
       await startAll(store, batch);
 
@@ -147,15 +147,15 @@ export function startSuite(open: OpenStore): void {
       await add(store, { dedup: { key: "d", onConflict: "skip" } });
     });
 
-    test("leaves nothing behind when every job of the buffer was cancelled", async () => {
+    test("leaves nothing behind when every job of the prefetch was cancelled", async () => {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await store.cancel(id, null, null);
 
       await startAll(store, batch);
-      await store.leave(batch.worker);
+      await store.deregister(batch.worker);
 
       expect(await store.silent(10)).toEqual([]);
     });
@@ -164,7 +164,7 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
+      const batch = await take(store, { prefetch: true });
       await startAll(store, batch);
       const before = await recordOf(store, id);
       await clock.advance(100);
@@ -180,11 +180,11 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
-      const { lease, jobs } = await take(store, { buffer: true });
+      const { lease, jobs } = await take(store, { prefetch: true });
       const keys = jobs.map(({ key }) => key);
 
-      const wrongSecret = await store.start({ ...lease, secret: "guessed" }, keys);
-      const unknown = await store.start({ ...lease, number: lease.number + 1 }, keys);
+      const wrongSecret = await store.startPrefetched({ ...lease, secret: "guessed" }, keys);
+      const unknown = await store.startPrefetched({ ...lease, number: lease.number + 1 }, keys);
 
       expect(wrongSecret).toEqual({ status: "stale", begun: [] });
       expect(unknown).toEqual({ status: "stale", begun: [] });
@@ -195,8 +195,8 @@ export function startSuite(open: OpenStore): void {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});
-      const batch = await take(store, { buffer: true });
-      await store.leave(batch.worker);
+      const batch = await take(store, { prefetch: true });
+      await store.deregister(batch.worker);
       await rescueSilent(store, batch.worker, { decide: () => completed() });
 
       const answer = await startAll(store, batch);

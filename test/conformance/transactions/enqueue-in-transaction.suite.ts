@@ -26,7 +26,7 @@ const WAYS: readonly (readonly [string, Partial<NewJob>])[] = [
 ];
 
 export function insideSuite(open: OpenCallers): void {
-  describe("enqueueInside", () => {
+  describe("enqueueInTransaction", () => {
     test("makes jobs that nobody else sees before the transaction commits", async () => {
       await using db = await open();
       const { store } = db;
@@ -38,7 +38,7 @@ export function insideSuite(open: OpenCallers): void {
       ];
       const caller = await db.begin();
 
-      const answers = await store.enqueueInside(caller.tx, jobs);
+      const answers = await store.enqueueInTransaction(caller.tx, jobs);
 
       const states = ["queued", "queued", "scheduled", "queued"];
       expect(answers).toEqual(
@@ -56,7 +56,7 @@ export function insideSuite(open: OpenCallers): void {
       const { store } = db;
       const caller = await db.begin();
 
-      await store.enqueueInside(caller.tx, [newJob({ tags: { a: "1" } }), newJob(KEYED)]);
+      await store.enqueueInTransaction(caller.tx, [newJob({ tags: { a: "1" } }), newJob(KEYED)]);
       await caller.rollback();
 
       expect(await store.count({}, 10)).toBe(0);
@@ -71,8 +71,11 @@ export function insideSuite(open: OpenCallers): void {
       const caller = await db.begin();
       const dedup = { key: "nightly", onConflict: "skip" } as const;
 
-      const answers = await store.enqueueInside(caller.tx, [newJob(KEYED), newJob({ dedup })]);
-      const again = await store.enqueueInside(caller.tx, [newJob({ dedup })]);
+      const answers = await store.enqueueInTransaction(caller.tx, [
+        newJob(KEYED),
+        newJob({ dedup }),
+      ]);
+      const again = await store.enqueueInTransaction(caller.tx, [newJob({ dedup })]);
       await caller.commit();
 
       const holder = at(answers, 1);
@@ -91,7 +94,7 @@ export function insideSuite(open: OpenCallers): void {
       const job = newJob(way);
       const caller = await db.begin();
 
-      await store.enqueueInside(caller.tx, [job]);
+      await store.enqueueInTransaction(caller.tx, [job]);
       await caller.commit();
 
       expect(await eventsOf(store, job.id)).toEqual(["job:enqueued"]);
@@ -103,7 +106,7 @@ export function insideSuite(open: OpenCallers): void {
       await ask(store, { lane: "known here" });
       const caller = await db.beginElsewhere();
 
-      await expect(store.enqueueInside(caller.tx, [newJob(way)])).rejects.toMatchObject({
+      await expect(store.enqueueInTransaction(caller.tx, [newJob(way)])).rejects.toMatchObject({
         code: "TX_INVALID",
       });
     });
@@ -118,9 +121,9 @@ export function insideSuite(open: OpenCallers): void {
       const caller = await db.begin();
 
       await expect(
-        store.enqueueInside(caller.tx, [at(neighbours, 0), broken, at(neighbours, 1)]),
+        store.enqueueInTransaction(caller.tx, [at(neighbours, 0), broken, at(neighbours, 1)]),
       ).rejects.toMatchObject({ code: "STORE_REFUSED" });
-      await store.enqueueInside(caller.tx, [next]);
+      await store.enqueueInTransaction(caller.tx, [next]);
       await caller.commit();
 
       expect(await claimable(store)).toEqual([holder, next.id]);
@@ -136,9 +139,9 @@ export function insideSuite(open: OpenCallers): void {
         const caller = await db.begin();
 
         await expect(
-          store.enqueueInside(caller.tx, [neighbour, newJob({ lane: "x".repeat(5_000) })]),
+          store.enqueueInTransaction(caller.tx, [neighbour, newJob({ lane: "x".repeat(5_000) })]),
         ).rejects.toMatchObject({ code: "STORE_REFUSED" });
-        await store.enqueueInside(caller.tx, [next]);
+        await store.enqueueInTransaction(caller.tx, [next]);
         await caller.commit();
 
         expect(await claimable(store)).toEqual([next.id]);
@@ -150,7 +153,7 @@ export function insideSuite(open: OpenCallers): void {
       const jobs = [newJob(KEYED), newJob(), newJob({ dedup: DEDUP }), newJob()];
       const caller = await db.begin();
 
-      await db.store.enqueueInside(caller.tx, jobs);
+      await db.store.enqueueInTransaction(caller.tx, jobs);
       await caller.commit();
 
       expect(await claimable(db.store)).toEqual(jobs.map(({ id }) => id));
@@ -170,7 +173,7 @@ function afterTests(open: OpenCallers): void {
     const last = newJob({ after: [both.id], ...KEYED });
     const caller = await db.begin();
 
-    const answers = await store.enqueueInside(caller.tx, [inside, both, last]);
+    const answers = await store.enqueueInTransaction(caller.tx, [inside, both, last]);
     await caller.commit();
 
     expect(answers).toEqual(
@@ -192,14 +195,14 @@ function afterTests(open: OpenCallers): void {
     const jobs = [newJob({ after: [parent] }), newJob({ after: [parent], ...KEYED })];
     const caller = await db.begin();
 
-    await store.enqueueInside(caller.tx, jobs);
+    await store.enqueueInTransaction(caller.tx, jobs);
     await caller.rollback();
     await runOne(store, failedWith());
-    await store.proceed(100);
+    await store.resolveDependencies(100);
 
     for (const { id } of jobs) {
       expect(await store.get(id)).toBeNull();
-      expect(await store.awaited(id, 10)).toEqual([]);
+      expect(await store.openDependencies(id, 10)).toEqual([]);
       expect(await eventsOf(store, id)).toEqual([]);
     }
     expect(await claimable(store)).toEqual([]);
@@ -215,7 +218,7 @@ function afterTests(open: OpenCallers): void {
     const [free, lost] = [newJob({ after: [good] }), newJob({ after: [good, bad] })];
     const caller = await db.begin();
 
-    await store.enqueueInside(caller.tx, [free, lost]);
+    await store.enqueueInTransaction(caller.tx, [free, lost]);
     await caller.commit();
 
     await swept(store, free.id, lost.id);
@@ -230,8 +233,8 @@ function afterTests(open: OpenCallers): void {
     const [lost, neighbour, next] = [newJob({ ...way, after: [missing] }), newJob(), newJob(way)];
     const caller = await db.begin();
 
-    const answers = await store.enqueueInside(caller.tx, [lost, neighbour]);
-    const more = await store.enqueueInside(caller.tx, [next]);
+    const answers = await store.enqueueInTransaction(caller.tx, [lost, neighbour]);
+    const more = await store.enqueueInTransaction(caller.tx, [next]);
     await caller.commit();
 
     expect([...answers, ...more]).toEqual([
@@ -251,14 +254,14 @@ function afterTests(open: OpenCallers): void {
     const job = newJob({ after: [gives.id] });
     const caller = await db.begin();
 
-    const answers = await store.enqueueInside(caller.tx, [gives, job]);
+    const answers = await store.enqueueInTransaction(caller.tx, [gives, job]);
     await caller.commit();
 
     expect(answers).toMatchObject([
       { status: "existing", id: holder },
       { status: "created", id: job.id, state: "queued" },
     ]);
-    expect(await store.awaited(job.id, 10)).toEqual([holder]);
+    expect(await store.openDependencies(job.id, 10)).toEqual([holder]);
   });
 
   test("makes jobs with a concurrency key, of which one runs at a time", async () => {
@@ -266,7 +269,7 @@ function afterTests(open: OpenCallers): void {
     const { store } = db;
     const jobs = [newJob({ concurrencyKey: "k" }), newJob({ concurrencyKey: "k", ...KEYED })];
     const caller = await db.begin();
-    await store.enqueueInside(caller.tx, jobs);
+    await store.enqueueInTransaction(caller.tx, jobs);
     await caller.commit();
 
     const batch = await take(store);

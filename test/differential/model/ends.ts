@@ -57,7 +57,7 @@ export function endRun(
   job.ledger.push(row);
   job.place = null;
   job.cancelRequest = null;
-  endSlots(world, job);
+  releaseRunLocks(world, job);
   if (state !== null) {
     job.needs = [];
     world.ended.add(job.key);
@@ -68,7 +68,7 @@ export function endRun(
 }
 
 /** The run gives up what it had; of each name the most urgent who waits for it is next. */
-function endSlots(world: World, job: ModelJob): void {
+function releaseRunLocks(world: World, job: ModelJob): void {
   const freed = world.slots.filter((slot) => slot.job === job);
   world.slots = world.slots.filter((slot) => slot.job !== job);
   for (const slot of freed) {
@@ -78,7 +78,7 @@ function endSlots(world: World, job: ModelJob): void {
 }
 
 /** Tells those who wait for jobs that are over, and those who wait for them, until all know. */
-export function proceed(world: World): void {
+export function resolveDependencies(world: World): void {
   for (const key of world.ended) {
     world.ended.delete(key);
     const parent = world.jobs.get(key);

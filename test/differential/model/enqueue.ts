@@ -2,7 +2,7 @@
 import type { JobId } from "../../../src/core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../../../src/store/store.ts";
 import { sameBody } from "../../../src/store/shared/request-hash.ts";
-import { endUnstarted, proceed } from "./ends.ts";
+import { endUnstarted, resolveDependencies } from "./ends.ts";
 import {
   copyOf,
   endOf,
@@ -58,7 +58,7 @@ export function enqueueInside(
   const isTaken = answers.every(({ status, ...more }) => {
     return status !== "refused" || !("code" in more) || more.code !== "STORE_REFUSED";
   });
-  if (isTaken) proceed(world);
+  if (isTaken) resolveDependencies(world);
   if (!isTaken || !commits) Object.assign(world, before);
   return isTaken ? answers : "STORE_REFUSED";
 }

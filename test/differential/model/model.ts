@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../src/core/clock.ts";
 import type { JobStore } from "../../../src/store/store.ts";
-import { proceed } from "./ends.ts";
+import { resolveDependencies } from "./ends.ts";
 import { enqueueAll } from "./enqueue.ts";
 import * as reading from "./reading.ts";
 import { recordOf } from "./records.ts";
@@ -17,11 +17,11 @@ type Beyond =
   | "~store"
   | "open"
   | "close"
-  | "enqueueInside"
+  | "enqueueInTransaction"
   | "claimsAtOnce"
   | "thread"
   | "watch"
-  | "onNotice";
+  | "onWarning";
 
 /**
  * What runs say about themselves is not modelled, nor what retention marks: no command of a
@@ -29,12 +29,12 @@ type Beyond =
  */
 type Unmodelled =
   | "record"
-  | "recall"
+  | "checkpoints"
   | "progress"
   | "units"
   | "unitHolders"
   | "logs"
-  | "outlived"
+  | "expired"
   | "markStale"
   | "remove";
 
@@ -49,24 +49,24 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
   const world = emptyWorld(clock);
   /** Those who waited for jobs that have ended hear of it when the verb is done. */
   const then = <Answer>(answer: Answer): Answer => {
-    proceed(world);
+    resolveDependencies(world);
     return answer;
   };
   return {
     world,
     enqueue: async (jobs) => then(enqueueAll(world, jobs)),
-    join: async (worker) => work.join(world, worker),
-    leave: async (worker) => work.leave(world, worker),
+    register: async (worker) => work.register(world, worker),
+    deregister: async (worker) => work.deregister(world, worker),
     renew: async (worker, leaseMs) => work.renew(world, worker, leaseMs),
     claim: async (request) => work.claim(world, request),
-    start: async (lease, keys) => then(work.start(world, lease, keys)),
-    handBack: async (lease, keys) => then(work.handBack(world, lease, keys)),
+    startPrefetched: async (lease, keys) => then(work.startPrefetched(world, lease, keys)),
+    returnPrefetched: async (lease, keys) => then(work.returnPrefetched(world, lease, keys)),
     settle: async (items) => then(work.settle(world, items)),
-    occupy: async (run, names) => work.occupy(world, run, names),
-    occupant: async (tenant, name) => slotOf(world, tenant, name)?.job.asked.id ?? null,
-    awaited: async (id, limit) => atMost(reading.awaited(world, id), limit),
+    acquireLocks: async (run, names) => work.acquireLocks(world, run, names),
+    lockHolder: async (tenant, name) => slotOf(world, tenant, name)?.job.asked.id ?? null,
+    openDependencies: async (id, limit) => atMost(reading.openDependencies(world, id), limit),
     // There is never anything left to do.
-    proceed: async () => 0,
+    resolveDependencies: async () => 0,
     overdue: async (worker, slackMs) => work.overdue(world, worker, slackMs),
     silent: async (limit) => work.silent(world, limit),
     rescue: async (request) => then(work.rescue(world, request)),

@@ -47,7 +47,7 @@ function isAsked(wanted: string | undefined, found: string | null): boolean {
 }
 
 /** The jobs that one waits for and that are not over. */
-export function awaited(world: World, id: JobId): JobId[] {
+export function openDependencies(world: World, id: JobId): JobId[] {
   return (jobById(world, id)?.needs ?? []).flatMap(({ key }) => {
     const parent = world.jobs.get(key);
     return parent === undefined || isFinal(stateOf(parent)) ? [] : [parent.asked.id];
@@ -137,7 +137,7 @@ function mark(
 }
 
 /** What prune would remove of jobs, oldest first, without a limit. */
-export function outlived(world: World, { finishedMs }: Retention): ModelJob[] {
+export function expired(world: World, { finishedMs }: Retention): ModelJob[] {
   const leased = new Set<JobKey>();
   for (const { runs } of world.leases.values()) for (const { job } of runs) leased.add(job.key);
   const found = [...world.jobs.values()].filter((job) => {
@@ -157,7 +157,7 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
   const before = world.events.length;
   world.events = world.events.filter(({ at }) => at > now - retention.eventMs);
   const events = before - world.events.length;
-  const jobs = atMost(outlived(world, retention), limit);
+  const jobs = atMost(expired(world, retention), limit);
   for (const job of jobs) {
     world.jobs.delete(job.key);
     const { asked } = job;

@@ -1,11 +1,11 @@
 /** Workers, claims, buffers, settlements and rescues. */
-import { isCertain, lastWaveOf } from "../../../src/store/shared/crash-charge.ts";
+import { isCertain, lastStartOf } from "../../../src/store/shared/crash-charge.ts";
 import type {
   Claim,
   ClaimRequest,
   JobKey,
   Lease,
-  Occupation,
+  AcquiredLocks,
   OpenRun,
   OverdueRun,
   Refusal,
@@ -42,7 +42,7 @@ import {
 } from "./world.ts";
 import { isHeldBack } from "./waiting.ts";
 
-export function join(world: World, info: WorkerInfo): void {
+export function register(world: World, info: WorkerInfo): void {
   const now = world.clock.now();
   const until = now + info.leaseMs;
   const known = world.workers.get(info.id);
@@ -54,7 +54,7 @@ export function join(world: World, info: WorkerInfo): void {
   known.beats += 1;
 }
 
-export function leave(world: World, worker: WorkerId): void {
+export function deregister(world: World, worker: WorkerId): void {
   if (leasesOf(world, worker).length === 0) world.workers.delete(worker);
   const known = world.workers.get(worker);
   if (known !== undefined) known.until = world.clock.now();
@@ -116,7 +116,7 @@ export function claim(world: World, request: ClaimRequest): Claim {
       job,
       n: nextRun(job),
       runAt: job.place?.runAt ?? 0,
-      startedAt: request.buffer ? null : now,
+      startedAt: request.prefetch ? null : now,
     })),
   };
   world.leases.set(number, lease);
@@ -124,7 +124,7 @@ export function claim(world: World, request: ClaimRequest): Claim {
     job.place = null;
     const { tenant, concurrencyKey: name } = job.asked;
     if (name !== null) world.slots.push({ tenant, name, job });
-    if (!request.buffer) tell(world, "job:started", job);
+    if (!request.prefetch) tell(world, "job:started", job);
   }
   const jobs = lease.runs.map(claimedJob);
   return { lease: { number, secret: lease.secret }, jobs, lost: false };
@@ -145,8 +145,8 @@ function isWanted(world: World, job: ModelJob, request: ClaimRequest): boolean {
     (request.lanes === "any" || request.lanes.includes(asked.lane)) &&
     (request.types?.includes(asked.type) ?? true) &&
     (request.tenants?.includes(asked.tenant) ?? true) &&
-    !(request.buffer && (endOf(job)?.crashes ?? 0) > 0) &&
-    !(request.buffer && asked.concurrencyKey !== null) &&
+    !(request.prefetch && (endOf(job)?.crashes ?? 0) > 0) &&
+    !(request.prefetch && asked.concurrencyKey !== null) &&
     !isKeyTaken(world, job) &&
     !isHeldBack(world, job)
   );
@@ -178,7 +178,7 @@ function heldLease({ leases }: World, { number, secret }: Lease): ModelLease | u
   return lease?.secret === secret ? lease : undefined;
 }
 
-export function start(
+export function startPrefetched(
   world: World,
   proof: Lease,
   keys: readonly JobKey[],
@@ -198,7 +198,7 @@ export function start(
   return { status: "started", begun };
 }
 
-export function handBack(world: World, proof: Lease, keys: readonly JobKey[]): number {
+export function returnPrefetched(world: World, proof: Lease, keys: readonly JobKey[]): number {
   const lease = heldLease(world, proof);
   if (lease === undefined) return 0;
   const leaving = lease.runs.filter(
@@ -250,11 +250,11 @@ function settleOne(world: World, { lease: proof, key, n, settlement }: SettleIte
   return "settled";
 }
 
-export function occupy(
+export function acquireLocks(
   world: World,
   { lease: proof, key, n }: OpenRun,
   names: readonly string[],
-): Occupation {
+): AcquiredLocks {
   const run = heldLease(world, proof)?.runs.find(({ job }) => job.key === key);
   if (run?.n !== n || !isOpen(run) || run.startedAt === null) return { status: "stale" };
   const { job } = run;
@@ -294,7 +294,7 @@ export function rescue(world: World, { worker, beats, limit, decide }: RescueReq
   if (!isSilent) return { returned: 0, settled: [], done: false };
   const leases = leasesOf(world, worker);
   const open = leases.flatMap((lease) => lease.runs.filter(isOpen).map((run) => ({ lease, run })));
-  const lastWave = lastWaveOf(
+  const lastWave = lastStartOf(
     open.map(({ run }) => ({ key: run.job.key, startedAt: run.startedAt })),
   );
   const moved = atMost(open, limit);

@@ -223,12 +223,12 @@ describe("a job that runs after others", () => {
   test("is looked for at every poll, as are jobs to be moved out of the way", async () => {
     await using kit = await openTest();
     const { step } = makeStep();
-    const calls = countCalls(kit.store, "proceed", "hold");
+    const calls = countCalls(kit.store, "resolveDependencies", "hold");
     kit.mill.work({ jobs: [step], poll: "1s" });
 
     await kit.advance("10s");
 
-    expect(calls["proceed"]).toBeGreaterThanOrEqual(10);
+    expect(calls["resolveDependencies"]).toBeGreaterThanOrEqual(10);
     expect(calls["hold"]).toBeGreaterThanOrEqual(10);
   });
 });

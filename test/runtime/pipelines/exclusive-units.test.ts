@@ -149,7 +149,7 @@ describe("exclusive units", () => {
 
   test("whose name is the concurrency key of their own job need not ask for it", async () => {
     await using kit = await openTest();
-    const calls = countCalls(kit.store, "occupy");
+    const calls = countCalls(kit.store, "acquireLocks");
     const watch = new Watch();
     const job = defineJob({ type: "job" }).run((_, ctx) =>
       ctx.each(["a", "b"], String, (unit) => watch.pass("own", unit, () => elapse(kit, 3)), {
@@ -163,7 +163,7 @@ describe("exclusive units", () => {
 
     expect(await kit.outcomes(enqueued)).toEqual(["succeeded"]);
     expect(watch).toMatchObject({ most: 1, order: ["a", "b"] });
-    expect(calls["occupy"]).toBe(0);
+    expect(calls["acquireLocks"]).toBe(0);
   });
 
   test("of different tenants have nothing to do with one another", async () => {
@@ -197,7 +197,7 @@ describe("exclusive units", () => {
         String,
         async (unit) => {
           ran.push(unit);
-          const holder = await kit.store.occupant("default", "name");
+          const holder = await kit.store.lockHolder("default", "name");
           expect(holder).toBe(ctx.job.id);
           if (unit !== "c") throw new Error("no");
         },
@@ -213,7 +213,7 @@ describe("exclusive units", () => {
       state: "completed_with_errors",
       failedUnits: 2,
     });
-    expect(await kit.store.occupant("default", "name")).toBeNull();
+    expect(await kit.store.lockHolder("default", "name")).toBeNull();
   });
 
   test("give up their name with the very note that ends them", async () => {
@@ -236,7 +236,7 @@ describe("exclusive units", () => {
 
     const { units } = await kit.mill.jobs.units(id, { state: "completed" });
     expect(units.map(({ key }) => key)).toEqual(["quick"]);
-    for (const name of ["quick", "slow"]) holders.push(await kit.store.occupant("default", name));
+    for (const name of ["quick", "slow"]) holders.push(await kit.store.lockHolder("default", name));
     expect(holders).toEqual([null, id]);
     end.open();
   });
@@ -245,10 +245,10 @@ describe("exclusive units", () => {
     await using kit = await openTest();
     const { end } = await holderOf(kit, "a");
     const asked: { at: number; names: readonly string[] }[] = [];
-    const occupy = kit.store.occupy.bind(kit.store);
-    Reflect.set(kit.store, "occupy", (...args: Parameters<typeof occupy>) => {
+    const acquireLocks = kit.store.acquireLocks.bind(kit.store);
+    Reflect.set(kit.store, "acquireLocks", (...args: Parameters<typeof acquireLocks>) => {
       asked.push({ at: kit.clock.monotonic() - start, names: args[1] });
-      return occupy(...args);
+      return acquireLocks(...args);
     });
     const job = defineJob({ type: "job" }).run((_, ctx) =>
       ctx.each(["a1", "a2", "b", "c"], String, () => {}, { exclusive: (unit) => unit[0] ?? "" }),
@@ -274,7 +274,7 @@ describe("exclusive units", () => {
 describe("very many exclusive units", () => {
   test("of one name run one after the other, each asked for once", async () => {
     await using kit = await openTest();
-    const calls = countCalls(kit.store, "occupy");
+    const calls = countCalls(kit.store, "acquireLocks");
     const ran: number[] = [];
     const numbers = Array.from({ length: 300 }, (_, index) => index);
     const job = defineJob({ type: "job" }).run(async (_, ctx) => {
@@ -288,15 +288,15 @@ describe("very many exclusive units", () => {
 
     expect(await kit.outcomes(enqueued)).toEqual(["succeeded"]);
     expect(ran).toEqual(numbers);
-    expect(calls["occupy"]).toBe(300);
+    expect(calls["acquireLocks"]).toBe(300);
   });
 
   test("of which thousands wait do not hide one that could run", async () => {
     await using kit = await openTest();
-    const occupy = kit.store.occupy.bind(kit.store);
+    const acquireLocks = kit.store.acquireLocks.bind(kit.store);
     const free = new Set<string>();
-    Reflect.set(kit.store, "occupy", (...[run, names]: Parameters<typeof occupy>) =>
-      occupy(
+    Reflect.set(kit.store, "acquireLocks", (...[run, names]: Parameters<typeof acquireLocks>) =>
+      acquireLocks(
         run,
         names.filter((name) => free.has(name)),
       ),
@@ -380,7 +380,7 @@ describe("waiting for an exclusive name", () => {
       ctx.each(["a"], String, () => "ran", { exclusive: () => "name" }),
     );
     const enqueued = await kit.mill.enqueue(job);
-    kit.failOnce("occupy");
+    kit.failOnce("acquireLocks");
     kit.mill.work({ jobs: [job] });
 
     await kit.advance("1s");
@@ -436,7 +436,7 @@ describe("a run that ends", () => {
       isFirst = false;
 
       expect(await kit.outcomes(enqueued)).toHaveLength(1);
-      for (const name of ["a", "b"]) expect(await kit.store.occupant("default", name)).toBeNull();
+      for (const name of ["a", "b"]) expect(await kit.store.lockHolder("default", name)).toBeNull();
       await kit.advance("2m");
       await kit.drain([job]);
       expect((await kit.mill.wait(enqueued)).state).toBe("completed");

@@ -59,7 +59,7 @@ describe("ctx.log", () => {
 
   test("costs a short run no call of its own, whether it succeeds or fails", async () => {
     await using kit = await openTest();
-    const calls = countCalls(kit.store, "record", "recall");
+    const calls = countCalls(kit.store, "record", "checkpoints");
     const job = defineJob({ type: "job", maxAttempts: 1 }).run((_, ctx) => {
       ctx.log.info("before");
       throw new Error("no");
@@ -69,7 +69,7 @@ describe("ctx.log", () => {
     await kit.drain([job]);
 
     expect((await kit.mill.jobs.logs(id)).lines).toMatchObject([{ message: "before" }]);
-    expect(calls).toEqual({ record: 0, recall: 0 });
+    expect(calls).toEqual({ record: 0, checkpoints: 0 });
   });
 
   test("of a long run can be read a fifth of a second later, five times a second", async () => {

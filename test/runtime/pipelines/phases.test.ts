@@ -73,12 +73,12 @@ describe("a pipeline", () => {
   test("of one phase costs a note for its start, and its end travels with the job's", async () => {
     await using kit = await openTest();
     const single = defineJob({ type: "single" }).phase("only", () => 1);
-    const calls = countCalls(kit.store, "recall", "record", "settle");
+    const calls = countCalls(kit.store, "checkpoints", "record", "settle");
     const job = await kit.mill.enqueue(single);
 
     await kit.drain([single]);
 
-    expect(calls).toEqual({ recall: 1, record: 1, settle: 1 });
+    expect(calls).toEqual({ checkpoints: 1, record: 1, settle: 1 });
     expect(await phasesOf(kit.mill, job)).toEqual(["only completed"]);
   });
 
@@ -87,14 +87,14 @@ describe("a pipeline", () => {
     const plain = defineJob({ type: "plain" }).run((_, ctx) => {
       if (ctx.attempt === 1) throw new TransientError("no");
     });
-    const calls = countCalls(kit.store, "recall", "record", "settle");
+    const calls = countCalls(kit.store, "checkpoints", "record", "settle");
     await kit.mill.enqueue(plain);
 
     await kit.drain([plain]);
     await kit.advance("1m");
     await kit.drain([plain]);
 
-    expect(calls).toEqual({ recall: 0, record: 0, settle: 2 });
+    expect(calls).toEqual({ checkpoints: 0, record: 0, settle: 2 });
   });
 });
 
@@ -487,21 +487,24 @@ describe("cancelling a pipeline", () => {
 });
 
 describe("a run that writes about itself", () => {
-  test.each(["recall", "record"] as const)("waits when %s fails, and goes on", async (verb) => {
-    await using kit = await openTest();
-    const job = defineJob({ type: "job" })
-      .phase("one", () => 1)
-      .phase("two", (_, ctx) => ctx.results.one);
-    const enqueued = await kit.mill.enqueue(job);
-    kit.failOnce(verb);
-    kit.mill.work({ jobs: [job] });
+  test.each(["checkpoints", "record"] as const)(
+    "waits when %s fails, and goes on",
+    async (verb) => {
+      await using kit = await openTest();
+      const job = defineJob({ type: "job" })
+        .phase("one", () => 1)
+        .phase("two", (_, ctx) => ctx.results.one);
+      const enqueued = await kit.mill.enqueue(job);
+      kit.failOnce(verb);
+      kit.mill.work({ jobs: [job] });
 
-    await kit.advance("1s");
+      await kit.advance("1s");
 
-    expect(await kit.mill.result(enqueued)).toBe(1);
-    expect(await kit.outcomes(enqueued)).toEqual(["succeeded"]);
-    expect(kit.logged).toMatchObject([{ level: "error" }]);
-  });
+      expect(await kit.mill.result(enqueued)).toBe(1);
+      expect(await kit.outcomes(enqueued)).toEqual(["succeeded"]);
+      expect(kit.logged).toMatchObject([{ level: "error" }]);
+    },
+  );
 
   test("is interrupted when the store says that it is no longer its own", async () => {
     await using kit = await openTest();

@@ -102,7 +102,7 @@ describe("a store that fails when a worker joins", () => {
 
   test("is asked again, and the worker runs jobs as soon as it may", async () => {
     await using kit = await openTest();
-    kit.failOnce("join");
+    kit.failOnce("register");
     const enqueued = await kit.mill.enqueue(job);
     const worker = kit.mill.work({ jobs: [job] });
     await kit.settled();
@@ -119,7 +119,7 @@ describe("a store that fails when a worker joins", () => {
 
   test("does not hold up the stop of a worker that still tries, nor does that join", async () => {
     await using kit = await openTest();
-    Reflect.set(kit.store, "join", () => Promise.reject(new Error("planted: join")));
+    Reflect.set(kit.store, "register", () => Promise.reject(new Error("planted: register")));
     const worker = kit.mill.work({ jobs: [job] });
     await kit.advance("5s");
     let isStopped = false;
@@ -129,7 +129,7 @@ describe("a store that fails when a worker joins", () => {
     expect(isStopped).toBe(true);
     await stopped;
     expect(kit.clock.pending).toBe(0);
-    Reflect.deleteProperty(kit.store, "join");
+    Reflect.deleteProperty(kit.store, "register");
     await kit.advance("1m");
 
     expect(await kit.mill.workers.list()).toEqual([]);

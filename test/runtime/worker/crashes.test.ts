@@ -159,7 +159,7 @@ describe("a worker that was taken for dead", () => {
     const job = defineJob({ type: "job" }).run(() => "done");
     const worker = kit.mill.work({ jobs: [job] });
     await kit.settled();
-    kit.failOnce("join");
+    kit.failOnce("register");
     await takeBack(kit, worker.id);
 
     await kit.advance("30s");
@@ -187,7 +187,7 @@ describe("a store that fails for a moment", () => {
   test("when a buffered job begins strands none", async () => {
     await using kit = await openTest();
     const { buffered, end } = await withBuffer(kit);
-    kit.failOnce("start");
+    kit.failOnce("startPrefetched");
 
     end.open();
     await kit.advance("2m");

@@ -300,7 +300,7 @@ describe("a worker", () => {
     await kit.settled();
     const claim = kit.store.claim.bind(kit.store);
     Reflect.set(kit.store, "claim", (request: Parameters<typeof claim>[0]) => {
-      if (request.buffer) void worker.quiet();
+      if (request.prefetch) void worker.quiet();
       return claim(request);
     });
     await kit.mill.enqueueMany([job.of(1), job.of(2), job.of(3)]);
@@ -329,9 +329,9 @@ describe("a worker", () => {
   test("that was quieted tries again when its buffer could not be returned", async () => {
     await using kit = await openTest();
     const { worker, end } = await withBuffer(kit);
-    kit.failOnce("handBack");
+    kit.failOnce("returnPrefetched");
 
-    await expect(worker.quiet()).rejects.toThrow("planted: handBack");
+    await expect(worker.quiet()).rejects.toThrow("planted: returnPrefetched");
     await kit.advance("20s");
 
     expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 2, running: 1 });

@@ -2,7 +2,7 @@ import { defineJob } from "millrace";
 import { describe, expect, test } from "vitest";
 import { wait } from "../../../src/core/clock.ts";
 import { defaults } from "../../../src/core/presets.ts";
-import { OverrunWatch } from "../../../src/runtime/lease/overdue-runs.ts";
+import { OverdueWatch } from "../../../src/runtime/lease/overdue-runs.ts";
 import { latch, openTest, untilAborted, type RuntimeTest } from "../support.ts";
 
 describe("a time limit", () => {
@@ -139,7 +139,7 @@ async function beatFor(seconds: number, kit: RuntimeTest, worker: string): Promi
   const { store, clock } = kit;
   const policyOf = () => defaults.retry;
   const dice = { random: () => 0.5 };
-  const watch = new OverrunWatch({ store, clock, dice, worker, beatMs: 1_000, policyOf });
+  const watch = new OverdueWatch({ store, clock, dice, worker, beatMs: 1_000, policyOf });
   for (let second = 0; second < seconds; second += 1) {
     await kit.advance("1s");
     await watch.beat(clock.now());

@@ -98,7 +98,7 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const isSame = answer.length === Math.min(open.length, args[1]);
     if (!isSame) report("I8", `job ${args[0]} waits for ${open.length} job(s): ${answer.length}`);
   },
-  occupant({ now, args, answer, report }) {
+  lockHolder({ now, args, answer, report }) {
     const tenant = [...now.names].find(([, text]) => text === args[0])?.[0];
     const slot = now.slots.get(`${tenant}.${args[1]}`);
     const holder = slot === undefined ? undefined : now.jobs.get(slot.job)?.id;

@@ -95,7 +95,7 @@ export class Answers {
     if (verb === "enqueue") this.#heardEnqueue(args[0], answer);
     if (verb === "stats") this.#checkStats(answer);
     if (verb === "get" && answer !== null) this.#checkRecord(answer);
-    if (verb === "outlived") {
+    if (verb === "expired") {
       this.#heardOutlived(nowMs, args[1].fresh ? "stale" : "gone", answer.jobs);
     }
     if (verb === "gates") this.pauses.checkListed(nowMs, answer);
@@ -103,7 +103,7 @@ export class Answers {
     checkTruth({ now: watch.committed, nowMs, args, answer, report }, verb);
   }
 
-  #heardClaim(nowMs: number, request: { buffer: boolean }, claim: any): void {
+  #heardClaim(nowMs: number, request: { prefetch: boolean }, claim: any): void {
     const { watch, count } = this.#parts;
     if (claim.lost) count("claim of a worker without a lease");
     const isFresh = claim.lease !== null && watch.isFresh(claim.lease.number);
@@ -112,7 +112,7 @@ export class Answers {
       const { number } = claim.lease;
       const job = watch.committed.jobs.get(key);
       if (isFresh && job !== undefined) this.pauses.checkClaimed(nowMs, job);
-      if (request.buffer) this.#buffered.set(`${number}.${key}`, id);
+      if (request.prefetch) this.#buffered.set(`${number}.${key}`, id);
       else this.#allowed.add(`${hexOf(id)}.${number}`);
     }
   }
@@ -179,7 +179,7 @@ export class Answers {
     const { watch, retention, report } = this.#parts;
     for (const { key, id } of jobs) {
       const isDue = retention.isDue(stage, hexOf(id), endOf(watch.committed, key), nowMs);
-      if (!isDue) report("I27", `job ${key} is said to be outlived (${stage}) before its time`);
+      if (!isDue) report("I27", `job ${key} is said to be expired (${stage}) before its time`);
       retention.found(stage, hexOf(id));
     }
   }

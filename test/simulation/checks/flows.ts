@@ -86,7 +86,7 @@ function checkSlots({ before, after, changed }: Step, report: Report): void {
     if (job === undefined || run === undefined || job.concurrency === null) continue;
     const slot = after.slots.get(`${job.tenant}.${job.concurrency}`);
     if (slot?.job !== key || slot.n !== run.n) report("I14", `job ${key} runs without its key`);
-    if (run.start === null) report("I14", `job ${key} has a key and lies in a buffer`);
+    if (run.start === null) report("I14", `job ${key} has a key and lies in a prefetch`);
   }
   for (const name of before.slots.keys()) {
     if (!after.slots.has(name)) checkHandOn(before, after, name, report);

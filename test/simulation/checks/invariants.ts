@@ -344,7 +344,7 @@ function checkNewRow(
   if (fence !== null && held?.fence !== fence) {
     report("I4", `run ${n} of job ${key} was ended by lease ${fence}, which does not hold it`);
   }
-  // An operator may take a job out of a buffer: it counts as interrupted when it was claimed.
+  // An operator may take a job out of a prefetch: it counts as interrupted when it was claimed.
   const wasTaken = outcome === 6;
   if (started_at !== null && held !== undefined && held.start === null && !wasTaken) {
     report("I7", `run ${n} of job ${key} ended without a start`);
@@ -413,7 +413,7 @@ function checkClaim(
   const job = before.jobs.get(key);
   const place = before.places.get(key)?.[0];
   const held = before.held.get(key)?.[0];
-  // What an unheard claim had put into its buffer goes back and is claimed in one transaction.
+  // What an unheard claim had put into its prefetch goes back and is claimed in one transaction.
   const isHandedBack = held?.start === null && held.worker === run.worker;
   if (job === undefined || (place?.place !== "ready" && !isHandedBack)) {
     report("I3", `job ${key} was claimed although it did not wait`);

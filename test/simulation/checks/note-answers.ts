@@ -3,7 +3,7 @@ import type {
   NewJob,
   NoteAnswer,
   NoteBody,
-  Occupation,
+  AcquiredLocks,
   RunNote,
   SettleAnswer,
   SettleItem,
@@ -60,12 +60,14 @@ export class NoteAnswers {
 
   /** A start, a name and mere talk may be lost with the power: so is whoever was told. */
   mayBeForgotten(verb: string, args: readonly any[]): boolean {
-    return verb === "start" || verb === "occupy" || (verb === "record" && args[0].every(isTalk));
+    return (
+      verb === "start" || verb === "acquireLocks" || (verb === "record" && args[0].every(isTalk))
+    );
   }
 
   heard(verb: string, args: readonly any[], answer: any): void {
     if (verb === "record") this.#heardNotes(args[0], answer);
-    if (verb === "occupy") this.#heardNames(args[0], args[1], answer);
+    if (verb === "acquireLocks") this.#heardNames(args[0], args[1], answer);
     if (verb === "settle") this.#heardLastWords(args[0], answer);
   }
 
@@ -94,7 +96,7 @@ export class NoteAnswers {
     });
   }
 
-  #heardNames(run: RunNote, names: readonly string[], answer: Occupation): void {
+  #heardNames(run: RunNote, names: readonly string[], answer: AcquiredLocks): void {
     const { watch, report, count } = this.#parts;
     if (answer.status === "stale") {
       count("name for a zombie refused");
@@ -162,8 +164,8 @@ export class NoteAnswers {
     for (const { id, parentId, dedup } of children) {
       const isWanted = isSuccess || this.#born.has(id);
       if (isWanted) this.#born.add(id);
-      const gaveWay = isWanted && dedup !== null && !isThere(id);
-      if (gaveWay) count("child gave way");
+      const keyHolders = isWanted && dedup !== null && !isThere(id);
+      if (keyHolders) count("child gave way");
       else if (isThere(id) !== isWanted) {
         report("I2", `child ${id} of job ${key} is there: ${!isWanted}`);
       }
@@ -172,8 +174,8 @@ export class NoteAnswers {
   }
 }
 
-function isTalk({ afresh, units, completed, vacates, children }: NoteBody): boolean {
-  return !afresh && !completed && [units, vacates, children].every((list) => !list?.length);
+function isTalk({ afresh, units, completed, releases, children }: NoteBody): boolean {
+  return !afresh && !completed && [units, releases, children].every((list) => !list?.length);
 }
 
 function newJobsIn(verb: string, args: readonly any[]): readonly NewJob[] {

@@ -52,7 +52,7 @@ export function punctuality({ world, watch, house, report }: PunctualityParts): 
       asked.set(key, since);
       const isLate = world.elapsedMs - since > CANCEL_MS_MAX;
       const run = committed.held.get(key)?.[0];
-      // One in a buffer has not begun, and never will.
+      // One in a prefetch has not begun, and never will.
       const isRunning = run !== undefined && run.start !== null;
       const isHealthy = isRunning && watch.workers.get(run.worker)?.isAlive === true;
       if (isLate && isHealthy) report("I21", `job ${key} was to be cancelled and still runs`);

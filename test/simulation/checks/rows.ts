@@ -105,7 +105,7 @@ export interface LetterRow {
 }
 
 /** Who has an exclusive name. */
-export interface SlotRow {
+export interface LockRow {
   readonly job: number;
   readonly n: number;
 }
@@ -222,14 +222,14 @@ export const TABLES = {
     columns: "hex(id) AS id, status, died_at, hex(successor) AS successor",
     name: "hex(@id)",
   },
-  names: { from: "millrace_name", columns: "id, text", name: "@id" },
+  names: { from: "millrace_interned_name", columns: "id, text", name: "@id" },
   slots: {
-    from: "millrace_slot",
+    from: "millrace_lock",
     columns: "tenant || '.' || name AS name, job, n",
     name: "@tenant || '.' || @name",
   },
-  needs: { from: "millrace_need", columns: "job AS key, needs, tolerant", name: "@job" },
-  ended: { from: "millrace_ended", columns: "key", name: "@key" },
+  needs: { from: "millrace_dependency", columns: "job AS key, needs, tolerant", name: "@job" },
+  ended: { from: "millrace_finished_dependency", columns: "key", name: "@key" },
   runs: {
     from: "millrace_run",
     columns: "key, n, phase, phases, percent, overall, data",

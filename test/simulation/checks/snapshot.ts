@@ -18,7 +18,7 @@ import {
   type PhaseRow,
   type PlaceRow,
   type RunRow,
-  type SlotRow,
+  type LockRow,
   type Table,
   type TableName,
   type UnitRow,
@@ -41,7 +41,7 @@ export interface Snapshot {
   readonly letters: ReadonlyMap<string, LetterRow>;
   readonly names: ReadonlyMap<number, string>;
   /** By tenant and name. */
-  readonly slots: ReadonlyMap<string, SlotRow>;
+  readonly slots: ReadonlyMap<string, LockRow>;
   /** By the job that waits. */
   readonly needs: ReadonlyMap<number, readonly NeedRow[]>;
   readonly ended: ReadonlySet<number>;

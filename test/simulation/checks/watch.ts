@@ -398,9 +398,9 @@ function contentOf(path: string, name: string): Uint8Array {
   try {
     const { size } = fstatSync(file);
     const known = buffers.get(name);
-    const buffer = known !== undefined && known.length >= size ? known : Buffer.alloc(size * 2);
-    buffers.set(name, buffer);
-    return buffer.subarray(0, readSync(file, buffer, 0, size, 0));
+    const prefetch = known !== undefined && known.length >= size ? known : Buffer.alloc(size * 2);
+    buffers.set(name, prefetch);
+    return prefetch.subarray(0, readSync(file, prefetch, 0, size, 0));
   } finally {
     closeSync(file);
   }

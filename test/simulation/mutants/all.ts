@@ -117,7 +117,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "what a failed commit had to tell is told later",
     file: `${STORE}/batching/writer.ts`,
-    now: "    tidings.finish();\n    this.#options.undone();",
+    now: "    outbox.finish();\n    this.#options.undone();",
     planted: "    this.#options.undone();",
     breaks: "I13",
   },
@@ -129,7 +129,7 @@ export const mutants: readonly Mutant[] = [
     breaks: "I1, I18",
   },
   {
-    name: "a buffer that goes back has lost its order",
+    name: "a prefetch that goes back has lost its order",
     file: `${STORE}/runs/lease.ts`,
     now: "first + (ranks[index] ?? 0)",
     planted: "first",
@@ -145,7 +145,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a worker that was given up does not join again",
     file: "src/runtime/lease/registration.ts",
-    now: "    lost();\n    await store.join(info);",
+    now: "    lost();\n    await store.register(info);",
     planted: "    lost();",
     breaks: "I21",
   },
@@ -171,7 +171,7 @@ export const mutants: readonly Mutant[] = [
     breaks: "I17",
   },
   {
-    name: "a buffer starts without telling the store",
+    name: "a prefetch starts without telling the store",
     file: "src/runtime/lane.ts",
     now: "for (const job of next) if (mayRun.has(job.key))",
     planted: "for (const job of next) if (mayRun.has(job.key) || true)",

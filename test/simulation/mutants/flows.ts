@@ -8,9 +8,9 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a claim takes jobs whose key is taken",
     file: `${QUERIES}/claim.sql`,
-    now: "WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency",
+    now: "WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency",
     planted:
-      "WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency || '.'",
+      "WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency || '.'",
     breaks: "I14",
   },
   {
@@ -22,7 +22,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "the least urgent job of a key goes next",
-    file: `${QUERIES}/slot.sql`,
+    file: `${QUERIES}/locks.sql`,
     now: "  AND concurrency = :name\nORDER BY priority, rank, key",
     planted: "  AND concurrency = :name\nORDER BY priority DESC, rank DESC, key DESC",
     breaks: "I11",
@@ -59,7 +59,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a taken name is taken away",
-    file: `${QUERIES}/slot.sql`,
+    file: `${QUERIES}/locks.sql`,
     now: "WHERE key = :key\nON CONFLICT (tenant, name) DO NOTHING;",
     planted: "WHERE key = :key\nON CONFLICT (tenant, name) DO UPDATE SET job = :key, n = :n;",
     breaks: "I14",
@@ -72,7 +72,7 @@ export const flowMutants: readonly Mutant[] = [
     breaks: "I14",
   },
   {
-    name: "a buffer takes jobs with keys",
+    name: "a prefetch takes jobs with keys",
     file: `${QUERIES}/claim.sql`,
     now: "(crashes = 0 AND concurrency IS NULL)",
     planted: "(crashes = 0)",
@@ -95,13 +95,13 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a unit runs again although it has completed",
     file: "src/runtime/run/units.ts",
-    now: "(unit) => journal.memory.completed(phase, unit) === undefined,",
-    planted: "(unit) => journal.memory.completed(phase, unit)?.result !== null,",
+    now: "(unit) => runNotes.memory.completed(phase, unit) === undefined,",
+    planted: "(unit) => runNotes.memory.completed(phase, unit)?.result !== null,",
     breaks: "I25",
   },
   {
     name: "units that completed are not remembered",
-    file: `${QUERIES}/notes.sql`,
+    file: `${QUERIES}/record.sql`,
     now: "  AND state > 1\n",
     planted: "  AND state > 2\n",
     breaks: "I25",
@@ -123,7 +123,7 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "units that were left undone are forgotten",
     file: "src/runtime/run/units.ts",
-    now: "  journal.isCutShort = true;\n",
+    now: "  runNotes.isCutShort = true;\n",
     planted: "",
     breaks: "I25",
   },
@@ -136,14 +136,14 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a successor takes over units that have not ended",
-    file: `${QUERIES}/notes.sql`,
+    file: `${QUERIES}/record.sql`,
     now: "  AND unit.state = 2;",
     planted: "  AND unit.state <= 2;",
     breaks: "I25",
   },
   {
     name: "a successor repeats the units behind a phase with failed ones",
-    file: `${QUERIES}/notes.sql`,
+    file: `${QUERIES}/record.sql`,
     now: "  AND unit.state = 2;",
     planted:
       "  AND unit.state = 2\n" +
@@ -189,7 +189,7 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a dependant of one that gave way does not wait for the holder of the key",
     file: `${STORE}/queue/dependencies.ts`,
-    now: "idBytes(gaveWay.get(id) ?? id)",
+    now: "idBytes(keyHolders.get(id) ?? id)",
     planted: "idBytes(id)",
     breaks: "I8",
   },
@@ -210,15 +210,15 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a dependant runs after the first of its jobs",
     file: `${STORE}/queue/dependencies.ts`,
-    now: 'if (reason === null && sql.get("has_needs", { job }) !== undefined) return false;',
+    now: 'if (reason === null && sql.get("has_dependencies", { job }) !== undefined) return false;',
     planted: "",
     breaks: "I8",
   },
   {
     name: "a dependant runs although its job has failed",
     file: `${STORE}/queue/dependencies.ts`,
-    now: "const reason = isTolerant ? null : failureOf(parent);",
-    planted: "const reason = isTolerant || parent.state === 6 ? null : failureOf(parent);",
+    now: "const reason = isTolerant ? null : failureOf(dependency);",
+    planted: "const reason = isTolerant || parent.state === 6 ? null : failureOf(dependency);",
     breaks: "I8",
   },
   {
@@ -233,7 +233,7 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a dependant that is cancelled still waits for others",
     file: `${STORE}/runs/release-run.ts`,
-    now: '  sql.run("delete_needs", { keys });\n',
+    now: '  sql.run("delete_dependencies", { keys });\n',
     planted: "",
     breaks: "I8",
   },
@@ -248,9 +248,9 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a dependant of a job that is over already is forgotten",
-    file: `${QUERIES}/after.sql`,
-    now: "JOIN millrace_attempt AS ended ON ended.key = need.needs AND ended.state IS NOT NULL",
-    planted: "JOIN millrace_attempt AS ended ON ended.key = need.needs AND ended.state = 6",
+    file: `${QUERIES}/dependencies.sql`,
+    now: "ON ended.key = dependency.depends_on AND ended.state IS NOT NULL",
+    planted: "ON ended.key = dependency.depends_on AND ended.state = 6",
     breaks: "I8, I21",
   },
   {
@@ -298,7 +298,7 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "children of units are lost",
     file: "src/runtime/run/units.ts",
-    now: "result: text }, offspring.end()) };",
+    now: "result: text }, children.end()) };",
     planted: "result: text }, []) };",
     breaks: "I2",
   },

@@ -97,5 +97,5 @@ async function follow(stage: Stage, { client }: Member, draw: Draw): Promise<voi
   await client.jobs.units(id);
   await client.jobs.logs(id, { limit: LINES_MAX });
   await client.jobs.holders(String(draw.upTo(3)));
-  await store.occupant("default", nameOf(draw));
+  await store.lockHolder("default", nameOf(draw));
 }

@@ -86,7 +86,7 @@ export interface Plan {
   readonly leaseMs: number;
   readonly workers: number;
   readonly slots: number;
-  /** Most jobs in a buffer. */
+  /** Most jobs in a prefetch. */
   readonly batch: number;
   readonly graceMs: number;
   /** Most jobs that are enqueued together. */

@@ -51,7 +51,7 @@ export const EXPECTED = {
 
 const child = defineJob({ type: "leaf", payload: typed<{ name: string }>() });
 
-/** Small jobs that come first: behind them the report waits in the buffer of its worker. */
+/** Small jobs that come first: behind them the report waits in the prefetch of its worker. */
 export const warmUp = defineJob({ type: "warm-up", payload: typed<number>() });
 
 /** As its producer knows it. */

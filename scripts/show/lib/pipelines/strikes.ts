@@ -142,7 +142,7 @@ async function pictureOf(store: JobStore) {
   const { jobs } = await store.list({ type: "report" }, { limit: LIMIT });
   const [job] = jobs;
   const { jobs: children } = await store.list({ type: "leaf" }, { limit: LIMIT });
-  const holders = await Promise.all(NAMES.map((name) => store.occupant("default", name)));
+  const holders = await Promise.all(NAMES.map((name) => store.lockHolder("default", name)));
   const all = { jobs, children, taken: NAMES.filter((_, index) => holders[index] !== null) };
   if (job === undefined) {
     return { ...all, phases: [], units: [], attempts: [], feed: [], logs: [] };

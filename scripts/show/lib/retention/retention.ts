@@ -47,7 +47,7 @@ interface FlowOptions {
 
 export interface FlowFigures {
   readonly readings: readonly Reading[];
-  /** Tables in which something is left when everything has outlived its time. */
+  /** Tables in which something is left when everything has expired its time. */
   readonly left: readonly string[];
 }
 
@@ -171,7 +171,7 @@ class Flow implements AsyncDisposable {
     const store = makePostgresStore({ url: this.#url });
     await store.open();
     const worker = workerInfo();
-    await store.join(worker);
+    await store.register(worker);
     await this.#mill.enqueueMany(Array.from({ length: BATCH }, (_, place) => request(place)));
     this.#enqueued += BATCH;
     const times: number[] = [];
@@ -181,13 +181,13 @@ class Flow implements AsyncDisposable {
         worker: worker.id,
         lanes: ["general"],
         limit: 1,
-        buffer: true,
+        prefetch: true,
       });
       times.push(performance.now() - began);
       const keys = jobs.map(({ key }) => key);
-      if (lease !== null) await store.handBack(lease, keys);
+      if (lease !== null) await store.returnPrefetched(lease, keys);
     }
-    await store.leave(worker.id);
+    await store.deregister(worker.id);
     await store.close();
     return percentile(times, 0.5);
   }

@@ -2,7 +2,7 @@
  * Lets overlapping calls share one statement. What arrives while a batch is on its way waits and
  * goes together with the next one; only a crowd has a second flight for itself before that.
  */
-import { isHere } from "../../../lib/maybe-promise.ts";
+import { isValue } from "../../../lib/maybe-promise.ts";
 import { soon } from "../../../lib/system.ts";
 
 interface Call<Item, Answer> {
@@ -11,7 +11,7 @@ interface Call<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-interface CoalescerOptions<Item, Answer> {
+interface BatcherOptions<Item, Answer> {
   /**
    * Sends one batch. The answers stand in the order of the items; one that comes later than the
    * others is a promise, and holds up only its own call.
@@ -27,13 +27,13 @@ interface CoalescerOptions<Item, Answer> {
   readonly weigh: (item: Item) => number;
 }
 
-export class Coalescer<Item, Answer> {
-  readonly #options: CoalescerOptions<Item, Answer>;
+export class Batcher<Item, Answer> {
+  readonly #options: BatcherOptions<Item, Answer>;
   #queue: Call<Item, Answer>[] = [];
   #flights = 0;
   #scheduled = false;
 
-  constructor(options: CoalescerOptions<Item, Answer>) {
+  constructor(options: BatcherOptions<Item, Answer>) {
     this.#options = options;
   }
 
@@ -83,7 +83,7 @@ export class Coalescer<Item, Answer> {
       let from = 0;
       for (const { items, resolve, reject } of calls) {
         const own = answers.slice(from, from + items.length);
-        if (own.every(isHere)) resolve(own);
+        if (own.every(isValue)) resolve(own);
         else Promise.all(own).then(resolve, reject);
         from += items.length;
       }

@@ -15,7 +15,7 @@ const ALONE_MS_MAX = 15_000;
 const ALONE_PAUSE_MS = 50;
 
 /** A call in pieces of at most so many bytes; almost always one. */
-export function loadsOf<Item>(
+export function batchesOf<Item>(
   items: readonly Item[],
   weigh: (item: Item) => number,
   bytesMax: number,
@@ -36,7 +36,7 @@ export function loadsOf<Item>(
 }
 
 /** Halves what is refused until the bad ones stand alone. */
-export async function inParts<Item, Answer>(
+export async function bisect<Item, Answer>(
   transaction: Transaction,
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<readonly Answer[]>,
@@ -50,8 +50,8 @@ export async function inParts<Item, Answer>(
   if (answers !== null) return answers;
   const middle = Math.ceil(items.length / 2);
   return [
-    ...(await inParts(transaction, items.slice(0, middle), work, refused)),
-    ...(await inParts(transaction, items.slice(middle), work, refused)),
+    ...(await bisect(transaction, items.slice(0, middle), work, refused)),
+    ...(await bisect(transaction, items.slice(middle), work, refused)),
   ];
 }
 

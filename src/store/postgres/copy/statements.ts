@@ -1,5 +1,5 @@
 /** The statements of a copy, made from the description of each table. */
-import type { CopiedTable, Stretch } from "../../shared/copy-tables.ts";
+import type { CopiedTable, ScanRange } from "../../shared/copy-tables.ts";
 
 /** Rows of `$1`, a list of lines, go into the table. */
 export function insertOf(table: CopiedTable): string {
@@ -60,7 +60,7 @@ const SHOWN: Readonly<Record<Kind, (column: string) => string>> = {
 };
 
 /** The keys of a stretch as one text. Only for tables whose keys are numbers. */
-export function keysOf(table: CopiedTable, stretch: Stretch): string {
+export function keysOf(table: CopiedTable, stretch: ScanRange): string {
   const key = table.key.map((name) => `"${name}"`);
   const order = key.join(", ");
   return `SELECT coalesce(string_agg(${key.join(" || '.' || ")}::text, ',' ORDER BY ${order}), '')
@@ -78,7 +78,7 @@ export function deleteOf(table: CopiedTable, keys: readonly string[]): string {
 }
 
 /** The keys are numbers, so they may stand in the text. */
-function within({ key }: CopiedTable, { after, upTo }: Stretch): string {
+function within({ key }: CopiedTable, { after, upTo }: ScanRange): string {
   const columns = key.map((name) => `"${name}"`).join(", ");
   const list = (values: readonly unknown[]): string => values.map(Number).join(", ");
   const from = after === null ? "true" : `(${columns}) > (${list(after)})`;
@@ -91,14 +91,14 @@ function relationOf({ name }: CopiedTable): string {
 
 /** Name 1 is in every installation; tenant 0 and type 0 mark the rows of successors. */
 function filterOf({ name }: CopiedTable): string {
-  if (name === "name") return "place.id > 1";
+  if (name === "interned_name") return "place.id > 1";
   if (name === "dedup") return "place.tenant <> 0";
   return name === "successor" ? "place.tenant = 0" : "true";
 }
 
 /** All tables of an installation but `meta`, which has the progress. */
 const TABLES = [
-  "name",
+  "interned_name",
   "job",
   "tag",
   "scheduled",
@@ -111,9 +111,9 @@ const TABLES = [
   "idempotency",
   "dedup",
   "cancel_request",
-  "slot",
-  "need",
-  "ended",
+  "lock",
+  "dependency",
+  "finished_dependency",
   "run",
   "phase",
   "unit",
@@ -145,14 +145,14 @@ export const UNGUARD = "DROP FUNCTION millrace.refuse_while_copying() CASCADE";
 /** The tables in which there is more than on the first day of an installation. */
 export const OCCUPIED: string = TABLES.map((table) => {
   const first =
-    table === "name" ? "WHERE id > 1" : table === "feed_head" ? "WHERE position > 0" : "";
+    table === "interned_name" ? "WHERE id > 1" : table === "feed_head" ? "WHERE position > 0" : "";
   return `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM millrace.${table} ${first})`;
 }).join("\nUNION ALL ");
 
 /** Back to the first day. */
 export const EMPTY: string = `
 TRUNCATE ${TABLES.map((table) => `millrace.${table}`).join(", ")} RESTART IDENTITY;
-INSERT INTO millrace.name (id, kind, text) VALUES (1, 2, 'default');
+INSERT INTO millrace.interned_name (id, kind, text) VALUES (1, 2, 'default');
 INSERT INTO millrace.feed_head (one, position) VALUES (true, 0);`;
 
 export const ANALYZE: string = `ANALYZE ${TABLES.map((table) => `millrace.${table}`).join(", ")}`;

@@ -10,7 +10,7 @@ import type {
   CopyTarget,
   Counters,
   Progress,
-  Stretch,
+  ScanRange,
   TargetState,
 } from "../../shared/copy-tables.ts";
 import { newerError, newestOf } from "../../shared/migrations.ts";
@@ -91,7 +91,7 @@ class PostgresTarget implements CopyTarget {
     this.#progress = progress;
   }
 
-  async keys(table: CopiedTable, stretch: Stretch): Promise<string> {
+  async keys(table: CopiedTable, stretch: ScanRange): Promise<string> {
     const { rows } = await this.#session.ask(keysOf(table, stretch));
     return rows[0].keys;
   }
@@ -114,7 +114,7 @@ class PostgresTarget implements CopyTarget {
     });
     const head = "(SELECT position FROM millrace.feed_head) AS event";
     const { rows } = await this.#session.ask(`SELECT ${given.join(", ")}, ${head}`);
-    const { job, lease, event, name } = rows[0];
+    const { job, lease, event, interned_name: name } = rows[0];
     // A sequence of names begins behind the one that is always there.
     return { job, lease, event, name: Math.max(name, 1) };
   }
@@ -252,7 +252,7 @@ function sequences({ job, lease, name }: Counters): (readonly [string, string, n
   return [
     ["job", "key", job],
     ["lease", "number", lease],
-    ["name", "id", name],
+    ["interned_name", "id", name],
   ];
 }
 

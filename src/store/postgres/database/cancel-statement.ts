@@ -19,7 +19,7 @@ interface Session {
 }
 
 /** Never throws. A client of another make, which does not say where it leads, is left alone. */
-export function hangUp(client: object): void {
+export function cancelStatement(client: object): void {
   const session = sessionOf(client);
   if (session === null) return;
   const { host, port, processID, secretKey } = session;

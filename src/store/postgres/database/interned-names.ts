@@ -1,7 +1,7 @@
 /**
- * Types, tenants, lanes and categories are integers in the tables. Names are few and never removed,
- * so every process keeps those it has met. A new one is interned in a transaction of its own before
- * it is used: inside a longer one it would stop everybody who needs the same name.
+ * Types, tenants, lanes and categories are integers in the tables. InternedNames are few and never
+ * removed, so every process keeps those it has met. A new one is interned in a transaction of its
+ * own before it is used: inside a longer one it would stop everybody who needs the same name.
  */
 import type { Dice } from "../../../core/clock.ts";
 import { nameCodec, type NameKind } from "../../shared/codes.ts";
@@ -10,15 +10,18 @@ import { repeating } from "./retry.ts";
 import type { Sql } from "./statements.ts";
 import { list } from "./values.ts";
 
-/** Names kept in memory, in each of two generations: the older goes when the younger is full. */
+/**
+ * InternedNames kept in memory, in each of two generations: the older goes when the younger is
+ * full.
+ */
 const GENERATION_MAX = 20_000;
 
-export interface Name {
+export interface InternedName {
   readonly kind: NameKind;
   readonly text: string;
 }
 
-export class Names {
+export class InternedNames {
   readonly #dice: Dice;
   readonly #read: Sql;
   readonly #write: Sql;
@@ -37,7 +40,7 @@ export class Names {
   }
 
   /** Makes sure that names have ids. One that the database does not take stays unknown. */
-  async intern(wanted: readonly Name[]): Promise<void> {
+  async intern(wanted: readonly InternedName[]): Promise<void> {
     const missing = this.#missing(wanted);
     if (missing.length === 0) return;
     await this.find(missing);
@@ -55,7 +58,7 @@ export class Names {
   }
 
   /** Looks names up without making any. One that no job or gate ever bore stays unknown. */
-  async find(wanted: readonly Name[]): Promise<void> {
+  async find(wanted: readonly InternedName[]): Promise<void> {
     const missing = this.#missing(wanted);
     if (missing.length === 0) return;
     try {
@@ -81,7 +84,7 @@ export class Names {
   }
 
   /** The name behind an id that was learnt before. */
-  name(id: number): Name {
+  name(id: number): InternedName {
     const name = this.#lookUp(id);
     if (name === undefined) throw new Error(`no name with the id ${id} was learnt`);
     return name;
@@ -91,11 +94,11 @@ export class Names {
     return this.name(id).text;
   }
 
-  #lookUp(id: number): Name | undefined {
+  #lookUp(id: number): InternedName | undefined {
     return this.#young.names.get(id) ?? this.#old.names.get(id);
   }
 
-  #missing(wanted: readonly Name[]): Name[] {
+  #missing(wanted: readonly InternedName[]): InternedName[] {
     const missing = wanted.filter(({ kind, text }) => this.known(kind, text) === undefined);
     const seen = new Set<string>();
     return missing.filter(({ kind, text }) => {
@@ -118,7 +121,7 @@ export class Names {
 }
 
 class Generation {
-  readonly names = new Map<number, Name>();
+  readonly names = new Map<number, InternedName>();
   readonly ids: Readonly<Record<NameKind, Map<string, number>>> = {
     type: new Map(),
     tenant: new Map(),
@@ -127,6 +130,6 @@ class Generation {
   };
 }
 
-function coded(names: readonly Name[]): string {
+function coded(names: readonly InternedName[]): string {
   return JSON.stringify(names.map(({ kind, text }) => ({ kind: nameCodec.code[kind], text })));
 }

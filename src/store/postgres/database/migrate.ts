@@ -36,7 +36,7 @@ export interface MigrateOptions {
   readonly migrations: readonly Migration[];
   readonly dice: Dice;
   /** Takes what an operator should know. */
-  readonly tell: (notice: string) => void;
+  readonly tell: (warning: string) => void;
 }
 
 /** Looks at the server, and migrates if need be: each migration is a transaction of its own. */

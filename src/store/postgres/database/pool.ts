@@ -12,7 +12,7 @@ import { within } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { failureOf, isUnanswered, NotConnected, spoilsSession } from "./errors.ts";
-import { hangUp } from "./cancel-statement.ts";
+import { cancelStatement } from "./cancel-statement.ts";
 import { ANSWER_MS } from "./statement-timeouts.ts";
 
 /** How long a connection is waited for; a caller's pool may have no limit of its own. */
@@ -102,7 +102,7 @@ export class Pool {
       return await work(client);
     } catch (error) {
       isSpoiled = spoilsSession(error);
-      if (isUnanswered(error)) hangUp(client);
+      if (isUnanswered(error)) cancelStatement(client);
       if (isUnanswered(error) || failureOf(error) === "read-only") this.#trustedSince = began;
       throw error;
     } finally {

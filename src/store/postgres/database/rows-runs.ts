@@ -20,7 +20,7 @@ export interface RunRow {
   /** Where it lay in `ready`, so that it can be put back there. */
   readonly rank: number;
   readonly claimed_at: number;
-  /** Null while it only lies in the worker's buffer. */
+  /** Null while it only lies in the worker's prefetch. */
   readonly started_at: number | null;
   /** It has a ledger row. */
   readonly ended: boolean;
@@ -47,7 +47,7 @@ export interface Barriers {
   /** There are gates, and jobs that were moved away from some. */
   readonly gates: boolean;
   readonly held: boolean;
-  /** Names are taken, and jobs were moved away because their key is one of them. */
+  /** InternedNames are taken, and jobs were moved away because their key is one of them. */
   readonly names: boolean;
   readonly wanted: boolean;
 }
@@ -79,13 +79,13 @@ export interface WorkRows {
     readonly outcome: number;
   };
   end_runs: { readonly freed: boolean; readonly awaited: boolean };
-  names_of_run: { readonly name: string };
-  vacate_slots: { readonly count: number };
+  locks_of_run: { readonly name: string };
+  release_locks: { readonly count: number };
   barriers_in_use: Barriers;
-  free_dead_slots: { readonly count: number };
-  needs_in_use: { readonly waiting: boolean; readonly ended: boolean };
-  sweep_needs: { readonly job: number; readonly needs: number };
-  take_ended: { readonly key: number; readonly is_over: boolean };
+  free_dead_locks: { readonly count: number };
+  dependencies_in_use: { readonly waiting: boolean; readonly ended: boolean };
+  sweep_dependencies: { readonly job: number; readonly depends_on: number };
+  take_finished_dependencies: { readonly key: number; readonly is_over: boolean };
   dependants_of: { readonly key: number };
   lock_dependants: { readonly key: number };
   /** Null: the job that it was to run after is gone. */

@@ -1,6 +1,6 @@
 /** The rows of queries about places, gates, dead letters, readers and the feed. */
 import type { JobId } from "../../../core/job.ts";
-import type { Breaker, Counts, InvariantQuery } from "../../doctor/invariants.ts";
+import type { OffendingJob, Counts, InvariantQuery } from "../../doctor/invariants.ts";
 import type {
   StoredAttempt,
   StoredFacts,
@@ -10,7 +10,7 @@ import type {
 import type {
   StoredHolder,
   StoredLog,
-  StoredMemory,
+  StoredCheckpoints,
   StoredProgress,
   StoredUnit,
   UnitRow,
@@ -62,7 +62,7 @@ interface CountRow {
   readonly count: number;
 }
 
-export interface RecordRows extends Record<InvariantQuery, Breaker> {
+export interface RecordRows extends Record<InvariantQuery, OffendingJob> {
   recount: Counts;
   job_by_id: StoredJob;
   match_jobs: StoredJob;
@@ -97,7 +97,7 @@ export interface RecordRows extends Record<InvariantQuery, Breaker> {
   find_worker: { readonly id: JobId };
   find_dead_letter: StoredLetter;
   list_dead_letters: StoredLetter;
-  outlived_keys: KeyRow & {
+  expired_keys: KeyRow & {
     /** Of the stretch in which it was looked for. */
     readonly turn: number;
     readonly at: number;
@@ -154,13 +154,13 @@ export interface RecordRows extends Record<InvariantQuery, Breaker> {
   insert_phases: { readonly key: number; readonly name: string };
   phases_of_job: PhaseResult;
   ended_units: UnitRow;
-  memory_of_job: StoredMemory;
+  checkpoints_of_job: StoredCheckpoints;
   progress_of_job: StoredProgress & KeyRow;
   unit_counts: UnitCount;
   units_of_job: StoredUnit;
   holders_of_unit: StoredHolder;
   log_after: StoredLog;
   newest_log: StoredLog;
-  awaited_jobs: { readonly id: JobId };
-  occupant_of_name: { readonly id: JobId };
+  open_dependencies: { readonly id: JobId };
+  lock_holder: { readonly id: JobId };
 }

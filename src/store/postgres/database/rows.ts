@@ -54,7 +54,7 @@ export interface QueryRows extends WorkRows, RecordRows {
   take_waiting: WaitingRow;
   still_waiting: { readonly key: number };
   end_unstarted: { readonly awaited: boolean };
-  find_parents: { readonly key: number; readonly id: JobId };
+  find_dependencies: { readonly key: number; readonly id: JobId };
   home: { readonly home: string };
   put_waiting: { readonly key: number; readonly waits: boolean };
 }

@@ -1,13 +1,13 @@
 /** What every verb works with: statements, transactions, names, time and chance. */
 import type { Clock, Dice } from "../../../core/clock.ts";
-import { Errands, type Errand } from "../queue/dependency-tasks.ts";
+import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
 import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
-import { Names } from "./interned-names.ts";
+import { InternedNames } from "./interned-names.ts";
 import { send, type PgClient, type Pool, type Received } from "./pool.ts";
 import { retrying } from "./retry.ts";
 import { Statements, type Sql } from "./statements.ts";
-import { Tidings } from "../events/outbox.ts";
-import type { Watcher } from "../events/notifier.ts";
+import { Outbox } from "../events/outbox.ts";
+import type { Notifier } from "../events/notifier.ts";
 
 /** How long a transaction that does not say so waits for each lock. */
 const LOCK_MS = 7_000;
@@ -18,13 +18,13 @@ const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const LET_GO = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 
 /** What jobs are written with, in a transaction of the store or of a caller. */
-export interface Writing extends Sql {
+export interface JobWriter extends Sql {
   /** What it has to tell, written and spread with its commit. */
-  readonly tidings: Tidings;
+  readonly outbox: Outbox;
 }
 
 /** One transaction in progress. */
-export interface Transaction extends Writing {
+export interface Transaction extends JobWriter {
   /**
    * Runs a part that may be undone by itself. When the database does not take a value in it, the
    * part alone is undone, with its words to the feed, and `refused` answers instead.
@@ -38,10 +38,10 @@ interface SessionOptions {
   /** Null: the server's clock decides. Tests bring their own. */
   readonly clock: Clock | null;
   readonly dice: Dice;
-  readonly watcher: Watcher;
+  readonly notifier: Notifier;
   /** Whether a statement by itself sees what others have committed, as by default it does. */
   readonly readsCommitted: boolean;
-  readonly runErrand: (session: Session, errand: Errand) => Promise<void>;
+  readonly runDependencyTask: (session: Session, dependencyTask: DependencyTask) => Promise<void>;
 }
 
 export class Session {
@@ -49,25 +49,25 @@ export class Session {
   readonly read: Sql;
   /** One statement that writes: when its answer is lost, {@link UncertainWrite} says so. */
   readonly write: Sql;
-  readonly names: Names;
+  readonly names: InternedNames;
   readonly dice: Dice;
   readonly pool: Pool;
   readonly schema: string;
   readonly clock: Clock | null;
-  readonly watcher: Watcher;
+  readonly notifier: Notifier;
   /** What is done in the background after commits. */
-  readonly errands: Errands;
+  readonly dependencyTasks: DependencyTasks;
   readonly #statements: Statements;
 
   constructor(options: SessionOptions) {
-    const { pool, schema, clock, dice, watcher, readsCommitted, runErrand } = options;
+    const { pool, schema, clock, dice, notifier, readsCommitted, runDependencyTask } = options;
     const now = (): string | null => (clock === null ? null : new Date(clock.now()).toISOString());
     this.#statements = new Statements(schema, now);
     this.pool = pool;
     this.schema = schema;
     this.clock = clock;
     this.dice = dice;
-    this.watcher = watcher;
+    this.notifier = notifier;
     this.read = this.#statements.through((work) => retrying(dice, () => pool.lend(work)));
     this.write = this.#statements.through((work) =>
       retrying(dice, () =>
@@ -78,12 +78,14 @@ export class Session {
         ),
       ),
     );
-    this.names = new Names(dice, this.read, this.write);
-    this.errands = new Errands((errand) => runErrand(this, errand));
+    this.names = new InternedNames(dice, this.read, this.write);
+    this.dependencyTasks = new DependencyTasks((dependencyTask) =>
+      runDependencyTask(this, dependencyTask),
+    );
   }
 
   /**
-   * Runs `work` from BEGIN to COMMIT, spreads its tidings and sees to what it has left to be done.
+   * Runs `work` from BEGIN to COMMIT, spreads its outbox and sees to what it has left to be done.
    * What passes by itself, such as a deadlock, makes it run anew, so it must not change anything
    * outside. `lockMs` bounds the wait for each lock; failing that, the error is `locked`.
    */
@@ -92,19 +94,19 @@ export class Session {
     { lockMs = LOCK_MS }: { readonly lockMs?: number } = {},
   ): Promise<Answer> {
     const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${LET_GO}`;
-    const { answer, tidings } = await retrying(this.dice, () =>
+    const { answer, outbox } = await retrying(this.dice, () =>
       this.pool.lend(async (client) => {
         const transaction = this.#transactionOn(client, lockMs);
         const done = await bracket(client, begin, async () => {
           const result = await work(transaction);
-          await transaction.tidings.write(transaction);
+          await transaction.outbox.write(transaction);
           return result;
         });
-        return { answer: done, tidings: transaction.tidings };
+        return { answer: done, outbox: transaction.outbox };
       }),
     );
-    if (tidings.hint !== null) this.watcher.wake(tidings.hint);
-    if (tidings.errand !== null) this.errands.add(tidings.errand);
+    if (outbox.wakeUp !== null) this.notifier.wake(outbox.wakeUp);
+    if (outbox.dependencyTask !== null) this.dependencyTasks.add(outbox.dependencyTask);
     return answer;
   }
 
@@ -134,8 +136,8 @@ export class Session {
 
   #transactionOn(client: PgClient, lockMs: number): Transaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
-    const tidings = new Tidings();
-    return { ...sql, tidings, part: (...part) => partOf(sql, tidings, ...part) };
+    const outbox = new Outbox();
+    return { ...sql, outbox, part: (...part) => partOf(sql, outbox, ...part) };
   }
 }
 
@@ -148,11 +150,11 @@ export async function doesReadCommitted(pool: Pool): Promise<boolean> {
 
 async function partOf<Answer>(
   sql: Sql,
-  tidings: Tidings,
+  outbox: Outbox,
   work: () => Promise<Answer>,
   refused: (error: unknown) => Answer,
 ): Promise<Answer> {
-  const mark = tidings.mark();
+  const mark = outbox.mark();
   await sql.run("save_part", {});
   try {
     const answer = await work();
@@ -162,7 +164,7 @@ async function partOf<Answer>(
     if (failureOf(error) !== "refused") throw error;
     await sql.run("undo_part", {});
     await sql.run("keep_part", {});
-    tidings.dropSince(mark);
+    outbox.dropSince(mark);
     return refused(error);
   }
 }

@@ -14,7 +14,7 @@ const DOCTOR_MS = 600_000;
 /** A slow line carries a large batch at a million bytes per second. */
 const BYTES_PER_MS = 1_000;
 
-const READERS = /^(match|count|keys_of|list|longest|outlived|prune)_/;
+const READERS = /^(match|count|keys_of|list|longest|expired|prune)_/;
 const DOCTOR: ReadonlySet<string> = new Set([
   ...INVARIANTS.map(({ query }) => query),
   "recount",
@@ -26,7 +26,7 @@ const DOCTOR: ReadonlySet<string> = new Set([
   "places_against_ledger",
 ]);
 
-export function answerMs(name: string, values: readonly unknown[]): number {
+export function timeoutMs(name: string, values: readonly unknown[]): number {
   return patienceOf(name) + Math.round(bytesOf(values) / BYTES_PER_MS);
 }
 

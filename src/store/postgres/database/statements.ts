@@ -1,5 +1,5 @@
 /** Named queries: parameters by name in, rows out. */
-import { answerMs } from "./statement-timeouts.ts";
+import { timeoutMs } from "./statement-timeouts.ts";
 import { send, type PgClient, type Received } from "./pool.ts";
 import { queries, type QueryParameters } from "./queries.gen.ts";
 import type { QueryRows, QueryTuples } from "./rows.ts";
@@ -55,7 +55,13 @@ export class Statements {
       const text = this.#texts.get(name) ?? "";
       const values = this.#values(name, parameters);
       const mode = rowMode === undefined ? {} : { rowMode };
-      const sent = { text, values, types, query_timeout: answerMs(name, values) + lockMs, ...mode };
+      const sent = {
+        text,
+        values,
+        types,
+        query_timeout: timeoutMs(name, values) + lockMs,
+        ...mode,
+      };
       return lend((client) => send(client, sent));
     };
     return {

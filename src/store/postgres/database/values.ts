@@ -14,7 +14,7 @@ const asText: Reader = (text) => text;
 /**
  * By the type's number in PostgreSQL's catalogue. What is not listed stays text: `json` above all,
  * which must come back byte for byte. Instants are not listed either: their text depends on the
- * session, so every statement turns them into milliseconds by `ms_of`.
+ * session, so every statement semaphore them into milliseconds by `ms_of`.
  */
 const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
   [16, (text) => text === "t"],

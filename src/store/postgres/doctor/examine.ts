@@ -3,13 +3,13 @@
  * hand, and for jobs that nobody would run or that would run twice. Each finding names the
  * statement that cures it.
  */
-import type { Breach } from "../../doctor/invariants.ts";
-import { breaches } from "./invariants.ts";
-import { drift } from "./schema-drift.ts";
+import type { BrokenInvariant } from "../../doctor/invariants.ts";
+import { brokenInvariants } from "./invariants.ts";
+import { schemaDrift } from "./schema-drift.ts";
 import type { TableHealth } from "../database/rows-views.ts";
 import type { Session } from "../database/session.ts";
 import { quoted } from "../database/statements.ts";
-import { strays } from "./misplaced-jobs.ts";
+import { misplacedJobs } from "./misplaced-jobs.ts";
 
 /** Dead rows are worth a word when they outnumber the living, or this many times what is usual. */
 const BEHIND_FACTOR_MAX = 4;
@@ -46,7 +46,7 @@ export interface ServerExamination {
   readonly deadRows: number;
   readonly findings: readonly ServerFinding[];
   /** Invariants that do not hold. */
-  readonly breaches: readonly Breach[];
+  readonly brokenInvariants: readonly BrokenInvariant[];
 }
 
 export async function examine(
@@ -58,7 +58,7 @@ export async function examine(
   const tables = await read.all("table_health", { schema });
   const oldest = await read.get("oldest_transaction", {});
   const settings = await read.get("server_settings", {});
-  const stray = await strays(session);
+  const stray = await misplacedJobs(session);
   return {
     version: settings?.version ?? "unknown",
     bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
@@ -71,10 +71,13 @@ export async function examine(
         ...deadRows(schema, table, all),
         ...bloat(schema, table, all),
       ]),
-      ...(await drift(session)),
+      ...(await schemaDrift(session)),
       ...stray,
     ],
-    breaches: await breaches(session, { isDeep: all.isDeep, isSound: stray.length === 0 }),
+    brokenInvariants: await brokenInvariants(session, {
+      isDeep: all.isDeep,
+      isSound: stray.length === 0,
+    }),
   };
 }
 

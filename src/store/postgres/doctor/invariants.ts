@@ -1,5 +1,10 @@
 /** Which of the invariants do not hold, all as of one moment. Nobody waits for it meanwhile. */
-import { BREAKERS_MAX, INVARIANTS, miscounted, type Breach } from "../../doctor/invariants.ts";
+import {
+  OFFENDING_JOBS_MAX,
+  INVARIANTS,
+  miscounted,
+  type BrokenInvariant,
+} from "../../doctor/invariants.ts";
 import type { Session } from "../database/session.ts";
 import { countsOf } from "../inspect/stats.ts";
 
@@ -10,13 +15,16 @@ export interface Look {
   readonly isSound: boolean;
 }
 
-export async function breaches(session: Session, { isDeep, isSound }: Look): Promise<Breach[]> {
+export async function brokenInvariants(
+  session: Session,
+  { isDeep, isSound }: Look,
+): Promise<BrokenInvariant[]> {
   return session.snapshot(async (sql) => {
-    const found: Breach[] = [];
+    const found: BrokenInvariant[] = [];
     for (const invariant of INVARIANTS) {
       if (invariant.isDeep && !isDeep) continue;
-      const breakers = await sql.all(invariant.query, { limit: BREAKERS_MAX });
-      if (breakers.length > 0) found.push({ invariant, breakers });
+      const offenders = await sql.all(invariant.query, { limit: OFFENDING_JOBS_MAX });
+      if (offenders.length > 0) found.push({ invariant, offenders: offenders });
     }
     if (!isDeep || !isSound || found.length > 0) return found;
     const recount = await sql.get("recount", {});

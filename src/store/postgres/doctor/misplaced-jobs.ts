@@ -11,7 +11,7 @@ const FINDINGS_MAX = 20;
 const LIMIT = { limit: FINDINGS_MAX };
 
 /** All as of one moment. */
-export async function strays(session: Session): Promise<ServerFinding[]> {
+export async function misplacedJobs(session: Session): Promise<ServerFinding[]> {
   const { schema } = session;
   return session.snapshot(async (sql) => [
     ...(await lostJobs(sql)),

@@ -14,7 +14,7 @@ import { inSchema, quoted } from "../database/statements.ts";
 const NAME = "schema";
 const TRIAL_MS_MAX = 60_000;
 
-export async function drift(session: Session): Promise<ServerFinding[]> {
+export async function schemaDrift(session: Session): Promise<ServerFinding[]> {
   const found = await session.read.get("schema_version", {});
   const newest = migrations.at(-1)?.version;
   if (found?.version !== newest) {
@@ -80,7 +80,7 @@ function findingOf(
   const fault = faultOf(schemas, wanted, found);
   if (fault === null) return [];
   return [
-    { name: NAME, found: `the ${kind} ${whose} is ${fault}`, fix: cureOf(schemas, wanted, fault) },
+    { name: NAME, found: `the ${kind} ${whose} is ${fault}`, fix: fixOf(schemas, wanted, fault) },
   ];
 }
 
@@ -119,7 +119,7 @@ function bare(definition: string): string {
 }
 
 /** The statement that makes the schema what it should be. */
-function cureOf({ schema, model }: Schemas, wanted: SchemaObject, fault: Fault): string {
+function fixOf({ schema, model }: Schemas, wanted: SchemaObject, fault: Fault): string {
   const at = (name: string): string => `${quoted(schema)}.${quoted(name)}`;
   const text = bare(wanted.definition)
     .replaceAll(`${quoted(model)}.`, `${quoted(schema)}.`)

@@ -1,14 +1,14 @@
 /**
- * Hears hints of other processes, on a connection of its own: one from a pool belongs to whoever
+ * Hears wake-ups of other processes, on a connection of its own: one from a pool belongs to whoever
  * borrows it next. A connection that was cut says so; one that is half open says nothing, and so
- * does a pooler that shares it among clients. Therefore the ear speaks on its own channel as well,
- * and does not trust a connection on which it has not heard itself for a while. Nor does it stay
- * with a server that takes no writes any more: those who write are with the new primary.
+ * does a pooler that shares it among clients. Therefore the listener speaks on its own channel as
+ * well, and does not trust a connection on which it has not heard itself for a while. Nor does it
+ * stay with a server that takes no writes any more: those who write are with the new primary.
  */
 import type { Dice } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
-import type { Hint } from "../../store.ts";
-import { readWord, wordOf } from "./notify.ts";
+import type { WakeUp } from "../../store.ts";
+import { readNotification, notificationOf } from "./notify.ts";
 import { send, type PoolOptions, type Received } from "../database/pool.ts";
 import { quoted } from "../database/statements.ts";
 
@@ -46,14 +46,14 @@ interface EarOptions {
   readonly channel: string;
   readonly sender: string;
   readonly dice: Dice;
-  readonly hear: (hint: Hint) => void;
-  readonly tell: (notice: string) => void;
+  readonly hear: (wakeUp: WakeUp) => void;
+  readonly tell: (warning: string) => void;
 }
 
 /** How a connection ended: it never came to life, stayed silent, or had been heard on. */
 type Ending = "unreachable" | "deaf" | "heard";
 
-export class Ear {
+export class Listener {
   readonly #options: EarOptions;
   /** Aborted when nobody listens any more. */
   #open: AbortController | null = null;
@@ -108,7 +108,7 @@ async function listenOnce(
   client.on("error", () => broken.abort());
   client.on("end", () => broken.abort());
   client.on("notification", ({ payload = "" }) => {
-    const { sender: from, word } = readWord(payload);
+    const { sender: from, word } = readNotification(payload);
     if (from === sender && word === "beat") heardAt = systemClock.monotonic();
     if (from !== sender && isHint(word) && !signal.aborted) hear(word);
   });
@@ -128,7 +128,7 @@ async function listenOnce(
     if (!isBeating) {
       isBeating = true;
       // Not waited for: on a half-open connection it never returns.
-      send(client, { text: BEAT, values: [channel, wordOf(sender, "beat")] })
+      send(client, { text: BEAT, values: [channel, notificationOf(sender, "beat")] })
         .then(({ rows }) => rows[0]?.read_only === "on" && broken.abort())
         .catch(() => broken.abort())
         .finally(() => (isBeating = false));
@@ -140,8 +140,8 @@ async function listenOnce(
   return ended.aborted ? "unreachable" : "deaf";
 }
 
-function isHint(word: string): word is Hint {
-  return word === "work" || word === "ready" || word === "news";
+function isHint(word: string): word is WakeUp {
+  return word === "work" || word === "ready" || word === "events";
 }
 
 async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient | null> {
@@ -157,7 +157,7 @@ async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient |
   const Client: unknown = pool === undefined ? undefined : Reflect.get(pool, "Client");
   const options: unknown = pool === undefined ? undefined : Reflect.get(pool, "options");
   if (typeof Client !== "function" || typeof options !== "object") return null;
-  // A pool may wait for a connection for ever; an ear must not.
+  // A pool may wait for a connection for ever; an listener must not.
   return Reflect.construct(Client, [{ ...options, ...BOUNDS }]);
 }
 

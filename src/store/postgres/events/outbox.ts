@@ -6,9 +6,9 @@
  */
 import type { JobId, JsonText } from "../../../core/job.ts";
 import { eventCodec } from "../../shared/codes.ts";
-import { feedRows, type Tiding } from "../../shared/event-rows.ts";
-import type { Hint, JobKey } from "../../store.ts";
-import type { Errand } from "../queue/dependency-tasks.ts";
+import { feedRows, type OutboxEvent } from "../../shared/event-rows.ts";
+import type { WakeUp, JobKey } from "../../store.ts";
+import type { DependencyTask } from "../queue/dependency-tasks.ts";
 import type { Sql } from "../database/statements.ts";
 import { uuidOf } from "../database/values.ts";
 
@@ -19,42 +19,42 @@ interface Batch {
   readonly details?: readonly JsonText[];
 }
 
-export class Tidings {
-  #entries: Tiding[] = [];
-  #hint: Hint | null = null;
-  #errand: Errand | null = null;
+export class Outbox {
+  #entries: OutboxEvent[] = [];
+  #wakeUp: WakeUp | null = null;
+  #dependencyTask: DependencyTask | null = null;
 
   /** Something happened to these jobs. Those that go leave only their ids behind. */
-  tell(entry: Tiding): void {
+  tell(entry: OutboxEvent): void {
     if (entry.jobs.length === 0) return;
     this.#entries.push(entry);
-    this.#hint ??= "news";
+    this.#wakeUp ??= "events";
   }
 
   /** Somebody who waits for work should look again. */
   wake(): void {
-    this.#hint = "work";
+    this.#wakeUp = "work";
   }
 
   /** What those who listen should be told after the commit. */
-  get hint(): Hint | null {
-    return this.#hint;
+  get wakeUp(): WakeUp | null {
+    return this.#wakeUp;
   }
 
   /** Jobs have ended that others wait for. */
   leaveAwaited(): void {
-    this.#errand = { dependants: this.#errand?.dependants ?? [], isAwaited: true };
+    this.#dependencyTask = { dependants: this.#dependencyTask?.dependants ?? [], isAwaited: true };
   }
 
   /** New jobs wait for others. */
   leaveDependants(jobs: readonly JobKey[]): void {
-    const { dependants = [], isAwaited = false } = this.#errand ?? {};
-    this.#errand = { dependants: [...dependants, ...jobs], isAwaited };
+    const { dependants = [], isAwaited = false } = this.#dependencyTask ?? {};
+    this.#dependencyTask = { dependants: [...dependants, ...jobs], isAwaited };
   }
 
   /** What is to be done after the commit. */
-  get errand(): Errand | null {
-    return this.#errand;
+  get dependencyTask(): DependencyTask | null {
+    return this.#dependencyTask;
   }
 
   /** Where the words of a part begin that may have to be dropped. */

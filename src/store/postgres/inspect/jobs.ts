@@ -5,7 +5,7 @@ import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jo
 import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../store.ts";
 import { candidates } from "./list-sources.ts";
 import { failureOf } from "../database/errors.ts";
-import type { Names } from "../database/interned-names.ts";
+import type { InternedNames } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { list as listOf, uuidOf } from "../database/values.ts";
@@ -105,7 +105,10 @@ export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer
 }
 
 /** Jobs as the port shows them. */
-export async function recordsOf(names: Names, rows: readonly StoredJob[]): Promise<JobRecord[]> {
+export async function recordsOf(
+  names: InternedNames,
+  rows: readonly StoredJob[],
+): Promise<JobRecord[]> {
   await names.learn(
     rows.flatMap(({ type, tenant, lane, category, gate }) =>
       // What is no closed gate has no number above 0.

@@ -2,10 +2,15 @@
 import type { JobId } from "../../../core/job.ts";
 import { unitCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
-import { jobMemory, jobProgress, unitHolder, unitRecord } from "../../shared/decode-notes.ts";
+import {
+  decodeCheckpoints,
+  jobProgress,
+  unitHolder,
+  unitRecord,
+} from "../../shared/decode-notes.ts";
 import type {
   JobKey,
-  JobMemory,
+  Checkpoints,
   JobProgress,
   UnitFilter,
   UnitHolder,
@@ -19,13 +24,13 @@ import { uuidOf } from "../database/values.ts";
 const PAGE_MAX = 1_000;
 
 /** Whoever runs a job is the only one to change this, so it need not be of one moment. */
-export async function recall({ read }: Session, key: JobKey): Promise<JobMemory> {
+export async function checkpoints({ read }: Session, key: JobKey): Promise<Checkpoints> {
   const [memory, phases, ended] = await Promise.all([
-    read.get("memory_of_job", { key }),
+    read.get("checkpoints_of_job", { key }),
     read.all("phases_of_job", { key }),
     read.all("ended_units", { key }),
   ]);
-  return jobMemory(memory ?? { failed: null, tries: null }, phases, ended);
+  return decodeCheckpoints(memory ?? { failed: null, tries: null }, phases, ended);
 }
 
 export async function progress(session: Session, id: JobId): Promise<JobProgress | null> {

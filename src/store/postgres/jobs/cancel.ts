@@ -5,7 +5,7 @@
 import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import type { CancelAnswer } from "../../store.ts";
-import { ownRunning } from "../runs/lock-running.ts";
+import { lockRunning } from "../runs/lock-running.ts";
 import { endUnstarted, takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, Transaction } from "../database/session.ts";
@@ -43,7 +43,7 @@ async function cancelWithin(
     return { status: "cancelled" };
   }
 
-  const held = await ownRunning(transaction, id, job.key);
+  const held = await lockRunning(transaction, id, job.key);
   if (held.isOver) return { status: "final", state: held.state };
   await transaction.run("insert_cancel_request", { key: job.key, by, reason });
   return { status: "requested" };

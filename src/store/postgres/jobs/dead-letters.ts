@@ -14,7 +14,7 @@ import type {
 } from "../../store.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import { fileJobs } from "./job-rows.ts";
-import type { Names } from "../database/interned-names.ts";
+import type { InternedNames } from "../database/interned-names.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session, Transaction } from "../database/session.ts";
@@ -151,7 +151,10 @@ async function mark(
   return changed > 0;
 }
 
-async function lettersOf(names: Names, rows: readonly StoredLetter[]): Promise<DeadLetter[]> {
+async function lettersOf(
+  names: InternedNames,
+  rows: readonly StoredLetter[],
+): Promise<DeadLetter[]> {
   await names.learn(rows.flatMap(({ type, tenant }) => [type, tenant]));
   return rows.map((row) => deadLetterRecord(names, row));
 }

@@ -2,7 +2,7 @@
 import type { JobId } from "../../../core/job.ts";
 import { sameBody } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import { noteWay } from "../../shared/key-holders.ts";
+import { noteKeyHolder } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, NewJob } from "../../store.ts";
 import type { Filed } from "./job-rows.ts";
 import type { BodyRow, QueryTuples } from "../database/rows.ts";
@@ -61,12 +61,12 @@ export function repeated({ job, type, tenant }: Filed, body: BodyRow | undefined
 }
 
 /** Notes which of the jobs gave way, and to whom. */
-export function noteWays(
-  gaveWay: Map<JobId, JobId>,
+export function noteKeyHolders(
+  keyHolders: Map<JobId, JobId>,
   jobs: readonly Pick<Filed, "job">[],
   answers: readonly EnqueueAnswer[],
 ): void {
-  answers.forEach((answer, index) => noteWay(gaveWay, jobs[index]!.job.id, answer));
+  answers.forEach((answer, index) => noteKeyHolder(keyHolders, jobs[index]!.job.id, answer));
 }
 
 /** When the answer to the first try was lost, what the second finds is taken for its work. */

@@ -8,34 +8,39 @@
 import type { JobId } from "../../../core/job.ts";
 import { bodyHash } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import { noteWay, type GaveWay } from "../../shared/key-holders.ts";
+import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../store.ts";
 import { repeated } from "./enqueue-answers.ts";
 import { Outdated } from "../database/errors.ts";
 import { dueOf, rowOf, type Filed } from "./job-rows.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "../queue/places.ts";
 import { wantedRows, wavesOf, type Bound, type WantedRow } from "./enqueue-order.ts";
-import { findParents, needsOf, parentRefusal, type Parents } from "./enqueue-after.ts";
-import type { Writing } from "../database/session.ts";
+import {
+  findDependencies,
+  dependencyRows,
+  dependencyRefusal,
+  type Dependencies,
+} from "./enqueue-after.ts";
+import type { JobWriter } from "../database/session.ts";
 import { list, uuidOf, uuids } from "../database/values.ts";
 
 /**
  * The answers stand in the order of the jobs, and so do their numbers: a job is as old as its place
- * in the call says. Those that share a key take their turns. `earlier` are those that gave way
+ * in the call says. Those that share a key take their semaphore. `earlier` are those that gave way
  * before in the same call.
  */
 export async function enqueueKeyed(
-  transaction: Writing,
+  transaction: JobWriter,
   jobs: readonly Filed[],
-  earlier: GaveWay,
+  earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
   const answers = new Map<Filed, EnqueueAnswer>();
-  const gaveWay = new Map(earlier);
+  const keyHolders = new Map(earlier);
   const bound = await draw(transaction, jobs);
   for (const wave of await wavesOf(transaction, bound)) {
-    for (const [filed, answer] of await enqueueWave(transaction, wave, gaveWay)) {
+    for (const [filed, answer] of await enqueueWave(transaction, wave, keyHolders)) {
       answers.set(filed, answer);
-      noteWay(gaveWay, filed.job.id, answer);
+      noteKeyHolder(keyHolders, filed.job.id, answer);
     }
   }
   return jobs.map((job) => answers.get(job)!);
@@ -45,9 +50,9 @@ type Answers = Map<Filed, EnqueueAnswer>;
 
 /** Jobs of which no two share an id or a key, so that none changes the fate of another. */
 async function enqueueWave(
-  transaction: Writing,
+  transaction: JobWriter,
   wave: readonly Bound[],
-  gaveWay: GaveWay,
+  keyHolders: KeyHolders,
 ): Promise<Answers> {
   const answers: Answers = new Map();
   const open = (): Bound[] => wave.filter(({ filed }) => !answers.has(filed));
@@ -55,11 +60,11 @@ async function enqueueWave(
   await findRepeats(transaction, filedOf(wave), answers);
   await takeIdempotency(transaction, filedOf(open()), answers);
   const bound = open();
-  const parents = await findParents(transaction, bound, gaveWay);
-  await takeDedup(transaction, bound, answers, parents);
-  refuseStray(open(), answers, parents);
+  const dependencies = await findDependencies(transaction, bound, keyHolders);
+  await takeDedup(transaction, bound, answers, dependencies);
+  refuseStray(open(), answers, dependencies);
   await giveBack(transaction, bound, answers);
-  await insert(transaction, open(), answers, parents);
+  await insert(transaction, open(), answers, dependencies);
   return withStates(transaction, answers);
 }
 
@@ -68,7 +73,7 @@ function filedOf(bound: readonly Bound[]): Filed[] {
 }
 
 async function findRepeats(
-  transaction: Writing,
+  transaction: JobWriter,
   jobs: readonly Filed[],
   answers: Answers,
 ): Promise<void> {
@@ -81,7 +86,7 @@ async function findRepeats(
 }
 
 async function takeIdempotency(
-  transaction: Writing,
+  transaction: JobWriter,
   jobs: readonly Filed[],
   answers: Answers,
 ): Promise<void> {
@@ -120,16 +125,16 @@ function idempotencyAnswer(
   return { status: "existing", id: holder, state: null, by: "idempotency" };
 }
 
-async function draw(transaction: Writing, jobs: readonly Filed[]): Promise<Bound[]> {
+async function draw(transaction: JobWriter, jobs: readonly Filed[]): Promise<Bound[]> {
   const rows = await transaction.all("draw_keys", { count: jobs.length });
   return jobs.map((filed, index) => ({ filed, key: rows[index]!.key }));
 }
 
 async function takeDedup(
-  transaction: Writing,
+  transaction: JobWriter,
   bound: readonly Bound[],
   answers: Answers,
-  parents: Parents,
+  dependencies: Dependencies,
 ): Promise<void> {
   const lost = await takeRows(transaction, bound.flatMap(wantedRows));
   if (lost.length === 0) return;
@@ -153,23 +158,23 @@ async function takeDedup(
     });
   await replace(
     transaction,
-    await withParents(transaction, of("replace"), answers, parents),
+    await withDependencies(transaction, of("replace"), answers, dependencies),
     answers,
   );
   await extend(transaction, of("extend"));
 }
 
 /** Jobs that are to run after one that there is not. Nothing was written for them but keys. */
-function refuseStray(bound: readonly Bound[], answers: Answers, parents: Parents): void {
+function refuseStray(bound: readonly Bound[], answers: Answers, dependencies: Dependencies): void {
   for (const each of bound) {
-    const refused = parentRefusal(each, parents);
+    const refused = dependencyRefusal(each, dependencies);
     if (refused !== null) answers.set(each.filed, refused);
   }
 }
 
 /** Takes rows of `dedup`. Answers those that others hold. */
 async function takeRows(
-  transaction: Writing,
+  transaction: JobWriter,
   wanted: readonly WantedRow[],
 ): Promise<readonly WantedRow[]> {
   if (wanted.length === 0) return [];
@@ -190,25 +195,25 @@ interface Rivalry {
 }
 
 /** Who would replace a holder that waits, but cannot be made, is refused and disturbs nobody. */
-async function withParents(
-  transaction: Writing,
+async function withDependencies(
+  transaction: JobWriter,
   replacing: readonly Rivalry[],
   answers: Answers,
-  parents: Parents,
+  dependencies: Dependencies,
 ): Promise<readonly Rivalry[]> {
-  const stray = replacing.filter(({ seeker }) => parentRefusal(seeker, parents) !== null);
+  const stray = replacing.filter(({ seeker }) => dependencyRefusal(seeker, dependencies) !== null);
   if (stray.length === 0) return replacing;
   const holders = list(stray.map(({ holder }) => holder));
   const rows = await transaction.all("still_waiting", { keys: holders });
   const waiting = new Set(rows.map(({ key }) => key));
   const refused = stray.filter(({ holder }) => waiting.has(holder)).map(({ seeker }) => seeker);
-  refuseStray(refused, answers, parents);
+  refuseStray(refused, answers, dependencies);
   return replacing.filter((each) => !stray.includes(each));
 }
 
 /** Cancels holders that wait and takes their keys. A running holder is not disturbed. */
 async function replace(
-  transaction: Writing,
+  transaction: JobWriter,
   replaced: readonly Rivalry[],
   answers: Answers,
 ): Promise<void> {
@@ -232,7 +237,7 @@ async function replace(
 }
 
 /** Moves holders that wait to the newcomers' due times. */
-async function extend(transaction: Writing, extended: readonly Rivalry[]): Promise<void> {
+async function extend(transaction: JobWriter, extended: readonly Rivalry[]): Promise<void> {
   const waiting = await takeWaiting(
     transaction,
     extended.map(({ holder }) => holder),
@@ -248,7 +253,7 @@ async function extend(transaction: Writing, extended: readonly Rivalry[]): Promi
 
 /** Keys that were taken for jobs that gave way are given back. */
 async function giveBack(
-  transaction: Writing,
+  transaction: JobWriter,
   bound: readonly Bound[],
   answers: Answers,
 ): Promise<void> {
@@ -263,26 +268,26 @@ async function giveBack(
 }
 
 async function insert(
-  transaction: Writing,
+  transaction: JobWriter,
   jobs: readonly Bound[],
   answers: Answers,
-  parents: Parents,
+  dependencies: Dependencies,
 ): Promise<void> {
   if (jobs.length === 0) return;
-  const needs = needsOf(jobs, parents);
+  const rows = dependencyRows(jobs, dependencies);
   const [made] = await transaction.tuples("insert_jobs", {
     jobs: JSON.stringify(jobs.map(({ filed, key }) => rowOf(filed, key))),
-    needs: JSON.stringify(needs),
+    dependencies: JSON.stringify(rows),
     asked: jobs.length,
   });
   const [count, scheduled, , keys] = made ?? [0, null, null, null];
   if (count < jobs.length) throw new Outdated("an id was taken meanwhile");
   const heirs = jobs.filter(({ filed }) => isHeir(filed.job)).map(({ key }) => key);
   if (heirs.length > 0) await transaction.run("take_over", { keys: list(heirs) });
-  const dependants = new Set(needs.map(({ job }) => job));
-  if (dependants.size > 0) transaction.tidings.leaveDependants([...dependants]);
-  transaction.tidings.tell({ kind: "job:enqueued", jobs: keys ?? [] });
-  transaction.tidings.wake();
+  const dependants = new Set(rows.map(({ job }) => job));
+  if (dependants.size > 0) transaction.outbox.leaveDependants([...dependants]);
+  transaction.outbox.tell({ kind: "job:enqueued", jobs: keys ?? [] });
+  transaction.outbox.wake();
   const isLater = new Set(scheduled);
   for (const { filed } of jobs) {
     const { id } = filed.job;
@@ -291,8 +296,8 @@ async function insert(
   }
 }
 
-/** How far the jobs have come that stood in the way. A key may have outlived its job. */
-async function withStates(transaction: Writing, answers: Answers): Promise<Answers> {
+/** How far the jobs have come that stood in the way. A key may have expired its job. */
+async function withStates(transaction: JobWriter, answers: Answers): Promise<Answers> {
   const ids = [...answers.values()].flatMap((answer) =>
     answer.status === "existing" && answer.by !== "id" ? [answer.id] : [],
   );

@@ -6,7 +6,7 @@ import { idUuid } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { JobKey } from "../../store.ts";
 import type { Filed } from "./job-rows.ts";
-import type { Writing } from "../database/session.ts";
+import type { JobWriter } from "../database/session.ts";
 
 /** A job on its way to be made, with the number that was drawn for it. */
 export interface Bound {
@@ -16,7 +16,7 @@ export interface Bound {
 
 /** The jobs in as few waves as they allow, each after those before it. */
 export async function wavesOf(
-  transaction: Writing,
+  transaction: JobWriter,
   jobs: readonly Bound[],
 ): Promise<readonly (readonly Bound[])[]> {
   const held = await holdersOf(transaction, jobs);
@@ -26,11 +26,11 @@ export async function wavesOf(
   let [afterDisturbing, afterLooking] = [0, 0];
   for (const bound of jobs) {
     const marks = marksOf(bound.filed);
-    const parents = parentMarks(bound.filed);
+    const dependencies = parentMarks(bound.filed);
     const disturbs = disturbsAnother(bound, held, next);
     const looks = looksAtOthers(bound, held, next);
     const turn = Math.max(
-      ...[...marks, ...parents].map((mark) => next.get(mark) ?? 0),
+      ...[...marks, ...dependencies].map((mark) => next.get(mark) ?? 0),
       // Who names a job that comes later in the call must not find it.
       named.get(idMark(bound.filed.job.id)) ?? 0,
       looks ? afterDisturbing : 0,
@@ -39,7 +39,7 @@ export async function wavesOf(
     if (disturbs) afterDisturbing = Math.max(afterDisturbing, turn + 1);
     if (looks) afterLooking = Math.max(afterLooking, turn + 1);
     for (const mark of marks) next.set(mark, turn + 1);
-    for (const mark of parents) named.set(mark, Math.max(named.get(mark) ?? 0, turn + 1));
+    for (const mark of dependencies) named.set(mark, Math.max(named.get(mark) ?? 0, turn + 1));
     const wave = waves[turn];
     if (wave === undefined) waves[turn] = [bound];
     else wave.push(bound);
@@ -53,7 +53,7 @@ interface Holders {
   readonly ids: ReadonlySet<JobId>;
 }
 
-async function holdersOf(transaction: Writing, jobs: readonly Bound[]): Promise<Holders> {
+async function holdersOf(transaction: JobWriter, jobs: readonly Bound[]): Promise<Holders> {
   const able = jobs.filter(({ filed }) => isAble(filed));
   if (able.length === 0 || jobs.length === 1) return { seekers: new Set(), ids: new Set() };
   const wanted = able.flatMap(wantedRows).filter(({ type }) => type !== 0);

@@ -4,13 +4,20 @@
  * that they come to be in the order in which they were asked for.
  */
 import type { JobId } from "../../../core/job.ts";
-import { noteWay, type GaveWay } from "../../shared/key-holders.ts";
+import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { insistOnAll } from "../../shared/refused-child.ts";
 import type { EnqueueAnswer, NewJob } from "../../store.ts";
-import { answersOf, missingOf, noteWays, owned, refusal, withRepeats } from "./enqueue-answers.ts";
-import { inParts, loadsOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
-import { Coalescer } from "../batching/batcher.ts";
-import { Turns } from "../../../lib/semaphore.ts";
+import {
+  answersOf,
+  missingOf,
+  noteKeyHolders,
+  owned,
+  refusal,
+  withRepeats,
+} from "./enqueue-answers.ts";
+import { bisect, batchesOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { Batcher } from "../batching/batcher.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
 import { failureOf } from "../database/errors.ts";
 import { alikeOf, batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./job-rows.ts";
 import { marksOf, parentMarks } from "./enqueue-order.ts";
@@ -33,28 +40,28 @@ const ALONE_AT_ONCE = 3;
 /** What a job weighs besides its payload, and each that it is to run after. */
 const JOB_BYTES = 300;
 const PARENT_BYTES = 40;
-const NOBODY: GaveWay = new Map();
+const NOBODY: KeyHolders = new Map();
 
 /** A job on its way, and those that gave way before in the same call. */
 interface Asked {
   readonly job: NewJob;
-  readonly earlier: GaveWay;
+  readonly earlier: KeyHolders;
 }
 
 export class Enqueuer {
-  readonly #plain: Coalescer<NewJob, EnqueueAnswer>;
-  readonly #keyed: Coalescer<Asked, EnqueueAnswer>;
+  readonly #plain: Batcher<NewJob, EnqueueAnswer>;
+  readonly #keyed: Batcher<Asked, EnqueueAnswer>;
 
   constructor(session: Session) {
-    const turns = new Turns(ALONE_AT_ONCE);
+    const semaphore = new Semaphore(ALONE_AT_ONCE);
     const common = { flightsMax: FLIGHTS_MAX, crowd: CROWD, weightMax: BATCH_BYTES_MAX };
-    this.#plain = new Coalescer({
+    this.#plain = new Batcher({
       ...common,
       itemsMax: BATCH_JOBS_MAX,
       weigh: bytesOf,
       flush: (jobs) => withNames(session, jobs, (filed) => flushPlain(session, filed)),
     });
-    this.#keyed = new Coalescer({
+    this.#keyed = new Batcher({
       ...common,
       itemsMax: BATCH_KEYED_MAX,
       weigh: ({ job }) => bytesOf(job),
@@ -62,14 +69,14 @@ export class Enqueuer {
         withNames(
           session,
           asked.map(({ job }) => job),
-          (filed) => flushKeyed(session, filed, earlierOf(asked), turns),
+          (filed) => flushKeyed(session, filed, earlierOf(asked), semaphore),
         ),
     });
   }
 
   /** Resolves once the jobs are durable; the answers stand in the order of the jobs. */
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
-    const loads = loadsOf(jobs, bytesOf, CALL_BYTES_MAX);
+    const loads = batchesOf(jobs, bytesOf, CALL_BYTES_MAX);
     const answers: EnqueueAnswer[] = [];
     if (!jobs.some(hasKeys)) {
       for (const load of loads) answers.push(...(await this.#plain.add(load)));
@@ -79,7 +86,7 @@ export class Enqueuer {
     for (const load of loads) {
       const asked = load.map((job) => ({ job, earlier }));
       const own = await this.#keyed.add(asked);
-      noteWays(earlier, asked, own);
+      noteKeyHolders(earlier, asked, own);
       answers.push(...own);
     }
     return answers;
@@ -87,7 +94,7 @@ export class Enqueuer {
 }
 
 /** Those of all calls in a batch, for ids are unique. Calls of one load have none. */
-function earlierOf(asked: readonly Asked[]): GaveWay {
+function earlierOf(asked: readonly Asked[]): KeyHolders {
   const calls = new Set(asked.map(({ earlier }) => earlier));
   return new Map([...calls].flatMap((earlier) => [...earlier]));
 }
@@ -125,13 +132,13 @@ export async function enqueueWithin(
 /** Enqueues what phases, and the ends of runs, bring into being. */
 export async function enqueueChildren(
   transaction: Transaction,
-  parents: readonly {
+  dependencies: readonly {
     readonly children: readonly NewJob[];
     readonly filed: readonly (Filed | null)[];
   }[],
 ): Promise<void> {
-  const children = parents.flatMap((parent) => parent.children);
-  const filed = parents.flatMap((parent) => parent.filed);
+  const children = dependencies.flatMap((parent) => parent.children);
+  const filed = dependencies.flatMap((parent) => parent.filed);
   insistOnAll(children, await enqueueWithin(transaction, filed, children));
 }
 
@@ -157,21 +164,21 @@ async function flushPlain(
 
 /** Answers the ids of those that wait for their time. */
 async function insertNew(
-  { write, watcher }: Session,
+  { write, notifier }: Session,
   jobs: readonly Filed[],
 ): Promise<readonly JobId[] | null> {
   const alike = alikeOf(jobs);
   if (alike === null) {
     const [made] = await write.tuples("enqueue", batchOf(jobs));
-    watcher.wake("work");
+    notifier.wake("work");
     return made?.[0] ?? null;
   }
-  const hint = alike.delay_ms === 0 ? "ready" : "work";
+  const wakeUp = alike.delay_ms === 0 ? "ready" : "work";
   // A lone job should not have to wait for a word that comes after it.
-  const along = jobs.length === 1 ? watcher.handOver(hint) : null;
+  const along = jobs.length === 1 ? notifier.handOver(wakeUp) : null;
   const { channel = null, word = null } = along?.word ?? {};
   const [made] = await write.tuples("enqueue_alike", { ...alike, channel, word });
-  if (along === null) watcher.wake(hint);
+  if (along === null) notifier.wake(wakeUp);
   else along.committed();
   return made?.[0] === true ? jobs.map(({ job }) => job.id) : null;
 }
@@ -184,8 +191,8 @@ async function insertNew(
 async function flushKeyed(
   session: Session,
   jobs: readonly Filed[],
-  earlier: GaveWay,
-  turns: Turns,
+  earlier: KeyHolders,
+  semaphore: Semaphore,
 ): Promise<readonly Later<EnqueueAnswer>[]> {
   try {
     return await sendKeyed(session, jobs, earlier);
@@ -198,13 +205,13 @@ async function flushKeyed(
   return jobs.map((job) => {
     if (!hasKeys(job.job)) return plainAnswers.next().value!;
     const marks = marksOf(job);
-    // Those that share a key take their turns, and parents come first.
+    // Those that share a key take their semaphore, and dependencies come first.
     const before = [...parentMarks(job), ...marks].map((mark) => {
       return last.get(mark) ?? Promise.resolve(null);
     });
     const answer = Promise.allSettled(before).then((settled) => {
-      const gaveWay = waysOf(job, settled, earlier);
-      return untilFree(session, () => turns.take(() => sendAlone(session, job, gaveWay)));
+      const keyHolders = waysOf(job, settled, earlier);
+      return untilFree(session, () => semaphore.take(() => sendAlone(session, job, keyHolders)));
     });
     for (const mark of marks) last.set(mark, answer);
     return answer;
@@ -215,18 +222,22 @@ async function flushKeyed(
 function waysOf(
   { job }: Filed,
   settled: readonly PromiseSettledResult<EnqueueAnswer | null>[],
-  earlier: GaveWay,
-): GaveWay {
-  const gaveWay = new Map(earlier);
+  earlier: KeyHolders,
+): KeyHolders {
+  const keyHolders = new Map(earlier);
   job.after.forEach((id, index) => {
     const parent = settled[index];
     const answer = parent?.status === "fulfilled" ? parent.value : null;
-    if (answer !== null) noteWay(gaveWay, id, answer);
+    if (answer !== null) noteKeyHolder(keyHolders, id, answer);
   });
-  return gaveWay;
+  return keyHolders;
 }
 
-async function sendAlone(session: Session, job: Filed, earlier: GaveWay): Promise<EnqueueAnswer> {
+async function sendAlone(
+  session: Session,
+  job: Filed,
+  earlier: KeyHolders,
+): Promise<EnqueueAnswer> {
   const [answer] = await sendKeyed(session, [job], earlier);
   return answer ?? refusal(job.job);
 }
@@ -234,7 +245,7 @@ async function sendAlone(session: Session, job: Filed, earlier: GaveWay): Promis
 function sendKeyed(
   session: Session,
   jobs: readonly Filed[],
-  earlier: GaveWay,
+  earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
   return repeating(session.dice, async (isRepeat) => {
     const insert = async (work: typeof insertWhole): Promise<readonly EnqueueAnswer[]> =>
@@ -251,21 +262,21 @@ function sendKeyed(
 function insertParts(
   transaction: Transaction,
   jobs: readonly Filed[],
-  earlier: GaveWay,
+  earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
-  const gaveWay = new Map(earlier);
+  const keyHolders = new Map(earlier);
   const insert = async (part: readonly Filed[]): Promise<readonly EnqueueAnswer[]> => {
-    const answers = await insertWhole(transaction, part, gaveWay);
-    noteWays(gaveWay, part, answers);
+    const answers = await insertWhole(transaction, part, keyHolders);
+    noteKeyHolders(keyHolders, part, answers);
     return answers;
   };
-  return inParts(transaction, jobs, insert, ({ job }) => refusal(job));
+  return bisect(transaction, jobs, insert, ({ job }) => refusal(job));
 }
 
 function insertWhole(
   transaction: Transaction,
   jobs: readonly Filed[],
-  earlier: GaveWay,
+  earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
   const isKeyed = jobs.some(({ job }) => hasKeys(job));
   return isKeyed ? enqueueKeyed(transaction, jobs, earlier) : insertPlain(transaction, jobs);
@@ -277,11 +288,11 @@ async function insertPlain(
 ): Promise<readonly EnqueueAnswer[]> {
   const [made] = await transaction.tuples("insert_jobs", {
     jobs: JSON.stringify(jobs.map((job) => rowOf(job))),
-    needs: "[]",
+    dependencies: "[]",
     asked: jobs.length,
   });
-  transaction.tidings.tell({ kind: "job:enqueued", jobs: made?.[3] ?? [] });
-  transaction.tidings.wake();
+  transaction.outbox.tell({ kind: "job:enqueued", jobs: made?.[3] ?? [] });
+  transaction.outbox.wake();
   const answers = answersOf(jobs, made);
   if (made?.[2] === null) return answers;
   const known = await transaction.all("find_bodies", { ids: uuids(missingOf(answers)) });

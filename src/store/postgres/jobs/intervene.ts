@@ -6,7 +6,7 @@ import type { CrashFacts, InterveneAnswer, JobKey, WorkerId } from "../../store.
 import { startOf } from "../../shared/run-end.ts";
 import { endRuns } from "../runs/attempts.ts";
 import { Outdated } from "../database/errors.ts";
-import { ownRunning } from "../runs/lock-running.ts";
+import { lockRunning } from "../runs/lock-running.ts";
 import { factsOf, withFacts } from "../runs/lease.ts";
 import { takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
@@ -24,7 +24,7 @@ export async function hurry(
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
       const moved = await transaction.run("hurry_job", { id: uuidOf(id) });
-      if (moved > 0) transaction.tidings.wake();
+      if (moved > 0) transaction.outbox.wake();
       const job = await transaction.get("state_of", { id: uuidOf(id) });
       if (job === undefined) return { status: "unknown" };
       const state = stateCodec.word(job.state);
@@ -105,7 +105,7 @@ async function running(
   id: JobId,
   key: JobKey,
 ): Promise<Found | InterveneAnswer> {
-  const held = await ownRunning(transaction, id, key);
+  const held = await lockRunning(transaction, id, key);
   if (held.isOver) return { status: "final", state: held.state };
   const { holder, job } = held;
   const run = holder?.runs.find((each) => each.key === key && !each.ended);

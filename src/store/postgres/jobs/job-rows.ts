@@ -1,7 +1,7 @@
 /** A job as the statements take it: its names are integers. */
 import { flagsOf } from "../../shared/codes.ts";
 import type { NewJob } from "../../store.ts";
-import type { Name, Names } from "../database/interned-names.ts";
+import type { InternedName, InternedNames } from "../database/interned-names.ts";
 import type { Due } from "../queue/places.ts";
 import type { Bound } from "../database/statements.ts";
 import { list, texts, uuidOf, uuids } from "../database/values.ts";
@@ -20,7 +20,7 @@ export interface Filed {
  * database does not take.
  */
 export async function fileJobs(
-  names: Names,
+  names: InternedNames,
   jobs: readonly NewJob[],
 ): Promise<readonly (Filed | null)[]> {
   const filed = jobs.map((job) => fileOne(names, job));
@@ -29,7 +29,7 @@ export async function fileJobs(
   return jobs.map((job) => fileOne(names, job));
 }
 
-function fileOne(names: Names, job: NewJob): Filed | null {
+function fileOne(names: InternedNames, job: NewJob): Filed | null {
   const type = names.known("type", job.type);
   const tenant = names.known("tenant", job.tenant);
   const lane = names.known("lane", job.lane);
@@ -39,8 +39,8 @@ function fileOne(names: Names, job: NewJob): Filed | null {
   return { job, type, tenant, lane, category };
 }
 
-function namesOf({ type, tenant, lane, category }: NewJob): Name[] {
-  const names: Name[] = [
+function namesOf({ type, tenant, lane, category }: NewJob): InternedName[] {
+  const names: InternedName[] = [
     { kind: "type", text: type },
     { kind: "tenant", text: tenant },
     { kind: "lane", text: lane },

@@ -1,62 +1,68 @@
 import { describe, expect, test } from "vitest";
-import { Errands, type Errand } from "./dependency-tasks.ts";
+import { DependencyTasks, type DependencyTask } from "./dependency-tasks.ts";
 
-const awaited: Errand = { dependants: [], isAwaited: true };
-const added = (...dependants: readonly number[]): Errand => ({ dependants, isAwaited: false });
+const awaited: DependencyTask = { dependants: [], isAwaited: true };
+const added = (...dependants: readonly number[]): DependencyTask => ({
+  dependants,
+  isAwaited: false,
+});
 
-/** Errands that wait to be let go, one after the other. */
-function makeErrands() {
-  const begun: { readonly errand: Errand; readonly over: PromiseWithResolvers<void> }[] = [];
-  const errands = new Errands((errand) => {
+/** DependencyTasks that wait to be let go, one after the other. */
+function makeDependencyTasks() {
+  const begun: {
+    readonly dependencyTask: DependencyTask;
+    readonly over: PromiseWithResolvers<void>;
+  }[] = [];
+  const dependencyTasks = new DependencyTasks((dependencyTask) => {
     const over = Promise.withResolvers<void>();
-    begun.push({ errand, over });
+    begun.push({ dependencyTask, over });
     return over.promise;
   });
-  return { errands, begun };
+  return { dependencyTasks, begun };
 }
 
-describe("errands", () => {
+describe("dependencyTasks", () => {
   test("go one at a time, and what comes meanwhile goes together", async () => {
-    const { errands, begun } = makeErrands();
-    errands.add(added(1));
+    const { dependencyTasks, begun } = makeDependencyTasks();
+    dependencyTasks.add(added(1));
     await Promise.resolve();
-    errands.add(added(2));
-    errands.add(awaited);
-    errands.add(added(3));
-    const done = errands.done();
-    expect(begun.map(({ errand }) => errand)).toEqual([added(1)]);
+    dependencyTasks.add(added(2));
+    dependencyTasks.add(awaited);
+    dependencyTasks.add(added(3));
+    const done = dependencyTasks.done();
+    expect(begun.map(({ dependencyTask }) => dependencyTask)).toEqual([added(1)]);
 
     begun[0]?.over.resolve();
     await expect.poll(() => begun).toHaveLength(2);
     begun[1]?.over.resolve();
 
     await done;
-    expect(begun[1]?.errand).toEqual({ dependants: [2, 3], isAwaited: true });
+    expect(begun[1]?.dependencyTask).toEqual({ dependants: [2, 3], isAwaited: true });
   });
 
   test("are done when those are that were there, whatever comes later", async () => {
-    const { errands, begun } = makeErrands();
-    errands.add(awaited);
-    const done = errands.done();
+    const { dependencyTasks, begun } = makeDependencyTasks();
+    dependencyTasks.add(awaited);
+    const done = dependencyTasks.done();
     await Promise.resolve();
-    errands.add(added(7));
+    dependencyTasks.add(added(7));
 
     begun[0]?.over.resolve();
 
     await done;
-    expect(begun.map(({ errand }) => errand)).toContainEqual(awaited);
+    expect(begun.map(({ dependencyTask }) => dependencyTask)).toContainEqual(awaited);
   });
 
   test("go on after one that failed", async () => {
-    const { errands, begun } = makeErrands();
-    errands.add(awaited);
+    const { dependencyTasks, begun } = makeDependencyTasks();
+    dependencyTasks.add(awaited);
     await Promise.resolve();
-    errands.add(added(1));
+    dependencyTasks.add(added(1));
 
     begun[0]?.over.reject(new Error("the line is dead"));
     await expect.poll(() => begun).toHaveLength(2);
     begun[1]?.over.resolve();
 
-    await expect(errands.done()).resolves.toBeUndefined();
+    await expect(dependencyTasks.done()).resolves.toBeUndefined();
   });
 });

@@ -1,27 +1,27 @@
 /**
  * What commits leave to be done for jobs that wait for others, in the background: see `after.ts`.
- * One errand is under way at a time; what is added meanwhile goes together in the next. It is best
- * effort: what is lost with this process is found by the next `proceed`.
+ * One dependency task is under way at a time; what is added meanwhile goes together in the next. It
+ * is best effort: what is lost with this process is found by the next `resolveDependencies`.
  */
 import type { JobKey } from "../../store.ts";
 
-export interface Errand {
+export interface DependencyTask {
   /** New jobs that wait for others, some of which may be over already. */
   readonly dependants: readonly JobKey[];
   /** Whether jobs have ended that others wait for. */
   readonly isAwaited: boolean;
 }
 
-export class Errands {
-  readonly #run: (errand: Errand) => Promise<void>;
-  #next: Errand | null = null;
+export class DependencyTasks {
+  readonly #run: (dependencyTask: DependencyTask) => Promise<void>;
+  #next: DependencyTask | null = null;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(run: (errand: Errand) => Promise<void>) {
+  constructor(run: (dependencyTask: DependencyTask) => Promise<void>) {
     this.#run = run;
   }
 
-  add({ dependants, isAwaited }: Errand): void {
+  add({ dependants, isAwaited }: DependencyTask): void {
     const next = this.#next;
     if (next === null) this.#last = this.#last.then(() => this.#runNext());
     this.#next = {
@@ -36,13 +36,13 @@ export class Errands {
   }
 
   async #runNext(): Promise<void> {
-    const errand = this.#next;
+    const dependencyTask = this.#next;
     this.#next = null;
-    if (errand === null) return;
+    if (dependencyTask === null) return;
     try {
-      await this.#run(errand);
+      await this.#run(dependencyTask);
     } catch {
-      // Whatever it was, the next `proceed` meets it too, and tells.
+      // Whatever it was, the next `resolveDependencies` meets it too, and tells.
     }
   }
 }

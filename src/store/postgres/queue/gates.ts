@@ -22,7 +22,7 @@ export async function promote(session: Session, limit: number): Promise<Promotio
     session.write.get("promote_due", { limit: bounded(limit, MOVE_MAX) }),
   );
   if (row === undefined) throw new Error("a promotion gave no answer");
-  if (row.moved > 0) session.watcher.wake("work");
+  if (row.moved > 0) session.notifier.wake("work");
   return { moved: row.moved, nextDueMs: row.next_due_ms };
 }
 
@@ -42,11 +42,11 @@ export async function pause(
 }
 
 export async function resume(session: Session, { kind, name: text }: GateName): Promise<void> {
-  const { names, write, dice, watcher } = session;
+  const { names, write, dice, notifier } = session;
   const name = await names.id(kind, text);
   if (name === undefined) return;
   await repeating(dice, () => write.run("open_gate", { name }));
-  watcher.wake("work");
+  notifier.wake("work");
 }
 
 export async function gates({ read, names }: Session): Promise<readonly Gate[]> {
@@ -72,14 +72,14 @@ export async function hold(session: Session, wanted: number): Promise<number> {
 
 /** Brings back what waits behind gates that have opened, and for keys that are free. */
 export async function release(session: Session, wanted: number): Promise<number> {
-  const { write, dice, watcher } = session;
+  const { write, dice, notifier } = session;
   const found = await barriers(session);
   const limit = bounded(wanted, MOVE_MAX);
   const moved =
     found.gates || found.held
       ? await repeating(dice, () => write.run("release_jobs", { limit }))
       : 0;
-  if (moved > 0) watcher.wake("work");
+  if (moved > 0) notifier.wake("work");
   return moved < limit ? moved + (await releaseKeys(session, found, limit - moved)) : moved;
 }
 

@@ -2,7 +2,7 @@
 import type { JobKey } from "../../store.ts";
 import { Outdated } from "../database/errors.ts";
 import type { WaitingRow } from "../database/rows.ts";
-import type { Writing } from "../database/session.ts";
+import type { JobWriter } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** A job on its way into a place where it waits. */
@@ -13,7 +13,7 @@ export type Due = { readonly due_at: number } | { readonly delay_ms: number };
 
 /** Takes those of these jobs that wait out of whichever place they lie in. */
 export async function takeWaiting(
-  transaction: Writing,
+  transaction: JobWriter,
   keys: readonly JobKey[],
 ): Promise<Map<JobKey, Waiting>> {
   if (keys.length === 0) return new Map();
@@ -31,19 +31,19 @@ export async function takeWaiting(
  * how each one waits now.
  */
 export async function putWaiting(
-  transaction: Writing,
+  transaction: JobWriter,
   jobs: readonly (Omit<Waiting, "rank"> & Due)[],
 ): Promise<Map<JobKey, "scheduled" | "queued">> {
   if (jobs.length === 0) return new Map();
-  transaction.tidings.wake();
+  transaction.outbox.wake();
   const rows = await transaction.all("put_waiting", { jobs: JSON.stringify(jobs) });
   return new Map(rows.map(({ key, waits }) => [key, waits ? "scheduled" : "queued"]));
 }
 
 /** Puts jobs back into `ready` exactly as they lay there. */
-export async function putBack(transaction: Writing, jobs: readonly Waiting[]): Promise<void> {
+export async function putBack(transaction: JobWriter, jobs: readonly Waiting[]): Promise<void> {
   if (jobs.length === 0) return;
-  transaction.tidings.wake();
+  transaction.outbox.wake();
   await transaction.run("put_back", { jobs: JSON.stringify(jobs) });
 }
 
@@ -57,11 +57,11 @@ interface Unstarted {
 
 /** Writes the end of jobs that were cancelled before they began. */
 export async function endUnstarted(
-  transaction: Writing,
+  transaction: JobWriter,
   jobs: readonly Unstarted[],
 ): Promise<void> {
   if (jobs.length === 0) return;
   const row = await transaction.get("end_unstarted", { jobs: JSON.stringify(jobs) });
-  if (row?.awaited === true) transaction.tidings.leaveAwaited();
-  transaction.tidings.tell({ kind: "job:cancelled", jobs: jobs.map(({ key }) => key) });
+  if (row?.awaited === true) transaction.outbox.leaveAwaited();
+  transaction.outbox.tell({ kind: "job:cancelled", jobs: jobs.map(({ key }) => key) });
 }

@@ -1,10 +1,10 @@
 /**
- * Which jobs have outlived their period. The jobs of one state stand in the order of their ends,
+ * Which jobs have expired their period. The jobs of one state stand in the order of their ends,
  * and so do those whose turn it is, but among others: of types that are kept longer, marked
  * already, awaited, or named by a lease. To walk past the same ones again and again would take ever
  * longer, and so would stepping over removed ones whose entries some old snapshot keeps in the
  * index. So each search remembers up to where there was nothing. What has changed before that
- * place, such as by a late commit, is found by a second look, which goes round in short stretches;
+ * place, such as by a late commit, is found by a second look, which goes round in short ranges;
  * if one takes long, the next is not made soon.
  *
  * Whoever asks for the jobs themselves goes through them page by page, from that place on, and may
@@ -15,10 +15,10 @@ import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { START, byEnd, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
-import type { EndPlace, JobKey, Outlived, OutlivedPage, Periods } from "../../store.ts";
+import type { EndPlace, JobKey, ExpiredJobs, ExpiredPage, Periods } from "../../store.ts";
 import { recordsOf } from "../inspect/jobs.ts";
 import { keptBy } from "../database/session-state.ts";
-import { Rest } from "../../../lib/duty-cycle.ts";
+import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
@@ -33,11 +33,11 @@ const AGE_MS_MAX = 3_155_760_000_000;
 /** What the jobs are looked for. Each purpose passes over others. */
 type Purpose = "prune" | "show" | "mark";
 
-export async function outlived(
+export async function expired(
   session: Session,
   periods: Periods,
-  { fresh, limit: wanted, from }: OutlivedPage,
-): Promise<Outlived> {
+  { fresh, limit: wanted, from }: ExpiredPage,
+): Promise<ExpiredJobs> {
   const limit = bounded(wanted, LIMIT_MAX);
   if (limit === 0) return { jobs: [], next: from };
   const searches = await searchesOf(session, fresh ? "mark" : "show", periods);
@@ -78,7 +78,7 @@ async function setBack(
  * Jobs to be removed, longest ended first. `isCut`: there may be more than it looked at. All that
  * are found go, so that no search comes upon them again.
  */
-export async function findOutlived(
+export async function findExpired(
   session: Session,
   periods: Periods,
   limit: number,
@@ -153,7 +153,7 @@ class Hands {
   }
 }
 
-const keptFor = keptBy(() => ({ hands: new Hands(), rest: new Rest(LOOK_MS_MAX) }));
+const keptFor = keptBy(() => ({ hands: new Hands(), rest: new DutyCycle(LOOK_MS_MAX) }));
 
 interface Search extends Class {
   readonly hand: Hand;
@@ -170,12 +170,12 @@ async function searchesOf(
 }
 
 /** A part of the order of ends of one class. */
-interface Stretch extends Class {
+interface ScanRange extends Class {
   readonly from: EndPlace;
   readonly end: EndPlace;
 }
 
-function behind({ hand, ...each }: Search): Stretch {
+function behind({ hand, ...each }: Search): ScanRange {
   return { ...each, from: hand.again, end: hand.reached };
 }
 
@@ -186,14 +186,14 @@ interface Looked extends Look {
 
 async function lookThrough(
   { read }: Session,
-  stretches: readonly Stretch[],
+  ranges: readonly ScanRange[],
   {
     isFresh,
     limit,
     depth,
   }: { readonly isFresh: boolean; readonly limit: number; readonly depth: number },
 ): Promise<readonly Looked[]> {
-  const ages = stretches.map(({ state, type, others, ms, from, end }, turn) => ({
+  const ages = ranges.map(({ state, type, others, ms, from, end }, turn) => ({
     turn,
     state: stateCodec.code[state],
     ms,
@@ -204,13 +204,13 @@ async function lookThrough(
     end_at: end.at,
     end_key: end.key,
   }));
-  const rows = await read.all("outlived_keys", {
+  const rows = await read.all("expired_keys", {
     ages: JSON.stringify(ages),
     fresh: isFresh,
     limit,
     depth,
   });
-  return stretches.map((_, turn) => {
+  return ranges.map((_, turn) => {
     const own = rows.filter((row) => row.turn === turn);
     const jobs = own.filter((row) => row.is_found).map(({ at, key }) => ({ at, key }));
     const last = own.find((row) => !row.is_found);

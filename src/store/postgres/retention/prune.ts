@@ -1,13 +1,13 @@
 /**
- * prune, markStale and remove: what has outlived its retention goes, oldest first, in bounded
+ * prune, markStale and remove: what has expired its retention goes, oldest first, in bounded
  * batches.
  */
 import { bounded } from "../../shared/limits.ts";
 import type { JobKey, Pruned, Retention } from "../../store.ts";
 import { numberEvents } from "../events/feed.ts";
 import { keptBy } from "../database/session-state.ts";
-import { age, findOutlived } from "./expired.ts";
-import { Rest } from "../../../lib/duty-cycle.ts";
+import { age, findExpired } from "./expired.ts";
+import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
@@ -28,14 +28,14 @@ export async function prune(
   const { write, dice } = session;
   // Before the jobs: the word that one is gone stays at least until the next call.
   const events = await pruneEvents(session, retention, limit);
-  const outlived = await findOutlived(session, retention, limit);
-  const { count: jobs, waiting } = await removeJobs(session, outlived.keys, retention);
+  const expired = await findExpired(session, retention, limit);
+  const { count: jobs, waiting } = await removeJobs(session, expired.keys, retention);
   const idempotencyKeys = await pruneIdempotency(session, limit);
   const deadLetters = await repeating(dice, () =>
     write.run("prune_dead_letters", { age: age(retention.deadLetterMs), limit }),
   );
   const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
-  const more = outlived.isCut || waiting > 0 || isFull;
+  const more = expired.isCut || waiting > 0 || isFull;
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
@@ -61,7 +61,7 @@ export async function markStale(session: Session, keys: readonly JobKey[]): Prom
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
       const marked = await transaction.all("insert_stale", { keys: list(keys) });
-      transaction.tidings.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+      transaction.outbox.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
       return marked.length;
     }),
   );
@@ -71,7 +71,7 @@ const NOTHING = { count: 0, waiting: 0 };
 
 /** `waiting`: those that have to wait, because those before them have too many units. */
 async function removeJobs(
-  { write, dice, watcher }: Session,
+  { write, dice, notifier }: Session,
   keys: readonly JobKey[],
   { idempotencyMs }: Retention,
 ): Promise<{ readonly count: number; readonly waiting: number }> {
@@ -83,12 +83,12 @@ async function removeJobs(
       units: UNITS_MAX,
     }),
   );
-  if ((row?.count ?? 0) > 0) watcher.wake("news");
+  if ((row?.count ?? 0) > 0) notifier.wake("events");
   return row ?? NOTHING;
 }
 
 /** Up to which instant all keys have gone, as far as is known; and when to look before that. */
-const keptFor = keptBy(() => ({ reached: 0, rest: new Rest(LOOK_MS_MAX) }));
+const keptFor = keptBy(() => ({ reached: 0, rest: new DutyCycle(LOOK_MS_MAX) }));
 
 /**
  * As long as some transaction keeps an old snapshot open, what was removed stays in the index as

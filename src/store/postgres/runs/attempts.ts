@@ -5,7 +5,7 @@
 import type { State } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
-import { endOf, tidingsOf, type End } from "../../shared/run-end.ts";
+import { endOf, outboxEventsOf, type End } from "../../shared/run-end.ts";
 import type { JobKey } from "../../store.ts";
 import { insertDeadLetters, type Death } from "./dead-letter.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
@@ -39,7 +39,7 @@ export async function endRuns(
   );
   const ends = runs.map((run) => ({ ...run, ...endOf(run.settlement, asked.get(run.key)) }));
   const rows = await writeLedger(transaction, ends);
-  for (const tiding of tidingsOf(ends)) transaction.tidings.tell(tiding);
+  for (const tiding of outboxEventsOf(ends)) transaction.outbox.tell(tiding);
   await insertDeadLetters(transaction, ends.flatMap(deathOf));
   const over = ends.filter(({ state }) => state !== null);
   await letGo(transaction, ends, over);
@@ -104,8 +104,8 @@ async function letGo(
     jobs: list(ends.map(({ key }) => key)),
     over: list(over.map(({ key }) => key)),
   });
-  if (row?.freed === true) transaction.tidings.wake();
-  if (row?.awaited === true) transaction.tidings.leaveAwaited();
+  if (row?.freed === true) transaction.outbox.wake();
+  if (row?.awaited === true) transaction.outbox.leaveAwaited();
 }
 
 /** Jobs that go on wait until the moment that their ledger row names. */

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { LowWater, type Position, type Stretch } from "./claim-cursor.ts";
+import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
 
 const LANE = 3;
 
 /** A scan that answers these places, one list a time, and notes where it was told to begin. */
 function scripted(...answers: readonly Position[][]): {
-  seen: (readonly Stretch[] | null)[];
-  take: (stretches: readonly Stretch[] | null) => Promise<{ places: readonly Position[] }>;
+  seen: (readonly ScanRange[] | null)[];
+  take: (ranges: readonly ScanRange[] | null) => Promise<{ places: readonly Position[] }>;
 } {
-  const seen: (readonly Stretch[] | null)[] = [];
+  const seen: (readonly ScanRange[] | null)[] = [];
   return {
     seen,
-    async take(stretches) {
-      seen.push(stretches);
+    async take(ranges) {
+      seen.push(ranges);
       return { places: answers[seen.length - 1] ?? [] };
     },
   };
@@ -22,24 +22,24 @@ function place(priority: number, rank: number, key: number): Position {
   return { lane: LANE, priority, rank, key };
 }
 
-/** Marks with a clock that stands still until it is moved. */
+/** ClaimCursor with a clock that stands still until it is moved. */
 function marksAt(start = 1_000): {
-  marks: ReturnType<LowWater["of"]>;
-  lowWater: LowWater;
+  cursor: ReturnType<LowWaterMarks["of"]>;
+  lowWater: LowWaterMarks;
   move: (ms: number) => void;
 } {
   let now = start;
-  const lowWater = new LowWater(() => now);
-  return { lowWater, marks: lowWater.of("all"), move: (ms) => void (now += ms) };
+  const lowWater = new LowWaterMarks(() => now);
+  return { lowWater, cursor: lowWater.of("all"), move: (ms) => void (now += ms) };
 }
 
-describe("low-water marks", () => {
+describe("low-water cursor", () => {
   test("begin the next scan where the last one ended, priority by priority", async () => {
-    const { marks } = marksAt();
+    const { cursor } = marksAt();
     const { seen, take } = scripted([place(5, 70, 1), place(9, 40, 2), place(9, 40, 3)], []);
 
-    await marks.scan(3, take);
-    await marks.scan(3, take);
+    await cursor.scan(3, take);
+    await cursor.scan(3, take);
 
     expect(seen[0]).toBeNull();
     expect(seen[1]).toEqual([
@@ -50,32 +50,32 @@ describe("low-water marks", () => {
   });
 
   test("are passed by at once when a scan from them finds nothing", async () => {
-    const { marks } = marksAt();
+    const { cursor } = marksAt();
     const { seen, take } = scripted([place(9, 40, 2)], [], [place(9, 10, 1)]);
-    await marks.scan(1, take);
+    await cursor.scan(1, take);
 
-    const batch = await marks.scan(1, take);
+    const batch = await cursor.scan(1, take);
 
     expect(seen[2]).toBeNull();
     expect(batch.places).toEqual([place(9, 10, 1)]);
   });
 
-  test.each(["work", "ready", "news"] as const)(
-    "are doubted after a hint of work: %s",
-    async (hint) => {
-      const { marks, lowWater } = marksAt();
+  test.each(["work", "ready", "events"] as const)(
+    "are doubted after a wakeUp of work: %s",
+    async (wakeUp) => {
+      const { cursor, lowWater } = marksAt();
       const { seen, take } = scripted([place(9, 40, 2)], [place(9, 41, 3)]);
-      await marks.scan(1, take);
+      await cursor.scan(1, take);
 
-      lowWater.hear(hint);
-      await marks.scan(1, take);
+      lowWater.hear(wakeUp);
+      await cursor.scan(1, take);
 
-      expect(seen[1] === null).toBe(hint !== "news");
+      expect(seen[1] === null).toBe(wakeUp !== "events");
     },
   );
 
   test("are doubted after a short answer, and after a while", async () => {
-    const { marks, move } = marksAt();
+    const { cursor, move } = marksAt();
     const { seen, take } = scripted(
       [place(9, 40, 2), place(9, 40, 3)],
       [place(9, 41, 4)],
@@ -83,25 +83,25 @@ describe("low-water marks", () => {
       [place(9, 43, 7), place(9, 43, 8)],
     );
 
-    await marks.scan(2, take);
-    await marks.scan(2, take);
-    await marks.scan(2, take);
+    await cursor.scan(2, take);
+    await cursor.scan(2, take);
+    await cursor.scan(2, take);
     move(1_000);
-    await marks.scan(2, take);
+    await cursor.scan(2, take);
 
-    expect(seen.map((stretches) => stretches === null)).toEqual([true, false, true, true]);
+    expect(seen.map((ranges) => ranges === null)).toEqual([true, false, true, true]);
   });
 
   test("are trusted while scans from the beginning have taken more than their share", async () => {
-    const { marks, move } = marksAt();
+    const { cursor, move } = marksAt();
     const { seen, take } = scripted([place(9, 40, 2)], [], []);
-    const slow: typeof take = async (stretches) => {
-      if (stretches === null) move(5_000);
-      return take(stretches);
+    const slow: typeof take = async (ranges) => {
+      if (ranges === null) move(5_000);
+      return take(ranges);
     };
-    await marks.scan(1, slow);
+    await cursor.scan(1, slow);
 
-    const batch = await marks.scan(1, slow);
+    const batch = await cursor.scan(1, slow);
 
     expect(seen).toHaveLength(2);
     expect(seen[1]).not.toBeNull();
@@ -109,28 +109,28 @@ describe("low-water marks", () => {
   });
 
   test("are doubted once a second where nothing is found, however long scans take", async () => {
-    const { marks, move } = marksAt();
+    const { cursor, move } = marksAt();
     const late = place(9, 30, 1);
     const { seen, take } = scripted([place(9, 40, 2)], [], [late]);
-    const slow: typeof take = async (stretches) => {
-      if (stretches === null) move(60_000);
-      return take(stretches);
+    const slow: typeof take = async (ranges) => {
+      if (ranges === null) move(60_000);
+      return take(ranges);
     };
-    await marks.scan(1, slow);
+    await cursor.scan(1, slow);
     move(1_000);
 
-    const batch = await marks.scan(1, slow);
+    const batch = await cursor.scan(1, slow);
 
-    expect(seen.map((stretches) => stretches === null)).toEqual([true, false, true]);
+    expect(seen.map((ranges) => ranges === null)).toEqual([true, false, true]);
     expect(batch.places).toEqual([late]);
   });
 
   test("of claims that look for something else are their own", async () => {
-    const { marks, lowWater } = marksAt();
-    await marks.scan(1, scripted([place(9, 40, 2)]).take);
+    const { cursor, lowWater } = marksAt();
+    await cursor.scan(1, scripted([place(9, 40, 2)]).take);
     const other = scripted([]);
 
-    await lowWater.of("buffer").scan(1, other.take);
+    await lowWater.of("prefetch").scan(1, other.take);
 
     expect(other.seen).toEqual([null]);
   });

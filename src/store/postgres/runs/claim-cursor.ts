@@ -1,14 +1,15 @@
 /**
- * Low-water marks: how far the beginning of each priority of a lane has been claimed empty.
+ * Low-water cursor: how far the beginning of each priority of a lane has been claimed empty.
  *
  * Rows that were claimed stay in the index until no old snapshot can see them any more; while one
- * is held open, every scan from the beginning walks over all of them. So a scan begins at the marks
- * of the scan before. But a job may come to lie below a mark: it was committed late, put back, let
- * through a gate. Therefore a scan from the beginning is due after every hint, after an answer that
- * was shorter than asked, and every few moments, as long as such scans take a small share of the
- * time. However long they take, an idle worker makes one a second and a busy one every ten.
+ * is held open, every scan from the beginning walks over all of them. So a scan begins at the
+ * cursor of the scan before. But a job may come to lie below a mark: it was committed late, put
+ * back, let through a gate. Therefore a scan from the beginning is due after every wake-up, after
+ * an answer that was shorter than asked, and every few moments, as long as such scans take a small
+ * share of the time. However long they take, an idle worker makes one a second and a busy one every
+ * ten.
  */
-import type { Hint } from "../../store.ts";
+import type { WakeUp } from "../../store.ts";
 
 /** How often to look from the beginning when nothing calls for it. */
 const RESCAN_MS = 50;
@@ -18,7 +19,7 @@ const SAVINGS_MS_MAX = 100;
 /** So long after the last one it is made whatever it costs: where nothing was found, and else. */
 const IDLE_MS_MAX = 1_000;
 const BUSY_MS_MAX = 10_000;
-/** Marks kept for one kind of claim, and kinds of claims. */
+/** ClaimCursor kept for one kind of claim, and kinds of claims. */
 const MARKS_MAX = 64;
 const KINDS_MAX = 32;
 
@@ -34,7 +35,7 @@ export interface Position {
 }
 
 /** A part of a lane's order that is to be looked at: from a position up to a priority. */
-export interface Stretch extends Position {
+export interface ScanRange extends Position {
   readonly end: number;
 }
 
@@ -61,11 +62,11 @@ class Budget {
   }
 }
 
-/** The marks of all claims that one store makes. */
-export class LowWater {
+/** The cursor of all claims that one store makes. */
+export class LowWaterMarks {
   readonly #monotonic: () => number;
   readonly #budget: Budget;
-  readonly #kinds = new Map<string, Marks>();
+  readonly #kinds = new Map<string, ClaimCursor>();
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
@@ -73,18 +74,18 @@ export class LowWater {
   }
 
   /** Those of claims that look for the same: what one passes over, another may want. */
-  of(kind: string): Marks {
+  of(kind: string): ClaimCursor {
     const known = this.#kinds.get(kind);
     if (known !== undefined) return known;
     if (this.#kinds.size >= KINDS_MAX) this.#kinds.clear();
-    const marks = new Marks(this.#budget, this.#monotonic);
-    this.#kinds.set(kind, marks);
-    return marks;
+    const cursor = new ClaimCursor(this.#budget, this.#monotonic);
+    this.#kinds.set(kind, cursor);
+    return cursor;
   }
 
-  /** Something may have come to lie below the marks. */
-  hear(hint: Hint): void {
-    if (hint !== "news") for (const marks of this.#kinds.values()) marks.doubt();
+  /** Something may have come to lie below the cursor. */
+  hear(wakeUp: WakeUp): void {
+    if (wakeUp !== "events") for (const cursor of this.#kinds.values()) cursor.lostClaim();
   }
 }
 
@@ -93,11 +94,11 @@ interface Taken {
   readonly places: readonly Position[];
 }
 
-/** Takes jobs from these stretches; null stands for whole lanes. */
-type Take<Batch extends Taken> = (stretches: readonly Stretch[] | null) => Promise<Batch>;
+/** Takes jobs from these ranges; null stands for whole lanes. */
+type Take<Batch extends Taken> = (ranges: readonly ScanRange[] | null) => Promise<Batch>;
 
-/** The marks of one kind of claim. */
-export class Marks {
+/** The cursor of one kind of claim. */
+export class ClaimCursor {
   readonly #budget: Budget;
   readonly #monotonic: () => number;
   /** By lane, then by priority. */
@@ -111,20 +112,20 @@ export class Marks {
     this.#monotonic = monotonic;
   }
 
-  /** Something may have come to lie below the marks. */
-  doubt(): void {
+  /** Something may have come to lie below the cursor. */
+  lostClaim(): void {
     this.#rescanAt = 0;
   }
 
-  /** Takes from the beginning, if that is due and there is time for it, else from the marks on. */
+  /** Takes from the beginning, if that is due and there is time for it, else from the cursor on. */
   async scan<Batch extends Taken>(limit: number, take: Take<Batch>): Promise<Batch> {
     const isDue = this.#lanes.size === 0 || this.#monotonic() >= this.#rescanAt;
     if (isDue && this.#mayRescan(BUSY_MS_MAX)) return this.#scanFromBeginning(limit, take);
-    const batch = await take(this.#stretches());
+    const batch = await take(this.#ranges());
     this.#advance(batch.places);
     const count = batch.places.length;
     if (count >= limit) return batch;
-    this.doubt();
+    this.lostClaim();
     if (count > 0 || !this.#mayRescan(IDLE_MS_MAX)) return batch;
     return this.#scanFromBeginning(limit, take);
   }
@@ -139,7 +140,7 @@ export class Marks {
     const batch = await take(null);
     this.#rescannedAt = this.#monotonic();
     this.#budget.spend(this.#rescannedAt - startedAt);
-    // A full answer has not looked as far as the marks. A shorter one has, and found no more.
+    // A full answer has not looked as far as the cursor. A shorter one has, and found no more.
     if (batch.places.length >= limit) this.#lanes.clear();
     this.#advance(batch.places);
     return batch;
@@ -148,20 +149,20 @@ export class Marks {
   /** What was found is taken, and what lies before it is not wanted. */
   #advance(places: readonly Position[]): void {
     for (const place of places) {
-      const marks = this.#lanes.get(place.lane) ?? new Map<number, Position>();
-      this.#lanes.set(place.lane, marks);
-      const mark = marks.get(place.priority);
-      if (mark === undefined || isBeyond(place, mark)) marks.set(place.priority, place);
+      const cursor = this.#lanes.get(place.lane) ?? new Map<number, Position>();
+      this.#lanes.set(place.lane, cursor);
+      const mark = cursor.get(place.priority);
+      if (mark === undefined || isBeyond(place, mark)) cursor.set(place.priority, place);
     }
-    const count = [...this.#lanes.values()].reduce((sum, marks) => sum + marks.size, 0);
+    const count = [...this.#lanes.values()].reduce((sum, cursor) => sum + cursor.size, 0);
     if (count > MARKS_MAX) this.#lanes.clear();
   }
 
   /** Each lane in pieces: before its first mark, and from each mark to the next priority. */
-  #stretches(): readonly Stretch[] | null {
+  #ranges(): readonly ScanRange[] | null {
     if (this.#lanes.size === 0) return null;
-    return [...this.#lanes].flatMap(([lane, marks]) => {
-      const sorted = [...marks.values()].toSorted((left, right) => left.priority - right.priority);
+    return [...this.#lanes].flatMap(([lane, cursor]) => {
+      const sorted = [...cursor.values()].toSorted((left, right) => left.priority - right.priority);
       const beginning = { lane, priority: 0, rank: 0, key: 0 };
       return [beginning, ...sorted].map((place, index) => ({
         ...place,

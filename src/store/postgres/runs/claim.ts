@@ -2,12 +2,12 @@
 import { systemClock } from "../../../lib/system.ts";
 import { policyOfFlags, type NameKind } from "../../shared/codes.ts";
 import { BATCH_MAX, type Claim, type ClaimedJob, type ClaimRequest } from "../../store.ts";
-import { handBack } from "./prefetch.ts";
-import { doubtsOf } from "./lost-claims.ts";
+import { returnPrefetched } from "./prefetch.ts";
+import { lostClaimsOf } from "./lost-claims.ts";
 import { UncertainWrite } from "../database/errors.ts";
 import { keptBy } from "../database/session-state.ts";
-import { LowWater, type Position, type Stretch } from "./claim-cursor.ts";
-import type { Name } from "../database/interned-names.ts";
+import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
+import type { InternedName } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import type { Bound } from "../database/statements.ts";
@@ -22,17 +22,17 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
   const found = await findForgotten(session, { ...request, limit });
   if (found !== null) return found;
   const wanted = await wantedBy(session, request);
-  const marks = lowWaterOf(session).of(JSON.stringify(wanted));
-  const { answer } = await marks.scan(limit, (stretches) =>
-    takeBatch(session, request, { ...wanted, limit, stretches }),
+  const cursor = lowWaterOf(session).of(JSON.stringify(wanted));
+  const { answer } = await cursor.scan(limit, (ranges) =>
+    takeBatch(session, request, { ...wanted, limit, ranges }),
   );
   return answer;
 }
 
-/** The marks of a store, kept between its claims. */
-const lowWaterOf = keptBy(({ watcher, clock }) => {
-  const lowWater = new LowWater(() => (clock ?? systemClock).monotonic());
-  watcher.watch((hint) => lowWater.hear(hint));
+/** The cursor of a store, kept between its claims. */
+const lowWaterOf = keptBy(({ notifier, clock }) => {
+  const lowWater = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
+  notifier.watch((wakeUp) => lowWater.hear(wakeUp));
   return lowWater;
 });
 
@@ -42,11 +42,11 @@ interface Wanted {
   readonly lanes: string | null;
   readonly types: string | null;
   readonly tenants: string | null;
-  readonly buffer: boolean;
+  readonly prefetch: boolean;
 }
 
 async function wantedBy(session: Session, request: ClaimRequest): Promise<Wanted> {
-  const { types, tenants, buffer } = request;
+  const { types, tenants, prefetch } = request;
   const lanes = request.lanes === "any" ? undefined : request.lanes;
   // Interned, though a name never met has no jobs: once it is known, no claim asks for it again.
   await session.names.intern([
@@ -58,11 +58,11 @@ async function wantedBy(session: Session, request: ClaimRequest): Promise<Wanted
     lanes: idList(session, "lane", lanes),
     types: idList(session, "type", types),
     tenants: idList(session, "tenant", tenants),
-    buffer,
+    prefetch,
   };
 }
 
-function namesOf(kind: NameKind, texts: readonly string[] = []): Name[] {
+function namesOf(kind: NameKind, texts: readonly string[] = []): InternedName[] {
   return texts.map((text) => ({ kind, text }));
 }
 
@@ -78,7 +78,7 @@ function idList(
 /** What one statement is asked for. */
 interface Asked extends Wanted {
   readonly limit: number;
-  readonly stretches: readonly Stretch[] | null;
+  readonly ranges: readonly ScanRange[] | null;
 }
 
 /** An answer, and where its jobs lay. */
@@ -90,31 +90,31 @@ interface Batch {
 async function takeBatch(
   session: Session,
   request: ClaimRequest,
-  { stretches, ...wanted }: Asked,
+  { ranges, ...wanted }: Asked,
 ): Promise<Batch> {
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
   const worker = uuidOf(request.worker);
-  const parameters = { ...wanted, ...marksOf(stretches), worker, secret };
+  const parameters = { ...wanted, ...marksOf(ranges), worker, secret };
   try {
     const rows = await session.write.tuples("claim", parameters);
     const batch = await batchOf(session, rows, secret);
-    if (batch.places.length > 0 && !wanted.buffer) session.watcher.wake("news");
+    if (batch.places.length > 0 && !wanted.prefetch) session.notifier.wake("events");
     return batch;
   } catch (error) {
-    if (error instanceof UncertainWrite) doubtsOf(session).add(request, secret);
+    if (error instanceof UncertainWrite) lostClaimsOf(session).add(request, secret);
     throw error;
   }
 }
 
-type Marks = Pick<
+type ClaimCursor = Pick<
   Bound<"claim">,
   "mark_lanes" | "mark_priorities" | "mark_ranks" | "mark_keys" | "mark_ends"
 >;
 
-/** One list for each column of the stretches. */
-function marksOf(stretches: readonly Stretch[] | null): Marks {
-  const column = (name: keyof Stretch): string | null =>
-    stretches === null ? null : list(stretches.map((stretch) => stretch[name]));
+/** One list for each column of the ranges. */
+function marksOf(ranges: readonly ScanRange[] | null): ClaimCursor {
+  const column = (name: keyof ScanRange): string | null =>
+    ranges === null ? null : list(ranges.map((range) => range[name]));
   return {
     mark_lanes: column("lane"),
     mark_priorities: column("priority"),
@@ -126,30 +126,30 @@ function marksOf(stretches: readonly Stretch[] | null): Marks {
 
 /**
  * What a claim of the worker took whose answer was lost. Jobs that have begun are answered to the
- * next claims for the same slots, to none more than it asks for. Jobs that lie in a buffer have not
- * begun, so they go back: whoever asks now may mean to run what he gets.
+ * next claims for the same slots, to none more than it asks for. Jobs that lie in a prefetch have
+ * not begun, so they go back: whoever asks now may mean to run what he gets.
  */
 async function findForgotten(session: Session, request: ClaimRequest): Promise<Claim | null> {
-  const doubts = doubtsOf(session);
-  for (const doubt of doubts.due(request)) {
-    const { secret, told } = doubt;
+  const lostClaims = lostClaimsOf(session);
+  for (const lostClaim of lostClaims.due(request)) {
+    const { secret, told } = lostClaim;
     const worker = uuidOf(request.worker);
     const rows = await session.read.tuples("claimed_by", { worker, secret });
     const { answer } = await batchOf(session, rows, secret);
     if (answer.lease === null) {
-      doubts.miss(doubt);
+      lostClaims.miss(lostClaim);
       continue;
     }
     const untold = answer.jobs.filter(({ key }) => !told.has(key));
-    if (doubt.request.buffer) {
+    if (lostClaim.request.prefetch) {
       const keys = untold.map(({ key }) => key);
-      await handBack(session, answer.lease, keys);
-      doubts.settle(doubt);
+      await returnPrefetched(session, answer.lease, keys);
+      lostClaims.settle(lostClaim);
       continue;
     }
     const jobs = untold.slice(0, request.limit);
     for (const { key } of jobs) told.add(key);
-    if (jobs.length === untold.length) doubts.settle(doubt);
+    if (jobs.length === untold.length) lostClaims.settle(lostClaim);
     if (jobs.length > 0) return { ...answer, jobs };
   }
   return null;

@@ -25,7 +25,7 @@ type Held =
     };
 
 /** Locks the lease of a job that lies in no place. */
-export async function ownRunning(transaction: Transaction, id: JobId, key: JobKey): Promise<Held> {
+export async function lockRunning(transaction: Transaction, id: JobId, key: JobKey): Promise<Held> {
   const holder = await ownLeaseOf(transaction, key);
   // Read anew: the run may have ended while its lease was waited for.
   const job = await transaction.get("state_of", { id: uuidOf(id) });

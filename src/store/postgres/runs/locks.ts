@@ -6,12 +6,12 @@
  * was moved away for its sake. `hold`, which moves them, holds the row meanwhile.
  */
 import type { JobId } from "../../../core/job.ts";
-import { exclusiveNames } from "../../shared/decode-notes.ts";
-import type { Occupation, OpenRun } from "../../store.ts";
+import { lockNames } from "../../shared/decode-notes.ts";
+import type { AcquiredLocks, OpenRun } from "../../store.ts";
 import { orNothing } from "../inspect/jobs.ts";
 import { keptBy } from "../database/session-state.ts";
 import { ownLease } from "./lease.ts";
-import { Rest } from "../../../lib/duty-cycle.ts";
+import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { texts } from "../database/values.ts";
@@ -21,12 +21,12 @@ import type { Barriers } from "../database/rows-runs.ts";
 const LOOK_MS_MAX = 20;
 
 /** The lease is taken as a whole: no end of the run comes between the look and the names. */
-export async function occupy(
+export async function acquireLocks(
   session: Session,
   { lease, key, n }: OpenRun,
   names: readonly string[],
-): Promise<Occupation> {
-  const wanted = texts(exclusiveNames(names));
+): Promise<AcquiredLocks> {
+  const wanted = texts(lockNames(names));
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
       const runs = (await ownLease(transaction, lease)) ?? [];
@@ -34,22 +34,22 @@ export async function occupy(
         return run.key === key && run.n === n && run.started_at !== null && !run.ended;
       });
       if (!isOpen) return { status: "stale" };
-      await transaction.run("occupy_slots", { key, n, names: wanted });
-      const rows = await transaction.all("names_of_run", { key, n, names: wanted });
+      await transaction.run("acquire_locks", { key, n, names: wanted });
+      const rows = await transaction.all("locks_of_run", { key, n, names: wanted });
       const had = new Set(rows.map(({ name }) => name));
       return { status: "done", names: [...new Set(names)].filter((name) => had.has(name)) };
     }),
   );
 }
 
-export async function occupant(
+export async function lockHolder(
   { names, read }: Session,
   tenant: string,
   name: string,
 ): Promise<JobId | null> {
   const id = await names.id("tenant", tenant);
   if (id === undefined) return null;
-  const row = await orNothing(read.get("occupant_of_name", { tenant: id, name }), undefined);
+  const row = await orNothing(read.get("lock_holder", { tenant: id, name }), undefined);
   return row?.id ?? null;
 }
 
@@ -62,14 +62,14 @@ export async function releaseKeys(
   { names, wanted }: Barriers,
   limit: number,
 ): Promise<number> {
-  const { write, dice, watcher } = session;
+  const { write, dice, notifier } = session;
   const looking = names
-    ? restOf(session).take(() => repeating(dice, () => write.get("free_dead_slots", { limit })))
+    ? restOf(session).take(() => repeating(dice, () => write.get("free_dead_locks", { limit })))
     : null;
   const freed = (await looking)?.count ?? 0;
   const moved = wanted ? await repeating(dice, () => write.run("release_keys", { limit })) : 0;
-  if (freed + moved > 0) watcher.wake("work");
+  if (freed + moved > 0) notifier.wake("work");
   return moved;
 }
 
-const restOf = keptBy(() => new Rest(LOOK_MS_MAX));
+const restOf = keptBy(() => new DutyCycle(LOOK_MS_MAX));

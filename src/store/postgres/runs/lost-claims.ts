@@ -3,7 +3,7 @@
  * anything can be asked later: what bears the secret is its answer.
  */
 import { systemClock } from "../../../lib/system.ts";
-import { isForSameSlots, newDoubt, type Doubt } from "../../shared/lost-claim.ts";
+import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import type { ClaimRequest, WorkerId } from "../../store.ts";
 import { keptBy } from "../database/session-state.ts";
 import type { Session } from "../database/session.ts";
@@ -19,9 +19,9 @@ interface Times {
   readonly restMs: number;
 }
 
-export class Doubts {
+export class LostClaims {
   readonly #monotonic: () => number;
-  readonly #times = new Map<Doubt, Times>();
+  readonly #times = new Map<LostClaim, Times>();
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
@@ -29,46 +29,50 @@ export class Doubts {
 
   add(request: ClaimRequest, secret: string): void {
     const now = this.#monotonic();
-    this.#times.set(newDoubt(request, secret), { begunAt: now, askAt: now, restMs: REST_MS_MIN });
+    this.#times.set(newLostClaim(request, secret), {
+      begunAt: now,
+      askAt: now,
+      restMs: REST_MS_MIN,
+    });
   }
 
   /**
    * Claims that nobody has heard of and that are to be asked about before this one: of the same
-   * worker, either for a buffer, or for the same slots.
+   * worker, either for a prefetch, or for the same slots.
    */
-  due(request: ClaimRequest): readonly Doubt[] {
+  due(request: ClaimRequest): readonly LostClaim[] {
     if (this.#times.size === 0) return [];
     const now = this.#monotonic();
-    const isDue = (doubt: Doubt, { askAt }: Times): boolean =>
+    const isDue = (lostClaim: LostClaim, { askAt }: Times): boolean =>
       askAt <= now &&
-      doubt.request.worker === request.worker &&
-      (doubt.request.buffer || isForSameSlots(doubt, request));
-    return [...this.#times].filter((entry) => isDue(...entry)).map(([doubt]) => doubt);
+      lostClaim.request.worker === request.worker &&
+      (lostClaim.request.prefetch || sameRequest(lostClaim, request));
+    return [...this.#times].filter((entry) => isDue(...entry)).map(([lostClaim]) => lostClaim);
   }
 
   /** The store knows nothing of it, and after a while it never will. */
-  miss(doubt: Doubt): void {
-    const times = this.#times.get(doubt);
+  miss(lostClaim: LostClaim): void {
+    const times = this.#times.get(lostClaim);
     if (times === undefined) return;
     const now = this.#monotonic();
     const { begunAt, restMs } = times;
-    if (now - begunAt > DOUBT_MS) this.#times.delete(doubt);
-    else this.#times.set(doubt, { begunAt, askAt: now + restMs, restMs: restMs * 2 });
+    if (now - begunAt > DOUBT_MS) this.#times.delete(lostClaim);
+    else this.#times.set(lostClaim, { begunAt, askAt: now + restMs, restMs: restMs * 2 });
   }
 
-  settle(doubt: Doubt): void {
-    this.#times.delete(doubt);
+  settle(lostClaim: LostClaim): void {
+    this.#times.delete(lostClaim);
   }
 
   /** The worker is gone, and asks no more. What it held is rescued by others. */
   forget(worker: WorkerId): void {
-    for (const doubt of this.#times.keys()) {
-      if (doubt.request.worker === worker) this.#times.delete(doubt);
+    for (const lostClaim of this.#times.keys()) {
+      if (lostClaim.request.worker === worker) this.#times.delete(lostClaim);
     }
   }
 }
 
-/** The doubts of an open store. */
-export const doubtsOf: (session: Session) => Doubts = keptBy(
-  () => new Doubts(() => systemClock.monotonic()),
+/** The lost claims of an open store. */
+export const lostClaimsOf: (session: Session) => LostClaims = keptBy(
+  () => new LostClaims(() => systemClock.monotonic()),
 );

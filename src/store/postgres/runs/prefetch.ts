@@ -1,4 +1,4 @@
-/** start and handBack: a buffer is a lease whose jobs have not all begun. */
+/** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
 import type { JobKey, Lease } from "../../store.ts";
 import { findCancelRequests, keepRuns, ownLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
@@ -7,7 +7,7 @@ import type { Session, Transaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
-export async function start(
+export async function startPrefetched(
   session: Session,
   lease: Lease,
   keys: readonly JobKey[],
@@ -17,13 +17,13 @@ export async function start(
     session.write.get("start_runs", { number, secret, keys: list(keys) }),
   );
   if (row?.held !== true) return { status: "stale", begun: [] };
-  session.watcher.wake("news");
+  session.notifier.wake("events");
   // Those that somebody asked to cancel have not begun: they end here.
-  if (row.asked.length > 0) await handBack(session, lease, row.asked);
+  if (row.asked.length > 0) await returnPrefetched(session, lease, row.asked);
   return { status: "started", begun: row.begun };
 }
 
-export async function handBack(
+export async function returnPrefetched(
   session: Session,
   lease: Lease,
   keys: readonly JobKey[],

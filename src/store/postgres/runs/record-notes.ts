@@ -1,7 +1,7 @@
 /** How notes about open runs are kept, whether they come by themselves or with an end. */
 import {
   crowdedError,
-  exclusiveNames,
+  lockNames,
   phaseDetail,
   progressDetail,
   unitRows,
@@ -18,7 +18,7 @@ const MOVE_BYTES = 150;
 type OpenNote = Omit<NoteBody, "children"> & { readonly key: JobKey; readonly n: number };
 
 export function notesBytes(note: NoteBody): number {
-  const { progress, units = [], completed, vacates = [], logs = [], children = [] } = note;
+  const { progress, units = [], completed, releases = [], logs = [], children = [] } = note;
   const moves = units.reduce((sum, { to }) => {
     const result = to.state === "completed" ? (to.result?.length ?? 0) : 0;
     const stack = to.state === "failed" ? (to.fault.stack?.length ?? 0) : 0;
@@ -31,7 +31,7 @@ export function notesBytes(note: NoteBody): number {
     return sum + MOVE_BYTES + message.length + (fields?.length ?? 0);
   }, 0);
   const results = (progress?.data?.length ?? 0) + (completed?.result?.length ?? 0);
-  return NOTE_BYTES + moves + payloads + lines + vacates.length * MOVE_BYTES + results;
+  return NOTE_BYTES + moves + payloads + lines + releases.length * MOVE_BYTES + results;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function keepNotes(
     await forget(transaction, wave);
     await putProgress(transaction, wave, relaxed);
     await moveUnits(transaction, wave);
-    await vacate(transaction, wave);
+    await releaseLocks(transaction, wave);
     await appendLogs(transaction, wave, relaxed);
     const fresh = await completePhases(transaction, wave);
     for (const note of wave) tell(transaction, note, fresh);
@@ -60,15 +60,15 @@ export async function keepNotes(
  */
 function wavesOf(notes: readonly OpenNote[]): readonly (readonly OpenNote[])[] {
   const waves: OpenNote[][] = [];
-  const turns = new Map<JobKey, { readonly turn: number; readonly said: Set<string> }>();
+  const steps = new Map<JobKey, { readonly turn: number; readonly said: Set<string> }>();
   for (const note of notes) {
     const subjects = subjectsOf(note);
-    const last = turns.get(note.key) ?? { turn: 0, said: new Set() };
+    const last = steps.get(note.key) ?? { turn: 0, said: new Set() };
     const meets = note.afresh === true || subjects.some((subject) => last.said.has(subject));
     const next =
-      meets && turns.has(note.key) ? { turn: last.turn + 1, said: new Set<string>() } : last;
+      meets && steps.has(note.key) ? { turn: last.turn + 1, said: new Set<string>() } : last;
     for (const subject of subjects) next.said.add(subject);
-    turns.set(note.key, next);
+    steps.set(note.key, next);
     const wave = waves[next.turn];
     if (wave === undefined) waves[next.turn] = [note];
     else wave.push(note);
@@ -115,13 +115,13 @@ async function moveUnits(transaction: Transaction, notes: readonly OpenNote[]): 
 }
 
 /** Runs give up exclusive names of their units. */
-async function vacate(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
-  const given = notes.flatMap(({ key, n, vacates = [] }) =>
-    exclusiveNames(vacates).map((name) => ({ key, n, name })),
+async function releaseLocks(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
+  const given = notes.flatMap(({ key, n, releases = [] }) =>
+    lockNames(releases).map((name) => ({ key, n, name })),
   );
   if (given.length === 0) return;
-  const row = await transaction.get("vacate_slots", { names: JSON.stringify(given) });
-  if ((row?.count ?? 0) > 0) transaction.tidings.wake();
+  const row = await transaction.get("release_locks", { names: JSON.stringify(given) });
+  if ((row?.count ?? 0) > 0) transaction.outbox.wake();
 }
 
 /** Answers the marks of those that are new. */
@@ -141,11 +141,11 @@ function markOf(key: JobKey, name: string): string {
   return `${key} ${name}`;
 }
 
-function tell({ tidings }: Transaction, note: OpenNote, fresh: ReadonlySet<string>): void {
+function tell({ outbox }: Transaction, note: OpenNote, fresh: ReadonlySet<string>): void {
   const { key, progress, completed } = note;
   if (progress !== undefined) {
-    tidings.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
+    outbox.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
   }
   if (completed === undefined || !fresh.has(markOf(key, completed.name))) return;
-  tidings.tell({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(completed)] });
+  outbox.tell({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(completed)] });
 }

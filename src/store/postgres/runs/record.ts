@@ -5,8 +5,8 @@
 import { isOnlyProgress } from "../../shared/decode-notes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { JobKey, NewJob, NoteAnswer, RunNote } from "../../store.ts";
-import { inParts, loadsOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
-import { Coalescer } from "../batching/batcher.ts";
+import { bisect, batchesOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { Batcher } from "../batching/batcher.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { failureOf } from "../database/errors.ts";
 import { fileJobs, type Filed } from "../jobs/job-rows.ts";
@@ -15,7 +15,7 @@ import { keepNotes, notesBytes } from "./record-notes.ts";
 import { keptBy } from "../database/session-state.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, Transaction } from "../database/session.ts";
-import { Turns } from "../../../lib/semaphore.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
 
 /** What fills a batch, and what one call brings in a single one. */
 const BATCH_NOTES_MAX = 1_000;
@@ -29,14 +29,14 @@ export async function record(
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[]> {
   const recorder = recorderOf(session);
-  const loads = loadsOf(notes, notesBytes, BATCH_BYTES_MAX);
+  const loads = batchesOf(notes, notesBytes, BATCH_BYTES_MAX);
   // All at once, or a later call would come between them.
   return (await Promise.all(loads.map((load) => recorder.add(load)))).flat();
 }
 
 const recorderOf = keptBy((session) => {
   const stragglers = new Stragglers(session);
-  return new Coalescer<RunNote, NoteAnswer>({
+  return new Batcher<RunNote, NoteAnswer>({
     // One at a time: of two on their way, the later could be the first to arrive.
     flightsMax: 1,
     crowd: 0,
@@ -82,7 +82,7 @@ async function together(
 /** Notes that go by themselves, those of one run one after the other. */
 class Stragglers {
   readonly #session: Session;
-  readonly #turns = new Turns(ALONE_AT_ONCE);
+  readonly #semaphore = new Semaphore(ALONE_AT_ONCE);
   /** The last of each job. */
   readonly #last = new Map<JobKey, Promise<unknown>>();
 
@@ -107,7 +107,7 @@ class Stragglers {
   }
 
   async #send(note: RunNote): Promise<NoteAnswer> {
-    const send = () => this.#turns.take(() => recordTogether(this.#session, [note]));
+    const send = () => this.#semaphore.take(() => recordTogether(this.#session, [note]));
     const [answer] = await untilFree(this.#session, send);
     return answer ?? "stale";
   }
@@ -142,7 +142,7 @@ async function recordTogether(
         await lockLeases(transaction, notes);
         const recordPart = (part: readonly FiledNote[]): Promise<readonly NoteAnswer[]> =>
           recordEach(transaction, part, relaxed);
-        return inParts(transaction, filed, recordPart, (_, error) => refusalBy(error));
+        return bisect(transaction, filed, recordPart, (_, error) => refusalBy(error));
       },
       { lockMs: LOCK_MS },
     );

@@ -1,7 +1,7 @@
 /** rescue: takes the jobs of a silent worker back, through the same door as settle. */
 import { repeating } from "../database/retry.ts";
 import type { JobKey, Rescue, RescueRequest } from "../../store.ts";
-import { isCertain, lastWaveOf } from "../../shared/crash-charge.ts";
+import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { isWaiting, returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./attempts.ts";
 import { failureOf } from "../database/errors.ts";
@@ -50,7 +50,7 @@ async function rescueWithin(transaction: Transaction, request: RescueRequest): P
     moved.filter((run) => !isWaiting(run)),
     {
       ...request,
-      lastWave: lastWaveOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
+      lastWave: lastStartOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
     },
   );
   await keepRuns(transaction, runs, new Set(moved.map(({ key }) => key)));

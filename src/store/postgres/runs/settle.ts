@@ -6,8 +6,8 @@ import type { Settlement } from "../../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../../store.ts";
-import { inParts, LOCK_MS, untilFree } from "../batching/fallback.ts";
-import { Coalescer } from "../batching/batcher.ts";
+import { bisect, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { Batcher } from "../batching/batcher.ts";
 import { endRuns } from "./attempts.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { failureOf } from "../database/errors.ts";
@@ -40,7 +40,7 @@ export async function settle(
  */
 const settlerOf = keptBy(
   (session) =>
-    new Coalescer<SettleItem, SettleAnswer>({
+    new Batcher<SettleItem, SettleAnswer>({
       flightsMax: 1,
       crowd: 0,
       itemsMax: BATCH_ITEMS_MAX,
@@ -148,12 +148,12 @@ async function settleQuickly(
     const mixed = await session.transaction((transaction) => settleMixed(transaction, items), {
       lockMs: LOCK_MS,
     });
-    session.watcher.wake("news");
+    session.notifier.wake("events");
     return mixed;
   }
   const { answers, isFreed, isAwaited } = await settleDone(session.write, items);
-  session.watcher.wake(isFreed ? "ready" : "news");
-  if (isAwaited) session.errands.add({ dependants: [], isAwaited });
+  session.notifier.wake(isFreed ? "ready" : "events");
+  if (isAwaited) session.dependencyTasks.add({ dependants: [], isAwaited });
   return answers;
 }
 
@@ -175,8 +175,8 @@ async function settleMixed(
   );
   const [done, others] = [items.filter(isDone), items.filter((item) => !isDone(item))];
   const { answers, isFreed, isAwaited } = await settleDone(transaction, done);
-  if (isFreed) transaction.tidings.wake();
-  if (isAwaited) transaction.tidings.leaveAwaited();
+  if (isFreed) transaction.outbox.wake();
+  if (isAwaited) transaction.outbox.leaveAwaited();
   const doneAnswers = answers.values();
   const otherAnswers = (await settleEach(transaction, others)).values();
   return items.map((item) => (isDone(item) ? doneAnswers : otherAnswers).next().value!);
@@ -253,7 +253,7 @@ function settleParts(
 ): Promise<readonly SettleAnswer[]> {
   const settlePart = (part: readonly FiledItem[]): Promise<readonly SettleAnswer[]> =>
     settleEach(transaction, part);
-  return inParts(transaction, items, settlePart, (_, error) => refusalBy(error));
+  return bisect(transaction, items, settlePart, (_, error) => refusalBy(error));
 }
 
 /** Each by its own lease and run; of two that speak of one run the first counts. */

@@ -1,6 +1,6 @@
 /** join, renew, leave, quiet, silent and workers: the life of a worker as the store sees it. */
 import type { Renewal, SilentWorker, WorkerId, WorkerInfo, WorkerRecord } from "../../store.ts";
-import { doubtsOf } from "./lost-claims.ts";
+import { lostClaimsOf } from "./lost-claims.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -11,9 +11,9 @@ export { rescue } from "./rescue.ts";
 /** Workers named in one answer. */
 const WORKERS_MAX = 1_000;
 
-export async function join(session: Session, worker: WorkerInfo): Promise<void> {
+export async function register(session: Session, worker: WorkerInfo): Promise<void> {
   await repeating(session.dice, () =>
-    session.write.run("join_worker", {
+    session.write.run("register_worker", {
       id: uuidOf(worker.id),
       host: worker.host,
       pid: worker.pid,
@@ -29,7 +29,7 @@ export async function join(session: Session, worker: WorkerInfo): Promise<void> 
 }
 
 /** The row is locked first: a claim that is under way may still add to what the worker holds. */
-export async function leave(session: Session, worker: WorkerId): Promise<void> {
+export async function deregister(session: Session, worker: WorkerId): Promise<void> {
   const id = uuidOf(worker);
   await repeating(session.dice, () =>
     session.transaction(async (transaction) => {
@@ -38,7 +38,7 @@ export async function leave(session: Session, worker: WorkerId): Promise<void> {
       if (!isGone) await transaction.run("expire_worker", { id });
     }),
   );
-  doubtsOf(session).forget(worker);
+  lostClaimsOf(session).forget(worker);
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {

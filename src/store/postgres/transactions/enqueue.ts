@@ -1,8 +1,8 @@
 /**
  * enqueue inside a caller's transaction: the jobs are there if and when it commits. A call without
  * keys is one statement. One with keys is several, in a savepoint, so that whatever goes wrong
- * leaves nothing of it behind and the caller's transaction as it was. Names are interned before,
- * outside: in there they would stop everybody who needs them too.
+ * leaves nothing of it behind and the caller's transaction as it was. InternedNames are interned
+ * before, outside: in there they would stop everybody who needs them too.
  *
  * Nobody is woken. NOTIFY would be heard after the commit, but each such commit waits for a lock of
  * the whole database; workers find these jobs when they poll.
@@ -10,24 +10,24 @@
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../../store.ts";
-import { answersOf, noteWays } from "../jobs/enqueue-answers.ts";
-import { loadsOf } from "../batching/fallback.ts";
+import { answersOf, noteKeyHolders } from "../jobs/enqueue-answers.ts";
+import { batchesOf } from "../batching/fallback.ts";
 import { bytesOf, CALL_BYTES_MAX } from "../jobs/enqueue.ts";
 import { Outdated } from "../database/errors.ts";
 import { batchOf, fileJobs, hasKeys, type Filed } from "../jobs/job-rows.ts";
-import { foreignSql } from "./statements.ts";
-import { elsewhere, foreignError } from "./errors.ts";
+import { callerSql } from "./statements.ts";
+import { elsewhere, callerError } from "./errors.ts";
 import { enqueueKeyed } from "../jobs/enqueue-keyed.ts";
 import { runnerOf } from "./drivers.ts";
 import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
-import { Tidings } from "../events/outbox.ts";
+import { Outbox } from "../events/outbox.ts";
 
 /** How often keys that others change in the same moment are looked at anew. */
 const ROUNDS_MAX = 3;
 
 /** The answers stand in the order of the jobs. */
-export async function enqueueInside(
+export async function enqueueInTransaction(
   session: Session,
   tx: unknown,
   jobs: readonly NewJob[],
@@ -36,12 +36,12 @@ export async function enqueueInside(
   const home = await homeOf(session);
   const { schema, clock } = session;
   const now = clock === null ? null : new Date(clock.now()).toISOString();
-  const place: Place = { session, sql: foreignSql(run, { schema, now }), home };
-  const loads = loadsOf(await named(session, jobs), ({ job }) => bytesOf(job), CALL_BYTES_MAX);
+  const place: Place = { session, sql: callerSql(run, { schema, now }), home };
+  const loads = batchesOf(await named(session, jobs), ({ job }) => bytesOf(job), CALL_BYTES_MAX);
   try {
     return await (jobs.some(hasKeys) ? insertKeyed(place, loads) : insertPlain(place, loads));
   } catch (error) {
-    throw foreignError(error, schema);
+    throw callerError(error, schema);
   }
 }
 
@@ -95,15 +95,15 @@ async function writeKeyed(
   sql: Sql,
   loads: readonly (readonly Filed[])[],
 ): Promise<EnqueueAnswer[]> {
-  const tidings = new Tidings();
+  const outbox = new Outbox();
   const answers: EnqueueAnswer[] = [];
-  const gaveWay = new Map<JobId, JobId>();
+  const keyHolders = new Map<JobId, JobId>();
   for (const load of loads) {
-    const own = await enqueueKeyed({ ...sql, tidings }, load, gaveWay);
-    noteWays(gaveWay, load, own);
+    const own = await enqueueKeyed({ ...sql, outbox }, load, keyHolders);
+    noteKeyHolders(keyHolders, load, own);
     answers.push(...own);
   }
-  await tidings.write(sql);
+  await outbox.write(sql);
   return answers;
 }
 

@@ -10,7 +10,7 @@ const DEPTH_MAX = 6;
 const MISSING = /^(3F000|42P01|42883|42703)$/;
 
 /** An error of any library as one that teaches; `storeError` explains what is left. */
-export function foreignError(error: unknown, schema: string): unknown {
+export function callerError(error: unknown, schema: string): unknown {
   if (error instanceof MillraceError || error instanceof Outdated) return error;
   if (failureOf(error) === "lost") return error;
   const state = sqlStateIn(error, DEPTH_MAX);

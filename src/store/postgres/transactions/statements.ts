@@ -26,7 +26,7 @@ interface Installation {
 type QueryName = keyof QueryParameters;
 type Value = string | number | boolean | null;
 
-export function foreignSql(run: Run, { schema, now }: Installation): Sql {
+export function callerSql(run: Run, { schema, now }: Installation): Sql {
   const send = (name: QueryName, parameters: object, isAsked: boolean): ReturnType<Run> => {
     const text = isAsked ? asJson(queries[name].text) : queries[name].text;
     const bag: Readonly<Record<string, Value>> = { now, ...parameters };

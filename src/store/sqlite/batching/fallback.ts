@@ -3,7 +3,7 @@ import { isRefused } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
 
 /** Halves what is refused until the bad ones stand alone. */
-export function inParts<Item, Answer>(
+export function bisect<Item, Answer>(
   session: Session,
   items: readonly Item[],
   work: (items: readonly Item[]) => readonly Answer[],
@@ -18,8 +18,8 @@ export function inParts<Item, Answer>(
   if (answers !== null) return answers;
   const middle = Math.ceil(items.length / 2);
   return [
-    ...inParts(session, items.slice(0, middle), work, refused),
-    ...inParts(session, items.slice(middle), work, refused),
+    ...bisect(session, items.slice(0, middle), work, refused),
+    ...bisect(session, items.slice(middle), work, refused),
   ];
 }
 
@@ -32,8 +32,8 @@ function unlessRefused<Answer>(
   work: () => Answer,
   refused: (error: unknown) => Answer,
 ): Answer {
-  const { sql, names, tidings } = session;
-  const mark = tidings.mark();
+  const { sql, names, outbox } = session;
+  const mark = outbox.mark();
   sql.run("save_part", {});
   try {
     const answer = work();
@@ -43,7 +43,7 @@ function unlessRefused<Answer>(
     if (!isRefused(error)) throw error;
     sql.run("undo_part", {});
     sql.run("keep_part", {});
-    tidings.dropSince(mark);
+    outbox.dropSince(mark);
     names.forget();
     return refused(error);
   }

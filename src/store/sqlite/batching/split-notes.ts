@@ -5,7 +5,7 @@ import type { RunNote } from "../../store.ts";
 const NOTES_WEIGHT_MAX = 1_000;
 
 /** Notes in pieces that hold nobody up for long; their order stays. */
-export function loadsOf(notes: readonly RunNote[]): readonly RunNote[][] {
+export function batchesOf(notes: readonly RunNote[]): readonly RunNote[][] {
   const loads: RunNote[][] = [];
   let weight = Infinity;
   for (const note of notes) {
@@ -21,6 +21,6 @@ export function loadsOf(notes: readonly RunNote[]): readonly RunNote[][] {
 }
 
 function weightOf(note: RunNote): number {
-  const parts = [note.units, note.vacates, note.logs, note.children];
+  const parts = [note.units, note.releases, note.logs, note.children];
   return parts.reduce((sum, part) => sum + (part?.length ?? 0), 1);
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { systemClock, systemDice } from "../../../lib/system.ts";
 import { Statements } from "../database/statements.ts";
 import { migrations } from "../database/queries.gen.ts";
-import { Tidings } from "../events/outbox.ts";
+import { Outbox } from "../events/outbox.ts";
 import { Writer } from "./writer.ts";
 
 let folder: string;
@@ -27,13 +27,13 @@ afterEach(() => {
 
 describe("overlapping writes", () => {
   test("share one commit", async () => {
-    const tidings = new CountingTidings(new Statements(database), systemClock);
-    const writer = makeWriter(systemClock, tidings);
+    const outbox = new CountingOutbox(new Statements(database), systemClock);
+    const writer = makeWriter(systemClock, outbox);
 
     await Promise.all(Array.from({ length: 50 }, (_, index) => writer.write(() => note(index))));
 
     expect(notes()).toHaveLength(50);
-    expect(tidings.groups).toBe(1);
+    expect(outbox.groups).toBe(1);
   });
 
   test("do not harm each other: the bad one alone is rejected and undone", async () => {
@@ -56,13 +56,13 @@ describe("overlapping writes", () => {
     // Every look at the clock costs a millisecond: eight pieces fill a slice.
     let ticks = 0;
     const slow: Clock = { ...systemClock, monotonic: () => (ticks += 1) };
-    const tidings = new CountingTidings(new Statements(database), slow);
-    const writer = makeWriter(slow, tidings);
+    const outbox = new CountingOutbox(new Statements(database), slow);
+    const writer = makeWriter(slow, outbox);
 
     await Promise.all(Array.from({ length: 40 }, (_, index) => writer.write(() => note(index))));
 
     expect(notes()).toHaveLength(40);
-    expect(tidings.groups).toBe(5);
+    expect(outbox.groups).toBe(5);
   });
 
   test("let other work of the event loop through between two slices", async () => {
@@ -181,8 +181,8 @@ function open(): DatabaseSync {
   return handle;
 }
 
-/** Every group writes its tidings once, right before its commit. */
-class CountingTidings extends Tidings {
+/** Every group writes its outbox once, right before its commit. */
+class CountingOutbox extends Outbox {
   groups = 0;
 
   override write(): void {
@@ -193,14 +193,14 @@ class CountingTidings extends Tidings {
 
 function makeWriter(
   clock: Clock = systemClock,
-  tidings: Tidings = new Tidings(new Statements(database), clock),
+  outbox: Outbox = new Outbox(new Statements(database), clock),
 ): Writer {
   return new Writer({
     database,
     path: "jobs.db",
     clock,
     dice: systemDice,
-    tidings,
+    outbox,
     check: () => {},
     committed: () => {},
     undone: () => {},

@@ -15,9 +15,9 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock, Dice } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { soon } from "../../../lib/system.ts";
-import type { Hint } from "../../store.ts";
+import type { WakeUp } from "../../store.ts";
 import { isBusy, storeError } from "../database/errors.ts";
-import type { Tidings } from "../events/outbox.ts";
+import type { Outbox } from "../events/outbox.ts";
 
 /** Longest stretch of work in one commit: keeps the event loop free and other processes served. */
 const SLICE_MS_MAX = 8;
@@ -40,11 +40,11 @@ interface WriterOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly dice: Dice;
-  readonly tidings: Tidings;
+  readonly outbox: Outbox;
   /** Called before a group is begun: throws when nothing must be written any more. */
   readonly check: () => void;
   /** Called after a commit of which others should hear. */
-  readonly committed: (hint: Hint) => void;
+  readonly committed: (wakeUp: WakeUp) => void;
   /** Called when a piece or a whole group was undone: what was read inside may never have been. */
   readonly undone: () => void;
 }
@@ -114,7 +114,7 @@ export class Writer {
 
   #drain(): void {
     this.#scheduled = false;
-    const { path, tidings } = this.#options;
+    const { path, outbox } = this.#options;
     try {
       this.#options.check();
       this.#sync(this.#queue.every(({ isRelaxed }) => isRelaxed) ? "relaxed" : "full");
@@ -128,7 +128,7 @@ export class Writer {
     const group: Piece[] = [];
     try {
       this.#runSlice(group);
-      tidings.write();
+      outbox.write();
       this.#bracket.commit.run();
     } catch (error) {
       this.#undo();
@@ -136,9 +136,9 @@ export class Writer {
       this.#next();
       return;
     }
-    const hint = tidings.finish();
+    const wakeUp = outbox.finish();
     for (const piece of group) piece.settle();
-    if (hint !== null) this.#options.committed(hint);
+    if (wakeUp !== null) this.#options.committed(wakeUp);
     this.#next();
   }
 
@@ -168,8 +168,8 @@ export class Writer {
 
   /** Runs one piece in its own savepoint. Answers whether it took effect. */
   #runPiece(piece: Piece): boolean {
-    const { database, path, tidings } = this.#options;
-    tidings.beginPiece();
+    const { database, path, outbox } = this.#options;
+    outbox.beginPiece();
     try {
       this.#bracket.save.run();
       piece.run();
@@ -178,7 +178,7 @@ export class Writer {
     } catch (error) {
       piece.fail(storeError(error, path));
       if (!database.isTransaction) throw error;
-      tidings.dropPiece();
+      outbox.dropPiece();
       this.#options.undone();
       database.exec("ROLLBACK TO piece; RELEASE piece");
       return false;
@@ -187,8 +187,8 @@ export class Writer {
 
   /** Takes everything of the group back. Never throws: its pieces must still get their answer. */
   #undo(): void {
-    const { database, tidings } = this.#options;
-    tidings.finish();
+    const { database, outbox } = this.#options;
+    outbox.finish();
     this.#options.undone();
     try {
       if (database.isTransaction) database.exec("ROLLBACK");

@@ -10,7 +10,7 @@ import type { Batch, CopiedTable, CopySource, Counters, RowKey } from "../../sha
 import { newerError, newestOf } from "../../shared/migrations.ts";
 import { requireSqlite } from "../database/connection.ts";
 import { storeError } from "../database/errors.ts";
-import { readMark, unfence } from "./write-block.ts";
+import { readMoveRecord, unblockWrites } from "./write-block.ts";
 import { makeSqliteStore } from "../create.ts";
 import { migrations } from "../database/queries.gen.ts";
 
@@ -67,17 +67,17 @@ function sourceOf(database: DatabaseSync, place: string): CopySource {
     batch: (table, after) => batchOf(database, table, after),
     keys: (table, after) => keysOf(database, table, after),
     counters: () => countersOf(ask),
-    mark: () => readMark(database),
-    fence: async (mark, decide) => {
+    mark: () => readMoveRecord(database),
+    blockWrites: async (mark, decide) => {
       const store = makeSqliteStore({ path: place });
       await store.open();
       try {
-        return await store.fence(mark, decide);
+        return await store.blockWrites(mark, decide);
       } finally {
         await store.close();
       }
     },
-    unfence: () => reopen(place),
+    unblockWrites: () => reopen(place),
     close: () => database.close(),
   };
 }
@@ -86,7 +86,7 @@ function sourceOf(database: DatabaseSync, place: string): CopySource {
 function reopen(place: string): void {
   const database = new DatabaseSync(place, { timeout: BUSY_MS_MAX });
   try {
-    unfence(database);
+    unblockWrites(database);
   } finally {
     database.close();
   }
@@ -166,7 +166,7 @@ function expressionOf({ columns }: CopiedTable, name: string): string {
 
 /** Name 1 is in every installation. Successors are found, not kept: those that are not final. */
 function relationOf({ name }: CopiedTable): string {
-  if (name === "name") return "(SELECT * FROM millrace_name WHERE id > 1)";
+  if (name === "interned_name") return "(SELECT * FROM millrace_interned_name WHERE id > 1)";
   if (name !== "successor") return `millrace_${name}`;
   const parts = [
     [1, 8],
@@ -187,7 +187,7 @@ function countersOf(ask: (text: string, ...values: SQLInputValue[]) => number): 
     job: ask(given, "millrace_job"),
     lease: ask(given, "millrace_lease"),
     event: ask(given, "millrace_event"),
-    name: ask("SELECT max(id) AS answer FROM millrace_name"),
+    name: ask("SELECT max(id) AS answer FROM millrace_interned_name"),
   };
 }
 

@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Settlement } from "../../../core/outcome.ts";
-import type { MovedMark } from "../../shared/copy-tables.ts";
+import type { MoveRecord } from "../../shared/copy-tables.ts";
 import { BATCH_MAX, type CrashFacts } from "../../store.ts";
 import { MOVED, movedError } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
@@ -19,18 +19,18 @@ const FENCES =
   "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'millrace_fence_*'";
 
 /** Takes back what runs and fences the file, inside the transaction. Answers how many runs. */
-export function fence(
+export function blockWrites(
   database: DatabaseSync,
   session: Session,
-  mark: MovedMark,
+  mark: MoveRecord,
   decide: (facts: CrashFacts) => Settlement,
 ): number {
   refuseMoved(database);
-  const { sql, tidings } = session;
+  const { sql, outbox } = session;
   const taken = takeBack(session, decide);
   // Now, because afterwards the feed is fenced as well.
-  tidings.write();
-  tidings.finish();
+  outbox.write();
+  outbox.finish();
   sql.run("insert_mark", { value: JSON.stringify(mark) });
   const words = `${MOVED}${mark.to}`.replaceAll("'", "''");
   for (const table of namesIn(database, TABLES)) {
@@ -43,7 +43,7 @@ export function fence(
   return taken;
 }
 
-/** What had begun goes through the settle door; what only lay in a buffer goes back as it lay. */
+/** What had begun goes through the settle door; what only lay in a prefetch goes back as it lay. */
 function takeBack(session: Session, decide: (facts: CrashFacts) => Settlement): number {
   const { sql } = session;
   const request = { decide, lastWave: new Set<number>() };
@@ -57,7 +57,7 @@ function takeBack(session: Session, decide: (facts: CrashFacts) => Settlement): 
 }
 
 /** Takes the fence away. */
-export function unfence(database: DatabaseSync): void {
+export function unblockWrites(database: DatabaseSync): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     for (const name of namesIn(database, FENCES)) database.exec(`DROP TRIGGER ${name}`);
@@ -70,16 +70,16 @@ export function unfence(database: DatabaseSync): void {
 }
 
 /** Where the installation went, if it did. */
-export function readMark(database: DatabaseSync): MovedMark | null {
+export function readMoveRecord(database: DatabaseSync): MoveRecord | null {
   const row = database.prepare("SELECT value FROM millrace_meta WHERE name = 'moved_to'").get();
   if (row === undefined) return null;
-  const mark: MovedMark = JSON.parse(String(row["value"]));
+  const mark: MoveRecord = JSON.parse(String(row["value"]));
   return mark;
 }
 
 /** Nobody opens an installation that has moved. */
 export function refuseMoved(database: DatabaseSync): void {
-  const mark = readMark(database);
+  const mark = readMoveRecord(database);
   if (mark !== null) throw movedError(mark.to);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Notices that the database file was deleted or replaced. SQLite goes on writing into the file that
- * nobody can open any more: everything acknowledged since would be lost.
+ * OperatorWarnings that the database file was deleted or replaced. SQLite goes on writing into the
+ * file that nobody can open any more: everything acknowledged since would be lost.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";

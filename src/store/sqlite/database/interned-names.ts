@@ -1,15 +1,15 @@
 /**
- * Types, tenants, lanes and categories are integers in the tables. Names are few and never removed,
- * so every process keeps those it has met. What was met inside a transaction that is undone is
- * forgotten with it.
+ * Types, tenants, lanes and categories are integers in the tables. InternedNames are few and never
+ * removed, so every process keeps those it has met. What was met inside a transaction that is
+ * undone is forgotten with it.
  */
 import { nameCodec, type NameKind } from "../../shared/codes.ts";
 import type { Statements } from "./statements.ts";
 
-/** Names kept in memory; beyond that the memory starts anew. */
+/** InternedNames kept in memory; beyond that the memory starts anew. */
 const NAMES_MAX = 20_000;
 
-export class Names {
+export class InternedNames {
   readonly #sql: Statements;
   readonly #ids: Readonly<Record<NameKind, Map<string, number>>> = {
     type: new Map(),

@@ -1,15 +1,15 @@
 // Generated from sql/sqlite by scripts/embed-sql.ts. Do not edit.
 
 export const migrations: readonly { version: number; name: string; sql: string }[] = [
-  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a\n-- job's state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are\n-- the keys whose run has no ledger row. `starts` says how long after the claim each run began, null\n-- while it only lies in the worker's buffer; `ranks` are lengths after the first of them. A lease\n-- ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a wait that somebody ended by hand.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- What never started may be cancelled, or failed by an operator, who says why.\n    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\n-- `types`, `lanes`, `slots` and `tenant` say what it takes: for people, no claim looks at them.\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),\n    lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),\n    slots      INTEGER NOT NULL CHECK (slots >= 0),\n    tenant     TEXT,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\n-- It names jobs by their keys; those that retention has removed can only be named by their ids.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error       TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts    INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at     INTEGER NOT NULL,\n    reviewed_by TEXT,\n    reviewed_at INTEGER,\n    notes       TEXT,\n    successor   BLOB    CHECK (length(successor) = 16),\n    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),\n    -- Somebody has looked at it exactly when it is no longer pending.\n    CHECK ((status = 1) = (reviewed_by IS NULL)),\n    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),\n    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),\n    CHECK ((status = 3) = (successor IS NOT NULL))\n) STRICT, WITHOUT ROWID;\n\n-- What a filter looks at stands in the index, so that a page reads only the letters it shows.\nCREATE INDEX millrace_dead_letter_died\n    ON millrace_dead_letter (died_at, id, status, type, tenant);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
-  {"version":2,"name":"0002_pipelines","sql":"-- What a run writes about itself while it goes on: how far it has come, the phases that it has\n-- completed, and its units. The state of a phase is not stored: it follows from these and from the\n-- state of the job.\n\n-- One row per job that has told any progress, from its last run that did.\nCREATE TABLE millrace_run (\n    key     INTEGER PRIMARY KEY,\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),\n    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),\n    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),\n    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),\n    data    TEXT    CHECK (json_valid(data)),\n    at      INTEGER NOT NULL\n) STRICT;\n\n-- One row per phase that has ended well, by the run that completed it: 0 when it was taken over\n-- from the job that this one repeats.\nCREATE TABLE millrace_phase (\n    key    INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    result TEXT    CHECK (json_valid(result)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, name)\n) STRICT, WITHOUT ROWID;\n\n-- One row per unit, by the run that moved it last, or 0. State 1 is in progress.\nCREATE TABLE millrace_unit (\n    key    INTEGER NOT NULL,\n    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),\n    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),\n    result TEXT    CHECK (json_valid(result)),\n    error  TEXT    CHECK (json_valid(error)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, phase, unit),\n    CHECK ((state = 3) = (error IS NOT NULL)),\n    CHECK (result IS NULL OR state = 2)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;\n\n-- The feed learns more kinds, and details: one for each job that it names. Positions go on where\n-- they were, also when every entry has outlived its time.\nCREATE TABLE millrace_feed (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    details  TEXT    CHECK (json_type(details) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nINSERT INTO sqlite_sequence (name, seq)\nSELECT 'millrace_feed', seq FROM sqlite_sequence WHERE name = 'millrace_event';\nINSERT INTO millrace_feed (position, kind, at, keys, ids)\nSELECT position, kind, at, keys, ids FROM millrace_event;\nDROP TABLE millrace_event;\nALTER TABLE millrace_feed RENAME TO millrace_event;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n"},
-  {"version":3,"name":"0003_flows","sql":"-- Who has an exclusive name, which jobs wait for others, what handlers have logged, and which jobs\n-- will be removed soon.\n\n-- One row per name that is taken: the concurrency key of a job that runs, or a name that a run has\n-- taken for one of its units. A tenant has one space for both. A row goes with its run.\nCREATE TABLE millrace_slot (\n    tenant INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),\n    job    INTEGER NOT NULL,\n    n      INTEGER NOT NULL CHECK (n >= 1),\n    PRIMARY KEY (tenant, name)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_slot_job ON millrace_slot (job);\n\n-- What runs already has its key from now on; of two that run under one, the first.\nINSERT OR IGNORE INTO millrace_slot (tenant, name, job, n)\nSELECT job.tenant, job.concurrency, job.key, run.value\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nJOIN millrace_job AS job ON job.key = claimed.value\nWHERE job.concurrency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = job.key AND ended.n = run.value\n  )\nORDER BY lease.number;\n\n-- Jobs whose key is taken lie behind gate -1. The most urgent of each key goes first.\nCREATE INDEX millrace_blocked_key\n    ON millrace_blocked (tenant, concurrency, priority, rank, key)\n    WHERE gate = -1;\n\n-- One row per job that a job waits for; such a job lies behind gate 0. `tolerant`: it runs also\n-- when that one fails.\nCREATE TABLE millrace_need (\n    job      INTEGER NOT NULL,\n    needs    INTEGER NOT NULL,\n    tolerant INTEGER NOT NULL CHECK (tolerant IN (0, 1)),\n    PRIMARY KEY (job, needs)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_need_needs ON millrace_need (needs, job);\n\n-- Jobs that are over, and whose end those that wait for them have yet to hear of.\nCREATE TABLE millrace_ended (\n    key INTEGER PRIMARY KEY\n) STRICT;\n\n-- The newest lines of each job, numbered from its first. Level 1 is the least.\nCREATE TABLE millrace_log (\n    key     INTEGER NOT NULL,\n    line    INTEGER NOT NULL CHECK (line >= 1),\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    at      INTEGER NOT NULL,\n    level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),\n    message TEXT    NOT NULL,\n    fields  TEXT    CHECK (\n        CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE fields IS NULL END\n    ),\n    PRIMARY KEY (key, line)\n) STRICT, WITHOUT ROWID;\n\n-- Jobs that ended long ago, of which the feed has been told that they will be removed.\nCREATE TABLE millrace_stale (\n    key INTEGER PRIMARY KEY,\n    at  INTEGER NOT NULL\n) STRICT;\n\n-- A worker that knows nothing of names would run two jobs of one key.\nUPDATE millrace_meta SET value = '2' WHERE name = 'min_protocol';\n"},
+  {"version":1,"name":"0001_jobs","sql":"-- The places a job can be, the ledger of what happened to it, and what holds it back. Times are\n-- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning\n-- stands in store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a\n-- job's state is where it lies, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.\nCREATE TABLE millrace_interned_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Name 1 is the default tenant: an installation without tenants pays nothing for the index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`\n-- the attempts charged so far, `crashes` the workers it took with it.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n\n-- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are\n-- the keys whose run has no ledger row. `starts` says how long after the claim each run began, null\n-- while it only lies in the worker's buffer; `ranks` are lengths after the first of them. A lease\n-- ends with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a wait that somebody ended by hand.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- It goes on exactly when it is not over.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- What never started may be cancelled, or failed by an operator, who says why.\n    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),\n    -- A failed job says why; a result belongs to success.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a\n-- row only as long as jobs wait in `blocked` to be brought back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\n-- `types`, `lanes`, `slots` and `tenant` say what it takes: for people, no claim looks at them.\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),\n    lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),\n    slots      INTEGER NOT NULL CHECK (slots >= 0),\n    tenant     TEXT,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- Outlives its job. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held only while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.\n-- It names jobs by their keys; those that retention has removed can only be named by their ids.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It bears the job's id and has its own copy of the spec, so\n-- that the job's rows can go before it does.\nCREATE TABLE millrace_dead_letter (\n    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error       TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts    INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at     INTEGER NOT NULL,\n    reviewed_by TEXT,\n    reviewed_at INTEGER,\n    notes       TEXT,\n    successor   BLOB    CHECK (length(successor) = 16),\n    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),\n    -- Somebody has looked at it exactly when it is no longer pending.\n    CHECK ((status = 1) = (reviewed_by IS NULL)),\n    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),\n    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),\n    CHECK ((status = 3) = (successor IS NOT NULL))\n) STRICT, WITHOUT ROWID;\n\n-- What a filter looks at stands in the index, so that a page reads only the letters it shows.\nCREATE INDEX millrace_dead_letter_died\n    ON millrace_dead_letter (died_at, id, status, type, tenant);\n\n-- A job as it stands now. State: how its last attempt ended, else the place it lies in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_interned_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
+  {"version":2,"name":"0002_pipelines","sql":"-- What a run writes about itself while it goes on: how far it has come, the phases that it has\n-- completed, and its units. The state of a phase is not stored: it follows from these and from the\n-- state of the job.\n\n-- One row per job that has told any progress, from its last run that did.\nCREATE TABLE millrace_run (\n    key     INTEGER PRIMARY KEY,\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),\n    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),\n    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),\n    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),\n    data    TEXT    CHECK (json_valid(data)),\n    at      INTEGER NOT NULL\n) STRICT;\n\n-- One row per phase that has ended well, by the run that completed it: 0 when it was taken over\n-- from the job that this one repeats.\nCREATE TABLE millrace_phase (\n    key    INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    result TEXT    CHECK (json_valid(result)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, name)\n) STRICT, WITHOUT ROWID;\n\n-- One row per unit, by the run that moved it last, or 0. State 1 is in progress.\nCREATE TABLE millrace_unit (\n    key    INTEGER NOT NULL,\n    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),\n    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),\n    result TEXT    CHECK (json_valid(result)),\n    error  TEXT    CHECK (json_valid(error)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, phase, unit),\n    CHECK ((state = 3) = (error IS NOT NULL)),\n    CHECK (result IS NULL OR state = 2)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;\n\n-- The feed learns more kinds, and details: one for each job that it names. Positions go on where\n-- they were, also when every entry has expired its time.\nCREATE TABLE millrace_feed (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    details  TEXT    CHECK (json_type(details) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nINSERT INTO sqlite_sequence (name, seq)\nSELECT 'millrace_feed', seq FROM sqlite_sequence WHERE name = 'millrace_event';\nINSERT INTO millrace_feed (position, kind, at, keys, ids)\nSELECT position, kind, at, keys, ids FROM millrace_event;\nDROP TABLE millrace_event;\nALTER TABLE millrace_feed RENAME TO millrace_event;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n"},
+  {"version":3,"name":"0003_flows","sql":"-- Who has an exclusive name, which jobs wait for others, what handlers have logged, and which jobs\n-- will be removed soon.\n\n-- One row per name that is taken: the concurrency key of a job that runs, or a name that a run has\n-- taken for one of its units. A tenant has one space for both. A row goes with its run.\nCREATE TABLE millrace_lock (\n    tenant INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),\n    job    INTEGER NOT NULL,\n    n      INTEGER NOT NULL CHECK (n >= 1),\n    PRIMARY KEY (tenant, name)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_lock_job ON millrace_lock (job);\n\n-- What runs already has its key from now on; of two that run under one, the first.\nINSERT OR IGNORE INTO millrace_lock (tenant, name, job, n)\nSELECT job.tenant, job.concurrency, job.key, run.value\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nJOIN json_each(lease.ns) AS run ON run.key = claimed.key\nJOIN millrace_job AS job ON job.key = claimed.value\nWHERE job.concurrency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = job.key AND ended.n = run.value\n  )\nORDER BY lease.number;\n\n-- Jobs whose key is taken lie behind gate -1. The most urgent of each key goes first.\nCREATE INDEX millrace_blocked_key\n    ON millrace_blocked (tenant, concurrency, priority, rank, key)\n    WHERE gate = -1;\n\n-- One row per job that a job waits for; such a job lies behind gate 0. `tolerant`: it runs also\n-- when that one fails.\nCREATE TABLE millrace_dependency (\n    job      INTEGER NOT NULL,\n    depends_on    INTEGER NOT NULL,\n    tolerant INTEGER NOT NULL CHECK (tolerant IN (0, 1)),\n    PRIMARY KEY (job, depends_on)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dependency_on ON millrace_dependency (depends_on, job);\n\n-- Jobs that are over, and whose end those that wait for them have yet to hear of.\nCREATE TABLE millrace_finished_dependency (\n    key INTEGER PRIMARY KEY\n) STRICT;\n\n-- The newest lines of each job, numbered from its first. Level 1 is the least.\nCREATE TABLE millrace_log (\n    key     INTEGER NOT NULL,\n    line    INTEGER NOT NULL CHECK (line >= 1),\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    at      INTEGER NOT NULL,\n    level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),\n    message TEXT    NOT NULL,\n    fields  TEXT    CHECK (\n        CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE fields IS NULL END\n    ),\n    PRIMARY KEY (key, line)\n) STRICT, WITHOUT ROWID;\n\n-- Jobs that ended long ago, of which the feed has been told that they will be removed.\nCREATE TABLE millrace_stale (\n    key INTEGER PRIMARY KEY,\n    at  INTEGER NOT NULL\n) STRICT;\n\n-- A worker that knows nothing of names would run two jobs of one key.\nUPDATE millrace_meta SET value = '2' WHERE name = 'min_protocol';\n"},
 ];
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
   worker_may_claim: readonly ["worker", "now"];
-  claim_candidates: readonly ["lane", "types", "tenants", "buffer", "now", "names", "first", "limit"];
+  claim_candidates: readonly ["lane", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
   delete_ready: readonly ["keys"];
   ready_lanes: readonly [];
   payload_sizes: readonly ["keys"];
@@ -23,19 +23,19 @@ export interface QueryParameters {
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
   review_dead_letter: readonly ["status", "reviewed_by", "reviewed_at", "notes", "successor", "id"];
   find_key: readonly ["id"];
-  insert_need: readonly ["job", "needs", "tolerant"];
+  insert_dependency: readonly ["job", "depends_on", "tolerant"];
   set_rank_of_dependant: readonly ["rank", "key"];
-  has_needs: readonly ["job"];
-  delete_need: readonly ["job", "needs"];
-  delete_needs: readonly ["keys"];
-  insert_ended: readonly ["keys"];
-  insert_ended_parents: readonly ["job"];
-  next_ended: readonly [];
-  delete_ended: readonly ["key"];
-  dependants_of: readonly ["needs", "limit"];
+  has_dependencies: readonly ["job"];
+  delete_dependency: readonly ["job", "depends_on"];
+  delete_dependencies: readonly ["keys"];
+  insert_finished_dependency: readonly ["keys"];
+  insert_finished_dependencies: readonly ["job"];
+  next_finished_dependency: readonly [];
+  delete_finished_dependency: readonly ["key"];
+  dependants_of: readonly ["depends_on", "limit"];
   take_dependant: readonly ["key"];
-  needs_after: readonly ["job", "needs", "limit"];
-  awaited_jobs: readonly ["id", "limit"];
+  dependencies_after: readonly ["job", "depends_on", "limit"];
+  open_dependencies: readonly ["id", "limit"];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
   insert_tag: readonly ["name", "value", "key"];
   insert_ready: readonly ["lane", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries", "crashes"];
@@ -94,10 +94,10 @@ export interface QueryParameters {
   unheld_dedup: readonly ["limit"];
   shared_dedup: readonly ["limit"];
   stale_cancel_requests: readonly ["limit"];
-  slots_without_run: readonly ["limit"];
-  runs_without_slot: readonly ["limit"];
-  waits_without_needs: readonly ["limit"];
-  needs_without_wait: readonly ["limit"];
+  locks_without_run: readonly ["limit"];
+  runs_without_lock: readonly ["limit"];
+  waits_without_dependencies: readonly ["limit"];
+  dependencies_without_wait: readonly ["limit"];
   failed_without_letter: readonly ["limit"];
   letters_without_failure: readonly ["limit"];
   runs_after_end: readonly ["limit"];
@@ -117,18 +117,18 @@ export interface QueryParameters {
   delete_lease: readonly ["number"];
   last_runs: readonly ["keys"];
   job_facts: readonly ["keys"];
-  insert_slot: readonly ["tenant", "name", "job", "n"];
-  occupy_slot: readonly ["name", "n", "key"];
-  names_of_run: readonly ["key", "n", "names"];
-  vacate_slots: readonly ["key", "n", "names"];
-  delete_slots: readonly ["keys"];
+  insert_lock: readonly ["tenant", "name", "job", "n"];
+  acquire_lock: readonly ["name", "n", "key"];
+  locks_of_run: readonly ["key", "n", "names"];
+  release_locks: readonly ["key", "n", "names"];
+  delete_locks: readonly ["keys"];
   next_of_key: readonly ["tenant", "name"];
-  any_slot: readonly [];
+  any_lock: readonly [];
   jobs_of_taken_keys: readonly ["lane", "depth", "limit"];
-  slots_after: readonly ["tenant", "name", "limit"];
-  delete_slot: readonly ["tenant", "name"];
+  locks_after: readonly ["tenant", "name", "limit"];
+  delete_lock: readonly ["tenant", "name"];
   jobs_of_free_keys: readonly ["limit"];
-  occupant_of_name: readonly ["tenant", "name"];
+  lock_holder: readonly ["tenant", "name"];
   last_line: readonly ["key"];
   insert_log: readonly ["key", "line", "n", "at", "level", "message", "fields"];
   trim_log: readonly ["key", "lines_max", "chars_max"];
@@ -150,8 +150,8 @@ export interface QueryParameters {
   insert_cancel_request: readonly ["key", "by", "reason", "at"];
   find_cancel_requests: readonly ["keys"];
   delete_cancel_requests: readonly ["keys"];
-  end_of_stretch: readonly ["state", "at", "key", "end_at", "end_key", "depth"];
-  outlived_jobs: readonly ["state", "at", "key", "end_at", "end_key", "type", "others", "fresh", "limit"];
+  end_of_range: readonly ["state", "at", "key", "end_at", "end_key", "depth"];
+  expired_jobs: readonly ["state", "at", "key", "end_at", "end_key", "type", "others", "fresh", "limit"];
   removable_jobs: readonly ["keys"];
   jobs_by_keys: readonly ["keys"];
   insert_stale: readonly ["at", "keys"];
@@ -179,14 +179,14 @@ export interface QueryParameters {
   take_over_units: readonly ["key"];
   phases_of_job: readonly ["key"];
   ended_units: readonly ["key"];
-  memory_of_job: readonly ["key"];
+  checkpoints_of_job: readonly ["key"];
   progress_of_job: readonly ["id"];
   unit_counts: readonly ["key"];
   units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
-  join_worker: readonly ["id", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until"];
+  register_worker: readonly ["id", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until"];
   renew_worker: readonly ["until", "id"];
   expire_worker: readonly ["now", "id"];
   delete_worker: readonly ["id"];
@@ -208,8 +208,8 @@ export const queries: {
     parameters: ["worker","now"],
   },
   claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND (?2 IS NULL OR type IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND (?4 = 0 OR (crashes = 0 AND concurrency IS NULL))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_slot AS slot\n              WHERE slot.tenant = millrace_ready.tenant AND slot.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?6))\n              OR key IN (SELECT value FROM json_each(?7))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?8",
-    parameters: ["lane","types","tenants","buffer","now","names","first","limit"],
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND (?2 IS NULL OR type IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND (?4 = 0 OR (crashes = 0 AND concurrency IS NULL))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?6))\n              OR key IN (SELECT value FROM json_each(?7))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?8",
+    parameters: ["lane","types","tenants","prefetch","now","names","first","limit"],
   },
   delete_ready: {
     text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
@@ -263,56 +263,56 @@ export const queries: {
     text: "SELECT key\nFROM millrace_job\nWHERE id = ?1",
     parameters: ["id"],
   },
-  insert_need: {
-    text: "INSERT INTO millrace_need (job, needs, tolerant)\nVALUES (?1, ?2, ?3)\nON CONFLICT (job, needs) DO NOTHING",
-    parameters: ["job","needs","tolerant"],
+  insert_dependency: {
+    text: "INSERT INTO millrace_dependency (job, depends_on, tolerant)\nVALUES (?1, ?2, ?3)\nON CONFLICT (job, depends_on) DO NOTHING",
+    parameters: ["job","depends_on","tolerant"],
   },
   set_rank_of_dependant: {
     text: "UPDATE millrace_blocked\nSET rank = ?1\nWHERE key = ?2\n  AND gate = 0",
     parameters: ["rank","key"],
   },
-  has_needs: {
-    text: "SELECT 1 AS yes\nFROM millrace_need\nWHERE job = ?1\nLIMIT 1",
+  has_dependencies: {
+    text: "SELECT 1 AS yes\nFROM millrace_dependency\nWHERE job = ?1\nLIMIT 1",
     parameters: ["job"],
   },
-  delete_need: {
-    text: "DELETE FROM millrace_need\nWHERE job = ?1\n  AND needs = ?2",
-    parameters: ["job","needs"],
+  delete_dependency: {
+    text: "DELETE FROM millrace_dependency\nWHERE job = ?1\n  AND depends_on = ?2",
+    parameters: ["job","depends_on"],
   },
-  delete_needs: {
-    text: "DELETE FROM millrace_need\nWHERE job IN (SELECT value FROM json_each(?1))",
+  delete_dependencies: {
+    text: "DELETE FROM millrace_dependency\nWHERE job IN (SELECT value FROM json_each(?1))",
     parameters: ["keys"],
   },
-  insert_ended: {
-    text: "INSERT INTO millrace_ended (key)\nSELECT DISTINCT need.needs\nFROM json_each(?1) AS over\nCROSS JOIN millrace_need AS need ON need.needs = over.value\nWHERE true\nON CONFLICT (key) DO NOTHING",
+  insert_finished_dependency: {
+    text: "INSERT INTO millrace_finished_dependency (key)\nSELECT DISTINCT dependency.depends_on\nFROM json_each(?1) AS over\nCROSS JOIN millrace_dependency AS dependency ON dependency.depends_on = over.value\nWHERE true\nON CONFLICT (key) DO NOTHING",
     parameters: ["keys"],
   },
-  insert_ended_parents: {
-    text: "INSERT INTO millrace_ended (key)\nSELECT need.needs\nFROM millrace_need AS need\nJOIN millrace_attempt AS ended ON ended.key = need.needs AND ended.state IS NOT NULL\nWHERE need.job = ?1\nON CONFLICT (key) DO NOTHING",
+  insert_finished_dependencies: {
+    text: "INSERT INTO millrace_finished_dependency (key)\nSELECT dependency.depends_on\nFROM millrace_dependency AS dependency\nJOIN millrace_attempt AS ended ON ended.key = dependency.depends_on AND ended.state IS NOT NULL\nWHERE dependency.job = ?1\nON CONFLICT (key) DO NOTHING",
     parameters: ["job"],
   },
-  next_ended: {
-    text: "SELECT ended.key, job.id,\n       (\n           SELECT attempt.state\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = ended.key AND attempt.state IS NOT NULL\n       ) AS state\nFROM millrace_ended AS ended\nLEFT JOIN millrace_job AS job ON job.key = ended.key\nLIMIT 1",
+  next_finished_dependency: {
+    text: "SELECT ended.key, job.id,\n       (\n           SELECT attempt.state\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = ended.key AND attempt.state IS NOT NULL\n       ) AS state\nFROM millrace_finished_dependency AS ended\nLEFT JOIN millrace_job AS job ON job.key = ended.key\nLIMIT 1",
     parameters: [],
   },
-  delete_ended: {
-    text: "DELETE FROM millrace_ended\nWHERE key = ?1",
+  delete_finished_dependency: {
+    text: "DELETE FROM millrace_finished_dependency\nWHERE key = ?1",
     parameters: ["key"],
   },
   dependants_of: {
-    text: "SELECT job, tolerant\nFROM millrace_need\nWHERE needs = ?1\nORDER BY job\nLIMIT ?2",
-    parameters: ["needs","limit"],
+    text: "SELECT job, tolerant\nFROM millrace_dependency\nWHERE depends_on = ?1\nORDER BY job\nLIMIT ?2",
+    parameters: ["depends_on","limit"],
   },
   take_dependant: {
     text: "DELETE FROM millrace_blocked\nWHERE key = ?1\n  AND gate = 0\nRETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes",
     parameters: ["key"],
   },
-  needs_after: {
-    text: "SELECT need.job, need.needs,\n       EXISTS (\n           SELECT 1\n           FROM millrace_attempt AS ended\n           WHERE ended.key = need.needs AND ended.state IS NOT NULL\n       ) OR NOT EXISTS (\n           SELECT 1 FROM millrace_job AS job WHERE job.key = need.needs\n       ) AS is_over\nFROM millrace_need AS need\nWHERE (need.job, need.needs) > (?1, ?2)\nORDER BY need.job, need.needs\nLIMIT ?3",
-    parameters: ["job","needs","limit"],
+  dependencies_after: {
+    text: "SELECT dependency.job, dependency.depends_on,\n       EXISTS (\n           SELECT 1\n           FROM millrace_attempt AS ended\n           WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n       ) OR NOT EXISTS (\n           SELECT 1 FROM millrace_job AS job WHERE job.key = dependency.depends_on\n       ) AS is_over\nFROM millrace_dependency AS dependency\nWHERE (dependency.job, dependency.depends_on) > (?1, ?2)\nORDER BY dependency.job, dependency.depends_on\nLIMIT ?3",
+    parameters: ["job","depends_on","limit"],
   },
-  awaited_jobs: {
-    text: "SELECT parent.id\nFROM millrace_job AS job\nCROSS JOIN millrace_need AS need ON need.job = job.key\nCROSS JOIN millrace_job AS parent ON parent.key = need.needs\nWHERE job.id = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = need.needs AND ended.state IS NOT NULL\n  )\nORDER BY need.needs\nLIMIT ?2",
+  open_dependencies: {
+    text: "SELECT parent.id\nFROM millrace_job AS job\nCROSS JOIN millrace_dependency AS dependency ON dependency.job = job.key\nCROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on\nWHERE job.id = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT ?2",
     parameters: ["id","limit"],
   },
   insert_job: {
@@ -547,20 +547,20 @@ export const queries: {
     text: "SELECT asked.key, job.id\nFROM millrace_cancel_request AS asked\nLEFT JOIN millrace_job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT ?1",
     parameters: ["limit"],
   },
-  slots_without_run: {
-    text: "SELECT DISTINCT held.job AS key, job.id\nFROM millrace_slot AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?1",
+  locks_without_run: {
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM millrace_lock AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?1",
     parameters: ["limit"],
   },
-  runs_without_slot: {
-    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT job.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nJOIN millrace_job AS job ON job.key = named.key\nWHERE job.concurrency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_slot AS held\n      WHERE held.tenant = job.tenant AND held.name = job.concurrency AND held.job = job.key\n  )\nORDER BY job.key\nLIMIT ?1",
+  runs_without_lock: {
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT job.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nJOIN millrace_job AS job ON job.key = named.key\nWHERE job.concurrency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS held\n      WHERE held.tenant = job.tenant AND held.name = job.concurrency AND held.job = job.key\n  )\nORDER BY job.key\nLIMIT ?1",
     parameters: ["limit"],
   },
-  waits_without_needs: {
-    text: "SELECT place.key, job.id\nFROM millrace_blocked AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE place.gate = 0\n  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.job = place.key)\nORDER BY place.key\nLIMIT ?1",
+  waits_without_dependencies: {
+    text: "SELECT place.key, job.id\nFROM millrace_blocked AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE place.gate = 0\n  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS dependency WHERE dependency.job = place.key)\nORDER BY place.key\nLIMIT ?1",
     parameters: ["limit"],
   },
-  needs_without_wait: {
-    text: "SELECT DISTINCT need.job AS key, job.id\nFROM millrace_need AS need\nLEFT JOIN millrace_job AS job ON job.key = need.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_blocked AS place WHERE place.key = need.job AND place.gate = 0\n)\nORDER BY need.job\nLIMIT ?1",
+  dependencies_without_wait: {
+    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM millrace_dependency AS dependency\nLEFT JOIN millrace_job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\nORDER BY dependency.job\nLIMIT ?1",
     parameters: ["limit"],
   },
   failed_without_letter: {
@@ -639,52 +639,52 @@ export const queries: {
     text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
     parameters: ["keys"],
   },
-  insert_slot: {
-    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nVALUES (?1, ?2, ?3, ?4)",
+  insert_lock: {
+    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nVALUES (?1, ?2, ?3, ?4)",
     parameters: ["tenant","name","job","n"],
   },
-  occupy_slot: {
-    text: "INSERT INTO millrace_slot (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO NOTHING",
+  acquire_lock: {
+    text: "INSERT INTO millrace_lock (tenant, name, job, n)\nSELECT tenant, ?1, key, ?2\nFROM millrace_job\nWHERE key = ?3\nON CONFLICT (tenant, name) DO NOTHING",
     parameters: ["name","n","key"],
   },
-  names_of_run: {
-    text: "SELECT slot.name\nFROM millrace_slot AS slot\nWHERE slot.job = ?1\n  AND slot.n = ?2\n  AND slot.name IN (SELECT value FROM json_each(?3))",
+  locks_of_run: {
+    text: "SELECT lock.name\nFROM millrace_lock AS lock\nWHERE lock.job = ?1\n  AND lock.n = ?2\n  AND lock.name IN (SELECT value FROM json_each(?3))",
     parameters: ["key","n","names"],
   },
-  vacate_slots: {
-    text: "DELETE FROM millrace_slot\nWHERE job = ?1\n  AND n = ?2\n  AND name IN (SELECT value FROM json_each(?3))\n  AND name IS NOT (SELECT job.concurrency FROM millrace_job AS job WHERE job.key = ?1)\nRETURNING tenant, name",
+  release_locks: {
+    text: "DELETE FROM millrace_lock\nWHERE job = ?1\n  AND n = ?2\n  AND name IN (SELECT value FROM json_each(?3))\n  AND name IS NOT (SELECT job.concurrency FROM millrace_job AS job WHERE job.key = ?1)\nRETURNING tenant, name",
     parameters: ["key","n","names"],
   },
-  delete_slots: {
-    text: "DELETE FROM millrace_slot\nWHERE job IN (SELECT value FROM json_each(?1))\nRETURNING tenant, name",
+  delete_locks: {
+    text: "DELETE FROM millrace_lock\nWHERE job IN (SELECT value FROM json_each(?1))\nRETURNING tenant, name",
     parameters: ["keys"],
   },
   next_of_key: {
     text: "SELECT key\nFROM millrace_blocked\nWHERE gate = -1\n  AND tenant = ?1\n  AND concurrency = ?2\nORDER BY priority, rank, key\nLIMIT 1",
     parameters: ["tenant","name"],
   },
-  any_slot: {
-    text: "SELECT 1 AS yes\nFROM millrace_slot\nLIMIT 1",
+  any_lock: {
+    text: "SELECT 1 AS yes\nFROM millrace_lock\nLIMIT 1",
     parameters: [],
   },
   jobs_of_taken_keys: {
-    text: "SELECT front.key\nFROM (\n    SELECT key, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nCROSS JOIN millrace_slot AS slot ON slot.tenant = front.tenant AND slot.name = front.concurrency\nLIMIT ?3",
+    text: "SELECT front.key\nFROM (\n    SELECT key, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nCROSS JOIN millrace_lock AS lock ON lock.tenant = front.tenant AND lock.name = front.concurrency\nLIMIT ?3",
     parameters: ["lane","depth","limit"],
   },
-  slots_after: {
-    text: "SELECT slot.tenant, slot.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = slot.job AND ended.n = slot.n\n       )\n       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = slot.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = slot.job) AS is_dead\nFROM millrace_slot AS slot\nWHERE (slot.tenant, slot.name) > (?1, ?2)\nORDER BY slot.tenant, slot.name\nLIMIT ?3",
+  locks_after: {
+    text: "SELECT lock.tenant, lock.name,\n       EXISTS (\n           SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n\n       )\n       OR NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = lock.job)\n       OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = lock.job) AS is_dead\nFROM millrace_lock AS lock\nWHERE (lock.tenant, lock.name) > (?1, ?2)\nORDER BY lock.tenant, lock.name\nLIMIT ?3",
     parameters: ["tenant","name","limit"],
   },
-  delete_slot: {
-    text: "DELETE FROM millrace_slot\nWHERE tenant = ?1\n  AND name = ?2",
+  delete_lock: {
+    text: "DELETE FROM millrace_lock\nWHERE tenant = ?1\n  AND name = ?2",
     parameters: ["tenant","name"],
   },
   jobs_of_free_keys: {
-    text: "WITH RECURSIVE hop (tenant, name, key) AS (\n    SELECT tenant, concurrency, key\n    FROM millrace_blocked\n    WHERE key = (\n        SELECT first.key\n        FROM millrace_blocked AS first INDEXED BY millrace_blocked_key\n        WHERE first.gate = -1\n        ORDER BY first.tenant, first.concurrency, first.priority, first.rank, first.key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT place.tenant, place.concurrency, place.key\n    FROM hop\n    JOIN millrace_blocked AS place ON place.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant = hop.tenant AND next.concurrency > hop.name\n            ORDER BY next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant > hop.tenant\n            ORDER BY next.tenant, next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n)\nSELECT hop.key\nFROM hop\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_slot AS slot WHERE slot.tenant = hop.tenant AND slot.name = hop.name\n)\nLIMIT ?1",
+    text: "WITH RECURSIVE hop (tenant, name, key) AS (\n    SELECT tenant, concurrency, key\n    FROM millrace_blocked\n    WHERE key = (\n        SELECT first.key\n        FROM millrace_blocked AS first INDEXED BY millrace_blocked_key\n        WHERE first.gate = -1\n        ORDER BY first.tenant, first.concurrency, first.priority, first.rank, first.key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT place.tenant, place.concurrency, place.key\n    FROM hop\n    JOIN millrace_blocked AS place ON place.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant = hop.tenant AND next.concurrency > hop.name\n            ORDER BY next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_blocked AS next INDEXED BY millrace_blocked_key\n            WHERE next.gate = -1 AND next.tenant > hop.tenant\n            ORDER BY next.tenant, next.concurrency, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n)\nSELECT hop.key\nFROM hop\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_lock AS lock WHERE lock.tenant = hop.tenant AND lock.name = hop.name\n)\nLIMIT ?1",
     parameters: ["limit"],
   },
-  occupant_of_name: {
-    text: "SELECT job.id\nFROM millrace_slot AS slot\nJOIN millrace_job AS job ON job.key = slot.job\nWHERE slot.tenant = ?1\n  AND slot.name = ?2",
+  lock_holder: {
+    text: "SELECT job.id\nFROM millrace_lock AS lock\nJOIN millrace_job AS job ON job.key = lock.job\nWHERE lock.tenant = ?1\n  AND lock.name = ?2",
     parameters: ["tenant","name"],
   },
   last_line: {
@@ -708,15 +708,15 @@ export const queries: {
     parameters: ["id","limit"],
   },
   find_name: {
-    text: "SELECT id\nFROM millrace_name\nWHERE kind = ?1\n  AND text = ?2",
+    text: "SELECT id\nFROM millrace_interned_name\nWHERE kind = ?1\n  AND text = ?2",
     parameters: ["kind","text"],
   },
   insert_name: {
-    text: "INSERT INTO millrace_name (kind, text)\nVALUES (?1, ?2)",
+    text: "INSERT INTO millrace_interned_name (kind, text)\nVALUES (?1, ?2)",
     parameters: ["kind","text"],
   },
   name_by_id: {
-    text: "SELECT kind, text\nFROM millrace_name\nWHERE id = ?1",
+    text: "SELECT kind, text\nFROM millrace_interned_name\nWHERE id = ?1",
     parameters: ["id"],
   },
   save_part: {
@@ -771,16 +771,16 @@ export const queries: {
     text: "DELETE FROM millrace_cancel_request\nWHERE key IN (SELECT value FROM json_each(?1))",
     parameters: ["keys"],
   },
-  end_of_stretch: {
+  end_of_range: {
     text: "SELECT finished_at, key\nFROM millrace_attempt\nWHERE state = ?1\n  AND (finished_at, key) > (?2, ?3)\n  AND (finished_at, key) <= (?4, ?5)\nORDER BY finished_at, key\nLIMIT 1 OFFSET ?6 - 1",
     parameters: ["state","at","key","end_at","end_key","depth"],
   },
-  outlived_jobs: {
-    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE ended.state = ?1\n  AND (ended.finished_at, ended.key) > (?2, ?3)\n  AND (ended.finished_at, ended.key) <= (?4, ?5)\n  AND (?6 IS NULL OR job.type = ?6)\n  AND job.type NOT IN (SELECT value FROM json_each(?7))\n  AND (?8 = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))\n  AND NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY ended.finished_at, ended.key\nLIMIT ?9",
+  expired_jobs: {
+    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE ended.state = ?1\n  AND (ended.finished_at, ended.key) > (?2, ?3)\n  AND (ended.finished_at, ended.key) <= (?4, ?5)\n  AND (?6 IS NULL OR job.type = ?6)\n  AND job.type NOT IN (SELECT value FROM json_each(?7))\n  AND (?8 = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))\n  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY ended.finished_at, ended.key\nLIMIT ?9",
     parameters: ["state","at","key","end_at","end_key","type","others","fresh","limit"],
   },
   removable_jobs: {
-    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM json_each(?1) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_need AS need WHERE need.needs = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )",
+    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM json_each(?1) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )",
     parameters: ["keys"],
   },
   jobs_by_keys: {
@@ -887,7 +887,7 @@ export const queries: {
     text: "SELECT phase, unit, state, result, error\nFROM millrace_unit\nWHERE key = ?1\n  AND state > 1\n  AND phase NOT IN (SELECT name FROM millrace_phase WHERE key = ?1)\nORDER BY phase, unit",
     parameters: ["key"],
   },
-  memory_of_job: {
+  checkpoints_of_job: {
     text: "SELECT (\n           SELECT json_group_object(phase, failed)\n           FROM (\n               SELECT unit.phase, count(*) AS failed\n               FROM millrace_unit AS unit\n               JOIN millrace_phase AS phase ON phase.key = unit.key AND phase.name = unit.phase\n               WHERE unit.key = ?1 AND unit.state = 3\n               GROUP BY unit.phase\n           )\n       ) AS failed,\n       CASE\n           WHEN newest.n = 0 THEN -1\n           WHEN newest.n > 0 THEN coalesce(\n               (SELECT tries FROM millrace_attempt WHERE key = ?1 AND n = newest.n - 1), 0\n           )\n       END AS tries\nFROM (\n    SELECT max(n) AS n\n    FROM (\n        SELECT n FROM millrace_phase WHERE key = ?1\n        UNION ALL\n        SELECT n FROM millrace_unit WHERE key = ?1\n    )\n) AS newest",
     parameters: ["key"],
   },
@@ -915,7 +915,7 @@ export const queries: {
     text: "SELECT lane, priority, type, tenant, concurrency\nFROM millrace_job\nWHERE key = ?1",
     parameters: ["key"],
   },
-  join_worker: {
+  register_worker: {
     text: "INSERT INTO millrace_worker (\n    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0\n)\nON CONFLICT (id) DO UPDATE SET until = ?11, beats = beats + 1",
     parameters: ["id","host","pid","version","protocol","types","lanes","slots","tenant","now","until"],
   },

@@ -3,7 +3,7 @@ import type { StoredAttempt, StoredFacts, StoredLetter } from "../../shared/deco
 import type {
   StoredHolder,
   StoredLog,
-  StoredMemory,
+  StoredCheckpoints,
   StoredProgress,
   StoredUnit,
   UnitRow,
@@ -122,7 +122,7 @@ interface Yes {
 }
 
 /** An exclusive name of a tenant. */
-export interface SlotRow {
+export interface LockRow {
   readonly tenant: number;
   readonly name: string;
 }
@@ -217,7 +217,7 @@ export interface QueryRows {
   count_units: { readonly count: number };
   phases_of_job: PhaseResult;
   ended_units: UnitRow;
-  memory_of_job: StoredMemory;
+  checkpoints_of_job: StoredCheckpoints;
   progress_of_job: StoredProgress & KeyRow;
   unit_counts: UnitCount;
   units_of_job: StoredUnit;
@@ -225,28 +225,32 @@ export interface QueryRows {
   last_line: { readonly line: number };
   log_after: StoredLog;
   newest_log: StoredLog;
-  names_of_run: { readonly name: string };
-  vacate_slots: SlotRow;
-  delete_slots: SlotRow;
+  locks_of_run: { readonly name: string };
+  release_locks: LockRow;
+  delete_locks: LockRow;
   next_of_key: KeyRow;
-  any_slot: Yes;
+  any_lock: Yes;
   jobs_of_taken_keys: KeyRow;
-  slots_after: SlotRow & { readonly is_dead: 0 | 1 };
+  locks_after: LockRow & { readonly is_dead: 0 | 1 };
   jobs_of_free_keys: KeyRow;
-  occupant_of_name: { readonly id: Uint8Array };
+  lock_holder: { readonly id: Uint8Array };
   find_key: KeyRow;
-  has_needs: Yes;
-  next_ended: {
+  has_dependencies: Yes;
+  next_finished_dependency: {
     readonly key: number;
     readonly id: Uint8Array | null;
     readonly state: number | null;
   };
   dependants_of: { readonly job: number; readonly tolerant: 0 | 1 };
   take_dependant: WaitingRow;
-  needs_after: { readonly job: number; readonly needs: number; readonly is_over: 0 | 1 };
-  awaited_jobs: { readonly id: Uint8Array };
-  end_of_stretch: { readonly finished_at: number; readonly key: number };
-  outlived_jobs: FinishedRow;
+  dependencies_after: {
+    readonly job: number;
+    readonly depends_on: number;
+    readonly is_over: 0 | 1;
+  };
+  open_dependencies: { readonly id: Uint8Array };
+  end_of_range: { readonly finished_at: number; readonly key: number };
+  expired_jobs: FinishedRow;
   removable_jobs: FinishedRow;
   jobs_by_keys: ShownJobRow;
   insert_stale: KeyRow;

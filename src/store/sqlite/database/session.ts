@@ -1,17 +1,17 @@
 /** What every verb works with: the statements, the names, time and chance. */
 import type { Clock, Dice } from "../../../core/clock.ts";
 import type { JobKey } from "../../store.ts";
-import type { Names } from "./interned-names.ts";
+import type { InternedNames } from "./interned-names.ts";
 import type { WaitingRow } from "./rows.ts";
 import type { Statements } from "./statements.ts";
-import type { Tidings } from "../events/outbox.ts";
+import type { Outbox } from "../events/outbox.ts";
 
 export interface Session {
   readonly sql: Statements;
-  readonly names: Names;
+  readonly names: InternedNames;
   readonly clock: Clock;
   readonly dice: Dice;
-  readonly tidings: Tidings;
+  readonly outbox: Outbox;
 }
 
 /** A job on its way into a place where it waits. */
@@ -19,12 +19,12 @@ export type Waiting = WaitingRow;
 
 /** Puts a job where it belongs by its due time: `ready` when that has come, else `scheduled`. */
 export function putWaiting(
-  { sql, tidings }: Session,
+  { sql, outbox }: Session,
   job: Waiting,
   runAt: number,
   now: number,
 ): "scheduled" | "queued" {
-  tidings.wake();
+  outbox.wake();
   if (runAt > now) {
     sql.run("insert_scheduled", { ...job, run_at: runAt });
     return "scheduled";
@@ -34,8 +34,8 @@ export function putWaiting(
 }
 
 /** Puts a job back into `ready` exactly as it lay there. */
-export function putBack({ sql, tidings }: Session, job: Waiting): void {
-  tidings.wake();
+export function putBack({ sql, outbox }: Session, job: Waiting): void {
+  outbox.wake();
   sql.run("insert_ready", { ...job });
 }
 

@@ -5,9 +5,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
-import type { Breach } from "../../doctor/invariants.ts";
+import type { BrokenInvariant } from "../../doctor/invariants.ts";
 import type { JobKey, WorkerId } from "../../store.ts";
-import { breaches, miscounts } from "./invariants.ts";
+import { brokenInvariants, miscounts } from "./invariants.ts";
 import type { Session } from "../database/session.ts";
 
 /** Findings of one kind; what is found beyond that is found after these are mended. */
@@ -43,25 +43,25 @@ export interface Examination {
   readonly isRead: boolean;
   readonly findings: readonly Finding[];
   /** Invariants that do not hold. Of a file that is too large, the quick ones are looked at. */
-  readonly breaches: readonly Breach[];
+  readonly brokenInvariants: readonly BrokenInvariant[];
 }
 
 export function examine(database: DatabaseSync, session: Session): Examination {
   const isRead = bytesOf(database) <= CHECKED_BYTES_MAX;
   const damages = isRead ? damagesOf(database) : [];
   // What a damaged file says about its jobs is worth nothing.
-  if (damages.length > 0) return { isRead, findings: damages, breaches: [] };
+  if (damages.length > 0) return { isRead, findings: damages, brokenInvariants: [] };
   const findings = [
     ...lostJobs(session),
     ...ownerlessLeases(session),
     ...placesWithoutJob(session),
     ...placesAgainstLedger(session),
   ];
-  const broken = breaches(database, session, isRead);
+  const broken = brokenInvariants(database, session, isRead);
   const isSound = findings.length + broken.length === 0;
   // What else is wrong would explain a miscount.
   const miscounted = isRead && isSound ? miscounts(database, session) : [];
-  return { isRead, findings, breaches: [...broken, ...miscounted] };
+  return { isRead, findings, brokenInvariants: [...broken, ...miscounted] };
 }
 
 function bytesOf(database: DatabaseSync): number {

@@ -2,11 +2,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../../core/ids.ts";
 import {
-  BREAKERS_MAX,
+  OFFENDING_JOBS_MAX,
   INVARIANTS,
   miscounted,
-  type Breach,
-  type Breaker,
+  type BrokenInvariant,
+  type OffendingJob,
   type Counts,
 } from "../../doctor/invariants.ts";
 import { queries } from "../database/queries.gen.ts";
@@ -16,28 +16,32 @@ import { stats } from "../inspect/stats.ts";
 type Row = Readonly<Record<string, any>>;
 
 /** `isDeep`: also those that take reading whole tables. */
-export function breaches(database: DatabaseSync, session: Session, isDeep: boolean): Breach[] {
+export function brokenInvariants(
+  database: DatabaseSync,
+  session: Session,
+  isDeep: boolean,
+): BrokenInvariant[] {
   const values: Readonly<Record<string, number>> = {
-    limit: BREAKERS_MAX,
+    limit: OFFENDING_JOBS_MAX,
     now: session.clock.now(),
   };
   return INVARIANTS.filter((invariant) => isDeep || !invariant.isDeep).flatMap((invariant) => {
     const { text, parameters } = queries[invariant.query];
     const bound = parameters.map((name) => values[name] ?? null);
-    const breakers = database
+    const offenders = database
       .prepare(text)
       .all(...bound)
       .map(breakerOf);
-    return breakers.length === 0 ? [] : [{ invariant, breakers }];
+    return offenders.length === 0 ? [] : [{ invariant, offenders }];
   });
 }
 
-function breakerOf({ key, id }: Row): Breaker {
+function breakerOf({ key, id }: Row): OffendingJob {
   return { key, id: id === null ? null : idFromBytes(id) };
 }
 
 /** Whether the statistics are those of a recount. What else is wrong would explain it. */
-export function miscounts(database: DatabaseSync, session: Session): readonly Breach[] {
+export function miscounts(database: DatabaseSync, session: Session): readonly BrokenInvariant[] {
   const recount: any = database.prepare(queries.recount.text).get();
   const counted: Counts = recount;
   return miscounted(stats(session, Number.MAX_SAFE_INTEGER), counted);

@@ -4,18 +4,18 @@
  * A commit of this process says so at once. Commits of other processes on the same file are seen by
  * `PRAGMA data_version`, a number that SQLite keeps in shared memory: reading it costs
  * microseconds, so it is looked at every {@link LOOK_MS}, but only while somebody listens. A
- * wake-up is a hint: it may come for nothing, and whoever needs certainty polls.
+ * wake-up is a wake-up: it may come for nothing, and whoever needs certainty polls.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
-import type { Hint } from "../../store.ts";
+import type { WakeUp } from "../../store.ts";
 
 const LOOK_MS = 25;
 
-export class Watcher {
+export class Notifier {
   readonly #clock: Clock;
   readonly #dataVersion: StatementSync;
-  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #listeners = new Set<(wakeUp: WakeUp) => void>();
   #seen: unknown;
   #stopLooking: (() => void) | null = null;
 
@@ -24,9 +24,9 @@ export class Watcher {
     this.#dataVersion = database.prepare("PRAGMA data_version");
   }
 
-  watch(listener: (hint: Hint) => void): () => void {
+  watch(listener: (wakeUp: WakeUp) => void): () => void {
     // Wrapped, so that one function may listen twice and leave once.
-    const entry = (hint: Hint): void => listener(hint);
+    const entry = (wakeUp: WakeUp): void => listener(wakeUp);
     this.#listeners.add(entry);
     if (this.#stopLooking === null) {
       this.#seen = this.#version();
@@ -39,13 +39,13 @@ export class Watcher {
   }
 
   /**
-   * Something changed: every listener hears of it. One that throws is left alone: it was a hint,
+   * Something changed: every listener hears of it. One that throws is left alone: it was a wake-up,
    * and a listener's own fault must cost neither a commit its answers nor a neighbour its wake-up.
    */
-  wake(hint: Hint): void {
+  wake(wakeUp: WakeUp): void {
     for (const listener of this.#listeners) {
       try {
-        listener(hint);
+        listener(wakeUp);
       } catch {
         continue;
       }

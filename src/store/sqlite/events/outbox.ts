@@ -5,16 +5,16 @@
  */
 import type { Clock } from "../../../core/clock.ts";
 import { eventCodec } from "../../shared/codes.ts";
-import { feedRows, type Tiding } from "../../shared/event-rows.ts";
-import type { Hint } from "../../store.ts";
+import { feedRows, type OutboxEvent } from "../../shared/event-rows.ts";
+import type { WakeUp } from "../../store.ts";
 import type { Statements } from "../database/statements.ts";
 
-export class Tidings {
+export class Outbox {
   readonly #sql: Statements;
   readonly #clock: Clock;
-  #entries: Tiding[] = [];
+  #entries: OutboxEvent[] = [];
   #pieceStart = 0;
-  #hint: Hint | null = null;
+  #wakeUp: WakeUp | null = null;
 
   constructor(sql: Statements, clock: Clock) {
     this.#sql = sql;
@@ -22,15 +22,15 @@ export class Tidings {
   }
 
   /** Something happened to these jobs. Those that go leave only their ids behind. */
-  tell(entry: Tiding): void {
+  tell(entry: OutboxEvent): void {
     if (entry.jobs.length === 0) return;
     this.#entries.push(entry);
-    this.#hint ??= "news";
+    this.#wakeUp ??= "events";
   }
 
   /** Somebody who waits for work should look again. */
   wake(): void {
-    this.#hint = "work";
+    this.#wakeUp = "work";
   }
 
   beginPiece(): void {
@@ -64,10 +64,10 @@ export class Tidings {
   }
 
   /** The group is over. Answers what those who listen should be told. */
-  finish(): Hint | null {
-    const hint = this.#hint;
+  finish(): WakeUp | null {
+    const wakeUp = this.#wakeUp;
     this.#entries = [];
-    this.#hint = null;
-    return hint;
+    this.#wakeUp = null;
+    return wakeUp;
   }
 }

@@ -3,10 +3,15 @@ import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { unitCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
-import { jobMemory, jobProgress, unitHolder, unitRecord } from "../../shared/decode-notes.ts";
+import {
+  decodeCheckpoints,
+  jobProgress,
+  unitHolder,
+  unitRecord,
+} from "../../shared/decode-notes.ts";
 import type {
   JobKey,
-  JobMemory,
+  Checkpoints,
   JobProgress,
   PhaseResult,
   UnitFilter,
@@ -18,10 +23,10 @@ import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;
 
-export function recall({ sql }: Session, key: JobKey): JobMemory {
-  const memory = sql.get("memory_of_job", { key }) ?? { failed: null, tries: null };
+export function checkpoints({ sql }: Session, key: JobKey): Checkpoints {
+  const memory = sql.get("checkpoints_of_job", { key }) ?? { failed: null, tries: null };
   const phases = sql.all("phases_of_job", { key }).map(phaseResult);
-  return jobMemory(memory, phases, sql.all("ended_units", { key }));
+  return decodeCheckpoints(memory, phases, sql.all("ended_units", { key }));
 }
 
 /** A row without the prototype that the driver leaves out. */

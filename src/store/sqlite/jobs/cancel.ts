@@ -6,7 +6,7 @@ import { idBytes } from "../../../core/ids.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import type { CancelAnswer, JobKey } from "../../store.ts";
-import { proceedSome } from "../queue/dependencies.ts";
+import { resolveSomeDependencies } from "../queue/dependencies.ts";
 import { takeWaiting, type Session } from "../database/session.ts";
 import { cancelUnstarted, type Unstarted } from "../runs/cancel-unstarted.ts";
 
@@ -38,5 +38,5 @@ export function cancelWaiting(session: Session, key: JobKey, reason: string | nu
 
 /** Writes the end of jobs that were cancelled before they began. */
 export function endUnstarted(session: Session, jobs: readonly Unstarted[]): void {
-  if (cancelUnstarted(session, jobs)) proceedSome(session);
+  if (cancelUnstarted(session, jobs)) resolveSomeDependencies(session);
 }

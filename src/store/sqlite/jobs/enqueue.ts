@@ -3,12 +3,17 @@ import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
-import { noteWay, type GaveWay } from "../../shared/key-holders.ts";
+import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { insistOnAll } from "../../shared/refused-child.ts";
 import { AFTER_MAX, type EnqueueAnswer, type JobKey, type NewJob } from "../../store.ts";
-import { parentsOf, proceedSome, putBehind, setDue } from "../queue/dependencies.ts";
+import {
+  dependenciesOf,
+  resolveSomeDependencies,
+  putBehind,
+  setDue,
+} from "../queue/dependencies.ts";
 import { cancelWaiting } from "./cancel.ts";
-import { inParts } from "../batching/fallback.ts";
+import { bisect } from "../batching/fallback.ts";
 import { putWaiting, takeWaiting, type Session, type Waiting } from "../database/session.ts";
 
 /** Writes a batch; the answers stand in the order of the jobs. */
@@ -20,9 +25,9 @@ export function enqueue(session: Session, jobs: readonly NewJob[]): readonly Enq
 
 /** The same with more care: a value that the database does not take harms its own job alone. */
 export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
-  const gaveWay = new Map<JobId, JobId>();
-  const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, gaveWay);
-  const answers = inParts(session, jobs, work, refusal);
+  const keyHolders = new Map<JobId, JobId>();
+  const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, keyHolders);
+  const answers = bisect(session, jobs, work, refusal);
   proceedFrom(session, jobs);
   return answers;
 }
@@ -36,18 +41,18 @@ export function enqueueChildren(session: Session, children: readonly NewJob[]): 
 function enqueueAll(
   session: Session,
   jobs: readonly NewJob[],
-  gaveWay: Map<JobId, JobId>,
+  keyHolders: Map<JobId, JobId>,
 ): EnqueueAnswer[] {
   return jobs.map((job) => {
-    const answer = enqueueOne(session, job, gaveWay);
-    noteWay(gaveWay, job.id, answer);
+    const answer = enqueueOne(session, job, keyHolders);
+    noteKeyHolder(keyHolders, job.id, answer);
     return answer;
   });
 }
 
 /** Some may wait for jobs that are over already. */
 function proceedFrom(session: Session, jobs: readonly NewJob[]): void {
-  if (jobs.some(({ after }) => after.length > 0)) proceedSome(session);
+  if (jobs.some(({ after }) => after.length > 0)) resolveSomeDependencies(session);
 }
 
 /** The answer to a job with a value that the database does not take. */
@@ -63,12 +68,12 @@ interface Filing {
   readonly category: number | null;
 }
 
-function enqueueOne(session: Session, job: NewJob, gaveWay: GaveWay): EnqueueAnswer {
+function enqueueOne(session: Session, job: NewJob, keyHolders: KeyHolders): EnqueueAnswer {
   const filing = fileUnder(session, job);
-  const parents = parentsFor(session, job, gaveWay);
-  const held = holder(session, job, filing, parents);
+  const dependencies = dependenciesFor(session, job, keyHolders);
+  const held = holder(session, job, filing, dependencies);
   if (held !== null) return held;
-  if ("status" in parents) return parents;
+  if ("status" in dependencies) return dependencies;
 
   const now = session.clock.now();
   const runAt = dueAt(job, now);
@@ -82,17 +87,17 @@ function enqueueOne(session: Session, job: NewJob, gaveWay: GaveWay): EnqueueAns
   }
   const first = firstRun(job, filing, key);
   // One that waits for others is queued, whatever its time.
-  const waits = parents.size > 0;
-  if (waits) putBehind(session, first, parents, { onFailed: job.onFailed, runAt });
+  const waits = dependencies.size > 0;
+  if (waits) putBehind(session, first, dependencies, { onFailed: job.onFailed, runAt });
   const state = waits ? "queued" : putWaiting(session, first, runAt, now);
-  session.tidings.tell({ kind: "job:enqueued", jobs: [key] });
+  session.outbox.tell({ kind: "job:enqueued", jobs: [key] });
   return { status: "created", id: job.id, state };
 }
 
-type Parents = ReturnType<typeof parentsOf>;
+type Dependencies = ReturnType<typeof dependenciesOf>;
 
-function parentsFor(session: Session, job: NewJob, gaveWay: GaveWay): Parents {
-  return job.after.length > AFTER_MAX ? refusal(job) : parentsOf(session, job, gaveWay);
+function dependenciesFor(session: Session, job: NewJob, keyHolders: KeyHolders): Dependencies {
+  return job.after.length > AFTER_MAX ? refusal(job) : dependenciesOf(session, job, keyHolders);
 }
 
 /**
@@ -102,7 +107,7 @@ function holder(
   session: Session,
   job: NewJob,
   filing: Filing,
-  parents: Parents,
+  dependencies: Dependencies,
 ): EnqueueAnswer | null {
   const isFree = job.idempotency === null && job.dedup === null && job.retryOf === null;
   if (isFree && job.after.length === 0) return null;
@@ -112,7 +117,7 @@ function holder(
   return (
     idempotencyHolder(session, job, filing) ??
     livingSuccessor(session, job) ??
-    dedupHolder(session, job, filing, parents)
+    dedupHolder(session, job, filing, dependencies)
   );
 }
 
@@ -233,7 +238,7 @@ function dedupHolder(
   session: Session,
   job: NewJob,
   { tenant, type }: Filing,
-  parents: Parents,
+  dependencies: Dependencies,
 ): EnqueueAnswer | null {
   if (job.dedup === null) return null;
   const { sql, clock } = session;
@@ -241,7 +246,7 @@ function dedupHolder(
   if (row === undefined) return null;
 
   if (job.dedup.onConflict === "replace" && isWaiting(session, row.key)) {
-    if ("status" in parents) return parents;
+    if ("status" in dependencies) return dependencies;
     const reason = `replaced by ${job.id} under the dedup key ${job.dedup.key}`;
     if (cancelWaiting(session, row.key, reason)) return null;
   }

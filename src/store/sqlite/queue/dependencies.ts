@@ -1,13 +1,14 @@
 /**
- * after: jobs that wait for others. Whatever ends one of those writes its key to `ended`; `proceed`
- * takes it from there, in the same transaction as far as that is short, else in the next ones.
+ * after: jobs that wait for others. Whatever ends one of those writes its key to `ended`;
+ * `resolveDependencies` takes it from there, in the same transaction as far as that is short, else
+ * in the next ones.
  */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { GATE_AFTER, stateCodec } from "../../shared/codes.ts";
 import { afterReason } from "../../shared/run-end.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { GaveWay } from "../../shared/key-holders.ts";
+import type { KeyHolders } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../store.ts";
 import type { QueryRows } from "../database/rows.ts";
 import { putWaiting, type Session, type Waiting } from "../database/session.ts";
@@ -16,39 +17,43 @@ import { cancelUnstarted } from "../runs/cancel-unstarted.ts";
 /** Needs that are dealt with in one transaction. */
 const PROCEED_MAX = 1_000;
 
-type EndedRow = QueryRows["next_ended"];
+type EndedRow = QueryRows["next_finished_dependency"];
 
 /** What a new job is to run after; its refusal when there is no such job. */
-export function parentsOf(
+export function dependenciesOf(
   { sql }: Session,
   { after }: NewJob,
-  gaveWay: GaveWay,
+  keyHolders: KeyHolders,
 ): ReadonlySet<JobKey> | EnqueueAnswer {
-  const parents = new Set<JobKey>();
+  const dependencies = new Set<JobKey>();
   for (const id of after) {
-    const row = sql.get("find_key", { id: idBytes(gaveWay.get(id) ?? id) });
-    if (row !== undefined) parents.add(row.key);
-    else if (!gaveWay.has(id)) return { status: "refused", code: "AFTER_UNKNOWN", holder: id };
+    const row = sql.get("find_key", { id: idBytes(keyHolders.get(id) ?? id) });
+    if (row !== undefined) dependencies.add(row.key);
+    else if (!keyHolders.has(id)) return { status: "refused", code: "AFTER_UNKNOWN", holder: id };
   }
-  return parents;
+  return dependencies;
 }
 
-/** Puts a new job where it waits for others; `proceed` hears of those that are over already. */
+/**
+ * Puts a new job where it waits for others; `resolveDependencies` hears of those that are over
+ * already.
+ */
 export function putBehind(
   { sql }: Session,
   job: Waiting,
-  parents: ReadonlySet<JobKey>,
+  dependencies: ReadonlySet<JobKey>,
   { onFailed, runAt }: Pick<NewJob, "onFailed"> & { readonly runAt: number },
 ): void {
   const tolerant = onFailed === "run" ? 1 : 0;
-  for (const needs of parents) sql.run("insert_need", { job: job.key, needs, tolerant });
+  for (const depends_on of dependencies)
+    sql.run("insert_dependency", { job: job.key, depends_on, tolerant });
   sql.run("insert_blocked", { ...job, rank: runAt * 1000, gate: GATE_AFTER });
-  sql.run("insert_ended_parents", { job: job.key });
+  sql.run("insert_finished_dependencies", { job: job.key });
 }
 
 /** Puts a job back behind the jobs that it still waits for. Answers whether there are any. */
 export function putBackBehind({ sql }: Session, job: Waiting, runAt: number): boolean {
-  if (sql.get("has_needs", { job: job.key }) === undefined) return false;
+  if (sql.get("has_dependencies", { job: job.key }) === undefined) return false;
   sql.run("insert_blocked", { ...job, rank: runAt * 1000, gate: GATE_AFTER });
   return true;
 }
@@ -58,68 +63,71 @@ export function setDue({ sql }: Session, key: JobKey, runAt: number): boolean {
   return sql.run("set_rank_of_dependant", { key, rank: runAt * 1000 }).changes > 0;
 }
 
-export function awaited({ sql }: Session, id: JobId, limit: number): readonly JobId[] {
-  const rows = sql.all("awaited_jobs", { id: idBytes(id), limit: bounded(limit, PROCEED_MAX) });
+export function openDependencies({ sql }: Session, id: JobId, limit: number): readonly JobId[] {
+  const rows = sql.all("open_dependencies", {
+    id: idBytes(id),
+    limit: bounded(limit, PROCEED_MAX),
+  });
   return rows.map((row) => idFromBytes(row.id));
 }
 
-/** Whether {@link proceed} would find anything. Looked at without the write lock. */
-export function proceedsNothing(session: Session, limit: number): boolean {
-  if (session.sql.get("next_ended", {}) !== undefined) return false;
+/** Whether {@link resolveDependencies} would find anything. Looked at without the write lock. */
+export function resolvesNothing(session: Session, limit: number): boolean {
+  if (session.sql.get("next_finished_dependency", {}) !== undefined) return false;
   const { over, next } = lookThrough(session, limit);
   if (over.length === 0) cursors.set(session, next);
   return over.length === 0;
 }
 
-/** Deals with what has ended, and with ends among the next needs that nobody wrote down. */
-export function proceed(session: Session, wanted: number): number {
+/** Deals with what has ended, and with ends among the next depends_on that nobody wrote down. */
+export function resolveDependencies(session: Session, wanted: number): number {
   const limit = bounded(wanted, PROCEED_MAX);
   const { over, next } = lookThrough(session, limit);
   cursors.set(session, next);
-  session.sql.run("insert_ended", { keys: JSON.stringify(over) });
-  return proceedUpTo(session, limit);
+  session.sql.run("insert_finished_dependency", { keys: JSON.stringify(over) });
+  return resolveUpTo(session, limit);
 }
 
-/** The part of {@link proceed} that an end, or a new job, does itself. */
-export function proceedSome(session: Session): void {
-  proceedUpTo(session, PROCEED_MAX);
+/** The part of {@link resolveDependencies} that an end, or a new job, does itself. */
+export function resolveSomeDependencies(session: Session): void {
+  resolveUpTo(session, PROCEED_MAX);
 }
 
 /** The last need that was looked at. */
 interface Cursor {
   readonly job: JobKey;
-  readonly needs: JobKey;
+  readonly depends_on: JobKey;
 }
 
-const START: Cursor = { job: 0, needs: 0 };
+const START: Cursor = { job: 0, depends_on: 0 };
 const cursors = new WeakMap<Session, Cursor>();
 
-/** Among the next needs, jobs that are over; and where to go on. */
+/** Among the next depends_on, jobs that are over; and where to go on. */
 function lookThrough(
   session: Session,
   wanted: number,
 ): { readonly over: readonly JobKey[]; readonly next: Cursor } {
   const limit = bounded(wanted, PROCEED_MAX);
-  const { job, needs } = cursors.get(session) ?? START;
-  const rows = session.sql.all("needs_after", { job, needs, limit });
-  const over = rows.filter((row) => row.is_over === 1).map((row) => row.needs);
+  const { job, depends_on } = cursors.get(session) ?? START;
+  const rows = session.sql.all("dependencies_after", { job, depends_on, limit });
+  const over = rows.filter((row) => row.is_over === 1).map((row) => row.depends_on);
   const last = rows.length < limit ? undefined : rows.at(-1);
   return { over: [...new Set(over)], next: last ?? START };
 }
 
-/** Answers how many jobs have moved; at most so many needs are dealt with. */
-function proceedUpTo(session: Session, limit: number): number {
+/** Answers how many jobs have moved; at most so many depends_on are dealt with. */
+function resolveUpTo(session: Session, limit: number): number {
   const { sql } = session;
   let [moved, room] = [0, limit];
   while (room > 0) {
-    const parent = sql.get("next_ended", {});
-    if (parent === undefined) return moved;
-    const of = { needs: parent.key, limit: room };
-    const dependants = isOver(parent) ? sql.all("dependants_of", of) : [];
+    const dependency = sql.get("next_finished_dependency", {});
+    if (dependency === undefined) return moved;
+    const of = { depends_on: dependency.key, limit: room };
+    const dependants = isOver(dependency) ? sql.all("dependants_of", of) : [];
     for (const { job, tolerant } of dependants) {
-      if (hears(session, job, parent, tolerant === 1)) moved += 1;
+      if (hears(session, job, dependency, tolerant === 1)) moved += 1;
     }
-    if (dependants.length < room) sql.run("delete_ended", { key: parent.key });
+    if (dependants.length < room) sql.run("delete_finished_dependency", { key: dependency.key });
     room -= dependants.length;
   }
   return moved;
@@ -131,11 +139,11 @@ function isOver({ id, state }: EndedRow): boolean {
 }
 
 /** A job hears that one has ended which it waited for. Answers whether it has moved. */
-function hears(session: Session, job: JobKey, parent: EndedRow, isTolerant: boolean): boolean {
+function hears(session: Session, job: JobKey, dependency: EndedRow, isTolerant: boolean): boolean {
   const { sql, clock } = session;
-  const reason = isTolerant ? null : failureOf(parent);
-  sql.run("delete_need", { job, needs: parent.key });
-  if (reason === null && sql.get("has_needs", { job }) !== undefined) return false;
+  const reason = isTolerant ? null : failureOf(dependency);
+  sql.run("delete_dependency", { job, depends_on: dependency.key });
+  if (reason === null && sql.get("has_dependencies", { job }) !== undefined) return false;
   const waiting = sql.get("take_dependant", { key: job });
   if (waiting === undefined) return false;
   if (reason === null) {

@@ -13,11 +13,11 @@ const KEY_DEPTH_FACTOR = 5;
 /** Jobs moved in one transaction. */
 const MOVE_MAX = 1_000;
 
-export function promote({ sql, clock, tidings }: Session, limit: number): Promotion {
+export function promote({ sql, clock, outbox }: Session, limit: number): Promotion {
   const now = clock.now();
   const due = sql.all("due_keys", { now, limit: bounded(limit, MOVE_MAX) });
   if (due.length > 0) {
-    tidings.wake();
+    outbox.wake();
     const keys = JSON.stringify(due.map(({ key }) => key));
     sql.run("copy_scheduled_to_ready", { keys });
     sql.run("delete_scheduled", { keys });
@@ -41,11 +41,11 @@ export function pause(
 }
 
 export function resume(session: Session, { kind, name }: GateName): void {
-  const { sql, names, tidings } = session;
+  const { sql, names, outbox } = session;
   const id = names.find(kind, name);
   if (id === undefined) return;
   sql.run("open_gate", { name: id });
-  tidings.wake();
+  outbox.wake();
 }
 
 export function gates({ sql, names, clock }: Session): Gate[] {
@@ -81,7 +81,7 @@ export function findBarred(session: Session, wanted: number): readonly Barred[] 
   const now = clock.now();
   const limit = bounded(wanted, MOVE_MAX);
   const isClosed = sql.get("closed_gates", { now }) !== undefined;
-  const isTaken = sql.get("any_slot", {}) !== undefined;
+  const isTaken = sql.get("any_lock", {}) !== undefined;
   if (!isClosed && !isTaken) return [];
   const gateOf = new Map<JobKey, number>();
   for (const { lane } of sql.all("ready_lanes", {})) {

@@ -1,5 +1,5 @@
 /**
- * Which jobs have outlived their period. The jobs of one state stand in the order of their ends,
+ * Which jobs have expired their period. The jobs of one state stand in the order of their ends,
  * and so do those whose turn it is, but among others: of types that are kept longer, marked
  * already, awaited, or named by a lease. To walk past the same ones again and again would take ever
  * longer, so each search remembers up to where there was nothing. What has changed before that
@@ -13,7 +13,7 @@ import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { START, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
-import type { EndPlace, Outlived, OutlivedPage, Periods } from "../../store.ts";
+import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../store.ts";
 import { recordsOf } from "../inspect/jobs.ts";
 import type { FinishedRow } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
@@ -27,11 +27,11 @@ const LIMIT_MAX = 1_000;
 /** What the jobs are looked for. Each purpose passes over others. */
 type Purpose = "prune" | "show" | "mark";
 
-export function outlived(
+export function expired(
   session: Session,
   periods: Periods,
-  { fresh, limit: wanted, from }: OutlivedPage,
-): Outlived {
+  { fresh, limit: wanted, from }: ExpiredPage,
+): ExpiredJobs {
   const limit = bounded(wanted, LIMIT_MAX);
   if (limit === 0) return { jobs: [], next: from };
   const searches = searchesOf(session, fresh ? "mark" : "show", periods);
@@ -45,7 +45,7 @@ export function outlived(
  * Jobs to be removed, longest ended first. `isCut`: there may be more than it looked at. All that
  * are found go, so that no search comes upon them again.
  */
-export function findOutlived(session: Session, periods: Periods, limit: number): Found {
+export function findExpired(session: Session, periods: Periods, limit: number): Found {
   if (limit === 0) return { jobs: [], isCut: false };
   const searches = searchesOf(session, "prune", periods);
   for (let round = 1; ; round += 1) {
@@ -137,7 +137,7 @@ function setBack(session: Session, what: Search): void {
 function lookAhead(
   session: Session,
   what: Search,
-  { from, limit }: Pick<OutlivedPage, "from" | "limit">,
+  { from, limit }: Pick<ExpiredPage, "from" | "limit">,
 ): Stretch {
   const hand = handsOf(session, what);
   const start = from === null ? hand.reached : later(from, hand.reached);
@@ -179,7 +179,7 @@ function look(
   if (earlier(end, from) === end) return { jobs: [], far: null };
   const state = stateCodec.code[word];
   const { at, key } = from;
-  const row = sql.get("end_of_stretch", {
+  const row = sql.get("end_of_range", {
     state,
     at,
     key,
@@ -188,7 +188,7 @@ function look(
     depth: DEPTH,
   });
   const far = row === undefined ? null : { at: row.finished_at, key: row.key };
-  const jobs = sql.all("outlived_jobs", {
+  const jobs = sql.all("expired_jobs", {
     state,
     at,
     key,

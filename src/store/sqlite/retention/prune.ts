@@ -1,7 +1,7 @@
-/** prune, markStale and remove: what has outlived its retention goes, in bounded batches. */
+/** prune, markStale and remove: what has expired its retention goes, in bounded batches. */
 import { idFromBytes } from "../../../core/ids.ts";
 import type { JobKey, Pruned, Retention } from "../../store.ts";
-import { findOutlived } from "./expired.ts";
+import { findExpired } from "./expired.ts";
 import type { FinishedRow } from "../database/rows.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -17,8 +17,8 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   const { sql, clock } = session;
   const limit = bounded(wanted, PRUNE_MAX);
   const now = clock.now();
-  const outlived = findOutlived(session, retention, limit);
-  const { jobs, isCrowded } = removeJobs(session, outlived.jobs, retention);
+  const expired = findExpired(session, retention, limit);
+  const { jobs, isCrowded } = removeJobs(session, expired.jobs, retention);
   const idempotencyKeys = sql.run("delete_expired_idempotency", { now, limit }).changes;
   const deadLetters = sql.run("delete_dead_letters", {
     before: now - retention.deadLetterMs,
@@ -26,7 +26,7 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   }).changes;
   const events = sql.run("delete_events", { before: now - retention.eventMs, limit }).changes;
   const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
-  const more = isCrowded || outlived.isCut || isFull;
+  const more = isCrowded || expired.isCut || isFull;
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
@@ -41,9 +41,9 @@ export function remove(
   return { jobs, more: isCrowded || found.length > PRUNE_MAX };
 }
 
-export function markStale({ sql, clock, tidings }: Session, keys: readonly JobKey[]): number {
+export function markStale({ sql, clock, outbox }: Session, keys: readonly JobKey[]): number {
   const marked = sql.all("insert_stale", { keys: JSON.stringify(keys), at: clock.now() });
-  tidings.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+  outbox.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
   return marked.length;
 }
 
@@ -68,7 +68,7 @@ function deleteParts({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
 }
 
 function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: Retention): void {
-  const { sql, tidings } = session;
+  const { sql, outbox } = session;
   for (const job of jobs) {
     if (job.tags !== null) sql.run("delete_tags", { key: job.key, tags: job.tags });
     if (job.idempotency === null) continue;
@@ -83,8 +83,8 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
   sql.run("delete_runs", { keys });
   sql.run("delete_phases", { keys });
   sql.run("delete_stale", { keys });
-  sql.run("delete_needs", { keys });
+  sql.run("delete_dependencies", { keys });
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
-  tidings.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
+  outbox.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
 }

@@ -21,7 +21,7 @@ export interface EndedRun {
  * Writes how a run ended. A run that has its row already is an error: the primary key is the second
  * line behind the lease.
  */
-export function writeLedger(
+export function insertAttempts(
   { sql }: Session,
   { lease, key, n, startedAt, settlement }: EndedRun,
   end: End & { readonly nextRunAt: number | null },

@@ -4,7 +4,7 @@ import { endOf } from "../../shared/run-end.ts";
 import type { JobKey } from "../../store.ts";
 import { dropCancelRequests } from "./cancel-requests.ts";
 import { closeEnds } from "./release-run.ts";
-import { writeLedger } from "./attempts.ts";
+import { insertAttempts } from "./attempts.ts";
 import type { Session } from "../database/session.ts";
 
 /** A job that lies in no place any more. */
@@ -19,7 +19,7 @@ export interface Unstarted {
 /** Writes their ends. Answers whether others wait for any of them, as `closeEnds` does. */
 export function cancelUnstarted(session: Session, jobs: readonly Unstarted[]): boolean {
   if (jobs.length === 0) return false;
-  const { clock, tidings } = session;
+  const { clock, outbox } = session;
   for (const { key, n, tries, crashes, reason } of jobs) {
     const settlement: Settlement = {
       to: "cancelled",
@@ -29,11 +29,11 @@ export function cancelUnstarted(session: Session, jobs: readonly Unstarted[]): b
       reason,
     };
     const run = { lease: null, key, n, startedAt: null, settlement };
-    writeLedger(session, run, { ...endOf(settlement, reason), nextRunAt: null }, clock.now());
+    insertAttempts(session, run, { ...endOf(settlement, reason), nextRunAt: null }, clock.now());
   }
   const keys = jobs.map(({ key }) => key);
   dropCancelRequests(session, keys);
-  tidings.tell({ kind: "job:cancelled", jobs: keys });
+  outbox.tell({ kind: "job:cancelled", jobs: keys });
   return closeEnds(
     session,
     keys.map((key) => ({ key, state: "cancelled" })),

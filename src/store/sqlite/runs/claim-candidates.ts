@@ -57,7 +57,7 @@ function findReady(
   const wanted = {
     types: idList(session, "type", request.types),
     tenants: idList(session, "tenant", request.tenants),
-    buffer: request.buffer ? 1 : 0,
+    prefetch: request.prefetch ? 1 : 0,
     names: JSON.stringify(keyed.map(nameOf)),
     first: keyList(keyed),
     now: clock.now(),

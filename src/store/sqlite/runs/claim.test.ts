@@ -28,8 +28,8 @@ afterEach(async () => {
 describe("a claim that was committed and answered with an error", () => {
   test("is the answer to the next one for the same slots", async () => {
     const worker = workerInfo();
-    const request = { worker: worker.id, lanes: "any", limit: 2, buffer: false } as const;
-    await store.join(worker);
+    const request = { worker: worker.id, lanes: "any", limit: 2, prefetch: false } as const;
+    await store.register(worker);
     await store.enqueue(newJobs(3));
 
     await failClaim("answer", request);
@@ -47,8 +47,8 @@ describe("a claim that was committed and answered with an error", () => {
 
   test("is not told twice when the answer to that is lost as well", async () => {
     const worker = workerInfo();
-    const request = { worker: worker.id, lanes: "any", limit: 5, buffer: false } as const;
-    await store.join(worker);
+    const request = { worker: worker.id, lanes: "any", limit: 5, prefetch: false } as const;
+    await store.register(worker);
     await store.enqueue(newJobs(2));
 
     await failClaim("answer", request);
@@ -60,14 +60,14 @@ describe("a claim that was committed and answered with an error", () => {
     expect(again.jobs).toEqual([]);
   });
 
-  test("gives its buffer back", async () => {
+  test("gives its prefetch back", async () => {
     const worker = workerInfo();
-    const request = { worker: worker.id, lanes: "any", limit: 2, buffer: true } as const;
-    await store.join(worker);
+    const request = { worker: worker.id, lanes: "any", limit: 2, prefetch: true } as const;
+    await store.register(worker);
     await store.enqueue(newJobs(2));
 
     await failClaim("answer", request);
-    const { jobs } = await store.claim({ ...request, buffer: false });
+    const { jobs } = await store.claim({ ...request, prefetch: false });
 
     expect(jobs).toHaveLength(2);
     expect((await store.workers(1))[0]).toMatchObject({ running: 2, buffered: 0 });
@@ -104,10 +104,10 @@ async function failClaim(where: typeof broken, request: ClaimRequest): Promise<v
 /** One job that is due, and what two workers ask for it. */
 async function twoWorkers() {
   const [one, other] = [workerInfo(), workerInfo()];
-  await store.join(one);
-  await store.join(other);
+  await store.register(one);
+  await store.register(other);
   await store.enqueue(newJobs(1));
-  const request = { worker: one.id, lanes: "any", limit: 1, buffer: false } as const;
+  const request = { worker: one.id, lanes: "any", limit: 1, prefetch: false } as const;
   return { request, taker: { ...request, worker: other.id } };
 }
 

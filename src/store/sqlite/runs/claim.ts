@@ -9,14 +9,14 @@ import {
   type CrashFacts,
 } from "../../store.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
-import { isForSameSlots, newDoubt, type Doubt } from "../../shared/lost-claim.ts";
-import { handBack } from "./prefetch.ts";
+import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
+import { returnPrefetched } from "./prefetch.ts";
 import { findCandidates, keyList, type Candidate } from "./claim-candidates.ts";
 import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
 import type { QueryTuples } from "../database/rows.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
-import { takeKeys } from "./locks.ts";
+import { acquireKeys } from "./locks.ts";
 
 const SECRET_BYTES = 8;
 const EMPTY: Claim = { lease: null, jobs: [], lost: false };
@@ -24,16 +24,16 @@ const LOST: Claim = { lease: null, jobs: [], lost: true };
 
 /** Looks without the write lock, so that idle workers take none. Null: there is something. */
 export function claimsNothing(session: Session, request: ClaimRequest): Claim | null {
-  if (doubtsOf(session, request).length > 0) return null;
+  if (lostClaimsOf(session, request).length > 0) return null;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
   return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
 }
 
-const doubts = new WeakMap<Session, Set<Doubt>>();
+const lostClaims = new WeakMap<Session, Set<LostClaim>>();
 
-function doubtsOf(session: Session, { worker }: ClaimRequest): readonly Doubt[] {
-  const known = doubts.get(session);
+function lostClaimsOf(session: Session, { worker }: ClaimRequest): readonly LostClaim[] {
+  const known = lostClaims.get(session);
   if (known === undefined || known.size === 0) return [];
   return [...known].filter(({ request }) => request.worker === worker);
 }
@@ -57,25 +57,27 @@ export async function claim(
   };
   try {
     const answer = await write(work);
-    const doubt = doubtsOf(session, request).find((each) => each.secret === answer.lease?.secret);
-    for (const { key } of answer.jobs) doubt?.told.add(key);
+    const lostClaim = lostClaimsOf(session, request).find(
+      (each) => each.secret === answer.lease?.secret,
+    );
+    for (const { key } of answer.jobs) lostClaim?.told.add(key);
     return answer;
   } catch (error) {
-    // A store that lets nobody in leaves nothing to doubt, however often it is asked.
-    const known = doubts.get(session) ?? new Set<Doubt>();
-    if (isTried) doubts.set(session, known.add(newDoubt(request, secret)));
+    // A store that lets nobody in leaves nothing to lost claim, however often it is asked.
+    const known = lostClaims.get(session) ?? new Set<LostClaim>();
+    if (isTried) lostClaims.set(session, known.add(newLostClaim(request, secret)));
     throw error;
   }
 }
 
 /**
  * What a claim of the worker took that nobody has heard of. Jobs that have begun are answered to
- * the next claims for the same slots; those of a buffer go back.
+ * the next claims for the same slots; those of a prefetch go back.
  */
 function findForgotten(session: Session, request: ClaimRequest): Claim | null {
-  for (const doubt of doubtsOf(session, request)) {
+  for (const lostClaim of lostClaimsOf(session, request)) {
     const worker = idBytes(request.worker);
-    const { secret, told } = doubt;
+    const { secret, told } = lostClaim;
     const lease = session.sql
       .all("leases_of_worker", { worker })
       .find((each) => each.secret === secret);
@@ -84,19 +86,19 @@ function findForgotten(session: Session, request: ClaimRequest): Claim | null {
     if (lease === undefined || untold.length === 0) {
       // An operator has ended its runs before anybody heard of them: nobody else lets go of it.
       if (lease !== undefined && told.size === 0) closeIfDone(session, lease);
-      doubts.get(session)?.delete(doubt);
+      lostClaims.get(session)?.delete(lostClaim);
       continue;
     }
     const proof = { number: lease.number, secret };
-    if (doubt.request.buffer) {
-      handBack(
+    if (lostClaim.request.prefetch) {
+      returnPrefetched(
         session,
         proof,
         untold.map(({ key }) => key),
       );
       continue;
     }
-    if (!isForSameSlots(doubt, request)) continue;
+    if (!sameRequest(lostClaim, request)) continue;
     const next = withFacts(session, untold.slice(0, bounded(request.limit, BATCH_MAX)));
     return { lease: proof, jobs: readClaimed(session, next), lost: false };
   }
@@ -104,7 +106,7 @@ function findForgotten(session: Session, request: ClaimRequest): Claim | null {
 }
 
 function takeBatch(session: Session, request: ClaimRequest, secret: string): Claim {
-  const { sql, clock, tidings } = session;
+  const { sql, clock, outbox } = session;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
   const candidates = findCandidates(session, request);
@@ -113,7 +115,7 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   const now = clock.now();
   const worker = idBytes(request.worker);
 
-  const startedAt = request.buffer ? null : now;
+  const startedAt = request.prefetch ? null : now;
   const lists = listsOf(
     candidates.map((candidate) => ({ ...candidate, startedAt })),
     now,
@@ -125,10 +127,10 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
     ...lists,
     claimed_at: now,
   });
-  takeKeys(session, candidates);
+  acquireKeys(session, candidates);
   const jobs = readClaimed(session, candidates);
-  if (!request.buffer) {
-    tidings.tell({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
+  if (!request.prefetch) {
+    outbox.tell({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
   return { lease: { number, secret }, jobs, lost: false };
 }

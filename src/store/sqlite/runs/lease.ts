@@ -10,7 +10,7 @@ export interface HeldRun {
   readonly n: number;
   /** Where it lay in `ready`, so that it can be put back there. */
   readonly rank: number;
-  /** Null while it only lies in the worker's buffer. */
+  /** Null while it only lies in the worker's prefetch. */
   readonly startedAt: number | null;
 }
 

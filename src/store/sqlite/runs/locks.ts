@@ -4,29 +4,33 @@
  */
 import type { JobId } from "../../../core/job.ts";
 import { idFromBytes } from "../../../core/ids.ts";
-import { exclusiveNames } from "../../shared/decode-notes.ts";
-import type { JobKey, Occupation, OpenRun } from "../../store.ts";
+import { lockNames } from "../../shared/decode-notes.ts";
+import type { JobKey, AcquiredLocks, OpenRun } from "../../store.ts";
 import { findLease, findRun } from "./lease-proof.ts";
-import type { SlotRow } from "../database/rows.ts";
+import type { LockRow } from "../database/rows.ts";
 import { putBack, type Session } from "../database/session.ts";
 
-/** Names that one call looks at to see whether they are still had. */
+/** InternedNames that one call looks at to see whether they are still had. */
 const LOOK_MAX = 1_000;
 
-export function occupy(session: Session, run: OpenRun, names: readonly string[]): Occupation {
+export function acquireLocks(
+  session: Session,
+  run: OpenRun,
+  names: readonly string[],
+): AcquiredLocks {
   const { sql } = session;
   const { key, n } = run;
   if (findRun(findLease(session, new Map(), run.lease), run) === null) return { status: "stale" };
-  const wanted = exclusiveNames(names);
-  for (const name of wanted) sql.run("occupy_slot", { key, n, name });
-  const rows = sql.all("names_of_run", { key, n, names: JSON.stringify(wanted) });
+  const wanted = lockNames(names);
+  for (const name of wanted) sql.run("acquire_lock", { key, n, name });
+  const rows = sql.all("locks_of_run", { key, n, names: JSON.stringify(wanted) });
   const had = new Set(rows.map(({ name }) => name));
   return { status: "done", names: [...new Set(names)].filter((name) => had.has(name)) };
 }
 
-export function occupant({ sql, names }: Session, tenant: string, name: string): JobId | null {
+export function lockHolder({ sql, names }: Session, tenant: string, name: string): JobId | null {
   const id = names.find("tenant", tenant);
-  const row = id === undefined ? undefined : sql.get("occupant_of_name", { tenant: id, name });
+  const row = id === undefined ? undefined : sql.get("lock_holder", { tenant: id, name });
   return row === undefined ? null : idFromBytes(row.id);
 }
 
@@ -39,33 +43,33 @@ interface Claimed {
 }
 
 /** Jobs that were claimed take their concurrency keys. */
-export function takeKeys({ sql }: Session, jobs: readonly Claimed[]): void {
+export function acquireKeys({ sql }: Session, jobs: readonly Claimed[]): void {
   for (const { key, n, tenant, concurrency } of jobs) {
     if (concurrency === null) continue;
-    sql.run("insert_slot", { tenant, name: concurrency, job: key, n });
+    sql.run("insert_lock", { tenant, name: concurrency, job: key, n });
   }
 }
 
 /** A run gives up names of its units. */
-export function vacate(
+export function releaseLocks(
   session: Session,
   { key, n }: Pick<Claimed, "key" | "n">,
   names: readonly string[],
 ): void {
-  const wanted = JSON.stringify(exclusiveNames(names));
-  passOn(session, session.sql.all("vacate_slots", { key, n, names: wanted }));
+  const wanted = JSON.stringify(lockNames(names));
+  passOn(session, session.sql.all("release_locks", { key, n, names: wanted }));
 }
 
 /** The runs of these jobs have ended, or never begin: everything that they had is free. */
-export function endSlots(session: Session, keys: readonly JobKey[]): void {
-  passOn(session, session.sql.all("delete_slots", { keys: JSON.stringify(keys) }));
+export function releaseRunLocks(session: Session, keys: readonly JobKey[]): void {
+  passOn(session, session.sql.all("delete_locks", { keys: JSON.stringify(keys) }));
 }
 
 /** Of those who were moved away for the sake of a name, the most urgent can be claimed again. */
-function passOn(session: Session, freed: readonly SlotRow[]): void {
-  const { sql, tidings } = session;
+function passOn(session: Session, freed: readonly LockRow[]): void {
+  const { sql, outbox } = session;
   // Others may wait for it where they are claimed, or ask for it in their runs.
-  if (freed.length > 0) tidings.wake();
+  if (freed.length > 0) outbox.wake();
   for (const { tenant, name } of freed) {
     const next = sql.get("next_of_key", { tenant, name });
     if (next !== undefined) bringBack(session, next.key);
@@ -77,12 +81,12 @@ function passOn(session: Session, freed: readonly SlotRow[]): void {
  * left behind. Answers how many.
  */
 export function releaseKeys(session: Session, limit: number): number {
-  const { sql, tidings } = session;
+  const { sql, outbox } = session;
   const { dead, next } = lookThrough(session);
   cursors.set(session, next);
   for (const { tenant, name } of dead) {
-    sql.run("delete_slot", { tenant, name });
-    tidings.wake();
+    sql.run("delete_lock", { tenant, name });
+    outbox.wake();
   }
   const rows = sql.all("jobs_of_free_keys", { limit });
   for (const { key } of rows) bringBack(session, key);
@@ -98,17 +102,17 @@ export function hasFreeKeys(session: Session): boolean {
 }
 
 /** Before all names. */
-const START: SlotRow = { tenant: 0, name: "" };
+const START: LockRow = { tenant: 0, name: "" };
 /** The last name that was looked at. */
-const cursors = new WeakMap<Session, SlotRow>();
+const cursors = new WeakMap<Session, LockRow>();
 
 /** Among the next names, those that nobody has any more; and where to go on. */
 function lookThrough(session: Session): {
-  readonly dead: readonly SlotRow[];
-  readonly next: SlotRow;
+  readonly dead: readonly LockRow[];
+  readonly next: LockRow;
 } {
   const { tenant, name } = cursors.get(session) ?? START;
-  const rows = session.sql.all("slots_after", { tenant, name, limit: LOOK_MAX });
+  const rows = session.sql.all("locks_after", { tenant, name, limit: LOOK_MAX });
   const last = rows.length < LOOK_MAX ? undefined : rows.at(-1);
   return { dead: rows.filter((row) => row.is_dead === 1), next: last ?? START };
 }

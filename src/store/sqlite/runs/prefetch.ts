@@ -1,4 +1,4 @@
-/** start and handBack: a buffer is a lease whose jobs have not all begun. */
+/** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
 import type { JobKey, Lease } from "../../store.ts";
 import { endUnstarted } from "../jobs/cancel.ts";
 import {
@@ -13,14 +13,14 @@ import {
 } from "./lease.ts";
 import type { LeaseRow } from "../database/rows.ts";
 import { putBack, type Session } from "../database/session.ts";
-import { endSlots } from "./locks.ts";
+import { releaseRunLocks } from "./locks.ts";
 
-export function start(
+export function startPrefetched(
   session: Session,
   { number, secret }: Lease,
   keys: readonly JobKey[],
 ): { status: "started" | "stale"; begun: JobKey[] } {
-  const { sql, tidings } = session;
+  const { sql, outbox } = session;
   const lease = sql.get("find_lease", { number, secret });
   if (lease === undefined) return { status: "stale", begun: [] };
 
@@ -34,7 +34,7 @@ export function start(
   const { asked, others } = splitByRequest(session, waiting);
   if (others.length > 0) markStarted(session, lease, runs, others);
   leaveUnstarted(session, lease, asked);
-  tidings.tell({ kind: "job:started", jobs: others.map(({ key }) => key) });
+  outbox.tell({ kind: "job:started", jobs: others.map(({ key }) => key) });
   const ended = new Set(asked.map(({ key }) => key));
   return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
 }
@@ -52,7 +52,7 @@ function markStarted(
   sql.run("set_starts", { number: lease.number, starts: startsOf(started, lease.claimed_at) });
 }
 
-export function handBack(
+export function returnPrefetched(
   session: Session,
   { number, secret }: Lease,
   keys: readonly JobKey[],
@@ -86,8 +86,8 @@ export function returnUnstarted(session: Session, runs: readonly HeldRun[]): num
   endUnstarted(session, asked);
   if (others.length === 0) return 0;
   for (const job of others) putBack(session, job);
-  // A buffer is given no job with a key, but it may be older than this rule.
-  endSlots(
+  // A prefetch is given no job with a key, but it may be older than this rule.
+  releaseRunLocks(
     session,
     others.map(({ key }) => key),
   );

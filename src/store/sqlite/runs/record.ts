@@ -14,14 +14,14 @@ import { refusalBy } from "../../shared/refused-child.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
 import { appendLog } from "../inspect/logs.ts";
-import { inParts } from "../batching/fallback.ts";
+import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
-import { vacate } from "./locks.ts";
+import { releaseLocks } from "./locks.ts";
 
 /** Keeps notes in their order; one that cannot be stored harms no other. */
 export function record(session: Session, notes: readonly RunNote[]): readonly NoteAnswer[] {
   const work = (part: readonly RunNote[]): NoteAnswer[] => recordAll(session, part);
-  return inParts(session, notes, work, (_, error) => refusalBy(error));
+  return bisect(session, notes, work, (_, error) => refusalBy(error));
 }
 
 function recordAll(session: Session, notes: readonly RunNote[]): NoteAnswer[] {
@@ -42,12 +42,12 @@ interface Run {
 
 /** Writes a note about a run that is open, but for its children. */
 export function keepNote(session: Session, run: Run, note: Omit<NoteBody, "children">): void {
-  const { afresh, progress, units, completed, vacates, logs } = note;
+  const { afresh, progress, units, completed, releases, logs } = note;
   if (afresh === true) forget(session, run);
   if (progress !== undefined) putProgress(session, run, progress);
   if (units !== undefined) moveUnits(session, run, units);
   if (completed !== undefined) completePhase(session, run, completed);
-  if (vacates !== undefined) vacate(session, run, vacates);
+  if (releases !== undefined) releaseLocks(session, run, releases);
   if (logs !== undefined) appendLog(session, run, logs);
 }
 
@@ -57,12 +57,12 @@ function forget({ sql }: Session, { key }: Run): void {
   sql.run("forget_units", { key });
 }
 
-function putProgress({ sql, clock, tidings }: Session, run: Run, progress: RunProgress): void {
+function putProgress({ sql, clock, outbox }: Session, run: Run, progress: RunProgress): void {
   const { key, n } = run;
   const { phase, percent, overall, data } = progress;
   const phases = JSON.stringify(progress.phases);
   sql.run("put_progress", { key, n, phase, phases, percent, overall, data, at: clock.now() });
-  tidings.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
+  outbox.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
 }
 
 function moveUnits({ sql, clock }: Session, { key, n }: Run, moves: readonly UnitMove[]): void {
@@ -80,10 +80,10 @@ function moveUnits({ sql, clock }: Session, { key, n }: Run, moves: readonly Uni
   }
 }
 
-function completePhase({ sql, clock, tidings }: Session, run: Run, phase: PhaseResult): void {
+function completePhase({ sql, clock, outbox }: Session, run: Run, phase: PhaseResult): void {
   const { key, n } = run;
   const { name, result } = phase;
   const { changes } = sql.run("insert_phase", { key, n, name, result, at: clock.now() });
   if (changes === 0) return;
-  tidings.tell({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(phase)] });
+  outbox.tell({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(phase)] });
 }

@@ -2,7 +2,7 @@
 import type { FinalState } from "../../../core/job.ts";
 import type { JobKey } from "../../store.ts";
 import type { Session } from "../database/session.ts";
-import { endSlots } from "./locks.ts";
+import { releaseRunLocks } from "./locks.ts";
 
 /** How a run, or a wait, has ended. */
 export interface Ended {
@@ -13,12 +13,13 @@ export interface Ended {
 
 /**
  * The run gives up what it had; a job that is over also its dedup key, and what it waited for
- * itself. Answers whether others wait for the end of any of them: then `proceed` has to be called.
+ * itself. Answers whether others wait for the end of any of them: then `resolveDependencies` has to
+ * be called.
  */
 export function closeEnds(session: Session, ends: readonly Ended[]): boolean {
   if (ends.length === 0) return false;
   const { sql } = session;
-  endSlots(
+  releaseRunLocks(
     session,
     ends.map(({ key }) => key),
   );
@@ -26,6 +27,6 @@ export function closeEnds(session: Session, ends: readonly Ended[]): boolean {
   if (over.length === 0) return false;
   const keys = JSON.stringify(over);
   sql.run("delete_dedup", { keys });
-  sql.run("delete_needs", { keys });
-  return sql.run("insert_ended", { keys }).changes > 0;
+  sql.run("delete_dependencies", { keys });
+  return sql.run("insert_finished_dependency", { keys }).changes > 0;
 }

@@ -1,17 +1,17 @@
 /** settle: the one door out of `running`. The rescuer and the operator go through it too. */
 import type { Settlement } from "../../../core/outcome.ts";
-import { endOf, tidingsOf } from "../../shared/run-end.ts";
+import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { SettleAnswer, SettleItem } from "../../store.ts";
-import { proceedSome, putBackBehind } from "../queue/dependencies.ts";
+import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { closeEnds } from "./release-run.ts";
 import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
-import { writeLedger, type EndedRun } from "./attempts.ts";
+import { insertAttempts, type EndedRun } from "./attempts.ts";
 import { keepNote } from "./record.ts";
-import { inParts } from "../batching/fallback.ts";
+import { bisect } from "../batching/fallback.ts";
 import { putWaiting, type Session } from "../database/session.ts";
 
 /** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
@@ -45,7 +45,7 @@ export function settleParts(
   items: readonly SettleItem[],
 ): readonly SettleAnswer[] {
   const work = (part: readonly SettleItem[]): readonly SettleAnswer[] => settle(session, part);
-  return inParts(session, items, work, (_, error) => refusalBy(error));
+  return bisect(session, items, work, (_, error) => refusalBy(error));
 }
 
 /** Only a success brings children into being. */
@@ -64,7 +64,7 @@ function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
 
 /** Writes ledger rows for open runs and moves their jobs on. */
 export function endRuns(session: Session, runs: readonly EndedRun[]): void {
-  const { clock, tidings } = session;
+  const { clock, outbox } = session;
   const now = clock.now();
   const asked = findCancelRequests(
     session,
@@ -73,14 +73,14 @@ export function endRuns(session: Session, runs: readonly EndedRun[]): void {
   const ends = runs.map((run) => {
     const end = endOf(run.settlement, asked.get(run.key));
     const nextRunAt = end.delayMs === null ? null : now + end.delayMs;
-    writeLedger(session, run, { ...end, nextRunAt }, now);
+    insertAttempts(session, run, { ...end, nextRunAt }, now);
     if (nextRunAt !== null) waitAgain(session, run, nextRunAt, now);
     if (end.state === "failed") insertDeadLetter(session, run.key, run.settlement, now);
     return { key: run.key, state: end.state };
   });
-  for (const tiding of tidingsOf(ends)) tidings.tell(tiding);
+  for (const tiding of outboxEventsOf(ends)) outbox.tell(tiding);
   dropCancelRequests(session, [...asked.keys()]);
-  if (closeEnds(session, ends)) proceedSome(session);
+  if (closeEnds(session, ends)) resolveSomeDependencies(session);
 }
 
 function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {

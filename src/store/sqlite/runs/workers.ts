@@ -11,7 +11,7 @@ import type {
   WorkerInfo,
   WorkerRecord,
 } from "../../store.ts";
-import { isCertain, lastWaveOf } from "../../shared/crash-charge.ts";
+import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { returnUnstarted } from "./prefetch.ts";
 import { factsOf } from "./claim.ts";
 import { endedRuns, keepRuns, openRuns, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
@@ -25,9 +25,9 @@ const RESCUE_MAX = 500;
 /** Workers named in one answer. */
 const WORKERS_MAX = 1_000;
 
-export function join({ sql, clock }: Session, worker: WorkerInfo): void {
+export function register({ sql, clock }: Session, worker: WorkerInfo): void {
   const now = clock.now();
-  sql.run("join_worker", {
+  sql.run("register_worker", {
     id: idBytes(worker.id),
     host: worker.host,
     pid: worker.pid,
@@ -42,7 +42,7 @@ export function join({ sql, clock }: Session, worker: WorkerInfo): void {
   });
 }
 
-export function leave({ sql, clock }: Session, worker: WorkerId): void {
+export function deregister({ sql, clock }: Session, worker: WorkerId): void {
   const id = idBytes(worker);
   const holdsNothing = sql.get("leases_of_worker", { worker: id }) === undefined;
   if (holdsNothing) sql.run("delete_worker", { id });
@@ -120,7 +120,7 @@ export function rescue(session: Session, request: RescueRequest): Rescue {
   const settled: Rescue["settled"][number][] = [];
   let [returned, moved] = [0, 0];
   const leases = sql.all("leases_of_worker", { worker: id });
-  const lastWave = lastWaveOf(leases.flatMap((lease) => openRuns(session, lease)));
+  const lastWave = lastStartOf(leases.flatMap((lease) => openRuns(session, lease)));
   for (const lease of leases) {
     const room = bounded(request.limit, RESCUE_MAX) - moved;
     if (room <= 0) return { returned, settled, done: false };
@@ -141,8 +141,8 @@ interface Decision extends Pick<RescueRequest, "decide"> {
 }
 
 /**
- * What had begun goes through the settle door; what only lay in the buffer goes back uncharged, or
- * ends if somebody asked for that. `moved` is how many left the lease.
+ * What had begun goes through the settle door; what only lay in the prefetch goes back uncharged,
+ * or ends if somebody asked for that. `moved` is how many left the lease.
  */
 export function rescueLease(
   session: Session,

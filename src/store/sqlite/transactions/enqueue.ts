@@ -13,11 +13,11 @@ import { shown } from "../../../core/text.ts";
 import type { EnqueueAnswer, NewJob } from "../../store.ts";
 import { enqueue } from "../jobs/enqueue.ts";
 import { storeError } from "../database/errors.ts";
-import { Names } from "../database/interned-names.ts";
+import { InternedNames } from "../database/interned-names.ts";
 import { identity } from "../database/file-identity.ts";
 import type { Session } from "../database/session.ts";
 import { Statements } from "../database/statements.ts";
-import { Tidings } from "../events/outbox.ts";
+import { Outbox } from "../events/outbox.ts";
 
 interface Home extends Pick<Session, "clock" | "dice"> {
   /** The file of the store. */
@@ -25,7 +25,7 @@ interface Home extends Pick<Session, "clock" | "dice"> {
 }
 
 /** The answers stand in the order of the jobs. */
-export function enqueueInside(
+export function enqueueInTransaction(
   { path, clock, dice }: Home,
   tx: unknown,
   jobs: readonly NewJob[],
@@ -33,11 +33,17 @@ export function enqueueInside(
   const database = openTransaction(tx, path);
   const sql = new Statements({ prepare: (text) => plainly(database.prepare(text)) });
   // New names and statements for each call: what was met in there may be undone at any time.
-  const session = { sql, clock, dice, names: new Names(sql), tidings: new Tidings(sql, clock) };
+  const session = {
+    sql,
+    clock,
+    dice,
+    names: new InternedNames(sql),
+    outbox: new Outbox(sql, clock),
+  };
   try {
     database.exec("SAVEPOINT millrace_call");
     const answers = enqueue(session, jobs);
-    session.tidings.write();
+    session.outbox.write();
     database.exec("RELEASE millrace_call");
     return answers;
   } catch (error) {
