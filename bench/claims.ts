@@ -1,5 +1,6 @@
 /** P16: what a claim costs when many jobs wait, and when none of those in front may be taken. */
-import type { ClaimRequest, JobStore } from "../src/store/store.ts";
+import type { ClaimRequest } from "../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../src/store/store.ts";
 import type { Database } from "./databases.ts";
 import type { Arena, Figures } from "./measurements.ts";
 import { median } from "./report.ts";

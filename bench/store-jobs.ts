@@ -3,7 +3,8 @@ import { idSource } from "../src/core/ids.ts";
 import { systemClock, systemDice } from "../src/lib/system.ts";
 import { makePostgresStore } from "../src/store/postgres/create.ts";
 import { makeSqliteStore } from "../src/store/sqlite/create.ts";
-import type { JobStore, NewJob, WorkerId } from "../src/store/store.ts";
+import type { JobStore } from "../src/store/store.ts";
+import type { NewJob, WorkerId } from "../src/store/types/jobs-and-runs.ts";
 import { newJob, workerInfo } from "../test/support/factories.ts";
 import { newPayload } from "./contestants/system.ts";
 

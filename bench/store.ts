@@ -2,7 +2,8 @@
  * The bare store: enqueue one by one, by 50 callers, in bulk; claim and settle; beside a bare loop.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { JobStore, SettleItem } from "../src/store/store.ts";
+import type { JobStore } from "../src/store/store.ts";
+import type { SettleItem } from "../src/store/types/jobs-and-runs.ts";
 import { BareLoop } from "./contestants/bare-sqlite.ts";
 import type { DatabaseKind, Databases } from "./databases.ts";
 import type { Row } from "./report.ts";

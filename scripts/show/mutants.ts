@@ -23,6 +23,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { mutants, type Mutant } from "../../test/conformance/mutants/all.ts";
+import { VERBS, type Verb } from "../../src/store/verbs.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { root } from "../lib/command.ts";
 import { table } from "../lib/table.ts";
@@ -34,8 +35,8 @@ const OPENER = "test/support/stores.ts";
 const STORES = "src/store";
 /** All tests of the store; of a mutant those of its verb, which its outer `describe` names. */
 const TESTS = /^(?:original|mutant of (\w+)[ >]+\1)[ >]/;
-/** Verbs that only make, end or watch a handle. */
-const ASK_NOTHING = ["open", "close", "watch"];
+/** Verbs that only open or close a handle. */
+const MAKE_A_HANDLE: readonly Verb[] = ["open", "close"];
 const TEST_MS_MAX = 60_000;
 const RUN_MS_MAX = 2_700_000;
 
@@ -104,8 +105,8 @@ const store = values.store === "postgres" ? "postgres" : "sqlite";
 assert.equal(values.store, store, "there are two stores: sqlite and postgres");
 const chosen = mutants[store].filter(({ verb }) => verbs.length === 0 || verbs.includes(verb));
 assert.ok(chosen.length > 0, "there is no such mutant");
-const unproven = verbsOfThePort().filter(
-  (verb) => !mutants[store].some((each) => each.verb === verb),
+const unproven = VERBS.filter(
+  (verb) => !MAKE_A_HANDLE.includes(verb) && !mutants[store].some((each) => each.verb === verb),
 );
 assert.deepEqual(unproven, [], "every verb that asks the database needs a mutant");
 
@@ -134,16 +135,6 @@ const total = chosen.length;
 if (broken.length > 0) console.log(`\nThese fail without any mutant:\n  ${broken.join("\n  ")}`);
 console.log(`\n${total} mutants, ${total - survived} caught, ${survived} survived`);
 if (survived > 0) process.exitCode = 1;
-
-/** The verbs that ask the database something. */
-function verbsOfThePort(): string[] {
-  const text = readFileSync(join(root, STORES, "store.ts"), "utf8");
-  const start = text.indexOf("export interface JobStore");
-  const port = text.slice(start, text.indexOf("\n}\n", start));
-  const names = [...port.matchAll(/^  (\w+)\(/gm)].map(([, name = ""]) => name);
-  assert.ok(names.includes("claim"), "the port is not where it was");
-  return names.filter((verb) => !ASK_NOTHING.includes(verb));
-}
 
 /** Puts a broken copy of the store beside it, with the suites that run on it. */
 function plant({ verb, place, replace: [from, to] }: Mutant, name: string): void {

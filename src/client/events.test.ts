@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { EventKind, FeedEntry, JobFacts, JobStore } from "../store/store.ts";
+import type { EventKind, FeedEntry, JobFacts } from "../store/types/records.ts";
+import type { JobStore } from "../store/store.ts";
 import { Feed } from "../events/feed.ts";
 import { systemClock } from "../lib/system.ts";
 import { eventsFrom } from "./events.ts";

@@ -4,7 +4,7 @@ import { decode } from "../core/payload.ts";
 import type { Feed } from "../events/feed.ts";
 import { EVENT_NAMES, type Events } from "../api/events.ts";
 import { aFunction, oneOf } from "../api/rules.ts";
-import type { EventKind, FeedEntry, PhaseDetail, ProgressDetail } from "../store/store.ts";
+import type { EventKind, FeedEntry, PhaseDetail, ProgressDetail } from "../store/types/records.ts";
 import { runOutside } from "../jobs/async-context.ts";
 import { insistOn } from "../jobs/check-text.ts";
 

@@ -2,7 +2,8 @@
 import { takesLane } from "../core/lanes.ts";
 import type { Explanation } from "../api/client.ts";
 import { shellWord } from "../lib/shell-word.ts";
-import type { Gate, GateName, JobRecord, JobStore, WorkerRecord } from "../store/store.ts";
+import type { Gate, GateName, JobRecord, WorkerRecord } from "../store/types/records.ts";
+import type { JobStore } from "../store/store.ts";
 
 const WORKERS_MAX = 1_000;
 /** Names in one sentence. */

@@ -4,12 +4,14 @@
  * lie before that place.
  */
 import type { JobStore } from "../store/store.ts";
+import type { Verb } from "../store/verbs.ts";
+import { wrapStore, type Around } from "../store/wrap-store.ts";
 
 /**
  * Whatever adds to the feed. The heartbeat does not, and must not wait; nor must what is written in
  * a caller's transaction, which may have the connection that the feed needs to find its place.
  */
-const TOLD: ReadonlySet<PropertyKey> = new Set<keyof JobStore>([
+const TOLD: ReadonlySet<Verb> = new Set<Verb>([
   "enqueue",
   "claim",
   "startPrefetched",
@@ -28,16 +30,9 @@ const TOLD: ReadonlySet<PropertyKey> = new Set<keyof JobStore>([
 
 /** `beginning` answers null, or what to wait for. It is asked at every call. */
 export function feedOrderedStore(store: JobStore, beginning: () => Promise<void> | null): JobStore {
-  return new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      const place = TOLD.has(name) ? beginning() : null;
-      if (place === null) return member.bind(target);
-      return async (...args: readonly unknown[]): Promise<unknown> => {
-        await place;
-        return Reflect.apply(member, target, args);
-      };
-    },
-  });
+  const afterBeginning: Around = (call) => {
+    const begun = beginning();
+    return begun === null ? call() : begun.then(call);
+  };
+  return wrapStore(store, (verb) => (TOLD.has(verb) ? afterBeginning : null));
 }

@@ -4,7 +4,7 @@ import type { DeadLetterFilter, JobFilter } from "../api/client.ts";
 import type { LogPage } from "../api/logs.ts";
 import type { UnitFilter } from "../api/progress.ts";
 import { anObject, aWholeNumber, listOf, oneOf, type Rule } from "../api/rules.ts";
-import type * as store from "../store/store.ts";
+import type * as store from "../store/types/records.ts";
 import { aTagSet } from "../jobs/enqueue-options.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
 import { idOf } from "../jobs/views.ts";

@@ -2,7 +2,8 @@
 import type { JobId } from "../core/job.ts";
 import { decode } from "../core/payload.ts";
 import type { LogPage, LogView } from "../api/logs.ts";
-import type { JobStore, LogRecord } from "../store/store.ts";
+import type { JobStore } from "../store/store.ts";
+import type { LogRecord } from "../store/types/notes.ts";
 import { logPage } from "./filters.ts";
 
 /** `next` is null when no line follows the last one, so far. */

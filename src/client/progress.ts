@@ -11,14 +11,9 @@ import type {
   UnitHolderView,
   UnitView,
 } from "../api/progress.ts";
-import type {
-  JobProgress,
-  JobRecord,
-  JobStore,
-  UnitCount,
-  UnitName,
-  UnitRecord,
-} from "../store/store.ts";
+import type { JobProgress, UnitCount, UnitName, UnitRecord } from "../store/types/notes.ts";
+import type { JobRecord } from "../store/types/records.ts";
+import type { JobStore } from "../store/store.ts";
 import { unitFilter } from "./filters.ts";
 import { aText, insistOn } from "../jobs/check-text.ts";
 import { dateOf, overallOf } from "../jobs/views.ts";

@@ -2,7 +2,8 @@
 import { MillraceError } from "../core/errors.ts";
 import type { JobId, JsonText } from "../core/job.ts";
 import type { Enqueued } from "../api/enqueue.ts";
-import type { EnqueueAnswer, JobRecord, NewJob } from "../store/store.ts";
+import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
+import type { JobRecord } from "../store/types/records.ts";
 
 /** What there is to repeat: a job, or the copy that a dead letter keeps of one. */
 export type Repeatable = Pick<

@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from "node:util";
 import { MillraceError } from "../core/errors.ts";
 import type { Preset } from "../core/presets.ts";
 import type { JobStore } from "../store/store.ts";
+import { wrapStore, type Around } from "../store/wrap-store.ts";
 
 /** What holds for everybody who opens the same store. */
 export interface Terms {
@@ -94,16 +95,8 @@ function checkWishes(terms: Terms, wishes: SharedRequest["wishes"]): void {
 /** The store as one opener sees it: open until that one closes it. */
 function viewOf(store: JobStore, letGo: () => Promise<void>): JobStore {
   let closing: Promise<void> | null = null;
-  const close = (): Promise<void> => (closing ??= letGo());
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "close") return close;
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      const isOpen = closing === null || name === "watch";
-      return isOpen ? member.bind(target) : refuse;
-    },
-  });
+  const whileOpen: Around = (call) => (closing === null ? call() : refuse());
+  return wrapStore(store, (verb) => (verb === "close" ? () => (closing ??= letGo()) : whileOpen));
 }
 
 function refuse(): Promise<never> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Feed } from "../events/feed.ts";
-import type { JobRecord, JobStore } from "../store/store.ts";
+import type { JobRecord } from "../store/types/records.ts";
+import type { JobStore } from "../store/store.ts";
 import { makeTestClock } from "../testing/test-clock.ts";
 import { notFound, type NotFound } from "../jobs/views.ts";
 import { untilFinal } from "./waiting.ts";

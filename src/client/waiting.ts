@@ -8,7 +8,8 @@ import { decode } from "../core/payload.ts";
 import type { WaitOptions } from "../api/client.ts";
 import type { Finished } from "../api/enqueue.ts";
 import type { Feed } from "../events/feed.ts";
-import type { JobRecord, JobStore } from "../store/store.ts";
+import type { JobRecord } from "../store/types/records.ts";
+import type { JobStore } from "../store/store.ts";
 import type { NotFound } from "../jobs/views.ts";
 
 /** How often to look although nothing was heard: the feed is complete, but its reader may fail. */

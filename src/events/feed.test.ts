@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { makeTestClock } from "../testing/test-clock.ts";
-import type { EventKind, FeedEntry, JobFacts, JobStore } from "../store/store.ts";
+import type { EventKind, FeedEntry, JobFacts } from "../store/types/records.ts";
+import type { JobStore } from "../store/store.ts";
 import { Feed } from "./feed.ts";
 
 const FACTS: JobFacts = {

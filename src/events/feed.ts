@@ -7,7 +7,8 @@
  * next: what happened to a job is in order also for somebody who listens to several events.
  */
 import { wait, within, type Clock } from "../core/clock.ts";
-import type { EventKind, FeedEntry, JobStore } from "../store/store.ts";
+import type { EventKind, FeedEntry } from "../store/types/records.ts";
+import type { JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
 const ENTRIES_PER_READ = 200;

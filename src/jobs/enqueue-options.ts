@@ -6,7 +6,7 @@ import type { JobId } from "../core/job.ts";
 import type { EnqueueOptions } from "../api/enqueue.ts";
 import { aName, anObject, isObject, listOf, must, oneOf, type Rule } from "../api/rules.ts";
 import { SETTING_RULES } from "../api/settings.ts";
-import { AFTER_MAX } from "../store/store.ts";
+import { AFTER_MAX } from "../store/types/jobs-and-runs.ts";
 import { aText, isText } from "./check-text.ts";
 import { idOf } from "./views.ts";
 

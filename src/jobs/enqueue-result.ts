@@ -1,7 +1,7 @@
 /** What the store says to new jobs, as callers hear it. */
 import { MillraceError } from "../core/errors.ts";
 import type { Enqueued } from "../api/enqueue.ts";
-import type { EnqueueAnswer, NewJob, RefusedJob } from "../store/store.ts";
+import type { EnqueueAnswer, NewJob, RefusedJob } from "../store/types/jobs-and-runs.ts";
 
 /** The answer to one job; throws if it was refused. */
 export function enqueuedOf(answer: EnqueueAnswer, job: NewJob): Enqueued<unknown> {

@@ -10,7 +10,7 @@ import type { Preset } from "../core/presets.ts";
 import type { EnqueueOptions } from "../api/enqueue.ts";
 import { definitionOf, type Definition, type RequestParts } from "../api/definition.ts";
 import type { JobSettings } from "../api/settings.ts";
-import type { NewJob } from "../store/store.ts";
+import type { NewJob } from "../store/types/jobs-and-runs.ts";
 import type { RunningHere } from "./async-context.ts";
 import { afterOf, checkOptions } from "./enqueue-options.ts";
 

@@ -5,7 +5,7 @@ import { idTime, idUuid, parseId } from "../core/ids.ts";
 import type { JobId, State } from "../core/job.ts";
 import { decode, type Json } from "../core/payload.ts";
 import type { AttemptView, DeadLetter, JobView, WorkerView } from "../api/client.ts";
-import type * as store from "../store/store.ts";
+import type * as store from "../store/types/records.ts";
 
 export function jobView(job: store.JobRecord): JobView {
   return {

@@ -10,13 +10,8 @@
  * hands the rest back.
  */
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
-import {
-  BATCH_MAX,
-  type ClaimedJob,
-  type ClaimRequest,
-  type JobStore,
-  type Lease,
-} from "../store/store.ts";
+import { BATCH_MAX, type JobStore } from "../store/store.ts";
+import type { ClaimedJob, ClaimRequest, Lease } from "../store/types/jobs-and-runs.ts";
 
 export interface LaneParts {
   readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "startPrefetched" | "returnPrefetched">;

@@ -19,14 +19,14 @@ import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Worker } from "../api/worker.ts";
 import { soon } from "../lib/system.ts";
-import {
-  PROTOCOL,
-  type ClaimedJob,
-  type Lease,
-  type Renewal,
-  type WorkerId,
-  type WorkerInfo,
-} from "../store/store.ts";
+import { PROTOCOL } from "../store/store.ts";
+import type {
+  ClaimedJob,
+  Lease,
+  Renewal,
+  WorkerId,
+  WorkerInfo,
+} from "../store/types/jobs-and-runs.ts";
 import { Execution, type ExecutionParts } from "./run/execution.ts";
 import { Lane } from "./lane.ts";
 import { Registration } from "./lease/registration.ts";

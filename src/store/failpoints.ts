@@ -10,76 +10,17 @@ import { MillraceError } from "../core/errors.ts";
 import { shown } from "../core/text.ts";
 import { systemClock } from "../lib/system.ts";
 import type { JobStore } from "./store.ts";
+import { VERBS, type Verb } from "./verbs.ts";
+import { wrapStore, type Around } from "./wrap-store.ts";
 
 /** Longer than any test waits. */
 const DELAY_MS_MAX = 3_600_000;
-
-/** What the port has that can be struck: whatever is waited for. */
-type Verb = {
-  [Name in keyof JobStore]-?: JobStore[Name] extends (...args: never[]) => Promise<unknown>
-    ? Name
-    : never;
-}[keyof JobStore];
-
-/** Spelt out, so that the compiler complains when the port has one more. */
-const VERBS: Readonly<Record<Verb, true>> = {
-  open: true,
-  close: true,
-  enqueue: true,
-  enqueueInTransaction: true,
-  register: true,
-  deregister: true,
-  renew: true,
-  claim: true,
-  startPrefetched: true,
-  returnPrefetched: true,
-  settle: true,
-  record: true,
-  acquireLocks: true,
-  checkpoints: true,
-  overdue: true,
-  silent: true,
-  rescue: true,
-  promote: true,
-  cancel: true,
-  hurry: true,
-  intervene: true,
-  pause: true,
-  resume: true,
-  gates: true,
-  hold: true,
-  release: true,
-  resolveDependencies: true,
-  get: true,
-  attempts: true,
-  progress: true,
-  units: true,
-  unitHolders: true,
-  logs: true,
-  openDependencies: true,
-  lockHolder: true,
-  list: true,
-  count: true,
-  deadLetter: true,
-  deadLetters: true,
-  review: true,
-  reprocess: true,
-  workers: true,
-  quiet: true,
-  stats: true,
-  feedEnd: true,
-  feed: true,
-  prune: true,
-  expired: true,
-  markStale: true,
-  remove: true,
-};
 
 /** What only the heartbeat does. Its thread has a store of its own, which is not wrapped. */
 const BEAT_VERBS: readonly string[] = ["renew", "overdue"] satisfies Verb[];
 
 /** Every name that can be armed. */
-export const FAILPOINTS: readonly string[] = Object.keys(VERBS).flatMap((verb) => [
+export const FAILPOINTS: readonly string[] = VERBS.flatMap((verb) => [
   `before:${verb}`,
   `after:${verb}`,
 ]);
@@ -116,22 +57,15 @@ export function withFailpoints(
 ): JobStore {
   const armed = parseFailpoints(text).map((point) => new Armed(point, ports));
   const isBeatArmed = armed.some(({ name }) => BEAT_VERBS.includes(verbOf(name)));
-  const onWarning = warningOnce(store, armed);
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "onWarning") return onWarning;
-      // Without its thread the heartbeat beats on the loop, and through this store.
-      if (name === "thread") return isBeatArmed ? null : target.thread;
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === "function"
-        ? struck(member.bind(target), String(name), armed)
-        : member;
-    },
+  return wrapStore(store, (verb) => around(verb, armed), {
+    onWarning: warningOnce(store, armed),
+    // Without its thread the heartbeat beats on the loop, and through this store.
+    ...(isBeatArmed ? { thread: null } : {}),
   });
 }
 
 /** Tells the first who listens; the store's own warnings go to everybody. */
-function warningOnce(store: JobStore, armed: readonly Armed[]): JobStore["onWarning"] {
+function warningOnce(store: JobStore, armed: readonly Armed[]): NonNullable<JobStore["onWarning"]> {
   let isTold = false;
   return (listener) => {
     if (!isTold) listener(`failpoints are armed: ${armed.map(({ text }) => text).join(", ")}`);
@@ -140,15 +74,13 @@ function warningOnce(store: JobStore, armed: readonly Armed[]): JobStore["onWarn
   };
 }
 
-type Call = (...args: unknown[]) => unknown;
-
-function struck(call: Call, verb: string, armed: readonly Armed[]): Call {
+function around(verb: Verb, armed: readonly Armed[]): Around | null {
   const before = armed.filter(({ name }) => name === `before:${verb}`);
   const after = armed.filter(({ name }) => name === `after:${verb}`);
-  if (before.length + after.length === 0) return call;
-  return async (...args) => {
+  if (before.length + after.length === 0) return null;
+  return async (call) => {
     for (const point of before) await point.pass();
-    const answer = await call(...args);
+    const answer = await call();
     for (const point of after) await point.pass();
     return answer;
   };

@@ -5,6 +5,8 @@
  */
 import type { OutcomeName } from "../core/outcome.ts";
 import type { JobStore } from "../store/store.ts";
+import type { Verb } from "../store/verbs.ts";
+import { wrapStore, type Around } from "../store/wrap-store.ts";
 
 /**
  * `start`: its jobs have begun in the store, and no handler has run. `record`: a handler has told
@@ -21,15 +23,14 @@ export class Traffic {
 
   /** The store, counted. */
   through(store: JobStore): JobStore {
-    return withVerbs(store, (verb, call) => {
-      if (verb === "watch") return call();
+    return wrapStore(store, () => (call) => {
       this.calls += 1;
       this.open += 1;
       return this.#counted(call);
     });
   }
 
-  async #counted(call: () => unknown): Promise<unknown> {
+  async #counted(call: () => Promise<unknown>): Promise<unknown> {
     try {
       return await call();
     } finally {
@@ -54,13 +55,17 @@ export function mortalStore(store: JobStore, diesAt: (point: CrashPoint) => bool
     isDead ||= diesAt(point);
     return isDead;
   };
-  const mortal = withVerbs(store, (verb, call, args) => {
-    if (verb === "watch") return store.watch((wakeUp) => void (isDead || args[0](wakeUp)));
-    if (isDead) return silence();
-    if ((verb === "settle" || verb === "record") && diesNow(verb)) return silence();
-    if (verb === "claim" || verb === "startPrefetched") return begun(call(), diesNow);
-    if (verb === "settle") return counted(call(), args[0], ended);
-    return call();
+  const aroundOf =
+    (verb: Verb): Around =>
+    (call, args) => {
+      if (isDead) return silence();
+      if ((verb === "settle" || verb === "record") && diesNow(verb)) return silence();
+      if (verb === "claim" || verb === "startPrefetched") return begun(call(), diesNow);
+      if (verb === "settle") return counted(call(), args[0], ended);
+      return call();
+    };
+  const mortal = wrapStore(store, aroundOf, {
+    watch: (listener) => store.watch((wakeUp) => void (isDead || listener(wakeUp))),
   });
   return {
     store: mortal,
@@ -105,19 +110,4 @@ async function counted(
     if (given[index] === "settled") ended[settlement.outcome] += 1;
   });
   return given;
-}
-
-/** The same store, each of whose verbs goes through `around`. */
-function withVerbs(
-  store: JobStore,
-  around: (verb: string, call: () => any, args: readonly any[]) => unknown,
-): JobStore {
-  return new Proxy(store, {
-    get(target, verb) {
-      const member: unknown = Reflect.get(target, verb, target);
-      if (typeof member !== "function" || typeof verb !== "string") return member;
-      return (...args: readonly unknown[]) =>
-        around(verb, () => Reflect.apply(member, target, args), args);
-    },
-  });
 }

@@ -15,7 +15,8 @@ import { RunNotes, type Desk } from "../runtime/notes/run-notes.ts";
 import { carryOutPhases, type PhaseParts } from "../runtime/run/phases.ts";
 import { PhaseScope, type PhaseScopeParts } from "../runtime/run/phase-scope.ts";
 import { LockQueue } from "../runtime/run/lock-queue.ts";
-import type { ClaimedJob, Checkpoints } from "../store/store.ts";
+import type { ClaimedJob } from "../store/types/jobs-and-runs.ts";
+import type { Checkpoints } from "../store/types/notes.ts";
 
 export type PerformOptions<Deps> = {
   /** What the handler reads as `ctx.attempt`. Default 1. */

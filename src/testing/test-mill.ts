@@ -3,7 +3,7 @@
  * clock that only the test moves.
  */
 import { defaults, type Preset } from "../core/presets.ts";
-import type { Clock } from "../core/clock.ts";
+import type { Clock, Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import type { OutcomeName } from "../core/outcome.ts";
@@ -137,13 +137,37 @@ type PartOf<T> = T extends readonly unknown[]
  * ```
  */
 export async function createTestMill(options: TestMillOptions = {}): Promise<TestMill> {
+  return (await openTestMill(options)).test;
+}
+
+/** A test mill with its store as nothing wraps it: a test of ours may replace one of its verbs. */
+export async function openTestMill(
+  options: TestMillOptions,
+): Promise<{ readonly test: TestMill; readonly store: JobStore }> {
+  const raw = makeStore(options);
+  return { test: await testMillOn(raw, options), store: raw.store };
+}
+
+interface RawStore {
+  readonly store: JobStore;
+  readonly clock: MovableClock;
+  readonly dice: Dice;
+}
+
+function makeStore(options: TestMillOptions): RawStore {
   const clock = makeTestClock(options.startAt);
   const random = options.random ?? ((): number => 0.5);
   const dice = { random, bytes: (count: number) => systemDice.bytes(count) };
+  const store = makeSqliteStore({ path: ":memory:" }, { clock: storeClock(clock), dice });
+  return { store, clock, dice };
+}
+
+async function testMillOn(
+  { store: raw, clock, dice }: RawStore,
+  options: TestMillOptions,
+): Promise<TestMill> {
   const traffic = new Traffic();
-  const store = traffic.through(
-    makeSqliteStore({ path: ":memory:" }, { clock: storeClock(clock), dice }),
-  );
+  const store = traffic.through(raw);
   await store.open();
   const { tenant = "default", logger = SILENT, preset = defaults } = options;
   const parts = { store, clock, dice, logger, tenant, preset };

@@ -1,7 +1,7 @@
 /** A script of flows: keys that jobs share, names of runs, jobs after others, logs, stale marks. */
 import assert from "node:assert/strict";
 import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
-import type { LogLine } from "../../src/store/store.ts";
+import type { LogLine } from "../../src/store/types/notes.ts";
 import {
   completed,
   crashedOnce,

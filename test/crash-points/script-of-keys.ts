@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { storeError } from "../../src/store/sqlite/database/errors.ts";
 import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
-import type { NewJob } from "../../src/store/store.ts";
+import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import {
   completed,
   completedWithErrors,

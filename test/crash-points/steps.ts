@@ -1,7 +1,7 @@
 /** What a script is made of. */
 import type { JobId } from "../../src/core/job.ts";
 import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
-import type { NewJob } from "../../src/store/store.ts";
+import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import type { Batch } from "../support/steps.ts";
 import type { VirtualClock } from "../support/virtual-clock.ts";
 

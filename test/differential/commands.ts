@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check";
 import { STATES, type State } from "../../src/core/job.ts";
-import type { DeadLetter, GateName } from "../../src/store/store.ts";
+import type { DeadLetter, GateName } from "../../src/store/types/records.ts";
 import type { DedupKey, IdempotencyKey } from "../../src/store/types/jobs-and-runs.ts";
 
 const TYPES: readonly string[] = ["email", "report"];

@@ -3,14 +3,13 @@ import type { JobId } from "../../src/core/job.ts";
 import type {
   Claim,
   EnqueueAnswer,
-  GateName,
   JobKey,
   Lease,
-  ListFilter,
   NewJob,
   SettleItem,
   WorkerInfo,
-} from "../../src/store/store.ts";
+} from "../../src/store/types/jobs-and-runs.ts";
+import type { GateName, ListFilter } from "../../src/store/types/records.ts";
 import { retention } from "../support/factories.ts";
 import {
   GATES,

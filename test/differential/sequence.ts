@@ -2,7 +2,7 @@
 import { isDeepStrictEqual, inspect } from "node:util";
 import { newId } from "../../src/core/ids.ts";
 import type { JobId } from "../../src/core/job.ts";
-import type { NewJob } from "../../src/store/store.ts";
+import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import { newJob, retention, workerInfo } from "../support/factories.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { seededDice } from "../support/seeded-dice.ts";

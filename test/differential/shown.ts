@@ -13,13 +13,11 @@ import type {
   DeadLetter,
   FeedEntry,
   Gate,
-  JobKey,
   JobRecord,
-  OverdueRun,
-  Renewal,
   ReprocessAnswer,
   ReviewAnswer,
-} from "../../src/store/store.ts";
+} from "../../src/store/types/records.ts";
+import type { JobKey, OverdueRun, Renewal } from "../../src/store/types/jobs-and-runs.ts";
 import type { Subject } from "./perform.ts";
 
 export function withoutKey<Row extends { readonly key: JobKey }>(row: Row): Omit<Row, "key"> {

@@ -6,7 +6,7 @@ import { defaults } from "../../src/core/presets.ts";
 import { systemClock } from "../../src/lib/system.ts";
 import { startHeartbeat, type HeartbeatParts } from "../../src/runtime/lease/heartbeat.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
-import type { Renewal } from "../../src/store/store.ts";
+import type { Renewal } from "../../src/store/types/jobs-and-runs.ts";
 import { add, at, joinWorker, take } from "../support/steps.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
 import { temporaryFolder } from "./children.ts";

@@ -4,7 +4,9 @@
  * out of memory.
  */
 import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/create.ts";
-import type { JobStore, ThreadEntry } from "../../src/store/store.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import { wrapStore, type Around } from "../../src/store/wrap-store.ts";
+import type { ThreadEntry } from "../../src/store/types/jobs-and-runs.ts";
 
 interface MortalOptions {
   readonly path: string;
@@ -32,13 +34,12 @@ export function makeThreadStore({ path, beats, refusals }: MortalOptions): JobSt
     refused += 1;
     store.open = () => Promise.reject(new Error("the server is starting up"));
   }
-  const renew = store.renew.bind(store);
   let left = beats;
-  store.renew = (worker, leaseMs) => {
+  const beat: Around = (call) => {
     // In a thread this ends the thread alone.
     if (left === 0) process.exit(1);
     left -= 1;
-    return renew(worker, leaseMs);
+    return call();
   };
-  return store;
+  return wrapStore(store, (verb) => (verb === "renew" ? beat : null));
 }

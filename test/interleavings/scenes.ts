@@ -1,6 +1,6 @@
 /** What two verbs find at the beginning. */
 import type { JobId } from "../../src/core/job.ts";
-import type { WorkerId } from "../../src/store/store.ts";
+import type { WorkerId } from "../../src/store/types/jobs-and-runs.ts";
 import { completed, failedWith } from "../support/factories.ts";
 import { add, joinWorker, settleAll, take, takeOne, type Batch } from "../support/steps.ts";
 import type { PostgresTestStore } from "../support/stores.ts";

@@ -1,6 +1,7 @@
 /** The verbs that meet, each as one of two callers calls it. */
 import type { Settlement } from "../../src/core/outcome.ts";
-import type { JobStore, SettleItem } from "../../src/store/store.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import type { SettleItem } from "../../src/store/types/jobs-and-runs.ts";
 import { crashedOnce, failedWith, newJob, retention, workerInfo } from "../support/factories.ts";
 import { claimRequest, type Batch } from "../support/steps.ts";
 import { GATE, LEASE_MS, type Scene } from "./scenes.ts";

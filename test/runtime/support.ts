@@ -1,9 +1,10 @@
 /** Shared by the tests of the runtime: virtual time, and handlers that wait for the test. */
 import assert from "node:assert/strict";
-import { defineJob, typed, type AttemptView, type Millrace } from "millrace";
-import { createTestMill, type TestMill, type TestMillOptions } from "millrace/testing";
-import { Client } from "../../src/client/client.ts";
-import type { EventKind, JobStore } from "../../src/store/store.ts";
+import { defineJob, typed, type AttemptView } from "millrace";
+import type { TestMill, TestMillOptions } from "millrace/testing";
+import type { EventKind } from "../../src/store/types/records.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import { openTestMill } from "../../src/testing/test-mill.ts";
 import { eventsOf } from "../support/steps.ts";
 
 export interface Logged {
@@ -31,8 +32,7 @@ export async function openTest(options: TestMillOptions = {}): Promise<RuntimeTe
       logged.push({ level, message, fields: { ...fields } });
     };
   const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  const test = await createTestMill({ logger, ...options });
-  const store = storeOf(test.mill);
+  const { test, store } = await openTestMill({ logger, ...options });
   return {
     ...test,
     logged,
@@ -43,11 +43,6 @@ export async function openTest(options: TestMillOptions = {}): Promise<RuntimeTe
       return (await test.mill.jobs.attempts(id)).map(({ outcome }) => outcome);
     },
   };
-}
-
-function storeOf(mill: Millrace): JobStore {
-  assert.ok(mill instanceof Client);
-  return mill.parts.store;
 }
 
 type Verb =
@@ -67,11 +62,24 @@ type Verb =
   | "startPrefetched";
 
 function failOnce(store: JobStore, verb: Verb): void {
-  // On the store itself, for a worker has its own view of it.
-  Reflect.set(store, verb, () => {
-    Reflect.deleteProperty(store, verb);
+  const restore = replaceVerb(store, verb, () => {
+    restore();
     return Promise.reject(new Error(`planted: ${verb}`));
   });
+}
+
+/**
+ * Puts something in the place of a verb, in the store itself, because a worker has its own view of
+ * it. Answers how to put the verb back.
+ */
+export function replaceVerb(
+  store: JobStore,
+  verb: Verb,
+  instead: (...args: any[]) => unknown,
+): () => void {
+  const original = store[verb];
+  Reflect.set(store, verb, instead);
+  return () => void Reflect.set(store, verb, original);
 }
 
 /** How often each of these verbs was called from now on. */

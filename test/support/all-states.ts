@@ -1,7 +1,8 @@
 /** An installation with jobs in every state and something in every table, made by the verbs. */
 import type { JobId, JsonText } from "../../src/core/job.ts";
 import type { Settlement } from "../../src/core/outcome.ts";
-import { BATCH_MAX, type JobStore, type NewJob } from "../../src/store/store.ts";
+import { BATCH_MAX, type JobStore } from "../../src/store/store.ts";
+import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import {
   completed,
   completedWithErrors,

@@ -4,13 +4,9 @@
 import { newId } from "../../src/core/ids.ts";
 import type { JobId, JsonText } from "../../src/core/job.ts";
 import type { Fault, Settlement } from "../../src/core/outcome.ts";
-import {
-  PROTOCOL,
-  type NewJob,
-  type Retention,
-  type WorkerId,
-  type WorkerInfo,
-} from "../../src/store/store.ts";
+import { PROTOCOL } from "../../src/store/store.ts";
+import type { NewJob, WorkerId, WorkerInfo } from "../../src/store/types/jobs-and-runs.ts";
+import type { Retention } from "../../src/store/types/records.ts";
 import { seededDice } from "./seeded-dice.ts";
 
 const ID_TIME = Date.UTC(2026, 0, 5, 9);

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { vi } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
-import type { ClaimedJob, JobStore, NewJob } from "../../src/store/store.ts";
+import type { ClaimedJob, NewJob } from "../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../src/store/store.ts";
 import { add, recordOf, takeOne, type Batch } from "./steps.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 

@@ -1,14 +1,9 @@
 /** What runs say about themselves, ready-made, and steps to say it. */
 import assert from "node:assert/strict";
 import type { JobId, JsonText } from "../../src/core/job.ts";
-import type {
-  ClaimedJob,
-  JobStore,
-  NoteBody,
-  RunNote,
-  RunProgress,
-  UnitMove,
-} from "../../src/store/store.ts";
+import type { ClaimedJob } from "../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import type { NoteBody, RunNote, RunProgress, UnitMove } from "../../src/store/types/notes.ts";
 import { fault } from "./factories.ts";
 import type { Batch } from "./steps.ts";
 

@@ -7,9 +7,6 @@ import type {
   ClaimedJob,
   ClaimRequest,
   EnqueueAnswer,
-  EventKind,
-  JobRecord,
-  JobStore,
   Lease,
   NewJob,
   Rescue,
@@ -17,7 +14,9 @@ import type {
   SettleItem,
   WorkerId,
   WorkerInfo,
-} from "../../src/store/store.ts";
+} from "../../src/store/types/jobs-and-runs.ts";
+import type { EventKind, JobRecord } from "../../src/store/types/records.ts";
+import type { JobStore } from "../../src/store/store.ts";
 import { failedWith, newJob, workerInfo } from "./factories.ts";
 
 /** A claim that took something. */

@@ -1,6 +1,7 @@
 /** Sweeps over what has expired its period. */
 import assert from "node:assert/strict";
-import type { JobRecord, JobStore, ExpiredPage, Periods } from "../../src/store/store.ts";
+import type { JobRecord, ExpiredPage, Periods } from "../../src/store/types/records.ts";
+import type { JobStore } from "../../src/store/store.ts";
 
 /** More than any sweep of a test needs. */
 const PAGES_MAX = 500;

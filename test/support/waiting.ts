@@ -1,6 +1,7 @@
 /** The places where a job can be before it ends, for tests that try them all. */
 import type { JobId } from "../../src/core/job.ts";
-import type { JobStore, NewJob } from "../../src/store/store.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import type { NewJob } from "../../src/store/types/jobs-and-runs.ts";
 import { add, take } from "./steps.ts";
 
 type Put = (store: JobStore, overrides?: Partial<NewJob>) => Promise<JobId>;

@@ -5,7 +5,8 @@ import { importsOf } from "./syntax.ts";
 import type { ImportOf } from "./syntax.ts";
 
 /** The contract of the durable side. What else is in `src/store` is for the stores alone. */
-const PORT = "store/store.ts and store/types";
+const PORT = "the port of the store";
+const PORT_FILES = /^store\/(?:(?:store|verbs|wrap-store)\.ts$|types\/|roles\/)/;
 
 const ALL_BUT_STORES = [
   "api",
@@ -63,7 +64,7 @@ export function importDirections(files: readonly SourceFile[]): Finding[] {
 }
 
 function partOf(pathInSrc: string): string {
-  if (pathInSrc === "store/store.ts" || pathInSrc.startsWith("store/types/")) return PORT;
+  if (PORT_FILES.test(pathInSrc)) return PORT;
   const store = /^store\/(?:sqlite|postgres)(?=\/)/.exec(pathInSrc);
   return store?.[0] ?? pathInSrc.split("/")[0] ?? "";
 }

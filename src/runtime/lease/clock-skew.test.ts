@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import type { Logger } from "../../api/context.ts";
-import type { Renewal } from "../../store/store.ts";
+import type { Renewal } from "../../store/types/jobs-and-runs.ts";
 import { beatOnce, SkewWatch } from "./clock-skew.ts";
 
 const MINUTE_MS = 60_000;

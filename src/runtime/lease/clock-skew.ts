@@ -8,7 +8,8 @@
 import type { Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../api/context.ts";
-import type { JobStore, Renewal, WorkerId } from "../../store/store.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { Renewal, WorkerId } from "../../store/types/jobs-and-runs.ts";
 
 const SKEW_MS_MAX = 1_000;
 const HINT = "Synchronize the clocks of this host and of the database's, such as by NTP.";

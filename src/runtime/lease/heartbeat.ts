@@ -8,7 +8,8 @@
 import { Worker as Thread } from "node:worker_threads";
 import type { Clock } from "../../core/clock.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
-import type { JobStore, ThreadEntry, WorkerId } from "../../store/store.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { ThreadEntry, WorkerId } from "../../store/types/jobs-and-runs.ts";
 import { beatOnce, type Beat } from "./clock-skew.ts";
 import { Ticker } from "../ticker.ts";
 

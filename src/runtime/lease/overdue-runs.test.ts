@@ -4,7 +4,7 @@ import { add, at, joinWorker, recordOf, takeOne } from "../../../test/support/st
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import { defaults } from "../../core/presets.ts";
 import { makeSqliteStore } from "../../store/sqlite/create.ts";
-import type { NewJob } from "../../store/store.ts";
+import type { NewJob } from "../../store/types/jobs-and-runs.ts";
 import { OverdueWatch } from "./overdue-runs.ts";
 
 const BEAT_MS = 1_000;

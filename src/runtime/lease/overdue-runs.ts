@@ -9,7 +9,8 @@
 import type { Clock, Dice } from "../../core/clock.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
 import { settle } from "../../core/settle.ts";
-import type { JobStore, OverdueRun, SettleItem, WorkerId } from "../../store/store.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { OverdueRun, SettleItem, WorkerId } from "../../store/types/jobs-and-runs.ts";
 import { DEAF_MS_MAX } from "../run/execution.ts";
 
 /** Clocks that are corrected little by little differ by less. */

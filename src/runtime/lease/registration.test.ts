@@ -73,10 +73,11 @@ async function makeWorld() {
 /** The next call of this verb reaches the store only when the test says so. */
 function holdUp(store: JobStore, verb: "register" | "renew"): { goOn(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const original = store[verb];
   Reflect.set(store, verb, async (...args: readonly unknown[]) => {
-    Reflect.deleteProperty(store, verb);
+    Reflect.set(store, verb, original);
     await promise;
-    return Reflect.apply(store[verb], store, args);
+    return Reflect.apply(original, store, args);
   });
   return { goOn: resolve };
 }

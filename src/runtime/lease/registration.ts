@@ -8,7 +8,8 @@
 import { within, type Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { Logger } from "../../api/context.ts";
-import type { JobStore, Renewal, WorkerInfo } from "../../store/store.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { Renewal, WorkerInfo } from "../../store/types/jobs-and-runs.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
 import { SkewWatch, type Beat } from "./clock-skew.ts";
 

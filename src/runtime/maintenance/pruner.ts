@@ -9,12 +9,12 @@
 import type { FinalState } from "../../core/job.ts";
 import type {
   EndPlace,
-  JobKey,
   JobRecord,
   ExpiredJobs,
   ExpiredPage,
   Retention,
-} from "../../store/store.ts";
+} from "../../store/types/records.ts";
+import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import { RetentionHook } from "./retention-hook.ts";
 import { NEVER_MS, type RetentionPlan } from "./retention-settings.ts";
 import { ticker, type ServiceParts } from "./services.ts";

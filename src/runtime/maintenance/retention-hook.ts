@@ -9,7 +9,8 @@ import { within, type Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../api/context.ts";
 import type { RetentionOptions } from "../../api/retention.ts";
-import type { JobKey, JobRecord } from "../../store/store.ts";
+import type { JobKey } from "../../store/types/jobs-and-runs.ts";
+import type { JobRecord } from "../../store/types/records.ts";
 
 /** A call that takes longer is not waited for. */
 const CALL_MS_MAX = 60_000;

@@ -13,7 +13,7 @@ import {
   must,
   type Rule,
 } from "../../api/rules.ts";
-import type { Periods, Retention } from "../../store/store.ts";
+import type { Periods, Retention } from "../../store/types/records.ts";
 
 /** A period that does not end: both databases can still count it. */
 export const NEVER_MS: number = 100 * 365 * 24 * 3_600_000;

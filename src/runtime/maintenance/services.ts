@@ -6,7 +6,8 @@ import type { Settlement } from "../../core/outcome.ts";
 import { settle } from "../../core/settle.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
 import type { Logger } from "../../api/context.ts";
-import type { CrashFacts, JobStore, WorkerId } from "../../store/store.ts";
+import type { CrashFacts, WorkerId } from "../../store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../store/store.ts";
 import { Ticker } from "../ticker.ts";
 
 const MOVE_BATCH = 1_000;

@@ -5,7 +5,12 @@
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass, JsonText } from "../../core/job.ts";
 import { shown } from "../../core/text.ts";
-import { UNITS_MAX, type Checkpoints, type PhaseResult, type UnitEnd } from "../../store/store.ts";
+import {
+  UNITS_MAX,
+  type Checkpoints,
+  type PhaseResult,
+  type UnitEnd,
+} from "../../store/types/notes.ts";
 
 export class RunCheckpoints {
   readonly #phases = new Map<string, PhaseResult>();

@@ -4,7 +4,7 @@
  * much as the store would keep.
  */
 import type { Clock } from "../../core/clock.ts";
-import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine } from "../../store/store.ts";
+import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine } from "../../store/types/notes.ts";
 
 const PACE_MS = 200;
 

@@ -1,7 +1,7 @@
 /** One line of `ctx.log` as it is stored: bounded, and such as both databases take. */
 import type { JsonText } from "../../core/job.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
-import type { LogLevel, LogLine } from "../../store/store.ts";
+import type { LogLevel, LogLine } from "../../store/types/notes.ts";
 
 const LINE_LENGTH_MAX = 4_000;
 

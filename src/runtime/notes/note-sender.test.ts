@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { newJob } from "../../../test/support/factories.ts";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
-import type { NoteAnswer, NoteBody, RunNote } from "../../store/store.ts";
+import type { NoteAnswer, NoteBody, RunNote } from "../../store/types/notes.ts";
 import { NoteSender } from "./note-sender.ts";
 
 const lease = { number: 7, secret: "s" };

@@ -9,18 +9,17 @@ import { runOutside } from "../../jobs/async-context.ts";
 import { within, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
 import { soon } from "../../lib/system.ts";
+import { BATCH_MAX, type JobStore } from "../../store/store.ts";
 import {
-  BATCH_MAX,
   MOVES_MAX,
-  type JobKey,
   type Checkpoints,
-  type JobStore,
   type NoteAnswer,
   type NoteBody,
   type AcquiredLocks,
   type OpenRun,
   type RunNote,
-} from "../../store/store.ts";
+} from "../../store/types/notes.ts";
+import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import { warnOfMissing } from "../run/refused-children.ts";
 import { LockQueue } from "../run/lock-queue.ts";
 

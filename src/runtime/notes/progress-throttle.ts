@@ -3,7 +3,7 @@
  * within a second. What is told more often is replaced by what is newer.
  */
 import type { Clock } from "../../core/clock.ts";
-import type { RunProgress } from "../../store/store.ts";
+import type { RunProgress } from "../../store/types/notes.ts";
 
 const PACE_MS = 200;
 const AT_ONCE_MAX = 5;

@@ -6,13 +6,10 @@ import type { Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { overallPercent } from "../../core/progress.ts";
 import type { JsonText } from "../../core/job.ts";
+import type { ClaimedJob, JobKey, Lease, NewJob } from "../../store/types/jobs-and-runs.ts";
 import type {
-  ClaimedJob,
-  JobKey,
   Checkpoints,
-  Lease,
   LogLine,
-  NewJob,
   NoteBody,
   AcquiredLocks,
   OpenRun,
@@ -20,7 +17,7 @@ import type {
   RunNote,
   RunProgress,
   UnitMove,
-} from "../../store/store.ts";
+} from "../../store/types/notes.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { RunCheckpoints } from "./checkpoints.ts";
 import { ChildRefused } from "../run/refused-children.ts";

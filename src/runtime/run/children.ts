@@ -6,7 +6,7 @@
 import { pieceHere, runPiece } from "../../jobs/async-context.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass } from "../../core/job.ts";
-import type { NewJob } from "../../store/store.ts";
+import type { NewJob } from "../../store/types/jobs-and-runs.ts";
 
 const CHILDREN_MAX = 10_000;
 /** Text that no database takes well in one transaction. */

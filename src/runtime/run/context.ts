@@ -4,7 +4,8 @@ import { durationMs, type Duration } from "../../core/duration.ts";
 import { MillraceError, TransientError } from "../../core/errors.ts";
 import type { Context, Logger } from "../../api/context.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
-import type { ClaimedJob, Lease, LogLevel } from "../../store/store.ts";
+import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
+import type { LogLevel } from "../../store/types/notes.ts";
 import { Snooze } from "./snooze.ts";
 import type { PhaseScope } from "./phase-scope.ts";
 

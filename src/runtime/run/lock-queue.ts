@@ -5,7 +5,7 @@
  * once; it calls the next one when it is through. What others give up is found by asking again and
  * again, so a call is a hint: it may come for nothing, and whoever cannot use it passes it on.
  */
-import type { OpenRun } from "../../store/store.ts";
+import type { OpenRun } from "../../store/types/notes.ts";
 
 /** The same name of another tenant is another one. */
 export interface LockName {

@@ -9,7 +9,7 @@
 import { runOutside } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { soon } from "../../lib/system.ts";
-import { MOVES_MAX } from "../../store/store.ts";
+import { MOVES_MAX } from "../../store/types/notes.ts";
 import type { LockName, Waiter, LockQueue } from "./lock-queue.ts";
 
 const RETRY_MS_MIN = 50;

@@ -9,7 +9,7 @@ import type { Fault } from "../../core/outcome.ts";
 import { encodePayload, type Encoded, type Json } from "../../core/payload.ts";
 import { shown } from "../../core/text.ts";
 import type { Context, Logger } from "../../api/context.ts";
-import type { ClaimedJob, NewJob } from "../../store/store.ts";
+import type { ClaimedJob, NewJob } from "../../store/types/jobs-and-runs.ts";
 import { RunOver, type RunNotes } from "../notes/run-notes.ts";
 import { Children, childrenHere } from "./children.ts";
 import { each, isUnwinding, step, type UnitParts } from "./units.ts";

@@ -9,7 +9,7 @@
 import type { JsonText } from "../../core/job.ts";
 import { decode, encodeResult } from "../../core/payload.ts";
 import type { Handler, Phase } from "../../api/definition.ts";
-import type { PhaseResult } from "../../store/store.ts";
+import type { PhaseResult } from "../../store/types/notes.ts";
 import type { RunNotes } from "../notes/run-notes.ts";
 import type { PhaseScope } from "./phase-scope.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { newJob } from "../../../test/support/factories.ts";
-import type { RefusedChild } from "../../store/store.ts";
+import type { RefusedChild } from "../../store/types/jobs-and-runs.ts";
 import { ChildRefused } from "./refused-children.ts";
 
 describe("a refused child", () => {

@@ -3,7 +3,8 @@ import { refusalOf } from "../../jobs/enqueue-result.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass } from "../../core/job.ts";
 import type { Logger } from "../../api/context.ts";
-import type { JobStore, NewJob, RefusedChild } from "../../store/store.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { NewJob, RefusedChild } from "../../store/types/jobs-and-runs.ts";
 
 /** A child that gave way to the holder of its key is not there; its parent believes that it is. */
 export async function warnOfMissing(

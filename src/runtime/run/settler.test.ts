@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { completed, failedWith, jobId, newJob, retryIn } from "../../../test/support/factories.ts";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
-import type { NewJob, SettleAnswer, SettleItem } from "../../store/store.ts";
+import type { NewJob, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
 import { Settler } from "./settler.ts";
 
 const lease = { number: 7, secret: "s" };

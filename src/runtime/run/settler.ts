@@ -10,13 +10,8 @@ import { faultOf } from "../../core/fault.ts";
 import { soon } from "../../lib/system.ts";
 import type { Fault, Settlement } from "../../core/outcome.ts";
 import type { Logger } from "../../api/context.ts";
-import {
-  BATCH_MAX,
-  type JobStore,
-  type Refusal,
-  type SettleAnswer,
-  type SettleItem,
-} from "../../store/store.ts";
+import { BATCH_MAX, type JobStore } from "../../store/store.ts";
+import type { Refusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
 import { ChildRefused, warnOfMissing } from "./refused-children.ts";
 
 /** Ends that may wait for the store: all of them would run again if the process died now. */

@@ -6,7 +6,8 @@
 import type { JobId } from "../../core/job.ts";
 import { words } from "./fixes.ts";
 import { CATALOGUE, type Description, type InvariantQuery } from "./catalogue.ts";
-import type { JobKey, Stats } from "../store.ts";
+import type { JobKey } from "../types/jobs-and-runs.ts";
+import type { Stats } from "../types/records.ts";
 
 export type { Fix, TableName } from "./fixes.ts";
 export type { InvariantQuery } from "./catalogue.ts";

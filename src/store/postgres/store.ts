@@ -6,10 +6,10 @@
  */
 import { within, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import type { JobId } from "../../core/job.ts";
 import { systemClock } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
-import type * as port from "../store.ts";
+import type { EnqueueAnswer, NewJob, ThreadEntry } from "../types/jobs-and-runs.ts";
+import type { JobStore, WakeUp } from "../store.ts";
 import { openDependencies, resolveDependencies, runDependencyTask } from "./queue/dependencies.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
@@ -58,15 +58,16 @@ export interface StoreOptions {
   readonly clock: Clock | null;
   readonly dice: Dice;
   readonly migrations: readonly Migration[];
-  readonly thread: port.ThreadEntry | null;
+  readonly thread: ThreadEntry | null;
 }
 
 /** How long calls under way hold up the close: twice what most answers may take. */
 const CLOSE_MS_MAX = 2 * ANSWER_MS;
 
-export class PostgresJobStore implements port.JobStore {
+export class PostgresJobStore implements JobStore {
   readonly "~store" = true;
-  readonly thread: port.ThreadEntry | null;
+  readonly claimsAtOnce = 2;
+  readonly thread: ThreadEntry | null;
   readonly #options: StoreOptions;
   readonly #running = new Set<Promise<unknown>>();
   readonly #warnings = new OperatorWarnings();
@@ -90,231 +91,67 @@ export class PostgresJobStore implements port.JobStore {
     await this.#closing;
   }
 
-  async enqueue(jobs: readonly port.NewJob[]): Promise<readonly port.EnqueueAnswer[]> {
+  readonly register: JobStore["register"] = this.#verb(register);
+  readonly deregister: JobStore["deregister"] = this.#verb(deregister);
+  readonly renew: JobStore["renew"] = this.#verb(renew);
+  readonly claim: JobStore["claim"] = this.#verb(claim);
+  readonly startPrefetched: JobStore["startPrefetched"] = this.#verb(startPrefetched);
+  readonly returnPrefetched: JobStore["returnPrefetched"] = this.#verb(returnPrefetched);
+  readonly settle: JobStore["settle"] = this.#verb(settle);
+  readonly record: JobStore["record"] = this.#verb(record);
+  readonly acquireLocks: JobStore["acquireLocks"] = this.#verb(acquireLocks);
+  readonly checkpoints: JobStore["checkpoints"] = this.#verb(checkpoints);
+  readonly overdue: JobStore["overdue"] = this.#verb(overdue);
+  readonly silent: JobStore["silent"] = this.#verb(silent);
+  readonly rescue: JobStore["rescue"] = this.#verb(rescue);
+  readonly promote: JobStore["promote"] = this.#verb(promote);
+  readonly cancel: JobStore["cancel"] = this.#verb(cancel);
+  readonly hurry: JobStore["hurry"] = this.#verb(hurry);
+  readonly intervene: JobStore["intervene"] = this.#verb(intervene);
+  readonly pause: JobStore["pause"] = this.#verb(pause);
+  readonly resume: JobStore["resume"] = this.#verb(resume);
+  readonly gates: JobStore["gates"] = this.#verb(gates);
+  readonly hold: JobStore["hold"] = this.#verb(hold);
+  readonly release: JobStore["release"] = this.#verb(release);
+  readonly resolveDependencies: JobStore["resolveDependencies"] = this.#verb(resolveDependencies);
+  readonly get: JobStore["get"] = this.#verb(get);
+  readonly attempts: JobStore["attempts"] = this.#verb(attempts);
+  readonly progress: JobStore["progress"] = this.#verb(progress);
+  readonly units: JobStore["units"] = this.#verb(units);
+  readonly unitHolders: JobStore["unitHolders"] = this.#verb(unitHolders);
+  readonly logs: JobStore["logs"] = this.#verb(logs);
+  readonly openDependencies: JobStore["openDependencies"] = this.#verb(openDependencies);
+  readonly lockHolder: JobStore["lockHolder"] = this.#verb(lockHolder);
+  readonly list: JobStore["list"] = this.#verb(list);
+  readonly count: JobStore["count"] = this.#verb(count);
+  readonly deadLetter: JobStore["deadLetter"] = this.#verb(deadLetter);
+  readonly deadLetters: JobStore["deadLetters"] = this.#verb(deadLetters);
+  readonly review: JobStore["review"] = this.#verb(review);
+  readonly reprocess: JobStore["reprocess"] = this.#verb(reprocess);
+  readonly workers: JobStore["workers"] = this.#verb(workers);
+  readonly quiet: JobStore["quiet"] = this.#verb(quiet);
+  readonly stats: JobStore["stats"] = this.#verb(stats);
+  readonly feedEnd: JobStore["feedEnd"] = this.#verb(feedEnd);
+  readonly feed: JobStore["feed"] = this.#verb(feed);
+  readonly prune: JobStore["prune"] = this.#verb(prune);
+  readonly expired: JobStore["expired"] = this.#verb(expired);
+  readonly markStale: JobStore["markStale"] = this.#verb(markStale);
+  readonly remove: JobStore["remove"] = this.#verb(remove);
+
+  async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
     return this.#run((_, enqueuer) => enqueuer.enqueue(jobs));
   }
 
   async enqueueInTransaction(
     tx: unknown,
-    jobs: readonly port.NewJob[],
-  ): Promise<readonly port.EnqueueAnswer[]> {
+    jobs: readonly NewJob[],
+  ): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
     return this.#run((session) => enqueueInTransaction(session, tx, jobs));
   }
 
-  async register(worker: port.WorkerInfo): Promise<void> {
-    return this.#run((session) => register(session, worker));
-  }
-
-  async deregister(worker: port.WorkerId): Promise<void> {
-    return this.#run((session) => deregister(session, worker));
-  }
-
-  async renew(worker: port.WorkerId, leaseMs: number): Promise<port.Renewal> {
-    return this.#run((session) => renew(session, worker, leaseMs));
-  }
-
-  readonly claimsAtOnce = 2;
-
-  async claim(request: port.ClaimRequest): Promise<port.Claim> {
-    return this.#run((session) => claim(session, request));
-  }
-
-  async startPrefetched(
-    lease: port.Lease,
-    keys: readonly port.JobKey[],
-  ): ReturnType<port.JobStore["startPrefetched"]> {
-    return this.#run((session) => startPrefetched(session, lease, keys));
-  }
-
-  async returnPrefetched(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
-    return this.#run((session) => returnPrefetched(session, lease, keys));
-  }
-
-  async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
-    return this.#run((session) => settle(session, items));
-  }
-
-  async record(notes: readonly port.RunNote[]): Promise<readonly port.NoteAnswer[]> {
-    return this.#run((session) => record(session, notes));
-  }
-
-  async acquireLocks(run: port.OpenRun, names: readonly string[]): Promise<port.AcquiredLocks> {
-    return this.#run((session) => acquireLocks(session, run, names));
-  }
-
-  async checkpoints(key: port.JobKey): Promise<port.Checkpoints> {
-    return this.#run((session) => checkpoints(session, key));
-  }
-
-  async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
-    return this.#run((session) => overdue(session, worker, slackMs));
-  }
-
-  async silent(limit: number): Promise<readonly port.SilentWorker[]> {
-    return this.#run((session) => silent(session, limit));
-  }
-
-  async rescue(request: port.RescueRequest): Promise<port.Rescue> {
-    return this.#run((session) => rescue(session, request));
-  }
-
-  async promote(limit: number): Promise<port.Promotion> {
-    return this.#run((session) => promote(session, limit));
-  }
-
-  async cancel(id: JobId, by: string | null, reason: string | null): Promise<port.CancelAnswer> {
-    return this.#run((session) => cancel(session, id, by, reason));
-  }
-
-  async hurry(id: JobId): ReturnType<port.JobStore["hurry"]> {
-    return this.#run((session) => hurry(session, id));
-  }
-
-  async intervene(
-    id: JobId,
-    decide: Parameters<port.JobStore["intervene"]>[1],
-  ): Promise<port.InterveneAnswer> {
-    return this.#run((session) => intervene(session, id, decide));
-  }
-
-  async pause(gate: port.GateName, why: Parameters<port.JobStore["pause"]>[1]): Promise<void> {
-    return this.#run((session) => pause(session, gate, why));
-  }
-
-  async resume(gate: port.GateName): Promise<void> {
-    return this.#run((session) => resume(session, gate));
-  }
-
-  async gates(): Promise<readonly port.Gate[]> {
-    return this.#run((session) => gates(session));
-  }
-
-  async hold(limit: number): Promise<number> {
-    return this.#run((session) => hold(session, limit));
-  }
-
-  async release(limit: number): Promise<number> {
-    return this.#run((session) => release(session, limit));
-  }
-
-  async resolveDependencies(limit: number): Promise<number> {
-    return this.#run((session) => resolveDependencies(session, limit));
-  }
-
-  async get(id: JobId): Promise<port.JobRecord | null> {
-    return this.#run((session) => get(session, id));
-  }
-
-  async attempts(id: JobId): Promise<readonly port.AttemptRecord[]> {
-    return this.#run((session) => attempts(session, id));
-  }
-
-  async progress(id: JobId): Promise<port.JobProgress | null> {
-    return this.#run((session) => progress(session, id));
-  }
-
-  async units(
-    id: JobId,
-    filter: port.UnitFilter,
-    page: Parameters<port.JobStore["units"]>[2],
-  ): Promise<readonly port.UnitRecord[]> {
-    return this.#run((session) => units(session, id, filter, page));
-  }
-
-  async unitHolders(unit: string, limit: number): Promise<readonly port.UnitHolder[]> {
-    return this.#run((session) => unitHolders(session, unit, limit));
-  }
-
-  async logs(
-    id: JobId,
-    page: Parameters<port.JobStore["logs"]>[1],
-  ): Promise<readonly port.LogRecord[]> {
-    return this.#run((session) => logs(session, id, page));
-  }
-
-  async openDependencies(id: JobId, limit: number): Promise<readonly JobId[]> {
-    return this.#run((session) => openDependencies(session, id, limit));
-  }
-
-  async lockHolder(tenant: string, name: string): Promise<JobId | null> {
-    return this.#run((session) => lockHolder(session, tenant, name));
-  }
-
-  async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
-    return this.#run((session) => list(session, filter, page));
-  }
-
-  async count(filter: port.ListFilter, max: number): Promise<number> {
-    return this.#run((session) => count(session, filter, max));
-  }
-
-  async deadLetter(id: JobId): Promise<port.DeadLetter | null> {
-    return this.#run((session) => deadLetter(session, id));
-  }
-
-  async deadLetters(
-    filter: port.DeadLetterFilter,
-    page: Parameters<port.JobStore["deadLetters"]>[1],
-  ): Promise<readonly port.DeadLetter[]> {
-    return this.#run((session) => deadLetters(session, filter, page));
-  }
-
-  async review(id: JobId, verdict: port.Review): Promise<port.ReviewAnswer> {
-    return this.#run((session) => review(session, id, verdict));
-  }
-
-  async reprocess(
-    id: JobId,
-    successor: port.NewJob,
-    by: string,
-    notes: string | null,
-  ): Promise<port.ReprocessAnswer> {
-    return this.#run((session) => reprocess(session, id, successor, { by, notes }));
-  }
-
-  async workers(limit: number): Promise<readonly port.WorkerRecord[]> {
-    return this.#run((session) => workers(session, limit));
-  }
-
-  async quiet(worker: port.WorkerId): Promise<boolean> {
-    return this.#run((session) => quiet(session, worker));
-  }
-
-  async stats(max: number): Promise<port.Stats> {
-    return this.#run((session) => stats(session, max));
-  }
-
-  async feedEnd(): Promise<number> {
-    return this.#run((session) => feedEnd(session));
-  }
-
-  async feed(
-    position: number,
-    limit: number,
-    about?: ReadonlySet<port.EventKind>,
-  ): Promise<readonly port.FeedEntry[]> {
-    return this.#run((session) => feed(session, position, limit, about));
-  }
-
-  async prune(retention: port.Retention, limit: number): Promise<port.Pruned> {
-    return this.#run((session) => prune(session, retention, limit));
-  }
-
-  async expired(periods: port.Periods, page: port.ExpiredPage): Promise<port.ExpiredJobs> {
-    return this.#run((session) => expired(session, periods, page));
-  }
-
-  async markStale(keys: readonly port.JobKey[]): Promise<number> {
-    return this.#run((session) => markStale(session, keys));
-  }
-
-  async remove(keys: readonly port.JobKey[], retention: port.Retention): Promise<number> {
-    return this.#run((session) => remove(session, keys, retention));
-  }
-
-  watch(listener: (wakeUp: port.WakeUp) => void): () => void {
+  watch(listener: (wakeUp: WakeUp) => void): () => void {
     return this.#use().session.notifier.watch(listener);
   }
 
@@ -331,6 +168,13 @@ export class PostgresJobStore implements port.JobStore {
   #use(): Opened {
     if (this.#opened === null || this.#closing !== null) throw closedError();
     return this.#opened;
+  }
+
+  /** A verb of the port, made of its function in a file of its own. */
+  #verb<Args extends readonly unknown[], Answer>(
+    verb: (session: Session, ...args: Args) => Promise<Answer>,
+  ): (...args: Args) => Promise<Answer> {
+    return (...args) => this.#run((session) => verb(session, ...args));
   }
 
   /** Runs a verb; `close` waits for it. */
@@ -386,7 +230,7 @@ function closedError(): MillraceError {
   return new MillraceError("STORE_CLOSED", "the store is not open");
 }
 
-function checkCount({ length }: readonly port.NewJob[]): void {
+function checkCount({ length }: readonly NewJob[]): void {
   if (length <= ENQUEUE_MAX) return;
   const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
   throw new MillraceError("OPTION_INVALID", `${limit}, not ${length}`);

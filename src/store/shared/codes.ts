@@ -4,7 +4,7 @@
 import type { ErrorClass, State } from "../../core/job.ts";
 import type { OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { LogLevel, UnitRecord } from "../types/notes.ts";
-import type { DeadLetter, EventKind } from "../store.ts";
+import type { DeadLetter, EventKind } from "../types/records.ts";
 
 interface Codec<Word extends string> {
   readonly code: Readonly<Record<Word, number>>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { START, earlier, later, pageOf, type Look } from "./finish-order.ts";
-import type { EndPlace } from "../store.ts";
+import type { EndPlace } from "../types/records.ts";
 
 function place(at: number, key = at): EndPlace {
   return { at, key };

@@ -1,5 +1,6 @@
 /** The order in which jobs ended, along which both stores look for those whose time is over. */
-import type { EndPlace, JobKey } from "../store.ts";
+import type { EndPlace } from "../types/records.ts";
+import type { JobKey } from "../types/jobs-and-runs.ts";
 
 export const START: EndPlace = { at: 0, key: 0 };
 

@@ -9,10 +9,22 @@
 import type { DatabaseSync } from "node:sqlite";
 import { wait, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import type { JobId } from "../../core/job.ts";
 import type { CopySource } from "../shared/copy-tables.ts";
 import { isOnlyProgress } from "../shared/decode-notes.ts";
-import type * as port from "../store.ts";
+import type { AcquiredLocks, NoteAnswer, OpenRun, RunNote } from "../types/notes.ts";
+import type {
+  Claim,
+  ClaimRequest,
+  EnqueueAnswer,
+  JobKey,
+  Lease,
+  NewJob,
+  SettleAnswer,
+  SettleItem,
+  ThreadEntry,
+} from "../types/jobs-and-runs.ts";
+import type { JobStore, WakeUp } from "../store.ts";
+import type { Promotion, Retention } from "../types/records.ts";
 import { openDependencies, resolveDependencies, resolvesNothing } from "./queue/dependencies.ts";
 import { backup } from "./backup.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
@@ -73,12 +85,13 @@ interface Opened {
 export interface StoreOptions extends ConnectionOptions {
   readonly clock: Clock;
   readonly dice: Dice;
-  readonly thread: port.ThreadEntry | null;
+  readonly thread: ThreadEntry | null;
 }
 
-export class SqliteJobStore implements port.JobStore {
+export class SqliteJobStore implements JobStore {
   readonly "~store" = true;
-  readonly thread: port.ThreadEntry | null;
+  readonly claimsAtOnce = 1;
+  readonly thread: ThreadEntry | null;
   readonly #options: StoreOptions;
   #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
@@ -101,35 +114,63 @@ export class SqliteJobStore implements port.JobStore {
     await this.#closing;
   }
 
-  async enqueue(jobs: readonly port.NewJob[]): Promise<readonly port.EnqueueAnswer[]> {
+  // Verbs that read one snapshot.
+  readonly checkpoints: JobStore["checkpoints"] = this.#reads(checkpoints);
+  readonly overdue: JobStore["overdue"] = this.#reads(overdue);
+  readonly silent: JobStore["silent"] = this.#reads(silent);
+  readonly gates: JobStore["gates"] = this.#reads(gates);
+  readonly get: JobStore["get"] = this.#reads(get);
+  readonly attempts: JobStore["attempts"] = this.#reads(attempts);
+  readonly progress: JobStore["progress"] = this.#reads(progress);
+  readonly units: JobStore["units"] = this.#reads(units);
+  readonly unitHolders: JobStore["unitHolders"] = this.#reads(unitHolders);
+  readonly logs: JobStore["logs"] = this.#reads(logs);
+  readonly openDependencies: JobStore["openDependencies"] = this.#reads(openDependencies);
+  readonly lockHolder: JobStore["lockHolder"] = this.#reads(lockHolder);
+  readonly list: JobStore["list"] = this.#reads(list);
+  readonly count: JobStore["count"] = this.#reads(count);
+  readonly deadLetter: JobStore["deadLetter"] = this.#reads(deadLetter);
+  readonly deadLetters: JobStore["deadLetters"] = this.#reads(deadLetters);
+  readonly workers: JobStore["workers"] = this.#reads(workers);
+  readonly stats: JobStore["stats"] = this.#reads(stats);
+  readonly feedEnd: JobStore["feedEnd"] = this.#reads(feedEnd);
+  readonly feed: JobStore["feed"] = this.#reads(feed);
+  readonly expired: JobStore["expired"] = this.#reads(expired);
+
+  // Verbs that are one write transaction.
+  readonly register: JobStore["register"] = this.#writes(register);
+  readonly deregister: JobStore["deregister"] = this.#writes(deregister);
+  readonly renew: JobStore["renew"] = this.#writes(renew);
+  readonly returnPrefetched: JobStore["returnPrefetched"] = this.#writes(returnPrefetched);
+  readonly rescue: JobStore["rescue"] = this.#writes(rescue);
+  readonly cancel: JobStore["cancel"] = this.#writes(cancel);
+  readonly hurry: JobStore["hurry"] = this.#writes(hurry);
+  readonly intervene: JobStore["intervene"] = this.#writes(intervene);
+  readonly pause: JobStore["pause"] = this.#writes(pause);
+  readonly resume: JobStore["resume"] = this.#writes(resume);
+  readonly review: JobStore["review"] = this.#writes(review);
+  readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
+  readonly quiet: JobStore["quiet"] = this.#writes(quiet);
+  readonly prune: JobStore["prune"] = this.#writes(prune);
+  readonly markStale: JobStore["markStale"] = this.#writes(markStale);
+
+  // Verbs that need more care.
+
+  async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
     return this.#unlessRefused(jobs, enqueue, enqueueWithin);
   }
 
   async enqueueInTransaction(
     tx: unknown,
-    jobs: readonly port.NewJob[],
-  ): Promise<readonly port.EnqueueAnswer[]> {
+    jobs: readonly NewJob[],
+  ): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
     const { session } = this.#use();
     return enqueueInTransaction({ ...session, path: this.#options.path }, tx, jobs);
   }
 
-  async register(worker: port.WorkerInfo): Promise<void> {
-    return this.#write((session) => register(session, worker));
-  }
-
-  async deregister(worker: port.WorkerId): Promise<void> {
-    return this.#write((session) => deregister(session, worker));
-  }
-
-  async renew(worker: port.WorkerId, leaseMs: number): Promise<port.Renewal> {
-    return this.#write((session) => renew(session, worker, leaseMs));
-  }
-
-  readonly claimsAtOnce = 1;
-
-  async claim(request: port.ClaimRequest): Promise<port.Claim> {
+  async claim(request: ClaimRequest): Promise<Claim> {
     // In a backlog the look before the write lock would be in vain.
     const empty = this.#inBacklog
       ? null
@@ -141,84 +182,37 @@ export class SqliteJobStore implements port.JobStore {
   }
 
   async startPrefetched(
-    lease: port.Lease,
-    keys: readonly port.JobKey[],
-  ): ReturnType<port.JobStore["startPrefetched"]> {
+    lease: Lease,
+    keys: readonly JobKey[],
+  ): ReturnType<JobStore["startPrefetched"]> {
     const { session, writer } = this.#use();
     // Losing it with the power means no more than that the run is not charged for the crash.
     return writer.writeRelaxed(() => startPrefetched(session, lease, keys));
   }
 
-  async returnPrefetched(lease: port.Lease, keys: readonly port.JobKey[]): Promise<number> {
-    return this.#write((session) => returnPrefetched(session, lease, keys));
-  }
-
-  async settle(items: readonly port.SettleItem[]): Promise<readonly port.SettleAnswer[]> {
+  async settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]> {
     return this.#unlessRefused(items, settle, settleParts);
   }
 
-  async record(notes: readonly port.RunNote[]): Promise<readonly port.NoteAnswer[]> {
+  async record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     const { session, writer } = this.#use();
     const answers = batchesOf(notes).map((load) => {
-      const keep = (): readonly port.NoteAnswer[] => record(session, load);
+      const keep = (): readonly NoteAnswer[] => record(session, load);
       return load.every(isOnlyProgress) ? writer.writeRelaxed(keep) : writer.write(keep);
     });
     return (await Promise.all(answers)).flat();
   }
 
-  async acquireLocks(run: port.OpenRun, names: readonly string[]): Promise<port.AcquiredLocks> {
+  async acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks> {
     const { session, writer } = this.#use();
     // With the power goes the run as well, and whatever else might take the name meanwhile.
     return writer.writeRelaxed(() => acquireLocks(session, run, names));
   }
 
-  async checkpoints(key: port.JobKey): Promise<port.Checkpoints> {
-    return this.#read((session) => checkpoints(session, key));
-  }
-
-  async overdue(worker: port.WorkerId, slackMs: number): Promise<readonly port.OverdueRun[]> {
-    return this.#read((session) => overdue(session, worker, slackMs));
-  }
-
-  async silent(limit: number): Promise<readonly port.SilentWorker[]> {
-    return this.#read((session) => silent(session, limit));
-  }
-
-  async rescue(request: port.RescueRequest): Promise<port.Rescue> {
-    return this.#write((session) => rescue(session, request));
-  }
-
-  async promote(limit: number): Promise<port.Promotion> {
+  async promote(limit: number): Promise<Promotion> {
     const waitMs = await this.#read(nextDueMs);
     if (waitMs !== 0) return { moved: 0, nextDueMs: waitMs };
     return this.#write((session) => promote(session, limit));
-  }
-
-  async cancel(id: JobId, by: string | null, reason: string | null): Promise<port.CancelAnswer> {
-    return this.#write((session) => cancel(session, id, by, reason));
-  }
-
-  async hurry(id: JobId): ReturnType<port.JobStore["hurry"]> {
-    return this.#write((session) => hurry(session, id));
-  }
-
-  async intervene(
-    id: JobId,
-    decide: Parameters<port.JobStore["intervene"]>[1],
-  ): Promise<port.InterveneAnswer> {
-    return this.#write((session) => intervene(session, id, decide));
-  }
-
-  async pause(gate: port.GateName, why: Parameters<port.JobStore["pause"]>[1]): Promise<void> {
-    return this.#write((session) => pause(session, gate, why));
-  }
-
-  async resume(gate: port.GateName): Promise<void> {
-    return this.#write((session) => resume(session, gate));
-  }
-
-  async gates(): Promise<readonly port.Gate[]> {
-    return this.#read((session) => gates(session));
   }
 
   async hold(limit: number): Promise<number> {
@@ -240,114 +234,7 @@ export class SqliteJobStore implements port.JobStore {
     return moved;
   }
 
-  async get(id: JobId): Promise<port.JobRecord | null> {
-    return this.#read((session) => get(session, id));
-  }
-
-  async attempts(id: JobId): Promise<readonly port.AttemptRecord[]> {
-    return this.#read((session) => attempts(session, id));
-  }
-
-  async progress(id: JobId): Promise<port.JobProgress | null> {
-    return this.#read((session) => progress(session, id));
-  }
-
-  async units(
-    id: JobId,
-    filter: port.UnitFilter,
-    page: Parameters<port.JobStore["units"]>[2],
-  ): Promise<readonly port.UnitRecord[]> {
-    return this.#read((session) => units(session, id, filter, page));
-  }
-
-  async unitHolders(unit: string, limit: number): Promise<readonly port.UnitHolder[]> {
-    return this.#read((session) => unitHolders(session, unit, limit));
-  }
-
-  async logs(
-    id: JobId,
-    page: Parameters<port.JobStore["logs"]>[1],
-  ): Promise<readonly port.LogRecord[]> {
-    return this.#read((session) => logs(session, id, page));
-  }
-
-  async openDependencies(id: JobId, limit: number): Promise<readonly JobId[]> {
-    return this.#read((session) => openDependencies(session, id, limit));
-  }
-
-  async lockHolder(tenant: string, name: string): Promise<JobId | null> {
-    return this.#read((session) => lockHolder(session, tenant, name));
-  }
-
-  async list(filter: port.ListFilter, page: port.Page): Promise<port.Listing> {
-    return this.#read((session) => list(session, filter, page));
-  }
-
-  async count(filter: port.ListFilter, max: number): Promise<number> {
-    return this.#read((session) => count(session, filter, max));
-  }
-
-  async deadLetter(id: JobId): Promise<port.DeadLetter | null> {
-    return this.#read((session) => deadLetter(session, id));
-  }
-
-  async deadLetters(
-    filter: port.DeadLetterFilter,
-    page: Parameters<port.JobStore["deadLetters"]>[1],
-  ): Promise<readonly port.DeadLetter[]> {
-    return this.#read((session) => deadLetters(session, filter, page));
-  }
-
-  async review(id: JobId, verdict: port.Review): Promise<port.ReviewAnswer> {
-    return this.#write((session) => review(session, id, verdict));
-  }
-
-  async reprocess(
-    id: JobId,
-    successor: port.NewJob,
-    by: string,
-    notes: string | null,
-  ): Promise<port.ReprocessAnswer> {
-    return this.#write((session) => reprocess(session, id, successor, { by, notes }));
-  }
-
-  async workers(limit: number): Promise<readonly port.WorkerRecord[]> {
-    return this.#read((session) => workers(session, limit));
-  }
-
-  async quiet(worker: port.WorkerId): Promise<boolean> {
-    return this.#write((session) => quiet(session, worker));
-  }
-
-  async stats(max: number): Promise<port.Stats> {
-    return this.#read((session) => stats(session, max));
-  }
-
-  async feedEnd(): Promise<number> {
-    return this.#read(feedEnd);
-  }
-
-  async feed(
-    position: number,
-    limit: number,
-    about?: ReadonlySet<port.EventKind>,
-  ): Promise<readonly port.FeedEntry[]> {
-    return this.#read((session) => feed(session, position, limit, about));
-  }
-
-  async prune(retention: port.Retention, limit: number): Promise<port.Pruned> {
-    return this.#write((session) => prune(session, retention, limit));
-  }
-
-  async expired(periods: port.Periods, page: port.ExpiredPage): Promise<port.ExpiredJobs> {
-    return this.#read((session) => expired(session, periods, page));
-  }
-
-  async markStale(keys: readonly port.JobKey[]): Promise<number> {
-    return this.#write((session) => markStale(session, keys));
-  }
-
-  async remove(keys: readonly port.JobKey[], retention: port.Retention): Promise<number> {
+  async remove(keys: readonly JobKey[], retention: Retention): Promise<number> {
     let removed = 0;
     for (;;) {
       const { jobs, more } = await this.#write((session) => remove(session, keys, retention));
@@ -356,7 +243,7 @@ export class SqliteJobStore implements port.JobStore {
     }
   }
 
-  watch(listener: (wakeUp: port.WakeUp) => void): () => void {
+  watch(listener: (wakeUp: WakeUp) => void): () => void {
     return this.#use().notifier.watch(listener);
   }
 
@@ -379,6 +266,19 @@ export class SqliteJobStore implements port.JobStore {
   #use(): Opened {
     if (this.#opened === null || this.#closing !== null) throw closedError();
     return this.#opened;
+  }
+
+  #reads<Args extends readonly unknown[], Answer>(
+    verb: (session: Session, ...args: Args) => Answer,
+  ): (...args: Args) => Promise<Answer> {
+    return (...args) => this.#read((session) => verb(session, ...args));
+  }
+
+  #writes<Args extends readonly unknown[], Answer>(
+    verb: (session: Session, ...args: Args) => Answer,
+  ): (...args: Args) => Promise<Answer> {
+    // Async, so that a closed store rejects and does not throw.
+    return async (...args) => this.#write((session) => verb(session, ...args));
   }
 
   #write<Answer>(work: (session: Session) => Answer): Promise<Answer> {
@@ -447,7 +347,7 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
   return { database, session: { sql, names, clock, dice, outbox }, writer, notifier };
 }
 
-function checkCount({ length }: readonly port.NewJob[]): void {
+function checkCount({ length }: readonly NewJob[]): void {
   if (length <= ENQUEUE_MAX) return;
   const limit = `at most ${ENQUEUE_MAX} jobs can be enqueued in one call`;
   throw new MillraceError("OPTION_INVALID", `${limit}, not ${length}`);

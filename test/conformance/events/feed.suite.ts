@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { EventKind, FeedEntry, JobStore } from "../../../src/store/store.ts";
+import type { EventKind, FeedEntry } from "../../../src/store/types/records.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import {
   completed,
   failedWith,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import { STATES } from "../../../src/core/job.ts";
 import type { JobId, State } from "../../../src/core/job.ts";
-import type { JobRecord, JobStore, ListFilter } from "../../../src/store/store.ts";
+import type { JobRecord, ListFilter } from "../../../src/store/types/records.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import {
   cancelled,
   completed,

@@ -3,10 +3,10 @@ import type { JobId, JsonText } from "../../../src/core/job.ts";
 import {
   LOG_CHARS_MAX,
   LOG_LINES_MAX,
-  type JobStore,
   type LogLine,
   type LogRecord,
-} from "../../../src/store/store.ts";
+} from "../../../src/store/types/notes.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import { completed, crashedOnce, failedWith, jobId, runAgain } from "../../support/factories.ts";
 import { done, FORGERIES, halfway, keep, pictureOf, runNote } from "../../support/notes.ts";
 import {

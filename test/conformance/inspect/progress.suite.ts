@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JobStore, UnitRecord } from "../../../src/store/store.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { UnitRecord } from "../../../src/store/types/notes.ts";
 import {
   completed,
   crashedOnce,

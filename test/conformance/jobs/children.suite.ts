@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NewJob, SettleItem } from "../../../src/store/store.ts";
+import type { NewJob, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   cancelled,
   completed,

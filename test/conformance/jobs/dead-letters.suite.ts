@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
-import type { DeadLetterFilter, JobStore } from "../../../src/store/store.ts";
+import type { DeadLetterFilter } from "../../../src/store/types/records.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import { failedWith, jobId, newJobs, retention } from "../../support/factories.ts";
 import { addDead, at, settleAll, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NewJob } from "../../../src/store/store.ts";
+import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { newJob } from "../../support/factories.ts";
 import { claimable, recordOf, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
 import {
   AFTER_MAX,
-  type JobStore,
   type NewJob,
   type RefusedChild,
   type SettleItem,
-} from "../../../src/store/store.ts";
+} from "../../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import { completed, failedWith, jobId, newJob, newJobs, retryIn } from "../../support/factories.ts";
 import { addAfter } from "../../support/flows.ts";
 import { pictureOf, runNote } from "../../support/notes.ts";

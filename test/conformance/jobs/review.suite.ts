@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
-import type { JobStore, NewJob } from "../../../src/store/store.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { failedWith, jobId, newJob, retention } from "../../support/factories.ts";
 import {
   add,

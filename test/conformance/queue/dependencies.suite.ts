@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Settlement } from "../../../src/core/outcome.ts";
-import { AFTER_MAX } from "../../../src/store/store.ts";
+import { AFTER_MAX } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   cancelled,
   completed,

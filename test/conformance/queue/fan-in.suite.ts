@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
-import type { NewJob, SettleItem } from "../../../src/store/store.ts";
+import type { NewJob, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   completed,
   failedWith,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { FinalState, JobId } from "../../../src/core/job.ts";
 import type { Settlement } from "../../../src/core/outcome.ts";
-import type { JobKey, JobStore, NewJob, Periods, Pruned } from "../../../src/store/store.ts";
+import type { JobKey, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { Periods, Pruned } from "../../../src/store/types/records.ts";
 import {
   cancelled,
   completed,

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { FinalState, JobId } from "../../../src/core/job.ts";
 import type { Settlement } from "../../../src/core/outcome.ts";
-import type { JobRecord, JobStore, Periods } from "../../../src/store/store.ts";
+import type { JobRecord, Periods } from "../../../src/store/types/records.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import {
   cancelled,
   completed,

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Settlement } from "../../../src/core/outcome.ts";
-import {
-  MOVES_MAX,
-  type ClaimedJob,
-  type JobStore,
-  type OpenRun,
-} from "../../../src/store/store.ts";
+import { MOVES_MAX, type OpenRun } from "../../../src/store/types/notes.ts";
+import type { ClaimedJob } from "../../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import {
   completed,
   crashedOnce,

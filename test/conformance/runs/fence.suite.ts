@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimedJob, JobStore, SettleItem } from "../../../src/store/store.ts";
+import type { ClaimedJob, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import {
   completed,
   crashedOnce,

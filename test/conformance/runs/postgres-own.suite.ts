@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { CALL_BYTES_MAX } from "../../../src/store/postgres/jobs/enqueue.ts";
 import { uuidOf } from "../../../src/store/postgres/database/values.ts";
-import type { SettleItem } from "../../../src/store/store.ts";
+import type { SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   cancelled,
   completed,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MOVES_MAX, UNITS_MAX, type NoteBody } from "../../../src/store/store.ts";
+import { MOVES_MAX, UNITS_MAX, type NoteBody } from "../../../src/store/types/notes.ts";
 import {
   completed,
   crashedOnce,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JobId, State } from "../../../src/core/job.ts";
 import type { RunFacts, Settlement } from "../../../src/core/outcome.ts";
-import type { CrashFacts, Rescue } from "../../../src/store/store.ts";
+import type { CrashFacts, Rescue } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   completed,
   crashedOnce,

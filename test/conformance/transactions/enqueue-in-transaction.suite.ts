@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NewJob } from "../../../src/store/store.ts";
+import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { completed, failedWith, newJob } from "../../support/factories.ts";
 import { becauseOf, freed, stays, swept } from "../../support/flows.ts";
 import {

@@ -1,7 +1,8 @@
 /** How runs and waits end. */
 import type { FinalState } from "../../../src/core/job.ts";
 import type { Settlement } from "../../../src/core/outcome.ts";
-import type { EventKind, JobKey } from "../../../src/store/store.ts";
+import type { EventKind } from "../../../src/store/types/records.ts";
+import type { JobKey } from "../../../src/store/types/jobs-and-runs.ts";
 import { specOf } from "./records.ts";
 import {
   nextRun,

@@ -1,6 +1,6 @@
 /** enqueue and its keys. */
 import type { JobId } from "../../../src/core/job.ts";
-import type { EnqueueAnswer, NewJob } from "../../../src/store/store.ts";
+import type { EnqueueAnswer, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { sameBody } from "../../../src/store/shared/request-hash.ts";
 import { endUnstarted, resolveDependencies } from "./ends.ts";
 import {

@@ -4,16 +4,15 @@ import type {
   DeadLetter,
   DeadLetterFilter,
   FeedEntry,
-  JobKey,
   ListFilter,
-  NewJob,
   Pruned,
   ReprocessAnswer,
   Retention,
   Review,
   ReviewAnswer,
   Stats,
-} from "../../../src/store/store.ts";
+} from "../../../src/store/types/records.ts";
+import type { JobKey, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { enqueueOne } from "./enqueue.ts";
 import {
   atMost,

@@ -1,5 +1,6 @@
 /** How the model shows a job. */
-import type { CrashFacts, JobRecord } from "../../../src/store/store.ts";
+import type { CrashFacts } from "../../../src/store/types/jobs-and-runs.ts";
+import type { JobRecord } from "../../../src/store/types/records.ts";
 import { endOf, leaseOf, stateOf, type ModelJob, type World } from "./world.ts";
 
 /** What was asked for, in words. */

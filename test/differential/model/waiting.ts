@@ -4,14 +4,14 @@ import type { Settlement } from "../../../src/core/outcome.ts";
 import { isFinal } from "../../../src/core/job.ts";
 import type {
   CancelAnswer,
-  CrashFacts,
   Gate,
   GateName,
   HeldBy,
   InterveneAnswer,
-  JobStore,
   Promotion,
-} from "../../../src/store/store.ts";
+} from "../../../src/store/types/records.ts";
+import type { CrashFacts } from "../../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../../src/store/store.ts";
 import { endRun, endUnstarted } from "./ends.ts";
 import { factsOf } from "./records.ts";
 import {

@@ -5,8 +5,6 @@ import type {
   ClaimRequest,
   JobKey,
   Lease,
-  AcquiredLocks,
-  OpenRun,
   OverdueRun,
   Refusal,
   Renewal,
@@ -17,8 +15,9 @@ import type {
   SilentWorker,
   WorkerId,
   WorkerInfo,
-  WorkerRecord,
-} from "../../../src/store/store.ts";
+} from "../../../src/store/types/jobs-and-runs.ts";
+import type { AcquiredLocks, OpenRun } from "../../../src/store/types/notes.ts";
+import type { WorkerRecord } from "../../../src/store/types/records.ts";
 import { enqueueAll } from "./enqueue.ts";
 import { endRun, endUnstarted, keepOpen, putBack } from "./ends.ts";
 import { factsOf, specOf } from "./records.ts";

@@ -7,11 +7,13 @@ import type {
   EventKind,
   Gate,
   HeldBy,
+} from "../../../src/store/types/records.ts";
+import type {
   JobKey,
   NewJob,
   WorkerId,
   WorkerInfo,
-} from "../../../src/store/store.ts";
+} from "../../../src/store/types/jobs-and-runs.ts";
 
 /** Where a job waits. It lies nowhere while somebody holds it and when it is over. */
 export type Place =

@@ -1,7 +1,7 @@
 /** A store that takes no ends of runs: for minutes, or for good. */
 import { defineJob } from "millrace";
 import { describe, expect, test } from "vitest";
-import { latch, openTest, type RuntimeTest } from "../support.ts";
+import { latch, openTest, replaceVerb, type RuntimeTest } from "../support.ts";
 
 describe("ends of runs that the store does not take", () => {
   test("for minutes are recorded when it works again, and nothing runs twice", async () => {
@@ -9,13 +9,13 @@ describe("ends of runs that the store does not take", () => {
     let runs = 0;
     const job = defineJob({ type: "job", timeout: "1m" }).run(() => (runs += 1));
     const jobs = await kit.mill.enqueueMany([job.of(), job.of(), job.of()]);
-    breakSettle(kit);
+    const repair = breakSettle(kit);
     kit.mill.work({ jobs: [job] });
     kit.mill.work({ jobs: [job] });
 
     await kit.advance("10m");
     expect(await kit.mill.jobs.stats()).toMatchObject({ running: 3 });
-    mendSettle(kit);
+    repair();
     await kit.advance("5s");
 
     expect(await kit.mill.jobs.stats()).toMatchObject({ running: 0, queued: 0, failed: 0 });
@@ -70,14 +70,14 @@ describe("stopping a worker whose store takes no ends", () => {
     const end = latch();
     const job = defineJob({ type: "job" }).run(() => end.passed);
     const enqueued = await kit.mill.enqueue(job);
-    breakSettle(kit);
+    const repair = breakSettle(kit);
     const worker = kit.mill.work({ jobs: [job] });
     await kit.settled();
     const stop = watched(worker.stop({ grace: "1s" }));
     await kit.advance("10s");
     expect(stop.ended).toMatchObject({ message: expect.stringContaining("others will take") });
 
-    mendSettle(kit);
+    repair();
     kit.mill.work({ jobs: [job] });
     end.open();
     await kit.advance("45s");
@@ -86,12 +86,9 @@ describe("stopping a worker whose store takes no ends", () => {
   });
 });
 
-function breakSettle({ store }: RuntimeTest): void {
-  Reflect.set(store, "settle", () => Promise.reject(new Error("planted: the disk is full")));
-}
-
-function mendSettle({ store }: RuntimeTest): void {
-  Reflect.deleteProperty(store, "settle");
+/** Answers how to repair it. */
+function breakSettle({ store }: RuntimeTest): () => void {
+  return replaceVerb(store, "settle", () => Promise.reject(new Error("planted: the disk is full")));
 }
 
 /** How a stop has ended: null as long as it has not. */

@@ -1,10 +1,10 @@
 /** A worker's standing in the store: how it joins, and what it makes of news that it was lost. */
 import { defineJob, typed } from "millrace";
 import { describe, expect, test } from "vitest";
-import type { Renewal } from "../../../src/store/store.ts";
+import type { Renewal } from "../../../src/store/types/jobs-and-runs.ts";
 import { crashedOnce } from "../../support/factories.ts";
 import { rescueSilent } from "../../support/steps.ts";
-import { latch, openTest, type RuntimeTest } from "../support.ts";
+import { latch, openTest, replaceVerb, type RuntimeTest } from "../support.ts";
 
 const HALF_HOUR_MS = 30 * 60_000;
 
@@ -119,7 +119,9 @@ describe("a store that fails when a worker joins", () => {
 
   test("does not hold up the stop of a worker that still tries, nor does that join", async () => {
     await using kit = await openTest();
-    Reflect.set(kit.store, "register", () => Promise.reject(new Error("planted: register")));
+    const restore = replaceVerb(kit.store, "register", () =>
+      Promise.reject(new Error("planted: register")),
+    );
     const worker = kit.mill.work({ jobs: [job] });
     await kit.advance("5s");
     let isStopped = false;
@@ -129,7 +131,7 @@ describe("a store that fails when a worker joins", () => {
     expect(isStopped).toBe(true);
     await stopped;
     expect(kit.clock.pending).toBe(0);
-    Reflect.deleteProperty(kit.store, "register");
+    restore();
     await kit.advance("1m");
 
     expect(await kit.mill.workers.list()).toEqual([]);
@@ -154,8 +156,8 @@ function jump({ clock }: RuntimeTest, ms: number): void {
 
 /** The next call of this verb is answered so; the store does not hear of it. */
 function answerOnce({ store }: RuntimeTest, verb: "renew", answer: Renewal): void {
-  Reflect.set(store, verb, () => {
-    Reflect.deleteProperty(store, verb);
+  const restore = replaceVerb(store, verb, () => {
+    restore();
     return Promise.resolve(answer);
   });
 }

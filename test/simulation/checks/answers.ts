@@ -2,7 +2,8 @@
  * What the store answers is compared with what it holds, and what is acknowledged is remembered: it
  * must stay true.
  */
-import type { JobRecord, SettleAnswer, SettleItem } from "../../../src/store/store.ts";
+import type { JobRecord } from "../../../src/store/types/records.ts";
+import type { SettleAnswer, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
 import type { Doer } from "../fleet/effects.ts";
 import { endOf } from "./flows.ts";
 import { NoteAnswers } from "./note-answers.ts";

@@ -1,13 +1,11 @@
 /** What the store answers about notes, exclusive names and jobs that wait for others. */
+import type { NewJob, SettleAnswer, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
 import type {
-  NewJob,
   NoteAnswer,
   NoteBody,
   AcquiredLocks,
   RunNote,
-  SettleAnswer,
-  SettleItem,
-} from "../../../src/store/store.ts";
+} from "../../../src/store/types/notes.ts";
 import type { Report } from "./invariants.ts";
 import { restarts } from "../fleet/pipelines.ts";
 import { hexOf } from "./snapshot.ts";

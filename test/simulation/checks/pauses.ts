@@ -4,7 +4,7 @@
  * lets through is compared with it.
  */
 import type { Explanation } from "../../../src/api/client.ts";
-import type { Gate, GateName } from "../../../src/store/store.ts";
+import type { Gate, GateName } from "../../../src/store/types/records.ts";
 import { GATE_AFTER } from "./flows.ts";
 import type { Report } from "./invariants.ts";
 import { isClosed } from "./order.ts";

@@ -2,7 +2,7 @@
 import { PRESET } from "./jobs.ts";
 import type { RetentionOptions } from "../../../src/api/retention.ts";
 import type { JobView } from "../../../src/api/jobs.ts";
-import type { Retention } from "../../../src/store/store.ts";
+import type { Retention } from "../../../src/store/types/records.ts";
 import { hexOf } from "../checks/snapshot.ts";
 import type { World } from "./world.ts";
 

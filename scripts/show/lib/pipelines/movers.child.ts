@@ -4,7 +4,8 @@
  * the answer.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { JobStore, UnitMove } from "../../../../src/store/store.ts";
+import type { JobStore } from "../../../../src/store/store.ts";
+import type { UnitMove } from "../../../../src/store/types/notes.ts";
 import { seededDice } from "../../../../test/support/seeded-dice.ts";
 import { CONTENDED, OWN_UNITS, ownUnit, PHASE } from "./movers.ts";
 import type { Moved, MoveOrder, MoverReport, UnitState } from "./movers.ts";

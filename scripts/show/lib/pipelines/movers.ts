@@ -1,5 +1,5 @@
 /** What movers of units are told, and what they say they have done. */
-import type { ClaimedJob, Lease } from "../../../../src/store/store.ts";
+import type { ClaimedJob, Lease } from "../../../../src/store/types/jobs-and-runs.ts";
 
 /** One round of one process. */
 export interface MoveOrder {

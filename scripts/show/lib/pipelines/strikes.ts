@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { JobStore, JobRecord } from "../../../../src/store/store.ts";
+import type { JobStore } from "../../../../src/store/store.ts";
+import type { JobRecord } from "../../../../src/store/types/records.ts";
 import { startChild } from "../fleet/children.ts";
 import type { Child } from "../fleet/children.ts";
 import { LogReader } from "../fleet/ledger.ts";

@@ -5,7 +5,8 @@
 import { jobFacts } from "../../shared/decode-jobs.ts";
 import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../../shared/feed-page.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { EventKind, FeedEntry, JobFacts, JobKey } from "../../store.ts";
+import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";

@@ -7,7 +7,8 @@
 import type { JobId, JsonText } from "../../../core/job.ts";
 import { eventCodec } from "../../shared/codes.ts";
 import { feedRows, type OutboxEvent } from "../../shared/event-rows.ts";
-import type { WakeUp, JobKey } from "../../store.ts";
+import type { WakeUp } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { DependencyTask } from "../queue/dependency-tasks.ts";
 import type { Sql } from "../database/statements.ts";
 import { uuidOf } from "../database/values.ts";

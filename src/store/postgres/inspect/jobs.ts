@@ -2,7 +2,7 @@
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
-import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../store.ts";
+import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../types/records.ts";
 import { candidates } from "./list-sources.ts";
 import { failureOf } from "../database/errors.ts";
 import type { InternedNames } from "../database/interned-names.ts";

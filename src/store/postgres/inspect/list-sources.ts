@@ -5,7 +5,8 @@
  */
 import { parseId } from "../../../core/ids.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import type { JobKey, ListFilter } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 

@@ -2,13 +2,8 @@
 import type { JobId } from "../../../core/job.ts";
 import { bounded } from "../../shared/limits.ts";
 import { logRecord, logRows } from "../../shared/decode-notes.ts";
-import {
-  LOG_CHARS_MAX,
-  LOG_LINES_MAX,
-  type JobKey,
-  type LogLine,
-  type LogRecord,
-} from "../../store.ts";
+import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine, type LogRecord } from "../../types/notes.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
 import type { Session, Transaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";

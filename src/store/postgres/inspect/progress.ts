@@ -8,15 +8,15 @@ import {
   unitHolder,
   unitRecord,
 } from "../../shared/decode-notes.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type {
-  JobKey,
   Checkpoints,
   JobProgress,
   UnitFilter,
   UnitHolder,
   UnitName,
   UnitRecord,
-} from "../../store.ts";
+} from "../../types/notes.ts";
 import { orNothing } from "./jobs.ts";
 import type { Session } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";

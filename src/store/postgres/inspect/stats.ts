@@ -1,7 +1,7 @@
 /** stats: a glance at the whole. */
 import { stateCodec } from "../../shared/codes.ts";
 import type { Counts } from "../../doctor/invariants.ts";
-import type { Stats } from "../../store.ts";
+import type { Stats } from "../../types/records.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";

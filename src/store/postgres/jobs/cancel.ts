@@ -4,7 +4,7 @@
  */
 import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import type { CancelAnswer } from "../../store.ts";
+import type { CancelAnswer } from "../../types/records.ts";
 import { lockRunning } from "../runs/lock-running.ts";
 import { endUnstarted, takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";

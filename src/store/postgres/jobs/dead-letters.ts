@@ -6,12 +6,11 @@ import { deadLetterRecord, type StoredLetter } from "../../shared/decode-jobs.ts
 import type {
   DeadLetter,
   DeadLetterFilter,
-  EnqueueAnswer,
-  NewJob,
   ReprocessAnswer,
   Review,
   ReviewAnswer,
-} from "../../store.ts";
+} from "../../types/records.ts";
+import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import { fileJobs } from "./job-rows.ts";
 import type { InternedNames } from "../database/interned-names.ts";
@@ -81,7 +80,8 @@ export async function reprocess(
   session: Session,
   id: JobId,
   successor: NewJob,
-  verdict: { readonly by: string; readonly notes: string | null },
+  by: string,
+  notes: string | null,
 ): Promise<ReprocessAnswer> {
   if (successor.retryOf !== id) {
     const message = `the successor of dead letter ${id} must have it as retryOf`;
@@ -90,7 +90,7 @@ export async function reprocess(
   const filed = await fileJobs(session.names, [successor]);
   return repeating(session.dice, async (isRepeat) => {
     const { row, answer } = await session.transaction(
-      (transaction) => replaceLetter(transaction, id, { ...verdict, filed, successor }),
+      (transaction) => replaceLetter(transaction, id, { by, notes, filed, successor }),
       { lockMs: LOCK_MS },
     );
     if (row === undefined) return { status: "unknown" };

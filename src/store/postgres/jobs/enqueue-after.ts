@@ -1,7 +1,7 @@
 /** The jobs that new ones are to run after. */
 import type { JobId } from "../../../core/job.ts";
 import type { KeyHolders } from "../../shared/key-holders.ts";
-import { AFTER_MAX, type EnqueueAnswer, type JobKey } from "../../store.ts";
+import { AFTER_MAX, type EnqueueAnswer, type JobKey } from "../../types/jobs-and-runs.ts";
 import { refusal } from "./enqueue-answers.ts";
 import type { Bound } from "./enqueue-order.ts";
 import type { JobWriter } from "../database/session.ts";

@@ -3,7 +3,7 @@ import type { JobId } from "../../../core/job.ts";
 import { sameBody } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder } from "../../shared/key-holders.ts";
-import type { EnqueueAnswer, NewJob } from "../../store.ts";
+import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type { Filed } from "./job-rows.ts";
 import type { BodyRow, QueryTuples } from "../database/rows.ts";
 

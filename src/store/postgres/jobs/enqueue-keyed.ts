@@ -9,7 +9,7 @@ import type { JobId } from "../../../core/job.ts";
 import { bodyHash } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
-import type { EnqueueAnswer, JobKey, NewJob } from "../../store.ts";
+import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import { repeated } from "./enqueue-answers.ts";
 import { Outdated } from "../database/errors.ts";
 import { dueOf, rowOf, type Filed } from "./job-rows.ts";

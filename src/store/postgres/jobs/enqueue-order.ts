@@ -4,7 +4,7 @@
  */
 import { idUuid } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Filed } from "./job-rows.ts";
 import type { JobWriter } from "../database/session.ts";
 

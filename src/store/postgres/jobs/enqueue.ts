@@ -6,7 +6,7 @@
 import type { JobId } from "../../../core/job.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { insistOnAll } from "../../shared/refused-child.ts";
-import type { EnqueueAnswer, NewJob } from "../../store.ts";
+import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import {
   answersOf,
   missingOf,

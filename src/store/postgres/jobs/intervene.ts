@@ -2,7 +2,8 @@
 import { isFinal, type JobId } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import type { CrashFacts, InterveneAnswer, JobKey, WorkerId } from "../../store.ts";
+import type { CrashFacts, JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
+import type { InterveneAnswer } from "../../types/records.ts";
 import { startOf } from "../../shared/run-end.ts";
 import { endRuns } from "../runs/attempts.ts";
 import { Outdated } from "../database/errors.ts";

@@ -1,6 +1,6 @@
 /** A job as the statements take it: its names are integers. */
 import { flagsOf } from "../../shared/codes.ts";
-import type { NewJob } from "../../store.ts";
+import type { NewJob } from "../../types/jobs-and-runs.ts";
 import type { InternedName, InternedNames } from "../database/interned-names.ts";
 import type { Due } from "../queue/places.ts";
 import type { Bound } from "../database/statements.ts";

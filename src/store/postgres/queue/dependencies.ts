@@ -9,7 +9,7 @@ import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { afterReason } from "../../shared/run-end.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { DependencyTask } from "./dependency-tasks.ts";
 import { keptBy } from "../database/session-state.ts";
 import { endUnstarted, takeWaiting } from "./places.ts";

@@ -3,7 +3,7 @@
  * One dependency task is under way at a time; what is added meanwhile goes together in the next. It
  * is best effort: what is lost with this process is found by the next `resolveDependencies`.
  */
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 
 export interface DependencyTask {
   /** New jobs that wait for others, some of which may be over already. */

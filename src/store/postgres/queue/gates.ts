@@ -1,6 +1,6 @@
 /** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
 import { MillraceError } from "../../../core/errors.ts";
-import type { Gate, GateName, Promotion } from "../../store.ts";
+import type { Gate, GateName, Promotion } from "../../types/records.ts";
 import { gateName } from "../../shared/decode-jobs.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";

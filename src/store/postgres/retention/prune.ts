@@ -3,7 +3,8 @@
  * batches.
  */
 import { bounded } from "../../shared/limits.ts";
-import type { JobKey, Pruned, Retention } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { Pruned, Retention } from "../../types/records.ts";
 import { numberEvents } from "../events/feed.ts";
 import { keptBy } from "../database/session-state.ts";
 import { age, findExpired } from "./expired.ts";

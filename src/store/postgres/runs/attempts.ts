@@ -6,7 +6,7 @@ import type { State } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { endOf, outboxEventsOf, type End } from "../../shared/run-end.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { insertDeadLetters, type Death } from "./dead-letter.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
 import { findCancelRequests, withFacts } from "./lease.ts";

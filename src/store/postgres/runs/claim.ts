@@ -1,7 +1,8 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { systemClock } from "../../../lib/system.ts";
 import { policyOfFlags, type NameKind } from "../../shared/codes.ts";
-import { BATCH_MAX, type Claim, type ClaimedJob, type ClaimRequest } from "../../store.ts";
+import { BATCH_MAX } from "../../store.ts";
+import type { Claim, ClaimedJob, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import { lostClaimsOf } from "./lost-claims.ts";
 import { UncertainWrite } from "../database/errors.ts";

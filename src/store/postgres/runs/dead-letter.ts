@@ -1,7 +1,7 @@
 /** The review records of failed jobs, written in the transaction that fails them. */
 import type { Fault } from "../../../core/outcome.ts";
 import { jobSpec } from "../../shared/decode-jobs.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Transaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 

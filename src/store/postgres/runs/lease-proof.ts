@@ -1,5 +1,5 @@
 /** Leases that somebody proves to hold, and their open runs, while these are being settled. */
-import type { JobKey, Lease } from "../../store.ts";
+import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { runsOf } from "./lease.ts";
 import type { Transaction } from "../database/session.ts";
 import { list } from "../database/values.ts";

@@ -7,7 +7,7 @@
  * after the lock, in a statement of its own.
  */
 import { policyOfFlags } from "../../shared/codes.ts";
-import type { CrashFacts, JobKey, Lease, WorkerId } from "../../store.ts";
+import type { CrashFacts, JobKey, Lease, WorkerId } from "../../types/jobs-and-runs.ts";
 import type { Waiting } from "../queue/places.ts";
 import type { Transaction } from "../database/session.ts";
 import { list } from "../database/values.ts";

@@ -1,7 +1,7 @@
 /** Who holds a running job, for people who step in: their hands are stopped until it is done. */
 import { isFinal, type FinalState, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import type { JobKey, WorkerId } from "../../store.ts";
+import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { Outdated } from "../database/errors.ts";
 import { ownLeaseOf } from "./lease.ts";
 import type { StateRow } from "../database/rows-views.ts";

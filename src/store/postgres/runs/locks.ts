@@ -7,7 +7,7 @@
  */
 import type { JobId } from "../../../core/job.ts";
 import { lockNames } from "../../shared/decode-notes.ts";
-import type { AcquiredLocks, OpenRun } from "../../store.ts";
+import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { orNothing } from "../inspect/jobs.ts";
 import { keptBy } from "../database/session-state.ts";
 import { ownLease } from "./lease.ts";

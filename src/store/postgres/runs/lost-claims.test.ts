@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimRequest } from "../../store.ts";
+import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { LostClaims } from "./lost-claims.ts";
 
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../../../lib/system.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
-import type { ClaimRequest, WorkerId } from "../../store.ts";
+import type { ClaimRequest, WorkerId } from "../../types/jobs-and-runs.ts";
 import { keptBy } from "../database/session-state.ts";
 import type { Session } from "../database/session.ts";
 

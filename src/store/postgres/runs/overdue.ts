@@ -1,5 +1,5 @@
 /** overdue: runs of a worker that have overrun their limit. */
-import type { OverdueRun, WorkerId } from "../../store.ts";
+import type { OverdueRun, WorkerId } from "../../types/jobs-and-runs.ts";
 import { factsOf } from "./lease.ts";
 import type { Session } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";

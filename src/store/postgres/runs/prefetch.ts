@@ -1,5 +1,5 @@
 /** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
-import type { JobKey, Lease } from "../../store.ts";
+import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { findCancelRequests, keepRuns, ownLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";

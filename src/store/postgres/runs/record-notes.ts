@@ -6,7 +6,8 @@ import {
   progressDetail,
   unitRows,
 } from "../../shared/decode-notes.ts";
-import { UNITS_MAX, type JobKey, type NoteBody } from "../../store.ts";
+import { UNITS_MAX, type NoteBody } from "../../types/notes.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { appendLogs } from "../inspect/logs.ts";
 import type { Transaction } from "../database/session.ts";
 

@@ -4,7 +4,8 @@
  */
 import { isOnlyProgress } from "../../shared/decode-notes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
-import type { JobKey, NewJob, NoteAnswer, RunNote } from "../../store.ts";
+import type { JobKey, NewJob } from "../../types/jobs-and-runs.ts";
+import type { NoteAnswer, RunNote } from "../../types/notes.ts";
 import { bisect, batchesOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";

@@ -1,6 +1,6 @@
 /** rescue: takes the jobs of a silent worker back, through the same door as settle. */
 import { repeating } from "../database/retry.ts";
-import type { JobKey, Rescue, RescueRequest } from "../../store.ts";
+import type { JobKey, Rescue, RescueRequest } from "../../types/jobs-and-runs.ts";
 import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { isWaiting, returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./attempts.ts";

@@ -5,7 +5,7 @@
 import type { Settlement } from "../../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
-import type { Lease, NewJob, SettleAnswer, SettleItem } from "../../store.ts";
+import type { Lease, NewJob, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
 import { bisect, LOCK_MS, untilFree } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { endRuns } from "./attempts.ts";

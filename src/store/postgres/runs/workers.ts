@@ -1,5 +1,6 @@
 /** join, renew, leave, quiet, silent and workers: the life of a worker as the store sees it. */
-import type { Renewal, SilentWorker, WorkerId, WorkerInfo, WorkerRecord } from "../../store.ts";
+import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jobs-and-runs.ts";
+import type { WorkerRecord } from "../../types/records.ts";
 import { lostClaimsOf } from "./lost-claims.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";

@@ -9,7 +9,7 @@
  */
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
-import type { EnqueueAnswer, NewJob } from "../../store.ts";
+import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { answersOf, noteKeyHolders } from "../jobs/enqueue-answers.ts";
 import { batchesOf } from "../batching/fallback.ts";
 import { bytesOf, CALL_BYTES_MAX } from "../jobs/enqueue.ts";

@@ -1,5 +1,5 @@
 /** Notes in pieces of bounded weight. */
-import type { RunNote } from "../../store.ts";
+import type { RunNote } from "../../types/notes.ts";
 
 /** What notes may weigh that are kept at once: they hold up the event loop. */
 const NOTES_WEIGHT_MAX = 1_000;

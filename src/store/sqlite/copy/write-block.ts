@@ -6,7 +6,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Settlement } from "../../../core/outcome.ts";
 import type { MoveRecord } from "../../shared/copy-tables.ts";
-import { BATCH_MAX, type CrashFacts } from "../../store.ts";
+import { BATCH_MAX } from "../../store.ts";
+import type { CrashFacts } from "../../types/jobs-and-runs.ts";
 import { MOVED, movedError } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
 import { rescueLease } from "../runs/workers.ts";

@@ -1,6 +1,6 @@
 /** What every verb works with: the statements, the names, time and chance. */
 import type { Clock, Dice } from "../../../core/clock.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { InternedNames } from "./interned-names.ts";
 import type { WaitingRow } from "./rows.ts";
 import type { Statements } from "./statements.ts";

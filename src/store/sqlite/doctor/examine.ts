@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { BrokenInvariant } from "../../doctor/invariants.ts";
-import type { JobKey, WorkerId } from "../../store.ts";
+import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { brokenInvariants, miscounts } from "./invariants.ts";
 import type { Session } from "../database/session.ts";
 

@@ -3,7 +3,8 @@ import { idFromBytes } from "../../../core/ids.ts";
 import { jobFacts } from "../../shared/decode-jobs.ts";
 import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../../shared/feed-page.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { EventKind, FeedEntry, JobFacts, JobKey } from "../../store.ts";
+import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 
 export function feedEnd({ sql }: Session): number {

@@ -6,7 +6,8 @@
 import { idBytes, parseId } from "../../../core/ids.ts";
 import type { State } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import type { JobKey, ListFilter } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";
 
 /** The next keys below `before`, newest first, at most `limit`. */

@@ -3,13 +3,8 @@ import { idBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { bounded } from "../../shared/limits.ts";
 import { logRecord, logRows } from "../../shared/decode-notes.ts";
-import {
-  LOG_CHARS_MAX,
-  LOG_LINES_MAX,
-  type JobKey,
-  type LogLine,
-  type LogRecord,
-} from "../../store.ts";
+import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine, type LogRecord } from "../../types/notes.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;

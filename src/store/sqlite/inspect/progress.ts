@@ -9,8 +9,8 @@ import {
   unitHolder,
   unitRecord,
 } from "../../shared/decode-notes.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type {
-  JobKey,
   Checkpoints,
   JobProgress,
   PhaseResult,
@@ -18,7 +18,7 @@ import type {
   UnitHolder,
   UnitName,
   UnitRecord,
-} from "../../store.ts";
+} from "../../types/notes.ts";
 import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;

@@ -1,5 +1,5 @@
 /** stats: a glance at the whole. */
-import type { Stats } from "../../store.ts";
+import type { Stats } from "../../types/records.ts";
 import { count, countWaiting } from "./jobs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";

@@ -5,7 +5,8 @@
 import { idBytes } from "../../../core/ids.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import type { CancelAnswer, JobKey } from "../../store.ts";
+import type { CancelAnswer } from "../../types/records.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { resolveSomeDependencies } from "../queue/dependencies.ts";
 import { takeWaiting, type Session } from "../database/session.ts";
 import { cancelUnstarted, type Unstarted } from "../runs/cancel-unstarted.ts";

@@ -7,11 +7,11 @@ import { deadLetterRecord } from "../../shared/decode-jobs.ts";
 import type {
   DeadLetter,
   DeadLetterFilter,
-  NewJob,
   ReprocessAnswer,
   Review,
   ReviewAnswer,
-} from "../../store.ts";
+} from "../../types/records.ts";
+import type { NewJob } from "../../types/jobs-and-runs.ts";
 import { enqueueWithin } from "./enqueue.ts";
 import type { DeadLetterRow } from "../database/rows.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -64,7 +64,8 @@ export function reprocess(
   session: Session,
   id: JobId,
   successor: NewJob,
-  { by, notes }: { readonly by: string; readonly notes: string | null },
+  by: string,
+  notes: string | null,
 ): ReprocessAnswer {
   if (successor.retryOf !== id) {
     const message = `the successor of dead letter ${id} must have it as retryOf`;

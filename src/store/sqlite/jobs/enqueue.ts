@@ -5,7 +5,12 @@ import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { insistOnAll } from "../../shared/refused-child.ts";
-import { AFTER_MAX, type EnqueueAnswer, type JobKey, type NewJob } from "../../store.ts";
+import {
+  AFTER_MAX,
+  type EnqueueAnswer,
+  type JobKey,
+  type NewJob,
+} from "../../types/jobs-and-runs.ts";
 import {
   dependenciesOf,
   resolveSomeDependencies,

@@ -1,7 +1,8 @@
 /** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
 import { GATE_KEY } from "../../shared/codes.ts";
 import { gateName } from "../../shared/decode-jobs.ts";
-import type { Gate, GateName, JobKey, Promotion } from "../../store.ts";
+import type { Gate, GateName, Promotion } from "../../types/records.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { bounded } from "../../shared/limits.ts";
 import { putBack, type Session } from "../database/session.ts";
 import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";

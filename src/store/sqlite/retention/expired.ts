@@ -13,7 +13,7 @@ import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { START, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
-import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../store.ts";
+import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
 import { recordsOf } from "../inspect/jobs.ts";
 import type { FinishedRow } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";

@@ -1,6 +1,7 @@
 /** prune, markStale and remove: what has expired its retention goes, in bounded batches. */
 import { idFromBytes } from "../../../core/ids.ts";
-import type { JobKey, Pruned, Retention } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { Pruned, Retention } from "../../types/records.ts";
 import { findExpired } from "./expired.ts";
 import type { FinishedRow } from "../database/rows.ts";
 import { bounded } from "../../shared/limits.ts";

@@ -2,7 +2,7 @@
 import type { Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import type { End } from "../../shared/run-end.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { LeaseRow } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
 

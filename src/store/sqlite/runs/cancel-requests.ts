@@ -1,5 +1,5 @@
 /** What the workers of running jobs were asked to stop. */
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 
 /** Which of these jobs somebody asked to cancel, and why. */

@@ -1,7 +1,7 @@
 /** The end of jobs that are cancelled before they begin. */
 import type { Settlement } from "../../../core/outcome.ts";
 import { endOf } from "../../shared/run-end.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { dropCancelRequests } from "./cancel-requests.ts";
 import { closeEnds } from "./release-run.ts";
 import { insertAttempts } from "./attempts.ts";

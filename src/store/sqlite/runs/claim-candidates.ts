@@ -1,7 +1,8 @@
 /** Which jobs a claim may have: the most urgent that are due and that nothing holds back. */
 import type { NameKind } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
-import { BATCH_MAX, type ClaimRequest, type JobKey } from "../../store.ts";
+import { BATCH_MAX } from "../../store.ts";
+import type { ClaimRequest, JobKey } from "../../types/jobs-and-runs.ts";
 import type { QueryTuples } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
 

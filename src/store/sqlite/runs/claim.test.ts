@@ -1,7 +1,8 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newJobs, workerInfo } from "../../../../test/support/factories.ts";
-import type { ClaimRequest, JobStore } from "../../store.ts";
+import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
+import type { JobStore } from "../../store.ts";
 import { makeSqliteStore } from "../create.ts";
 
 const EMPTY = { lease: null, jobs: [], lost: false };

@@ -1,13 +1,8 @@
 /** claim: how a batch of due jobs comes into a worker's hands. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
-import {
-  BATCH_MAX,
-  type Claim,
-  type ClaimedJob,
-  type ClaimRequest,
-  type CrashFacts,
-} from "../../store.ts";
+import { BATCH_MAX } from "../../store.ts";
+import type { Claim, ClaimedJob, ClaimRequest, CrashFacts } from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import { returnPrefetched } from "./prefetch.ts";

@@ -1,7 +1,7 @@
 /** The review record of a failed job, written in the transaction that fails it. */
 import type { Settlement } from "../../../core/outcome.ts";
 import { inWords, jobSpec } from "../../shared/decode-jobs.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { withIds } from "../inspect/jobs.ts";
 import type { Session } from "../database/session.ts";
 

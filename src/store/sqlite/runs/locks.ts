@@ -5,7 +5,8 @@
 import type { JobId } from "../../../core/job.ts";
 import { idFromBytes } from "../../../core/ids.ts";
 import { lockNames } from "../../shared/decode-notes.ts";
-import type { JobKey, AcquiredLocks, OpenRun } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { findLease, findRun } from "./lease-proof.ts";
 import type { LockRow } from "../database/rows.ts";
 import { putBack, type Session } from "../database/session.ts";

@@ -1,6 +1,6 @@
 /** overdue: runs of a worker that have overrun their limit. */
 import { idBytes } from "../../../core/ids.ts";
-import type { OverdueRun, WorkerId } from "../../store.ts";
+import type { OverdueRun, WorkerId } from "../../types/jobs-and-runs.ts";
 import { factsOf } from "./claim.ts";
 import { openRuns, withFacts } from "./lease.ts";
 import type { Session } from "../database/session.ts";

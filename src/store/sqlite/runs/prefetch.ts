@@ -1,5 +1,5 @@
 /** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
-import type { JobKey, Lease } from "../../store.ts";
+import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { endUnstarted } from "../jobs/cancel.ts";
 import {
   keepRuns,

@@ -2,14 +2,14 @@
 import { crowdedError, phaseDetail, progressDetail, unitRows } from "../../shared/decode-notes.ts";
 import {
   UNITS_MAX,
-  type JobKey,
   type NoteAnswer,
   type NoteBody,
   type PhaseResult,
   type RunNote,
   type RunProgress,
   type UnitMove,
-} from "../../store.ts";
+} from "../../types/notes.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { findLease, findRun, type OpenLease } from "./lease-proof.ts";

@@ -1,6 +1,6 @@
 /** What every end brings with it, however the run or the wait has ended. */
 import type { FinalState } from "../../../core/job.ts";
-import type { JobKey } from "../../store.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 import { releaseRunLocks } from "./locks.ts";
 

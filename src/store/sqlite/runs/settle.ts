@@ -2,7 +2,7 @@
 import type { Settlement } from "../../../core/outcome.ts";
 import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
-import type { SettleAnswer, SettleItem } from "../../store.ts";
+import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
 import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts";
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";

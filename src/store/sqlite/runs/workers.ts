@@ -9,8 +9,8 @@ import type {
   SilentWorker,
   WorkerId,
   WorkerInfo,
-  WorkerRecord,
-} from "../../store.ts";
+} from "../../types/jobs-and-runs.ts";
+import type { WorkerRecord } from "../../types/records.ts";
 import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { returnUnstarted } from "./prefetch.ts";
 import { factsOf } from "./claim.ts";

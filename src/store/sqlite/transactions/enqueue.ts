@@ -10,7 +10,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
 import { shown } from "../../../core/text.ts";
-import type { EnqueueAnswer, NewJob } from "../../store.ts";
+import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { enqueue } from "../jobs/enqueue.ts";
 import { storeError } from "../database/errors.ts";
 import { InternedNames } from "../database/interned-names.ts";

@@ -1,0 +1,69 @@
+/** The names of the port's verbs, for what wraps a store and for what names a verb. */
+import type { JobStore } from "./store.ts";
+
+/** A member of the port that answers with a promise. */
+export type Verb = {
+  [Name in keyof JobStore]-?: JobStore[Name] extends (...args: never[]) => Promise<unknown>
+    ? Name
+    : never;
+}[keyof JobStore];
+
+/** Spelt out, so that the compiler complains when the port has one more. */
+const ALL: Readonly<Record<Verb, true>> = {
+  open: true,
+  close: true,
+  enqueue: true,
+  enqueueInTransaction: true,
+  register: true,
+  deregister: true,
+  renew: true,
+  claim: true,
+  startPrefetched: true,
+  returnPrefetched: true,
+  settle: true,
+  record: true,
+  acquireLocks: true,
+  checkpoints: true,
+  overdue: true,
+  silent: true,
+  rescue: true,
+  promote: true,
+  cancel: true,
+  hurry: true,
+  intervene: true,
+  pause: true,
+  resume: true,
+  gates: true,
+  hold: true,
+  release: true,
+  resolveDependencies: true,
+  get: true,
+  attempts: true,
+  progress: true,
+  units: true,
+  unitHolders: true,
+  logs: true,
+  openDependencies: true,
+  lockHolder: true,
+  list: true,
+  count: true,
+  deadLetter: true,
+  deadLetters: true,
+  review: true,
+  reprocess: true,
+  workers: true,
+  quiet: true,
+  stats: true,
+  feedEnd: true,
+  feed: true,
+  prune: true,
+  expired: true,
+  markStale: true,
+  remove: true,
+};
+
+export const VERBS: readonly Verb[] = Object.keys(ALL).filter(isVerb);
+
+function isVerb(name: string): name is Verb {
+  return Object.hasOwn(ALL, name);
+}
