@@ -1,4 +1,4 @@
-/** A store whose verbs go through a function of the caller, which waits, counts, refuses or fails. */
+/** A store whose verbs go through a function of the caller: it waits, counts, refuses or fails. */
 import type { JobStore } from "./store.ts";
 import { VERBS, type Verb } from "./verbs.ts";
 
