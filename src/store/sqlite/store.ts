@@ -63,6 +63,7 @@ import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
 import { lockHolder, acquireLocks } from "./runs/locks.ts";
+import { newState } from "./database/session-state.ts";
 import { Statements } from "./database/statements.ts";
 import { stats } from "./inspect/stats.ts";
 import { Outbox } from "./events/outbox.ts";
@@ -344,7 +345,12 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
     committed: (wakeUp) => notifier.wake(wakeUp),
     undone: () => names.forget(),
   });
-  return { database, session: { sql, names, clock, dice, outbox }, writer, notifier };
+  return {
+    database,
+    session: { sql, names, clock, dice, outbox, state: newState() },
+    writer,
+    notifier,
+  };
 }
 
 function checkCount({ length }: readonly NewJob[]): void {

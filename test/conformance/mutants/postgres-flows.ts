@@ -238,7 +238,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["all others go with them", "walked.type IS NULL OR job.type = walked.type", "true"],
     ],
     "retention/expired.ts": [
-      ["it always begins in front", "from: hand.reached, end: END", "from: START, end: END"],
+      [
+        "it always begins in front",
+        "from: cursor.reached,\n    end: END",
+        "from: START,\n    end: END",
+      ],
       ["what was passed is never found", "[...late, ...found]", "[...found]"],
     ],
   },
@@ -286,12 +290,12 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   sweep: {
     "retention/expired.ts": [
-      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["each page begins anew", "later(from, cursor.reached)", "cursor.reached"],
       ["a page ends the sweep", "last?.is_cut === true ? reached : null", "null"],
-      ["what is left is lost", "if (ahead[index]?.from === hand.reached) hand", "hand"],
+      ["what is left is lost", "if (start === cursor.reached) cursor", "cursor"],
       ["there is no second look", "if (from === null) await", "if (false) await"],
-      ["the second look goes no further", "hand.again = far ?? START;", "hand.again = START;"],
-      ["the second look finds nothing", "if (jobs.length > 0) hand", "if (false) hand"],
+      ["the second look goes no further", "cursor.again = far ?? START;", "cursor.again = START;"],
+      ["the second look finds nothing", "if (jobs.length > 0) cursor", "if (false) cursor"],
     ],
     expired_keys: [
       [

@@ -193,7 +193,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["all others go with them", ":type IS NULL OR job.type = :type", ":type IS NULL OR 1"],
     ],
     "retention/expired.ts": [
-      ["it always begins in front", "from === null ? hand.reached", "from === null ? START"],
+      ["it always begins in front", "from === null ? cursor.reached", "from === null ? START"],
       ["what was passed is never found", "[...behind.jobs, ...ahead.jobs]", "[...ahead.jobs]"],
     ],
   },
@@ -219,12 +219,16 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   sweep: {
     "retention/expired.ts": [
-      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["each page begins anew", "later(from, cursor.reached)", "cursor.reached"],
       ["a page ends the sweep", "key })), far }", "key })), far: null }"],
-      ["what is left is lost", "if (start === hand.reached) hand", "hand"],
+      ["what is left is lost", "if (start === cursor.reached) cursor", "cursor"],
       ["there is no second look", "if (from === null) for", "if (false) for"],
       ["the second look goes no further", "behind.far ?? START;", "START;"],
-      ["the second look finds nothing", "beforeFirst(behind) ?? hand.reached;", "hand.reached;"],
+      [
+        "the second look finds nothing",
+        "beforeFirst(behind) ?? cursor.reached;",
+        "cursor.reached;",
+      ],
     ],
     expired_jobs: [
       [

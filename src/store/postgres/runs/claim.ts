@@ -4,9 +4,7 @@ import { policyOfFlags, type NameKind } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimedJob, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
-import { lostClaimsOf } from "./lost-claims.ts";
 import { UncertainWrite } from "../database/errors.ts";
-import { keptBy } from "../database/session-state.ts";
 import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
 import type { InternedName } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -23,19 +21,20 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
   const found = await findForgotten(session, { ...request, limit });
   if (found !== null) return found;
   const wanted = await wantedBy(session, request);
-  const cursor = lowWaterOf(session).of(JSON.stringify(wanted));
+  const cursor = claimCursorsOf(session).of(JSON.stringify(wanted));
   const { answer } = await cursor.scan(limit, (ranges) =>
     takeBatch(session, request, { ...wanted, limit, ranges }),
   );
   return answer;
 }
 
-/** The cursor of a store, kept between its claims. */
-const lowWaterOf = keptBy(({ notifier, clock }) => {
-  const lowWater = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
-  notifier.watch((wakeUp) => lowWater.hear(wakeUp));
-  return lowWater;
-});
+function claimCursorsOf({ state, notifier, clock }: Session): LowWaterMarks {
+  if (state.claimCursors !== null) return state.claimCursors;
+  const cursors = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
+  notifier.watch((wakeUp) => cursors.hear(wakeUp));
+  state.claimCursors = cursors;
+  return cursors;
+}
 
 /** What a claim looks for, as the statement takes it. */
 interface Wanted {
@@ -102,7 +101,7 @@ async function takeBatch(
     if (batch.places.length > 0 && !wanted.prefetch) session.notifier.wake("events");
     return batch;
   } catch (error) {
-    if (error instanceof UncertainWrite) lostClaimsOf(session).add(request, secret);
+    if (error instanceof UncertainWrite) session.state.lostClaims.add(request, secret);
     throw error;
   }
 }
@@ -131,7 +130,7 @@ function marksOf(ranges: readonly ScanRange[] | null): ClaimCursor {
  * not begun, so they go back: whoever asks now may mean to run what he gets.
  */
 async function findForgotten(session: Session, request: ClaimRequest): Promise<Claim | null> {
-  const lostClaims = lostClaimsOf(session);
+  const { lostClaims } = session.state;
   for (const lostClaim of lostClaims.due(request)) {
     const { secret, told } = lostClaim;
     const worker = uuidOf(request.worker);

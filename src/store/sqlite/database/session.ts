@@ -4,6 +4,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { InternedNames } from "./interned-names.ts";
 import type { WaitingRow } from "./rows.ts";
 import type { Statements } from "./statements.ts";
+import type { SessionState } from "./session-state.ts";
 import type { Outbox } from "../events/outbox.ts";
 
 export interface Session {
@@ -12,6 +13,8 @@ export interface Session {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly outbox: Outbox;
+  /** What the verbs remember between calls. */
+  readonly state: SessionState;
 }
 
 /** A job on its way into a place where it waits. */

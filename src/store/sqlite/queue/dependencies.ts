@@ -10,6 +10,7 @@ import { afterReason } from "../../shared/run-end.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { KeyHolders } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
+import { FIRST_DEPENDENCY, type SessionState } from "../database/session-state.ts";
 import type { QueryRows } from "../database/rows.ts";
 import { putWaiting, type Session, type Waiting } from "../database/session.ts";
 import { cancelUnstarted } from "../runs/cancel-unstarted.ts";
@@ -75,7 +76,7 @@ export function openDependencies({ sql }: Session, id: JobId, limit: number): re
 export function resolvesNothing(session: Session, limit: number): boolean {
   if (session.sql.get("next_finished_dependency", {}) !== undefined) return false;
   const { over, next } = lookThrough(session, limit);
-  if (over.length === 0) cursors.set(session, next);
+  if (over.length === 0) session.state.dependencySweep = next;
   return over.length === 0;
 }
 
@@ -83,7 +84,7 @@ export function resolvesNothing(session: Session, limit: number): boolean {
 export function resolveDependencies(session: Session, wanted: number): number {
   const limit = bounded(wanted, PROCEED_MAX);
   const { over, next } = lookThrough(session, limit);
-  cursors.set(session, next);
+  session.state.dependencySweep = next;
   session.sql.run("insert_finished_dependency", { keys: JSON.stringify(over) });
   return resolveUpTo(session, limit);
 }
@@ -93,26 +94,17 @@ export function resolveSomeDependencies(session: Session): void {
   resolveUpTo(session, PROCEED_MAX);
 }
 
-/** The last need that was looked at. */
-interface Cursor {
-  readonly job: JobKey;
-  readonly depends_on: JobKey;
-}
-
-const START: Cursor = { job: 0, depends_on: 0 };
-const cursors = new WeakMap<Session, Cursor>();
-
 /** Among the next depends_on, jobs that are over; and where to go on. */
 function lookThrough(
   session: Session,
   wanted: number,
-): { readonly over: readonly JobKey[]; readonly next: Cursor } {
+): { readonly over: readonly JobKey[]; readonly next: SessionState["dependencySweep"] } {
   const limit = bounded(wanted, PROCEED_MAX);
-  const { job, depends_on } = cursors.get(session) ?? START;
+  const { job, depends_on } = session.state.dependencySweep;
   const rows = session.sql.all("dependencies_after", { job, depends_on, limit });
   const over = rows.filter((row) => row.is_over === 1).map((row) => row.depends_on);
   const last = rows.length < limit ? undefined : rows.at(-1);
-  return { over: [...new Set(over)], next: last ?? START };
+  return { over: [...new Set(over)], next: last ?? FIRST_DEPENDENCY };
 }
 
 /** Answers how many jobs have moved; at most so many depends_on are dealt with. */

@@ -13,6 +13,7 @@ import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { START, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
+import type { ScanCursor } from "../../shared/scan-cursors.ts";
 import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
 import { recordsOf } from "../inspect/jobs.ts";
 import type { FinishedRow } from "../database/rows.ts";
@@ -97,41 +98,28 @@ interface Search extends Class {
   readonly before: number;
 }
 
-/** Up to where there was nothing, and how far the second look has come before that. */
-interface Hands {
-  reached: EndPlace;
-  again: EndPlace;
-}
-
-const hands = new WeakMap<Session, Map<string, Hands>>();
-
-function handsOf(session: Session, { purpose, state, type }: Search): Hands {
-  const known = hands.get(session) ?? new Map<string, Hands>();
-  hands.set(session, known);
-  const name = `${purpose}.${state}.${type}`;
-  const hand = known.get(name) ?? { reached: START, again: START };
-  known.set(name, hand);
-  return hand;
+function cursorOf(session: Session, { purpose, state, type }: Search): ScanCursor {
+  return session.state.expiredCursors.of(purpose, state, type);
 }
 
 function search(session: Session, what: Search, limit: number): Found {
-  const hand = handsOf(session, what);
-  const end = earlier(hand.reached, endOf(what));
-  const behind = look(session, what, { from: hand.again, end, limit });
-  const isShort = hand.again === START && behind.far === null;
-  hand.again = isShort ? START : (beforeFirst(behind) ?? behind.far ?? START);
+  const cursor = cursorOf(session, what);
+  const end = earlier(cursor.reached, endOf(what));
+  const behind = look(session, what, { from: cursor.again, end, limit });
+  const isShort = cursor.again === START && behind.far === null;
+  cursor.again = isShort ? START : (beforeFirst(behind) ?? behind.far ?? START);
   const ahead = lookAhead(session, what, { from: null, limit });
   const isCut = ahead.far !== null && ahead.jobs.length === 0;
   return { jobs: [...behind.jobs, ...ahead.jobs], isCut };
 }
 
-/** The second look of a sweep. What it finds may be left as it is: the hand waits before that. */
+/** The second look of a sweep. What it finds may be left as it is: the cursor waits before that. */
 function setBack(session: Session, what: Search): void {
-  const hand = handsOf(session, what);
-  const end = earlier(hand.reached, endOf(what));
-  const behind = look(session, what, { from: hand.again, end, limit: 1 });
-  hand.again = behind.far ?? START;
-  hand.reached = beforeFirst(behind) ?? hand.reached;
+  const cursor = cursorOf(session, what);
+  const end = earlier(cursor.reached, endOf(what));
+  const behind = look(session, what, { from: cursor.again, end, limit: 1 });
+  cursor.again = behind.far ?? START;
+  cursor.reached = beforeFirst(behind) ?? cursor.reached;
 }
 
 function lookAhead(
@@ -139,11 +127,11 @@ function lookAhead(
   what: Search,
   { from, limit }: Pick<ExpiredPage, "from" | "limit">,
 ): Stretch {
-  const hand = handsOf(session, what);
-  const start = from === null ? hand.reached : later(from, hand.reached);
+  const cursor = cursorOf(session, what);
+  const start = from === null ? cursor.reached : later(from, cursor.reached);
   const ahead = look(session, what, { from: start, end: endOf(what), limit });
   // One that begins further on does not know what is left before it.
-  if (start === hand.reached) hand.reached = beforeFirst(ahead) ?? ahead.far ?? lastOf(what);
+  if (start === cursor.reached) cursor.reached = beforeFirst(ahead) ?? ahead.far ?? lastOf(what);
   return ahead;
 }
 

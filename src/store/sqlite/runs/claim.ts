@@ -25,12 +25,9 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
 }
 
-const lostClaims = new WeakMap<Session, Set<LostClaim>>();
-
-function lostClaimsOf(session: Session, { worker }: ClaimRequest): readonly LostClaim[] {
-  const known = lostClaims.get(session);
-  if (known === undefined || known.size === 0) return [];
-  return [...known].filter(({ request }) => request.worker === worker);
+function lostClaimsOf({ state }: Session, { worker }: ClaimRequest): readonly LostClaim[] {
+  if (state.lostClaims.size === 0) return [];
+  return [...state.lostClaims].filter(({ request }) => request.worker === worker);
 }
 
 /**
@@ -58,9 +55,8 @@ export async function claim(
     for (const { key } of answer.jobs) lostClaim?.told.add(key);
     return answer;
   } catch (error) {
-    // A store that lets nobody in leaves nothing to lost claim, however often it is asked.
-    const known = lostClaims.get(session) ?? new Set<LostClaim>();
-    if (isTried) lostClaims.set(session, known.add(newLostClaim(request, secret)));
+    // A write that was never tried cannot have been committed.
+    if (isTried) session.state.lostClaims.add(newLostClaim(request, secret));
     throw error;
   }
 }
@@ -81,7 +77,7 @@ function findForgotten(session: Session, request: ClaimRequest): Claim | null {
     if (lease === undefined || untold.length === 0) {
       // An operator has ended its runs before anybody heard of them: nobody else lets go of it.
       if (lease !== undefined && told.size === 0) closeIfDone(session, lease);
-      lostClaims.get(session)?.delete(lostClaim);
+      session.state.lostClaims.delete(lostClaim);
       continue;
     }
     const proof = { number: lease.number, secret };

@@ -8,6 +8,7 @@ import { lockNames } from "../../shared/decode-notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { findLease, findRun } from "./lease-proof.ts";
+import { FIRST_LOCK } from "../database/session-state.ts";
 import type { LockRow } from "../database/rows.ts";
 import { putBack, type Session } from "../database/session.ts";
 
@@ -84,7 +85,7 @@ function passOn(session: Session, freed: readonly LockRow[]): void {
 export function releaseKeys(session: Session, limit: number): number {
   const { sql, outbox } = session;
   const { dead, next } = lookThrough(session);
-  cursors.set(session, next);
+  session.state.lockSweep = next;
   for (const { tenant, name } of dead) {
     sql.run("delete_lock", { tenant, name });
     outbox.wake();
@@ -98,24 +99,19 @@ export function releaseKeys(session: Session, limit: number): number {
 export function hasFreeKeys(session: Session): boolean {
   const { dead, next } = lookThrough(session);
   if (dead.length > 0) return true;
-  cursors.set(session, next);
+  session.state.lockSweep = next;
   return session.sql.get("jobs_of_free_keys", { limit: 1 }) !== undefined;
 }
-
-/** Before all names. */
-const START: LockRow = { tenant: 0, name: "" };
-/** The last name that was looked at. */
-const cursors = new WeakMap<Session, LockRow>();
 
 /** Among the next names, those that nobody has any more; and where to go on. */
 function lookThrough(session: Session): {
   readonly dead: readonly LockRow[];
   readonly next: LockRow;
 } {
-  const { tenant, name } = cursors.get(session) ?? START;
+  const { tenant, name } = session.state.lockSweep;
   const rows = session.sql.all("locks_after", { tenant, name, limit: LOOK_MAX });
   const last = rows.length < LOOK_MAX ? undefined : rows.at(-1);
-  return { dead: rows.filter((row) => row.is_dead === 1), next: last ?? START };
+  return { dead: rows.filter((row) => row.is_dead === 1), next: last ?? FIRST_LOCK };
 }
 
 function bringBack(session: Session, key: JobKey): void {

@@ -16,6 +16,7 @@ import { storeError } from "../database/errors.ts";
 import { InternedNames } from "../database/interned-names.ts";
 import { identity } from "../database/file-identity.ts";
 import type { Session } from "../database/session.ts";
+import { newState } from "../database/session-state.ts";
 import { Statements } from "../database/statements.ts";
 import { Outbox } from "../events/outbox.ts";
 
@@ -39,6 +40,7 @@ export function enqueueInTransaction(
     dice,
     names: new InternedNames(sql),
     outbox: new Outbox(sql, clock),
+    state: newState(),
   };
   try {
     database.exec("SAVEPOINT millrace_call");
