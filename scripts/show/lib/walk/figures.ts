@@ -15,6 +15,7 @@ const PARTS = [
   "store shared",
   "runtime",
   "client",
+  "jobs",
   "events",
   "core",
   "lib",
