@@ -7,9 +7,15 @@
  *
  *     node scripts/embed-sql.ts [--check]
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bindParameters, splitQueries, type Dialect } from "./sql-files.ts";
+import {
+  assembleMigrations,
+  bindParameters,
+  queryFiles,
+  splitQueries,
+  type Dialect,
+} from "./sql/files.ts";
 
 const root = join(import.meta.dirname, "..");
 const check = process.argv.includes("--check");
@@ -33,14 +39,10 @@ function embed(dialect: Dialect): boolean {
 }
 
 function render(dialect: Dialect): string {
-  const queries = readSql(dialect, "queries")
-    .flatMap(({ file, text }) => splitQueries(file, text))
+  const queries = queryFiles(dialect)
+    .flatMap(({ path, text }) => splitQueries(path, text))
     .map((query) => ({ name: query.name, ...bindParameters(query.text, dialect) }));
-  const migrations = readSql(dialect, "migrations").map(({ file, text }) => ({
-    version: Number(file.slice(0, 4)),
-    name: file.replace(/\.sql$/, ""),
-    sql: text,
-  }));
+  const migrations = assembleMigrations(dialect);
 
   return [
     `// Generated from sql/${dialect} by scripts/embed-sql.ts. Do not edit.`,
@@ -74,12 +76,4 @@ function render(dialect: Dialect): string {
 
 function tuple(parameters: readonly string[]): string {
   return `readonly [${parameters.map((name) => JSON.stringify(name)).join(", ")}]`;
-}
-
-function readSql(dialect: Dialect, folder: string): { file: string; text: string }[] {
-  const path = join(root, "sql", dialect, folder);
-  return readdirSync(path)
-    .filter((file) => file.endsWith(".sql"))
-    .toSorted()
-    .map((file) => ({ file, text: readFileSync(join(path, file), "utf8") }));
 }

@@ -147,6 +147,9 @@ CREATE TABLE millrace.blocked (
 );
 
 CREATE INDEX blocked_gate ON millrace.blocked (gate, priority, rank, key);
+-- Jobs whose key is taken lie behind gate -1. The most urgent of each key goes first.
+CREATE INDEX blocked_key ON millrace.blocked (tenant, concurrency, priority, rank, key)
+    WHERE gate = -1;
 
 -- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are
 -- the keys whose run has no ledger row. `starts` says when each run began, null while it only lies
@@ -284,7 +287,8 @@ CREATE TABLE millrace.event_outbox (
     at     timestamptz(3) NOT NULL,
     kind   smallint NOT NULL,
     keys   bigint[],
-    ids    uuid[]
+    ids    uuid[],
+    details text[]
 ) WITH (
     toast_tuple_target = 8160,
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
@@ -296,9 +300,10 @@ ALTER TABLE millrace.event_outbox ALTER keys SET STORAGE EXTERNAL;
 CREATE TABLE millrace.event (
     position bigint   PRIMARY KEY,
     at       timestamptz(3) NOT NULL,
-    kind     smallint NOT NULL CHECK (kind BETWEEN 1 AND 7),
+    kind     smallint NOT NULL CHECK (kind BETWEEN 1 AND 99),
     keys     bigint[],
     ids      uuid[],
+    details  text[],
     CHECK ((keys IS NULL) <> (ids IS NULL))
 );
 
@@ -332,6 +337,116 @@ CREATE TABLE millrace.dead_letter (
 
 -- What a filter looks at stands in the index, so that a page reads only the letters it shows.
 CREATE INDEX dead_letter_died ON millrace.dead_letter (died_at, id, status, type, tenant);
+
+-- One row per name that is taken: the concurrency key of a job that runs, or a name that a run has
+-- taken for one of its units. A tenant has one space for both. A row goes with its run. Whoever
+-- locks several does so in the order of tenant and name.
+CREATE TABLE millrace.lock (
+    job    bigint  NOT NULL,
+    n      integer NOT NULL CHECK (n >= 1),
+    tenant integer NOT NULL,
+    name   text    NOT NULL COLLATE "C" CHECK (length(name) BETWEEN 1 AND 500),
+    PRIMARY KEY (tenant, name)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+CREATE INDEX lock_job ON millrace.lock (job);
+
+-- One row per job that a job waits for; such a job lies behind gate 0, and its rank there is its
+-- due time. `tolerant`: it runs also when that one fails.
+CREATE TABLE millrace.dependency (
+    job      bigint   NOT NULL,
+    depends_on    bigint   NOT NULL,
+    tolerant smallint NOT NULL CHECK (tolerant IN (0, 1)),
+    PRIMARY KEY (job, depends_on)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+CREATE INDEX dependency_on ON millrace.dependency (depends_on, job);
+
+-- Jobs that are over, and whose end those that wait for them have yet to hear of.
+CREATE TABLE millrace.finished_dependency (
+    key bigint PRIMARY KEY
+) WITH (
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- The newest lines of each job, numbered from its first. Level 1 is the least.
+CREATE TABLE millrace.log (
+    key     bigint   NOT NULL,
+    at      timestamptz(3) NOT NULL,
+    line    integer  NOT NULL CHECK (line >= 1),
+    n       integer  NOT NULL CHECK (n >= 1),
+    level   smallint NOT NULL CHECK (level BETWEEN 1 AND 4),
+    message text     NOT NULL,
+    fields  json     CHECK (json_typeof(fields) = 'object'),
+    PRIMARY KEY (key, line)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- Jobs that ended long ago, of which the feed has been told that they will be removed.
+CREATE TABLE millrace.stale (
+    key bigint PRIMARY KEY,
+    at  timestamptz(3) NOT NULL
+);
+
+-- What a run writes about itself while it goes on: how far it has come, the phases that it has
+-- completed, and its units. The state of a phase is not stored: it follows from these and from the
+-- state of the job.
+
+-- One row per job that has told any progress, from its last run that did. Rewritten where it lies.
+CREATE TABLE millrace.run (
+    key     bigint  PRIMARY KEY,
+    at      timestamptz(3) NOT NULL,
+    percent double precision NOT NULL CHECK (percent BETWEEN 0 AND 100),
+    overall double precision NOT NULL CHECK (overall BETWEEN 0 AND 100),
+    n       integer NOT NULL CHECK (n >= 1),
+    phase   text    CHECK (length(phase) BETWEEN 1 AND 200),
+    phases  json    NOT NULL CHECK (json_typeof(phases) = 'array'),
+    data    json
+) WITH (
+    fillfactor = 50,
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- One row per phase that has ended well, by the run that completed it: 0 when it was taken over
+-- from the job that this one repeats.
+CREATE TABLE millrace.phase (
+    key    bigint  NOT NULL,
+    at     timestamptz(3) NOT NULL,
+    n      integer NOT NULL CHECK (n >= 0),
+    name   text    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    result json,
+    PRIMARY KEY (key, name)
+);
+
+-- One row per unit, by the run that moved it last, or 0. State 1 is in progress.
+CREATE TABLE millrace.unit (
+    key    bigint   NOT NULL,
+    at     timestamptz(3) NOT NULL,
+    n      integer  NOT NULL CHECK (n >= 0),
+    state  smallint NOT NULL CHECK (state BETWEEN 1 AND 3),
+    phase  text     NOT NULL COLLATE "C" CHECK (length(phase) <= 200),
+    unit   text     NOT NULL COLLATE "C" CHECK (length(unit) BETWEEN 1 AND 500),
+    result json,
+    error  json,
+    PRIMARY KEY (key, phase, unit),
+    CHECK ((state = 3) = (error IS NOT NULL)),
+    CHECK (result IS NULL OR state = 2)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+CREATE INDEX unit_running ON millrace.unit (unit, key) WHERE state = 1;
 
 -- A job as it stands now. State: how its last attempt ended, else the place it lies in, else
 -- running.

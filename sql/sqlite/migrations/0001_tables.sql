@@ -107,6 +107,10 @@ CREATE TABLE millrace_blocked (
 ) STRICT;
 
 CREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);
+-- Jobs whose key is taken lie behind gate -1. The most urgent of each key goes first.
+CREATE INDEX millrace_blocked_key
+    ON millrace_blocked (tenant, concurrency, priority, rank, key)
+    WHERE gate = -1;
 
 -- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are
 -- the keys whose run has no ledger row. `starts` says how long after the claim each run began, null
@@ -220,10 +224,11 @@ CREATE TABLE millrace_cancel_request (
 -- It names jobs by their keys; those that retention has removed can only be named by their ids.
 CREATE TABLE millrace_event (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),
+    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),
     at       INTEGER NOT NULL,
     keys     TEXT    CHECK (json_type(keys) = 'array'),
     ids      TEXT    CHECK (json_type(ids) = 'array'),
+    details  TEXT    CHECK (json_type(details) = 'array'),
     CHECK ((keys IS NULL) <> (ids IS NULL))
 ) STRICT;
 
@@ -254,6 +259,98 @@ CREATE TABLE millrace_dead_letter (
 -- What a filter looks at stands in the index, so that a page reads only the letters it shows.
 CREATE INDEX millrace_dead_letter_died
     ON millrace_dead_letter (died_at, id, status, type, tenant);
+
+-- One row per name that is taken: the concurrency key of a job that runs, or a name that a run has
+-- taken for one of its units. A tenant has one space for both. A row goes with its run.
+CREATE TABLE millrace_lock (
+    tenant INTEGER NOT NULL,
+    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),
+    job    INTEGER NOT NULL,
+    n      INTEGER NOT NULL CHECK (n >= 1),
+    PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_lock_job ON millrace_lock (job);
+
+-- One row per job that a job waits for; such a job lies behind gate 0. `tolerant`: it runs also
+-- when that one fails.
+CREATE TABLE millrace_dependency (
+    job      INTEGER NOT NULL,
+    depends_on    INTEGER NOT NULL,
+    tolerant INTEGER NOT NULL CHECK (tolerant IN (0, 1)),
+    PRIMARY KEY (job, depends_on)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_dependency_on ON millrace_dependency (depends_on, job);
+
+-- Jobs that are over, and whose end those that wait for them have yet to hear of.
+CREATE TABLE millrace_finished_dependency (
+    key INTEGER PRIMARY KEY
+) STRICT;
+
+-- The newest lines of each job, numbered from its first. Level 1 is the least.
+CREATE TABLE millrace_log (
+    key     INTEGER NOT NULL,
+    line    INTEGER NOT NULL CHECK (line >= 1),
+    n       INTEGER NOT NULL CHECK (n >= 1),
+    at      INTEGER NOT NULL,
+    level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),
+    message TEXT    NOT NULL,
+    fields  TEXT    CHECK (
+        CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE fields IS NULL END
+    ),
+    PRIMARY KEY (key, line)
+) STRICT, WITHOUT ROWID;
+
+-- Jobs that ended long ago, of which the feed has been told that they will be removed.
+CREATE TABLE millrace_stale (
+    key INTEGER PRIMARY KEY,
+    at  INTEGER NOT NULL
+) STRICT;
+
+-- What a run writes about itself while it goes on: how far it has come, the phases that it has
+-- completed, and its units. The state of a phase is not stored: it follows from these and from the
+-- state of the job.
+
+-- One row per job that has told any progress, from its last run that did.
+CREATE TABLE millrace_run (
+    key     INTEGER PRIMARY KEY,
+    n       INTEGER NOT NULL CHECK (n >= 1),
+    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),
+    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),
+    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),
+    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),
+    data    TEXT    CHECK (json_valid(data)),
+    at      INTEGER NOT NULL
+) STRICT;
+
+-- One row per phase that has ended well, by the run that completed it: 0 when it was taken over
+-- from the job that this one repeats.
+CREATE TABLE millrace_phase (
+    key    INTEGER NOT NULL,
+    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    n      INTEGER NOT NULL CHECK (n >= 0),
+    result TEXT    CHECK (json_valid(result)),
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (key, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row per unit, by the run that moved it last, or 0. State 1 is in progress.
+CREATE TABLE millrace_unit (
+    key    INTEGER NOT NULL,
+    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),
+    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),
+    n      INTEGER NOT NULL CHECK (n >= 0),
+    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
+    result TEXT    CHECK (json_valid(result)),
+    error  TEXT    CHECK (json_valid(error)),
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (key, phase, unit),
+    CHECK ((state = 3) = (error IS NOT NULL)),
+    CHECK (result IS NULL OR state = 2)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;
 
 -- A job as it stands now. State: how its last attempt ended, else the place it lies in, else
 -- running.
