@@ -1,7 +1,12 @@
 -- apart: one statement writes many letters, where SQLite goes job by job.
 
+-- row DeadLetterRow: id uuid, type integer, tenant integer, status smallint, error json,
+--   attempts integer, died_at bigint, reviewed_by text?, reviewed_at bigint?, notes text?,
+--   successor uuid?, spec json
+
 -- name: find_dead_letter
 -- One review record.
+-- returns: DeadLetterRow
 SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,
        millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec
 FROM millrace.dead_letter
@@ -9,6 +14,7 @@ WHERE id = :id::uuid;
 
 -- name: lock_dead_letter
 -- Nobody else decides about a letter meanwhile.
+-- returns: id uuid
 SELECT id
 FROM millrace.dead_letter
 WHERE id = :id::uuid
@@ -16,6 +22,8 @@ FOR UPDATE;
 
 -- name: list_dead_letters
 -- A page of review records, newest first. The inner search needs nothing but the index.
+-- returns: DeadLetterRow
+-- timeout: reader
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
        millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,
        millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,

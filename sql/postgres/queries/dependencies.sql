@@ -5,14 +5,16 @@
 
 -- name: find_dependencies
 -- The keys of jobs that others want to run after.
+-- returns: key bigint, id uuid
 SELECT key, id
 FROM millrace.job
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: insert_finished_dependencies
--- Those jobs that new ones wait for and that are over already. Asked after the commit of the new
--- ones: who ends a job looks for those that wait for it, and one of the two sees the other. A row
--- that somebody is about to delete is waited for, because he did not see the new ones.
+-- Records which dependencies of new jobs have finished already. This runs after the commit of the
+-- new jobs: a statement that finishes a job looks for its dependants, and one of the two sees the
+-- other. The statement waits for a row that is about to be deleted, because the deleter did not see
+-- the new jobs.
 INSERT INTO millrace.finished_dependency (key)
 SELECT DISTINCT dependency.depends_on
 FROM millrace.dependency AS dependency
@@ -23,12 +25,14 @@ ON CONFLICT (key) DO UPDATE SET key = excluded.key;
 
 -- name: dependencies_in_use
 -- Whether any job waits for others, and whether any has yet to hear of an end.
+-- returns: waiting boolean, ended boolean
 SELECT EXISTS (SELECT 1 FROM millrace.dependency) AS waiting,
        EXISTS (SELECT 1 FROM millrace.finished_dependency) AS ended;
 
 -- name: sweep_dependencies
 -- Looks at the next needs in their order for jobs that are over, or gone, without a word to those
 -- that wait for them. Answers the last need that it saw, if it saw as many as it may.
+-- returns: job bigint, depends_on bigint
 WITH seen AS MATERIALIZED (
     SELECT dependency.job, dependency.depends_on
     FROM millrace.dependency AS dependency
@@ -59,6 +63,7 @@ LIMIT 1;
 -- name: take_finished_dependencies
 -- Jobs whose end others have yet to hear of. Those that another process tells of are left to it.
 -- Each should be over or gone, or nobody would have written it down.
+-- returns: key bigint, is_over boolean
 SELECT ended.key,
        (
            SELECT over.state
@@ -75,6 +80,7 @@ FOR UPDATE OF ended SKIP LOCKED;
 
 -- name: dependants_of
 -- Jobs that wait for these.
+-- returns: key bigint
 SELECT DISTINCT job AS key
 FROM millrace.dependency
 WHERE depends_on = ANY (:keys::bigint[])
@@ -84,6 +90,7 @@ LIMIT :limit::integer;
 -- name: lock_dependants
 -- Those of these jobs that lie behind gate 0, in an order that is the same for all: what they wait
 -- for is looked at afterwards, in a younger statement.
+-- returns: key bigint
 SELECT key
 FROM millrace.blocked
 WHERE key = ANY (:keys::bigint[])
@@ -94,6 +101,7 @@ FOR UPDATE;
 -- name: spoilt_dependants
 -- Those of these jobs that cannot run any more, because one of those that have ended has failed,
 -- was cancelled, or is gone. The oldest of these is named.
+-- returns: key bigint, id uuid?, state smallint?
 SELECT DISTINCT ON (dependency.job) dependency.job AS key, parent.id, over.state
 FROM millrace.dependency AS dependency
 LEFT JOIN millrace.job AS parent ON parent.key = dependency.depends_on
@@ -124,6 +132,7 @@ WHERE dependency.depends_on = ANY (:keys::bigint[])
 -- name: let_go_on
 -- Those of these jobs that wait for nobody any more go where they belong by their due time. Answers
 -- how many.
+-- returns: count bigint
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -169,6 +178,7 @@ WHERE (
 
 -- name: open_dependencies
 -- Jobs that one waits for and that are not over.
+-- returns: id uuid
 SELECT parent.id
 FROM millrace.job AS job
 JOIN millrace.dependency AS dependency ON dependency.job = job.key

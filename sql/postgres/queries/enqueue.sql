@@ -1,18 +1,23 @@
 -- apart: PostgreSQL takes whole batches in one statement, where SQLite goes job by job.
 
+-- row BodyRow: id uuid, type integer, tenant integer, payload json?, state integer
+
 -- name: enqueue_alike
 -- Writes new jobs of one kind, with a word to those who wait for work, if one is given. Answers
 -- whether they wait for their time.
+-- returns tuples: later boolean, told text?
 SELECT millrace.enqueue_alike(
     :ids::uuid[], :payloads::text[], :type::integer, :tenant::integer, :lane::integer,
     :category::integer, :priority::integer, :due_at::bigint, :delay_ms::bigint,
     :max_attempts::integer, :timeout_ms::bigint, :payload_version::text, :correlation::text,
     :parent::uuid, :concurrency::text, :webhook::text, :tags::json, :created_by::text,
     :flags::smallint, :now::timestamptz
-) AS later, CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text) END;
+) AS later,
+    CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text)::text END AS told;
 
 -- name: enqueue
 -- Writes new jobs and puts them where they wait. Answers the ids of those that wait for their time.
+-- returns tuples: later uuid[]?
 SELECT millrace.enqueue_batch(
     :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[], :now::timestamptz
 ) AS later;
@@ -21,6 +26,7 @@ SELECT millrace.enqueue_batch(
 -- The same with more care, inside a transaction: jobs whose ids are taken are left out, those with
 -- keys bring the number that was drawn for them, and the feed is told by the transaction. Those
 -- that have needs wait for others, behind gate 0.
+-- returns tuples: made bigint, scheduled uuid[]?, ids uuid[]?, keys bigint[]?
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -105,23 +111,27 @@ FROM placed;
 
 -- name: find_bodies
 -- What these ids already stand for.
+-- returns: BodyRow
 SELECT id, type, tenant, payload, state
 FROM millrace.job_now
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: states_of
 -- How far these jobs have come.
+-- returns: id uuid, state integer
 SELECT id, state
 FROM millrace.job_now
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: draw_keys
 -- Numbers for jobs to be: their dedup keys must name them before they exist.
+-- returns: key bigint
 SELECT nextval('millrace.job_key_seq') AS key
 FROM generate_series(1, :count::integer);
 
 -- name: take_idempotency
 -- Takes idempotency keys, in an order that is the same for all, and answers those that were free.
+-- returns: job_id uuid
 INSERT INTO millrace.idempotency (tenant, key, job_id, body)
 SELECT wanted.tenant, wanted.key, wanted.job_id, decode(wanted.body, 'hex')
 FROM json_to_recordset(:wanted::json) AS wanted (
@@ -133,6 +143,7 @@ RETURNING job_id;
 
 -- name: find_idempotency
 -- The holders of idempotency keys. A statement of its own: it sees who won in the meantime.
+-- returns: seeker uuid, holder uuid, same boolean
 SELECT wanted.job_id AS seeker, held.job_id AS holder,
        held.body = decode(wanted.body, 'hex') AS same
 FROM json_to_recordset(:wanted::json) AS wanted (
@@ -151,6 +162,7 @@ WHERE held.tenant = taken.tenant
 -- name: take_dedup
 -- Takes dedup keys and the places of successors, in an order that is the same for all, and answers
 -- those that were free.
+-- returns: type integer, job bigint
 INSERT INTO millrace.dedup (tenant, type, key, job)
 SELECT wanted.tenant, wanted.type, wanted.key, wanted.job
 FROM json_to_recordset(:wanted::json) AS wanted (
@@ -162,6 +174,7 @@ RETURNING type, job;
 
 -- name: find_dedup
 -- The unfinished jobs that hold dedup keys, or stand as successors.
+-- returns: type integer, seeker bigint, holder bigint, id uuid
 SELECT wanted.type, wanted.job AS seeker, held.job AS holder, job.id
 FROM json_to_recordset(:wanted::json) AS wanted (
     tenant integer, type integer, key text, job bigint

@@ -1,8 +1,15 @@
 -- apart: a server is also examined for what slows it down, and for what somebody has changed.
 
+-- row TableHealth: name name, live bigint, dead bigint, bytes bigint, index_bytes bigint,
+--   vacuumed_ms bigint?, enabled boolean, threshold bigint
+-- row SchemaObject: kind text `"table" | "column" | "constraint" | "index" | "view" | "function"`,
+--   home name, name name, definition text, valid boolean
+
 -- name: table_health
 -- How many rows of each table live and are dead, what they weigh, when they were last cleared of
 -- dead ones, and at how many the server should do so by itself.
+-- returns: TableHealth
+-- timeout: doctor
 SELECT stat.relname AS name, stat.n_live_tup AS live, stat.n_dead_tup AS dead,
        pg_table_size(stat.relid) AS bytes, pg_indexes_size(stat.relid) AS index_bytes,
        (date_part('epoch', clock_timestamp() - greatest(stat.last_vacuum, stat.last_autovacuum))
@@ -29,6 +36,7 @@ ORDER BY stat.relname;
 
 -- name: oldest_transaction
 -- Who keeps dead rows from being cleared, wherever in the cluster it is.
+-- returns: pid integer, state text, application text, ms bigint
 SELECT pid, coalesce(state, 'unknown') AS state, coalesce(application_name, '') AS application,
        (date_part('epoch', clock_timestamp() - xact_start) * 1000)::bigint AS ms
 FROM pg_stat_activity
@@ -40,12 +48,15 @@ LIMIT 1;
 
 -- name: server_settings
 -- What the server is, and whether it clears dead rows by itself.
+-- returns: version text, autovacuum boolean
 SELECT current_setting('server_version') AS version,
        current_setting('autovacuum')::boolean AS autovacuum;
 
 -- name: schema_objects
 -- What the schema is made of, each thing with the words that make it; an index or a constraint may
 -- be there and be of no use. Those that belong to a table bear its name as well.
+-- returns: SchemaObject
+-- timeout: doctor
 WITH class AS MATERIALIZED (
     SELECT oid, relname, relkind
     FROM pg_class
@@ -94,12 +105,15 @@ WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = :schema::text
 
 -- name: schema_version
 -- Which migration came last.
+-- returns: version integer
 SELECT value::integer AS version
 FROM millrace.meta
 WHERE name = 'schema';
 
 -- name: lost_jobs
 -- Jobs that are not over, wait nowhere and are in no lease: nobody will ever run them.
+-- returns: id uuid
+-- timeout: doctor
 WITH held AS MATERIALIZED (
     SELECT DISTINCT run.key, run.n
     FROM millrace.lease AS lease
@@ -126,6 +140,8 @@ LIMIT :limit::integer;
 
 -- name: ownerless_leases
 -- Leases of a worker that is not known, with the jobs that they still hold: no rescue finds them.
+-- returns: number bigint, worker uuid, id uuid?
+-- timeout: doctor
 SELECT lease.number, lease.worker, job.id
 FROM millrace.lease AS lease
 LEFT JOIN LATERAL (
@@ -142,6 +158,8 @@ LIMIT :limit::integer;
 
 -- name: places_without_job
 -- Jobs that wait, though there is no job: a claim that meets one fails.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key bigint
+-- timeout: doctor
 WITH waiting (place, key) AS (
     SELECT 'scheduled', key FROM millrace.scheduled
     UNION ALL
@@ -158,6 +176,9 @@ LIMIT :limit::integer;
 -- name: places_against_ledger
 -- Jobs that wait although they are over, are held by a worker, wait elsewhere as well, or would run
 -- under a number that the ledger does not expect.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key bigint, id uuid, is_over boolean,
+--   is_held boolean, is_twin boolean, next_n integer
+-- timeout: doctor
 WITH held AS MATERIALIZED (
     SELECT DISTINCT run.key, run.n
     FROM millrace.lease AS lease

@@ -5,6 +5,7 @@
 -- head lets one do it at a time; who has waited for it finds the rows gone that the other has
 -- moved. So positions have no gaps, and a late commit comes after all that was read before it.
 -- Answers how many rows it saw: fewer than the limit were all. Without news nothing is locked.
+-- returns: seen bigint
 WITH seen AS MATERIALIZED (
     SELECT ctid AS place
     FROM millrace.event_outbox
@@ -40,11 +41,13 @@ FROM seen;
 
 -- name: feed_end
 -- The last position given away.
+-- returns: position bigint
 SELECT position
 FROM millrace.feed_head;
 
 -- name: feed_after
 -- What happened after a position, oldest first.
+-- returns: position bigint, kind smallint, at bigint, keys bigint[]?, ids uuid[]?, details json?
 SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, to_json(details) AS details
 FROM millrace.event
 WHERE position > :position::bigint

@@ -1,8 +1,11 @@
 -- apart: one statement moves many jobs, where SQLite goes job by job.
 
+-- row Barriers: gates boolean, held boolean, names boolean, wanted boolean
+
 -- name: promote_due
 -- Moves jobs whose time has come, longest overdue first, and says when the next one is due. Those
 -- that another process is moving right now are left to it.
+-- returns: moved bigint, next_due_ms bigint?
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -57,6 +60,7 @@ WHERE name = :name::integer;
 
 -- name: closed_gates
 -- What holds jobs back now.
+-- returns: name integer, until bigint?, reason text, by text?
 SELECT name, millrace.ms_of(until) AS until, reason, by
 FROM millrace.gate
 WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
@@ -65,6 +69,7 @@ ORDER BY name;
 -- name: barriers_in_use
 -- Whether there are gates and taken names, and whether jobs were moved away for the sake of either:
 -- most often there is nothing, and what would be done about it need not even be planned.
+-- returns: Barriers
 SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0) AS held,
        EXISTS (SELECT 1 FROM millrace.lock) AS names,

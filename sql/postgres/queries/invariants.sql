@@ -1,8 +1,12 @@
 -- What must be true of an installation at every moment: each query answers the jobs of which it is
 -- not. `src/store/doctor/invariants.ts` says what each means and how it is cured.
 
+-- row OffendingRow: key bigint?, id uuid?
+
 -- name: two_leases
 -- Jobs that two leases hold, or one lease twice.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT run.key, job.id
 FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -18,6 +22,8 @@ LIMIT :limit::integer;
 -- name: leases_against_ledger
 -- Jobs that a lease holds although they are over or gone, or under a number that the ledger does
 -- not expect.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT run.key, job.id
 FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -39,6 +45,8 @@ LIMIT :limit::integer;
 -- name: places_against_job
 -- Jobs that wait and are filed otherwise than they were asked for, or charged otherwise than the
 -- ledger says, or have no attempt left. Those that are over are found elsewhere.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
     SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.scheduled
     UNION ALL
@@ -72,6 +80,8 @@ LIMIT :limit::integer;
 
 -- name: overdue_promotions
 -- Jobs whose time came long ago and that nobody has promoted, although workers live.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT place.key, job.id
 FROM millrace.scheduled AS place
 LEFT JOIN millrace.job AS job ON job.key = place.key
@@ -88,6 +98,8 @@ LIMIT :limit::integer;
 -- name: stale_dedup
 -- Dedup keys that a job holds which is over, gone, or has another key. Here the one living
 -- successor of a job holds a key as well, of tenant and type 0: the id of its predecessor.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT held.job AS key, job.id
 FROM millrace.dedup AS held
 LEFT JOIN millrace.job AS job ON job.key = held.job
@@ -104,6 +116,8 @@ LIMIT :limit::integer;
 
 -- name: unheld_dedup
 -- Jobs that are not over and whose dedup key nobody holds: a second one would be let in.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH live (key) AS (
     SELECT key FROM millrace.scheduled
     UNION
@@ -130,6 +144,8 @@ LIMIT :limit::integer;
 
 -- name: shared_dedup
 -- Jobs that are not over and whose dedup key another job holds.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH live (key) AS (
     SELECT key FROM millrace.scheduled
     UNION
@@ -174,6 +190,8 @@ LIMIT :limit::integer;
 
 -- name: stale_cancel_requests
 -- Requests to cancel jobs that are over or gone, or that wait: those are cancelled at once.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT asked.key, job.id
 FROM millrace.cancel_request AS asked
 LEFT JOIN millrace.job AS job ON job.key = asked.key
@@ -190,6 +208,8 @@ LIMIT :limit::integer;
 -- name: locks_without_run
 -- Names that a job has whose run has ended, that waits, or that is gone. Jobs that are lost are
 -- found elsewhere, and what they have goes with their run.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT held.job AS key, job.id
 FROM millrace.lock AS held
 LEFT JOIN millrace.job AS job ON job.key = held.job
@@ -203,6 +223,8 @@ LIMIT :limit::integer;
 
 -- name: runs_without_lock
 -- Jobs that run and do not have their concurrency key.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT job.key, job.id
 FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -221,6 +243,8 @@ LIMIT :limit::integer;
 
 -- name: waits_without_dependencies
 -- Jobs that lie behind others, none of which is named.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT place.key, job.id
 FROM millrace.blocked AS place
 LEFT JOIN millrace.job AS job ON job.key = place.key
@@ -231,6 +255,8 @@ LIMIT :limit::integer;
 
 -- name: dependencies_without_wait
 -- Jobs of which it is said that they wait for others, and that do not lie there.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT dependency.job AS key, job.id
 FROM millrace.dependency AS dependency
 LEFT JOIN millrace.job AS job ON job.key = dependency.job
@@ -242,6 +268,8 @@ LIMIT :limit::integer;
 
 -- name: failed_without_letter
 -- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT job.key, job.id
 FROM millrace.attempt AS done
 JOIN millrace.job AS job ON job.key = done.key
@@ -254,6 +282,8 @@ LIMIT :limit::integer;
 -- name: letters_without_failure
 -- Dead letters of jobs that are still there and have not failed. The ledger is asked for jobs with
 -- a letter alone.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH lettered AS MATERIALIZED (
     SELECT job.key, job.id
     FROM millrace.dead_letter AS letter
@@ -273,6 +303,8 @@ LIMIT :limit::integer;
 
 -- name: runs_after_end
 -- Jobs that are over and have run once more. It reads the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT late.key, job.id
 FROM millrace.attempt AS ended
 JOIN millrace.attempt AS late ON late.key = ended.key AND late.n > ended.n
@@ -283,6 +315,8 @@ LIMIT :limit::integer;
 
 -- name: run_gaps
 -- Jobs in whose ledger a run is missing. It reads the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT run.key, job.id
 FROM millrace.attempt AS run
 LEFT JOIN millrace.job AS job ON job.key = run.key
@@ -297,6 +331,8 @@ LIMIT :limit::integer;
 -- Jobs with more attempts than they may have, with more crashes than attempts, that went on
 -- without any attempt left, or whose run was charged twice or gave something back. It reads the
 -- whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT job.key, job.id
 FROM millrace.attempt AS run
 JOIN millrace.job AS job ON job.key = run.key
@@ -316,6 +352,8 @@ LIMIT :limit::integer;
 
 -- name: ledger_without_job
 -- Runs of jobs that are gone. It reads the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT run.key, NULL::uuid AS id
 FROM millrace.attempt AS run
 WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = run.key)
@@ -324,6 +362,8 @@ LIMIT :limit::integer;
 
 -- name: tags_without_job
 -- Tags of jobs that are gone. It reads all tags.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT tag.key, NULL::uuid AS id
 FROM millrace.tag AS tag
 WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = tag.key)
@@ -332,6 +372,8 @@ LIMIT :limit::integer;
 
 -- name: endless_idempotency
 -- Idempotency keys whose job is gone, and that never expire. It reads all keys.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT NULL::bigint AS key, held.job_id AS id
 FROM millrace.idempotency AS held
 WHERE held.expires_at IS NULL
@@ -342,6 +384,8 @@ LIMIT :limit::integer;
 -- name: lost_idempotency
 -- Jobs whose idempotency key another job holds, or nobody, or that is about to expire. It reads all
 -- jobs.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT job.key, job.id
 FROM millrace.job AS job
 WHERE job.idempotency IS NOT NULL
@@ -360,6 +404,8 @@ LIMIT :limit::integer;
 -- Jobs of which the feed does not tell that they came, waited again or ended, or tells it too
 -- often, as far as it reaches back. Where entries have been removed, a minute is left out: they
 -- went by their age, which is not quite their order. It reads the whole feed and the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH reach AS MATERIALIZED (
     SELECT CASE
                WHEN head.position = 0 OR first.position = 1 THEN '-infinity'::timestamptz
@@ -405,6 +451,8 @@ LIMIT :limit::integer;
 
 -- name: recount
 -- How many jobs are in each state, told by the jobs themselves. It reads all jobs.
+-- returns: scheduled bigint, queued bigint, held bigint, running bigint, failed bigint
+-- timeout: doctor
 SELECT count(*) FILTER (WHERE state = 1) AS scheduled,
        count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,
        count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,

@@ -1,8 +1,14 @@
 -- apart: arrays are lists of the database here, and JSON there.
 
+-- row FactsRow: id uuid, type_name text, max_attempts integer, flags smallint, tries integer,
+--   crashes integer
+-- row RunRow: fence bigint, key bigint, n integer, rank bigint, claimed_at bigint,
+--   started_at bigint?, ended boolean
+
 -- name: lock_leases
 -- Leases that somebody says he holds, in the order that all who lock keep to. A rescuer, or
 -- whoever narrows a lease, is waited for; a heartbeat is not.
+-- returns: number bigint, secret text
 SELECT number, secret
 FROM millrace.lease
 WHERE number = ANY (:numbers::bigint[])
@@ -11,15 +17,17 @@ FOR KEY SHARE;
 
 -- name: own_lease
 -- The same for one lease that is to be narrowed: settles that are under way are waited for.
+-- returns: number bigint
 SELECT number
 FROM millrace.lease
 WHERE number = :number::bigint
-  AND secret = :secret
+  AND secret = :secret::text
 FOR UPDATE;
 
 -- name: own_lease_of_job
 -- The lease of a running job; the newest that names it is the valid one. Settles that are under way
 -- are waited for.
+-- returns: number bigint, worker uuid
 SELECT lease.number, lease.worker
 FROM millrace.lease AS lease
 WHERE :key::bigint BETWEEN lease.low AND lease.high
@@ -30,6 +38,7 @@ FOR UPDATE;
 
 -- name: own_leases_of_worker
 -- The leases of a worker, whose own row is locked already.
+-- returns: number bigint
 SELECT number
 FROM millrace.lease
 WHERE worker = :worker::uuid
@@ -40,6 +49,7 @@ FOR UPDATE;
 -- name: runs_of_leases
 -- Every run that these leases name, in their order. Asked after the leases were locked: only a
 -- younger statement sees what others have ended meanwhile.
+-- returns: RunRow
 SELECT lease.number AS fence, run.key, run.n, run.rank,
        millrace.ms_of(lease.claimed_at) AS claimed_at, millrace.ms_of(run.start) AS started_at,
        EXISTS (
@@ -54,8 +64,10 @@ ORDER BY lease.number, run.turn;
 -- name: job_facts
 -- What it takes to put jobs back or to decide about them. The last ledger row says what was charged
 -- before the present run.
-SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,
-       job.max_attempts, job.flags, name.text AS type_name,
+-- returns: key bigint, lane integer, priority integer, type integer, tenant integer,
+--   concurrency text?, FactsRow
+SELECT job.key, job.lane, job.priority, job.type, job.tenant, job.concurrency,
+       job.id, name.text AS type_name, job.max_attempts, job.flags,
        coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job AS job ON job.key = named.key
@@ -72,6 +84,7 @@ LEFT JOIN LATERAL (
 -- Jobs of a buffer begin. Those that somebody asked to cancel do not: they are only named. This
 -- commit waits for the disk: a worker outlives the crash of its server, and a server that had
 -- forgotten the start would refuse the end, and never give the job to anybody else.
+-- returns: held boolean, begun bigint[], asked bigint[]
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -79,7 +92,7 @@ held AS MATERIALIZED (
     SELECT number, keys, ns, starts
     FROM millrace.lease
     WHERE number = :number::bigint
-      AND secret = :secret
+      AND secret = :secret::text
     FOR NO KEY UPDATE
 ),
 run AS MATERIALIZED (

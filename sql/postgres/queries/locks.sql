@@ -12,6 +12,7 @@ ON CONFLICT (tenant, name) DO NOTHING;
 
 -- name: locks_of_run
 -- Which of these names a run has.
+-- returns: name text
 SELECT name
 FROM millrace.lock
 WHERE job = :key::bigint
@@ -20,6 +21,7 @@ WHERE job = :key::bigint
 
 -- name: release_locks
 -- Runs give names up, but not the concurrency keys of their jobs. Answers how many.
+-- returns: count bigint, done text?
 WITH own AS MATERIALIZED (
     SELECT lock.tenant, lock.name
     FROM json_to_recordset(:names::json) AS given (key bigint, n integer, name text)
@@ -38,6 +40,7 @@ FROM own;
 -- Names that nobody has any more: the run has ended, the job waits, or it is gone. Nothing leaves
 -- such a row behind, but nobody would ever get the name. Each is looked up by itself: of EXISTS the
 -- planner may make a look through the whole table. Answers how many.
+-- returns: count bigint, done text?
 WITH dead AS MATERIALIZED (
     SELECT lock.tenant, lock.name
     FROM millrace.lock AS lock
@@ -118,6 +121,7 @@ FROM taken;
 
 -- name: lock_holder
 -- Who has a name.
+-- returns: id uuid
 SELECT job.id
 FROM millrace.lock AS lock
 JOIN millrace.job AS job ON job.key = lock.job

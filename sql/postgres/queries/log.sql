@@ -1,5 +1,7 @@
 -- apart: PostgreSQL keeps whole batches in one statement, where SQLite goes line by line.
 
+-- row LogRow: line integer, n integer, at bigint, level smallint, message text, fields json?
+
 -- name: put_logs
 -- What handlers have said, numbered after the newest line of each job. A commit that brings nothing
 -- else than this and progress need not wait for the disk.
@@ -47,6 +49,7 @@ WHERE log.key = old.key
 
 -- name: log_after
 -- Lines of a job after one of them, oldest first.
+-- returns: LogRow
 SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
 FROM millrace.log
 WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
@@ -56,6 +59,7 @@ LIMIT :limit::integer;
 
 -- name: newest_log
 -- The newest lines of a job, newest first.
+-- returns: LogRow
 SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
 FROM millrace.log
 WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)

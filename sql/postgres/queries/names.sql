@@ -1,5 +1,7 @@
 -- apart: PostgreSQL interns the names of a whole batch, in a transaction of its own.
 
+-- row NameRow: id integer, kind smallint, text text
+
 -- name: intern_names
 -- Names are never removed. One that is already there stays as it is. In an order that is the same
 -- for all.
@@ -11,12 +13,14 @@ ON CONFLICT (kind, text) DO NOTHING;
 
 -- name: find_names
 -- The ids of types, tenants, lanes and categories.
+-- returns: NameRow
 SELECT name.id, name.kind, name.text
 FROM json_to_recordset(:wanted::json) AS wanted (kind smallint, text text)
 JOIN millrace.interned_name AS name ON name.kind = wanted.kind AND name.text = wanted.text;
 
 -- name: names_by_id
 -- The texts behind ids.
+-- returns: NameRow
 SELECT id, kind, text
 FROM millrace.interned_name
 WHERE id = ANY (:ids::integer[]);

@@ -1,8 +1,13 @@
 -- apart: PostgreSQL moves whole batches, where SQLite goes job by job.
 
+-- row WaitingRow: key bigint, rank bigint, lane integer, priority integer, type integer,
+--   tenant integer, concurrency text?, n integer, tries integer, crashes integer
+-- row StateRow: key bigint, state integer, runs integer, lease bigint?, at bigint
+
 -- name: take_waiting
--- Takes jobs out of whichever place they lie in. A job that somebody else is taking right now is
--- waited for: it is in one place, or in none. In an order that is the same for all.
+-- Removes jobs from the places they wait in, in one order for all callers. The statement waits for
+-- jobs that another transaction is moving: afterwards such a job is in one place or in none.
+-- returns: WaitingRow
 WITH wanted AS MATERIALIZED (
     SELECT key FROM unnest(:keys::bigint[]) AS wanted (key) ORDER BY key
 ),
@@ -37,6 +42,7 @@ SELECT * FROM from_blocked;
 -- Puts jobs where they belong by their due time, an instant or a length from now: `ready` when that
 -- has come, else `scheduled`. One that still waits for others goes back behind gate 0, whatever its
 -- time. Answers whether they wait for their time.
+-- returns: key bigint, waits boolean
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -100,6 +106,7 @@ FROM json_to_recordset(:jobs::json) AS job (
 -- name: end_unstarted
 -- Writes the end of jobs that were cancelled before they began: the ledger row, and nothing is left
 -- of their dedup keys and of requests to cancel them. Answers whether others wait for them.
+-- returns: awaited boolean
 WITH ended AS (
     INSERT INTO millrace.attempt (
         key, n, tries, crashes, finished_at, outcome, state, reason
@@ -126,6 +133,7 @@ SELECT millrace.end_jobs(array_agg(key)) AS awaited FROM ended;
 -- name: still_waiting
 -- Which of these jobs lie in some place. Asked anew for jobs that were in none: one that moved from
 -- place to place in that moment was seen in neither.
+-- returns: key bigint
 SELECT key FROM millrace.ready WHERE key = ANY (:keys::bigint[])
 UNION ALL
 SELECT key FROM millrace.scheduled WHERE key = ANY (:keys::bigint[])
@@ -159,6 +167,7 @@ FROM taken;
 -- name: state_of
 -- Where a job is, how many runs its ledger knows, and which lease names it, if any does; the newest
 -- one is the valid one.
+-- returns: StateRow
 SELECT now.key, now.state,
        (SELECT coalesce(max(n), 0) FROM millrace.attempt AS run WHERE run.key = now.key) AS runs,
        (
@@ -173,6 +182,7 @@ WHERE now.id = :id::uuid;
 
 -- name: find_worker
 -- Whether a worker is known.
+-- returns: id uuid
 SELECT id
 FROM millrace.worker
 WHERE id = :id::uuid;

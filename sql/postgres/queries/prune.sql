@@ -6,6 +6,8 @@
 -- One that a lease still names waits until its neighbours are done, for without its ledger it would
 -- look as if it ran; one that others wait for stays until they know how it ended. Answers what it
 -- found of each stretch, and up to where it looked: the end, or where that was too far.
+-- returns: turn integer, key bigint, at bigint, is_found boolean, is_cut boolean
+-- timeout: reader
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -83,6 +85,7 @@ ORDER BY at, key;
 
 -- name: jobs_by_keys
 -- Jobs as they stand now, in the order of the keys.
+-- returns: ShownJobRow
 SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
        job.last_started_at AS started_at
 FROM unnest(:keys::bigint[]) WITH ORDINALITY AS named (key, turn)
@@ -94,6 +97,7 @@ ORDER BY named.turn;
 
 -- name: insert_stale
 -- Marks those of these jobs that are over and have no mark yet.
+-- returns: key bigint
 INSERT INTO millrace.stale (key, at)
 SELECT DISTINCT over.key, millrace.clock_at(:now::timestamptz)
 FROM millrace.attempt AS over
@@ -108,6 +112,8 @@ RETURNING key;
 -- keys stay for a while. One that a lease names, or that others wait for, stays as well. Those that
 -- another process is removing right now are left to it. When some have very many units, those after
 -- them wait. Answers how many went, and how many have to wait.
+-- returns: count bigint, waiting bigint
+-- timeout: reader
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -215,6 +221,8 @@ SELECT (SELECT count(*) FROM expired) AS count,
 -- Keys that have expired their jobs for long enough, oldest first, from the instant that the
 -- caller knows. What goes is chosen once and found by its place, or a plan might choose anew for
 -- each row and remove more than was asked. Answers how many went, and how far that got.
+-- returns: count bigint, last bigint
+-- timeout: reader
 WITH expired AS MATERIALIZED (
     SELECT ctid AS place, expires_at
     FROM millrace.idempotency
@@ -234,6 +242,7 @@ HAVING count(*) > 0;
 
 -- name: prune_dead_letters
 -- Review records past their time, oldest first.
+-- timeout: reader
 WITH expired AS MATERIALIZED (
     SELECT id
     FROM millrace.dead_letter
@@ -248,6 +257,7 @@ WHERE id = ANY (ARRAY(SELECT id FROM expired));
 -- name: prune_events
 -- Feed entries past their time. Only the oldest positions are looked at, so that nothing is read
 -- when nothing is to go.
+-- timeout: reader
 WITH oldest AS MATERIALIZED (
     SELECT position, at
     FROM millrace.event

@@ -43,6 +43,7 @@ WHERE old.n <= excluded.n;
 
 -- name: put_units
 -- Units begin or end. Answers the phases that have more of them now.
+-- returns: key bigint, phase text
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -67,6 +68,7 @@ WHERE fresh;
 
 -- name: crowded_phases
 -- Which of these phases have more units than they may.
+-- returns: key bigint, phase text
 SELECT named.key, named.phase
 FROM json_to_recordset(:phases::json) AS named (key bigint, phase text)
 WHERE (
@@ -81,6 +83,7 @@ WHERE (
 
 -- name: insert_phases
 -- Phases have ended well; the first word about each stands. Answers those that are new.
+-- returns: key bigint, name text
 INSERT INTO millrace.phase (key, at, n, name, result)
 SELECT done.key, moment.at, done.n, done.name, done.result::json
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
@@ -131,6 +134,7 @@ JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2;
 
 -- name: phases_of_job
 -- What a job has completed, in the order in which it did.
+-- returns: name text, result json?
 SELECT name, result
 FROM millrace.phase
 WHERE key = :key::bigint
@@ -138,6 +142,7 @@ ORDER BY at, n, name COLLATE "C";
 
 -- name: ended_units
 -- Units that have ended, of phases that have not.
+-- returns: phase text, unit text, state smallint, result json?, error json?
 SELECT phase, unit, state, result, error
 FROM millrace.unit
 WHERE key = :key::bigint
@@ -148,6 +153,7 @@ ORDER BY phase, unit;
 -- name: checkpoints_of_job
 -- Units that failed in phases that ended well all the same, by phase; and what had been charged
 -- before the newest run that left anything. What was taken over has run 0, and -1 stands for it.
+-- returns: failed text?, tries integer?
 SELECT (
            SELECT json_object_agg(phase, failed)::text
            FROM (
@@ -180,6 +186,8 @@ FROM (
 
 -- name: progress_of_job
 -- How far a job had come when its last run told, and how its last run ended.
+-- returns: key bigint, phase text?, phases json?, percent double precision?,
+--   overall double precision?, data json?, at bigint?, last_outcome smallint?
 SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,
        millrace.ms_of(run.at) AS at,
        (
@@ -195,6 +203,7 @@ WHERE job.id = :id::uuid;
 
 -- name: unit_counts
 -- How many units of each phase are in each state.
+-- returns: phase text, running bigint, completed bigint, failed bigint
 SELECT phase,
        count(*) FILTER (WHERE state = 1) AS running,
        count(*) FILTER (WHERE state = 2) AS completed,
@@ -206,6 +215,7 @@ ORDER BY phase;
 
 -- name: units_of_job
 -- A page of units, in the order of phase and unit.
+-- returns: phase text, unit text, state smallint, result json?, error json?, n integer, at bigint
 SELECT phase, unit, state, result, error, n, millrace.ms_of(at) AS at
 FROM millrace.unit
 WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
@@ -217,6 +227,7 @@ LIMIT :limit::integer;
 
 -- name: holders_of_unit
 -- Jobs that work on a unit of this name, longest first: their run has no ledger row.
+-- returns: id uuid, phase text, unit text, at bigint
 SELECT job.id, unit.phase, unit.unit, millrace.ms_of(unit.at) AS at
 FROM millrace.unit AS unit
 JOIN millrace.job AS job ON job.key = unit.key

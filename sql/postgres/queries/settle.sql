@@ -3,6 +3,7 @@
 -- name: settle_done
 -- Ends runs that have succeeded. Answers the keys of those that were accepted, whether exclusive
 -- names have become free, and whether others wait for one of these jobs.
+-- returns tuples: accepted bigint[], freed boolean, awaited boolean
 SELECT accepted, freed, awaited
 FROM millrace.settle_done(
     :leases::bigint[], :secrets::text[], :places::integer[], :keys::bigint[], :ns::integer[],
@@ -13,6 +14,7 @@ FROM millrace.settle_done(
 -- name: insert_attempts
 -- Writes how runs ended, and waits that somebody ended. The lease that held a run, if any did, must
 -- still be there. Answers when a job is to run again.
+-- returns: key bigint, next_run_at bigint?
 INSERT INTO millrace.attempt (
     key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
     error_class, error, result, reason, next_run_at
@@ -35,6 +37,7 @@ RETURNING key, millrace.ms_of(next_run_at) AS next_run_at;
 -- Runs have ended, and some of their jobs with them: nothing is left of the names that they had, of
 -- the dedup keys, and of what they waited for. Answers whether names have become free, and whether
 -- others wait for one of these jobs.
+-- returns: freed boolean, awaited boolean
 WITH unkeyed AS (
     DELETE FROM millrace.dedup
     WHERE job = ANY (:over::bigint[])
@@ -44,12 +47,14 @@ SELECT millrace.release_job_locks(:jobs::bigint[]) AS freed,
 
 -- name: find_fences
 -- Under which lease these runs ended, and how.
+-- returns: key bigint, n integer, fence bigint?, outcome smallint
 SELECT attempt.key, attempt.n, attempt.fence, attempt.outcome
 FROM json_to_recordset(:runs::json) AS run (key bigint, n integer)
 JOIN millrace.attempt AS attempt ON attempt.key = run.key AND attempt.n = run.n;
 
 -- name: find_cancel_requests
 -- Which of these jobs somebody asked to cancel.
+-- returns: key bigint, reason text?
 SELECT key, reason
 FROM millrace.cancel_request
 WHERE key = ANY (:keys::bigint[]);
@@ -61,6 +66,11 @@ WHERE key = ANY (:keys::bigint[]);
 
 -- name: specs_of
 -- What was asked for, in words.
+-- returns: key bigint, id uuid, type text, tenant text, lane text, category text?,
+--   priority integer, payload json?, payload_version text?, correlation text?, parent uuid?,
+--   retry_of uuid?, concurrency text?, idempotency text?, dedup text?, webhook text?, tags json?,
+--   created_by text?, created_at bigint, run_at bigint, max_attempts integer, timeout_ms bigint?,
+--   flags smallint
 SELECT job.key, job.id, type.text AS type, tenant.text AS tenant, lane.text AS lane,
        category.text AS category, job.priority, job.payload, job.payload_version, job.correlation,
        job.parent, job.retry_of, job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,

@@ -1,6 +1,7 @@
 -- name: worker_may_claim
 -- Whether a worker is known, still has its lease and speaks a protocol that this store accepts; and
 -- whether somebody has asked it to take no new work.
+-- returns: quiet boolean
 SELECT quiet
 FROM millrace_worker
 WHERE id = :worker
@@ -11,6 +12,8 @@ WHERE id = :worker
 -- The most urgent due jobs of one lane that no gate and no taken key holds back. Of keys that the
 -- claim itself is about to take, only the jobs that will have them. The transaction has the only
 -- write lock, so the rows need none of their own.
+-- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
+--   crashes integer, tenant integer, concurrency text?
 SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
 FROM millrace_ready
 WHERE lane = :lane
@@ -44,6 +47,7 @@ WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: ready_lanes
 -- The lanes in which something waits, found by hopping over the index, however many jobs there are.
+-- returns: lane integer
 WITH RECURSIVE hop (lane) AS (
     SELECT min(lane) FROM millrace_ready
     UNION ALL
@@ -55,6 +59,7 @@ SELECT lane FROM hop WHERE lane IS NOT NULL;
 
 -- name: payload_sizes
 -- How much each job of a batch would weigh, without reading the payloads themselves.
+-- returns tuples: bytes integer
 SELECT coalesce(octet_length(job.payload), 0) AS bytes
 FROM json_each(:keys) AS candidate
 CROSS JOIN millrace_job AS job ON job.key = candidate.value
@@ -67,6 +72,9 @@ VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at);
 
 -- name: claimed_jobs
 -- What the handlers of a batch need to know, in the order of the keys.
+-- returns tuples: id blob, type integer, tenant integer, lane integer, max_attempts integer,
+--   timeout_ms integer?, payload text?, payload_version text?, correlation text?, parent blob?,
+--   concurrency text?, tags text?, created_at integer, flags integer
 SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,
        job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,
        job.created_at, job.flags

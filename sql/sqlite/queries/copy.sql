@@ -7,6 +7,7 @@ VALUES ('moved_to', :value);
 
 -- name: all_leases
 -- Everything that any worker holds.
+-- returns: LeaseRow
 SELECT number, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 ORDER BY number;

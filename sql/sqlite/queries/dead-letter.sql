@@ -1,3 +1,7 @@
+-- row DeadLetterRow: id blob, type integer, tenant integer, status integer, error text,
+--   attempts integer, died_at integer, reviewed_by text?, reviewed_at integer?, notes text?,
+--   successor blob?, spec text
+
 -- name: insert_dead_letter
 -- A final failure leaves a record that a person can review.
 INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
@@ -10,6 +14,7 @@ SET type = :type, tenant = :tenant, status = 1, error = :error, attempts = :atte
 
 -- name: find_dead_letter
 -- One review record.
+-- returns: DeadLetterRow
 SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,
        successor, spec
 FROM millrace_dead_letter
@@ -17,6 +22,7 @@ WHERE id = :id;
 
 -- name: list_dead_letters
 -- A page of review records, newest first. The inner search needs nothing but the index.
+-- returns: DeadLetterRow
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
        letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,
        letter.spec

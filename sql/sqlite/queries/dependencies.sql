@@ -2,6 +2,7 @@
 
 -- name: find_key
 -- The key of a job.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE id = :id;
@@ -21,6 +22,7 @@ WHERE key = :key
 
 -- name: has_dependencies
 -- Whether a job still waits for others.
+-- returns: yes integer `1`
 SELECT 1 AS yes
 FROM millrace_dependency
 WHERE job = :job
@@ -57,6 +59,7 @@ ON CONFLICT (key) DO NOTHING;
 
 -- name: next_finished_dependency
 -- A job whose end others have yet to hear of, and how it ended. Its id is null when it is gone.
+-- returns: key integer, id blob?, state integer?
 SELECT ended.key, job.id,
        (
            SELECT attempt.state
@@ -74,6 +77,7 @@ WHERE key = :key;
 
 -- name: dependants_of
 -- Jobs that wait for one.
+-- returns: job integer, tolerant boolean
 SELECT job, tolerant
 FROM millrace_dependency
 WHERE depends_on = :depends_on
@@ -82,6 +86,7 @@ LIMIT :limit;
 
 -- name: take_dependant
 -- Takes one job out of its place: it waits for others.
+-- returns: WaitingRow
 DELETE FROM millrace_blocked
 WHERE key = :key
   AND gate = 0
@@ -89,6 +94,7 @@ RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashe
 
 -- name: dependencies_after
 -- The next needs in their order, and whether the job that is waited for is over or gone.
+-- returns: job integer, depends_on integer, is_over boolean
 SELECT dependency.job, dependency.depends_on,
        EXISTS (
            SELECT 1
@@ -104,6 +110,7 @@ LIMIT :limit;
 
 -- name: open_dependencies
 -- Jobs that one waits for and that are not over.
+-- returns: id blob
 SELECT parent.id
 FROM millrace_job AS job
 CROSS JOIN millrace_dependency AS dependency ON dependency.job = job.key

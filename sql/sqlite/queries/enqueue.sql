@@ -34,12 +34,14 @@ VALUES (:key, :run_at, :lane, :priority, :type, :tenant, :concurrency, :n, :trie
 
 -- name: find_body
 -- What an id already stands for.
+-- returns: key integer, type integer, tenant integer, payload text?
 SELECT key, type, tenant, payload
 FROM millrace_job
 WHERE id = :id;
 
 -- name: find_idempotency
 -- The holder of an idempotency key.
+-- returns: job_id blob, body blob
 SELECT job_id, body
 FROM millrace_idempotency
 WHERE tenant = :tenant
@@ -52,6 +54,7 @@ VALUES (:tenant, :key, :job_id, :body);
 
 -- name: find_successor
 -- The unfinished job that repeats a final one.
+-- returns: key integer, id blob
 SELECT job.key, job.id
 FROM millrace_job AS job
 WHERE job.retry_of = :retry_of
@@ -63,6 +66,7 @@ LIMIT 1;
 
 -- name: find_dedup
 -- The unfinished job that holds a dedup key, and where it waits, if it does.
+-- returns: key integer, id blob
 SELECT dedup.job AS key, job.id
 FROM millrace_dedup AS dedup
 JOIN millrace_job AS job ON job.key = dedup.job

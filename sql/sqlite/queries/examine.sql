@@ -2,6 +2,7 @@
 -- only: sqlite, whose file anybody can edit or put together from pieces.
 -- Jobs that are not over, wait nowhere and are in no lease: nobody will ever run them. The casts
 -- let SQLite build an index over what JSON holds.
+-- returns: id blob
 WITH held AS (
     SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n
     FROM millrace_lease AS lease
@@ -25,6 +26,7 @@ LIMIT :limit;
 -- name: ownerless_leases
 -- only: sqlite, whose file anybody can edit or put together from pieces.
 -- Leases of a worker that is not known, with the jobs that they still hold: no rescue finds them.
+-- returns: number integer, worker blob, id blob?
 WITH held AS (
     SELECT lease.number, named.value AS key
     FROM millrace_lease AS lease
@@ -48,6 +50,7 @@ LIMIT :limit;
 -- name: worker_is_known
 -- only: sqlite, where a lease may have expired its worker; see ownerless_leases.
 -- Whether there is somebody to hear of what happens to a lease.
+-- returns: yes integer `1`
 SELECT 1 AS yes
 FROM millrace_worker
 WHERE id = :id;
@@ -55,6 +58,7 @@ WHERE id = :id;
 -- name: places_without_job
 -- only: sqlite, whose file anybody can edit or put together from pieces.
 -- Jobs that wait, though there is no job: a claim that meets one fails.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key integer
 WITH waiting (place, key) AS (
     SELECT 'scheduled', key FROM millrace_scheduled
     UNION ALL
@@ -72,6 +76,8 @@ LIMIT :limit;
 -- only: sqlite, whose file anybody can edit or put together from pieces.
 -- Jobs that wait although they are over, are held by a worker, wait elsewhere as well, or would run
 -- under a number that the ledger does not expect.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key integer, id blob, is_over boolean,
+--   is_held boolean, is_twin boolean, next_n integer
 WITH held AS (
     SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n
     FROM millrace_lease AS lease

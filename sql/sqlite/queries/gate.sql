@@ -12,6 +12,7 @@ WHERE name = :name;
 
 -- name: closed_gates
 -- What holds jobs back now.
+-- returns: name integer, until integer?, reason text, by text?
 SELECT name, until, reason, by
 FROM millrace_gate
 WHERE until IS NULL OR until > :now
@@ -19,6 +20,7 @@ ORDER BY name;
 
 -- name: open_gates
 -- Gates that have opened, by hand or by time, and may have left jobs behind.
+-- returns: name integer
 SELECT name
 FROM millrace_gate
 WHERE until <= :now
@@ -32,6 +34,7 @@ WHERE name = :name;
 -- name: jobs_behind_gates
 -- Due jobs in front of a lane that a closed gate holds back. Only the front is looked at: what lies
 -- deeper is in nobody's way.
+-- returns: key integer, gate integer
 SELECT front.key, min(gate.name) AS gate
 FROM (
     SELECT key, lane, type, tenant
@@ -56,6 +59,7 @@ VALUES (
 
 -- name: blocked_keys
 -- What waits behind one gate, most urgent first.
+-- returns: key integer
 SELECT key
 FROM millrace_blocked
 WHERE gate = :gate

@@ -1,9 +1,12 @@
 -- What must be true of an installation at every moment: each query answers the jobs of which it is
 -- not. `src/store/doctor/invariants.ts` says what each means and how it is cured.
 
+-- row OffendingRow: key integer?, id blob?
+
 -- name: two_leases
 -- Jobs that two leases hold, or one lease twice. Lists are joined as rows with an index: SQLite
 -- would read the second anew for each member of the first.
+-- returns: OffendingRow
 WITH named AS MATERIALIZED (
     SELECT lease.number, each.key AS turn, each.value AS key
     FROM millrace_lease AS lease
@@ -29,6 +32,7 @@ LIMIT :limit;
 -- name: leases_against_ledger
 -- Jobs that a lease holds although they are over or gone, or under a number that the ledger does
 -- not expect.
+-- returns: OffendingRow
 WITH named AS MATERIALIZED (
     SELECT lease.number, each.key AS turn, each.value AS key
     FROM millrace_lease AS lease
@@ -56,6 +60,7 @@ LIMIT :limit;
 -- name: places_against_job
 -- Jobs that wait and are filed otherwise than they were asked for, or charged otherwise than the
 -- ledger says, or have no attempt left. Those that are over are found elsewhere.
+-- returns: OffendingRow
 WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
     SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_scheduled
     UNION ALL
@@ -85,6 +90,7 @@ LIMIT :limit;
 
 -- name: overdue_promotions
 -- Jobs whose time came long ago and that nobody has promoted, although workers live.
+-- returns: OffendingRow
 SELECT place.key, job.id
 FROM millrace_scheduled AS place
 LEFT JOIN millrace_job AS job ON job.key = place.key
@@ -100,6 +106,7 @@ LIMIT :limit;
 
 -- name: stale_dedup
 -- Dedup keys that a job holds which is over, gone, or has another key.
+-- returns: OffendingRow
 SELECT held.job AS key, job.id
 FROM millrace_dedup AS held
 LEFT JOIN millrace_job AS job ON job.key = held.job
@@ -113,6 +120,7 @@ LIMIT :limit;
 
 -- name: unheld_dedup
 -- Jobs that are not over and whose dedup key nobody holds: a second one would be let in.
+-- returns: OffendingRow
 WITH live (key) AS (
     SELECT key FROM millrace_scheduled
     UNION
@@ -139,6 +147,7 @@ LIMIT :limit;
 
 -- name: shared_dedup
 -- Jobs that are not over and whose dedup key another job holds.
+-- returns: OffendingRow
 WITH live (key) AS (
     SELECT key FROM millrace_scheduled
     UNION
@@ -183,6 +192,7 @@ LIMIT :limit;
 
 -- name: stale_cancel_requests
 -- Requests to cancel jobs that are over or gone, or that wait: those are cancelled at once.
+-- returns: OffendingRow
 SELECT asked.key, job.id
 FROM millrace_cancel_request AS asked
 LEFT JOIN millrace_job AS job ON job.key = asked.key
@@ -199,6 +209,7 @@ LIMIT :limit;
 -- name: locks_without_run
 -- Names that a job has whose run has ended, that waits, or that is gone. Jobs that are lost are
 -- found elsewhere, and what they have goes with their run.
+-- returns: OffendingRow
 SELECT DISTINCT held.job AS key, job.id
 FROM millrace_lock AS held
 LEFT JOIN millrace_job AS job ON job.key = held.job
@@ -212,6 +223,7 @@ LIMIT :limit;
 
 -- name: runs_without_lock
 -- Jobs that run and do not have their concurrency key.
+-- returns: OffendingRow
 WITH named AS MATERIALIZED (
     SELECT lease.number, each.key AS turn, each.value AS key
     FROM millrace_lease AS lease
@@ -240,6 +252,7 @@ LIMIT :limit;
 
 -- name: waits_without_dependencies
 -- Jobs that lie behind others, none of which is named.
+-- returns: OffendingRow
 SELECT place.key, job.id
 FROM millrace_blocked AS place
 LEFT JOIN millrace_job AS job ON job.key = place.key
@@ -250,6 +263,7 @@ LIMIT :limit;
 
 -- name: dependencies_without_wait
 -- Jobs of which it is said that they wait for others, and that do not lie there.
+-- returns: OffendingRow
 SELECT DISTINCT dependency.job AS key, job.id
 FROM millrace_dependency AS dependency
 LEFT JOIN millrace_job AS job ON job.key = dependency.job
@@ -261,6 +275,7 @@ LIMIT :limit;
 
 -- name: failed_without_letter
 -- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
+-- returns: OffendingRow
 SELECT job.key, job.id
 FROM millrace_attempt AS done
 JOIN millrace_job AS job ON job.key = done.key
@@ -273,6 +288,7 @@ LIMIT :limit;
 -- name: letters_without_failure
 -- Dead letters of jobs that are still there and have not failed. The ledger is asked for jobs with
 -- a letter alone.
+-- returns: OffendingRow
 WITH lettered AS MATERIALIZED (
     SELECT job.key, job.id
     FROM millrace_dead_letter AS letter
@@ -292,6 +308,7 @@ LIMIT :limit;
 
 -- name: runs_after_end
 -- Jobs that are over and have run once more. It reads the whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT late.key, job.id
 FROM millrace_attempt AS ended
 JOIN millrace_attempt AS late ON late.key = ended.key AND late.n > ended.n
@@ -302,6 +319,7 @@ LIMIT :limit;
 
 -- name: run_gaps
 -- Jobs in whose ledger a run is missing. It reads the whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT run.key, job.id
 FROM millrace_attempt AS run
 LEFT JOIN millrace_job AS job ON job.key = run.key
@@ -316,6 +334,7 @@ LIMIT :limit;
 -- Jobs with more attempts than they may have, with more crashes than attempts, that went on
 -- without any attempt left, or whose run was charged twice or gave something back. It reads the
 -- whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT job.key, job.id
 FROM millrace_attempt AS run
 JOIN millrace_job AS job ON job.key = run.key
@@ -335,6 +354,7 @@ LIMIT :limit;
 
 -- name: ledger_without_job
 -- Runs of jobs that are gone. It reads the whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT run.key, NULL AS id
 FROM millrace_attempt AS run
 WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)
@@ -343,6 +363,7 @@ LIMIT :limit;
 
 -- name: tags_without_job
 -- Tags of jobs that are gone. It reads all tags.
+-- returns: OffendingRow
 SELECT DISTINCT tag.key, NULL AS id
 FROM millrace_tag AS tag
 WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)
@@ -351,6 +372,7 @@ LIMIT :limit;
 
 -- name: endless_idempotency
 -- Idempotency keys whose job is gone, and that never expire. It reads all keys.
+-- returns: OffendingRow
 SELECT NULL AS key, held.job_id AS id
 FROM millrace_idempotency AS held
 WHERE held.expires_at IS NULL
@@ -361,6 +383,7 @@ LIMIT :limit;
 -- name: lost_idempotency
 -- Jobs whose idempotency key another job holds, or nobody, or that is about to expire. It reads all
 -- jobs.
+-- returns: OffendingRow
 SELECT job.key, job.id
 FROM millrace_job AS job
 WHERE job.idempotency IS NOT NULL
@@ -379,6 +402,7 @@ LIMIT :limit;
 -- Jobs of which the feed does not tell that they came, waited again or ended, or tells it too
 -- often, as far as it reaches back. Where entries have been removed, a minute is left out: they
 -- went by their age, which is not quite their order. It reads the whole feed and the whole ledger.
+-- returns: OffendingRow
 WITH reach AS MATERIALIZED (
     SELECT CASE
                WHEN head.seq IS NULL OR first.position = 1 THEN -1
@@ -420,6 +444,7 @@ LIMIT :limit;
 
 -- name: recount
 -- How many jobs are in each state, told by the jobs themselves. It reads all jobs.
+-- returns: scheduled integer, queued integer, held integer, running integer, failed integer
 SELECT count(*) FILTER (WHERE state = 1) AS scheduled,
        count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,
        count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,

@@ -1,5 +1,9 @@
+-- row LeaseRow: number integer, worker blob, keys text, ns text, ranks text, starts text,
+--   claimed_at integer
+
 -- name: find_lease
 -- The lease that a worker says it holds.
+-- returns: LeaseRow
 SELECT number, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 WHERE number = :number
@@ -7,6 +11,7 @@ WHERE number = :number
 
 -- name: lease_of_job
 -- Who holds a running job; the newest lease that names it is the valid one.
+-- returns: LeaseRow
 SELECT lease.number, lease.worker, lease.keys, lease.ns, lease.ranks, lease.starts,
        lease.claimed_at
 FROM millrace_lease AS lease
@@ -17,6 +22,7 @@ LIMIT 1;
 
 -- name: lease_by_number
 -- A lease as it stands now.
+-- returns: LeaseRow
 SELECT number, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 WHERE number = :number;
@@ -43,6 +49,7 @@ WHERE number = :number;
 
 -- name: last_runs
 -- The number of the last run in the ledger of each of these jobs.
+-- returns tuples: key integer, n integer
 SELECT attempt.key, max(attempt.n) AS n
 FROM json_each(:keys) AS named
 JOIN millrace_attempt AS attempt ON attempt.key = named.value
@@ -51,6 +58,9 @@ GROUP BY attempt.key;
 -- name: job_facts
 -- What it takes to put a job back or to decide about it. The ledger row before the present run says
 -- what was charged until then.
+-- returns: key integer, id blob, lane integer, priority integer, type integer, tenant integer,
+--   concurrency text?, max_attempts integer, timeout_ms integer?, flags integer, tries integer,
+--   crashes integer
 SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,
        job.max_attempts, job.timeout_ms, job.flags,
        coalesce(last.tries, 0) AS tries,

@@ -1,5 +1,7 @@
 -- apart: SQLite goes name by name under its one write lock, PostgreSQL locks rows in whole batches.
 
+-- row LockRow: tenant integer, name text
+
 -- name: insert_lock
 -- A job that was claimed has its concurrency key. That nobody else has it was seen before.
 INSERT INTO millrace_lock (tenant, name, job, n)
@@ -15,6 +17,7 @@ ON CONFLICT (tenant, name) DO NOTHING;
 
 -- name: locks_of_run
 -- Which of these names a run has.
+-- returns: name text
 SELECT lock.name
 FROM millrace_lock AS lock
 WHERE lock.job = :key
@@ -23,6 +26,7 @@ WHERE lock.job = :key
 
 -- name: release_locks
 -- A run gives names up, but not the concurrency key of its job.
+-- returns: LockRow
 DELETE FROM millrace_lock
 WHERE job = :key
   AND n = :n
@@ -32,12 +36,14 @@ RETURNING tenant, name;
 
 -- name: delete_locks
 -- Runs have ended, and with them everything that they had.
+-- returns: LockRow
 DELETE FROM millrace_lock
 WHERE job IN (SELECT value FROM json_each(:keys))
 RETURNING tenant, name;
 
 -- name: next_of_key
 -- The most urgent of the jobs that were moved away because a key was taken.
+-- returns: key integer
 SELECT key
 FROM millrace_blocked
 WHERE gate = -1
@@ -48,6 +54,7 @@ LIMIT 1;
 
 -- name: any_lock
 -- Whether any name is taken.
+-- returns: yes integer `1`
 SELECT 1 AS yes
 FROM millrace_lock
 LIMIT 1;
@@ -55,6 +62,7 @@ LIMIT 1;
 -- name: jobs_of_taken_keys
 -- Due jobs in front of a lane whose concurrency key is taken. Only the front is looked at: what
 -- lies deeper is in nobody's way.
+-- returns: key integer
 SELECT front.key
 FROM (
     SELECT key, tenant, concurrency
@@ -69,6 +77,7 @@ LIMIT :limit;
 -- name: locks_after
 -- The next names in their order, and whether nobody has them any more: the run has ended, the job
 -- waits, or it is gone. Nothing leaves such a row behind, but nobody would ever get the name.
+-- returns: tenant integer, name text, is_dead boolean
 SELECT lock.tenant, lock.name,
        EXISTS (
            SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n
@@ -91,6 +100,7 @@ WHERE tenant = :tenant
 -- name: jobs_of_free_keys
 -- Of the jobs that were moved away for the sake of a key, the most urgent, where it is free again.
 -- The keys are found by hopping over the index, however many jobs there are.
+-- returns: key integer
 WITH RECURSIVE hop (tenant, name, key) AS (
     SELECT tenant, concurrency, key
     FROM millrace_blocked
@@ -130,6 +140,7 @@ LIMIT :limit;
 
 -- name: lock_holder
 -- Who has a name.
+-- returns: id blob
 SELECT job.id
 FROM millrace_lock AS lock
 JOIN millrace_job AS job ON job.key = lock.job

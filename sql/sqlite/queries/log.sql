@@ -1,7 +1,10 @@
 -- apart: SQLite goes line by line, where PostgreSQL keeps whole batches in one statement.
 
+-- row LogRow: line integer, n integer, at integer, level integer, message text, fields text?
+
 -- name: last_line
 -- The number of the newest line of a job.
+-- returns: line integer
 SELECT coalesce(max(line), 0) AS line
 FROM millrace_log
 WHERE key = :key;
@@ -32,6 +35,7 @@ WHERE key = :key
 
 -- name: log_after
 -- Lines of a job after one of them, oldest first.
+-- returns: LogRow
 SELECT line, n, at, level, message, fields
 FROM millrace_log
 WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
@@ -41,6 +45,7 @@ LIMIT :limit;
 
 -- name: newest_log
 -- The newest lines of a job, newest first.
+-- returns: LogRow
 SELECT line, n, at, level, message, fields
 FROM millrace_log
 WHERE key = (SELECT key FROM millrace_job WHERE id = :id)

@@ -1,23 +1,30 @@
+-- row WaitingRow: key integer, rank integer, lane integer, priority integer, type integer,
+--   tenant integer, concurrency text?, n integer, tries integer, crashes integer
+
 -- name: take_scheduled
 -- Takes one job out of its place: it waits for its time.
+-- returns: WaitingRow
 DELETE FROM millrace_scheduled
 WHERE key = :key
 RETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: take_ready
 -- Takes one job out of its place: it is due.
+-- returns: WaitingRow
 DELETE FROM millrace_ready
 WHERE key = :key
 RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: take_blocked
 -- Takes one job out of its place: a gate holds it.
+-- returns: WaitingRow
 DELETE FROM millrace_blocked
 WHERE key = :key
 RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: due_keys
 -- The jobs whose time has come, longest overdue first.
+-- returns: key integer
 SELECT key
 FROM millrace_scheduled
 WHERE run_at <= :now
@@ -40,6 +47,7 @@ WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: next_due
 -- When the next job is due.
+-- returns: run_at integer?
 SELECT min(run_at) AS run_at
 FROM millrace_scheduled;
 
@@ -51,6 +59,7 @@ ON CONFLICT (key) DO NOTHING;
 
 -- name: find_cancel_requests
 -- Which of these jobs somebody asked to cancel.
+-- returns: key integer, reason text?
 SELECT asked.key, asked.reason
 FROM json_each(:keys) AS named
 JOIN millrace_cancel_request AS asked ON asked.key = named.value;

@@ -1,7 +1,11 @@
 -- apart: SQLite goes job by job, where one statement of PostgreSQL removes many.
 
+-- row FinishedRow: key integer, finished_at integer, id blob, tenant integer, idempotency text?,
+--   tags text?
+
 -- name: end_of_range
 -- The place in the order of ends that is so many jobs of one final state further on.
+-- returns: finished_at integer, key integer
 SELECT finished_at, key
 FROM millrace_attempt
 WHERE state = :state
@@ -14,6 +18,7 @@ LIMIT 1 OFFSET :depth - 1;
 -- Jobs of one final state in a stretch of the order of ends, longest finished first. One that a
 -- lease still names waits until its neighbours are done, for without its ledger it would look as if
 -- it ran; one that others wait for stays until they know how it ended.
+-- returns: FinishedRow
 SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
 FROM millrace_attempt AS ended
 CROSS JOIN millrace_job AS job ON job.key = ended.key
@@ -32,6 +37,7 @@ LIMIT :limit;
 
 -- name: removable_jobs
 -- Which of these jobs are over and can go, as above.
+-- returns: FinishedRow
 SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
 FROM json_each(:keys) AS named
 CROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL
@@ -43,6 +49,7 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_o
 
 -- name: jobs_by_keys
 -- Jobs as they stand now, in the order of the keys.
+-- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM json_each(:keys) AS named
 CROSS JOIN millrace_job_now AS now ON now.key = named.value
@@ -52,6 +59,7 @@ ORDER BY named.key;
 
 -- name: insert_stale
 -- Marks those of these jobs that are over and have no mark yet.
+-- returns: key integer
 INSERT INTO millrace_stale (key, at)
 SELECT DISTINCT ended.key, :at
 FROM json_each(:keys) AS named

@@ -38,6 +38,7 @@ VALUES (:key, :phase, :unit, :n, :state, :result, :error, :at);
 
 -- name: count_units
 -- How many units a phase has, up to a limit.
+-- returns: count integer
 SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_unit WHERE key = :key AND phase = :phase LIMIT :max);
 
@@ -86,6 +87,7 @@ WHERE job.key = :key
 
 -- name: phases_of_job
 -- What a job has completed, in the order in which it did.
+-- returns: name text, result text?
 SELECT name, result
 FROM millrace_phase
 WHERE key = :key
@@ -93,6 +95,7 @@ ORDER BY at, n, name;
 
 -- name: ended_units
 -- Units that have ended, of phases that have not.
+-- returns: phase text, unit text, state integer, result text?, error text?
 SELECT phase, unit, state, result, error
 FROM millrace_unit
 WHERE key = :key
@@ -103,6 +106,7 @@ ORDER BY phase, unit;
 -- name: checkpoints_of_job
 -- Units that failed in phases that ended well all the same, by phase; and what had been charged
 -- before the newest run that left anything. What was taken over has run 0, and -1 stands for it.
+-- returns: failed text?, tries integer?
 SELECT (
            SELECT json_group_object(phase, failed)
            FROM (
@@ -130,6 +134,8 @@ FROM (
 
 -- name: progress_of_job
 -- How far a job had come when its last run told, and how its last run ended.
+-- returns: key integer, phase text?, phases text?, percent real?, overall real?, data text?,
+--   at integer?, last_outcome integer?
 SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,
        (
            SELECT attempt.outcome
@@ -144,6 +150,7 @@ WHERE job.id = :id;
 
 -- name: unit_counts
 -- How many units of each phase are in each state.
+-- returns: phase text, running integer, completed integer, failed integer
 SELECT phase,
        count(*) FILTER (WHERE state = 1) AS running,
        count(*) FILTER (WHERE state = 2) AS completed,
@@ -155,6 +162,7 @@ ORDER BY phase;
 
 -- name: units_of_job
 -- A page of units, in the order of phase and unit.
+-- returns: phase text, unit text, state integer, result text?, error text?, n integer, at integer
 SELECT phase, unit, state, result, error, n, at
 FROM millrace_unit
 WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
@@ -166,6 +174,7 @@ LIMIT :limit;
 
 -- name: holders_of_unit
 -- Jobs that work on a unit of this name, longest first: their run has no ledger row.
+-- returns: id blob, phase text, unit text, at integer
 SELECT job.id, unit.phase, unit.unit, unit.at
 FROM millrace_unit AS unit
 JOIN millrace_job AS job ON job.key = unit.key

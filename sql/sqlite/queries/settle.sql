@@ -11,6 +11,7 @@ VALUES (
 
 -- name: waiting_fields
 -- What a job takes with it into the place where it waits.
+-- returns: lane integer, priority integer, type integer, tenant integer, concurrency text?
 SELECT lane, priority, type, tenant, concurrency
 FROM millrace_job
 WHERE key = :key;

@@ -15,7 +15,7 @@ import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { texts } from "../database/values.ts";
-import type { Barriers } from "../database/rows-runs.ts";
+import type { Barriers } from "../database/queries.gen.ts";
 
 /** A look at all names that takes longer may take a twentieth of the time. */
 const LOOK_MS_MAX = 20;

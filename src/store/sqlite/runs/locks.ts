@@ -8,7 +8,7 @@ import { lockNames } from "../../shared/decode-notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { findLease, findRun } from "./lease-proof.ts";
-import type { LockRow } from "../database/rows.ts";
+import type { LockRow } from "../database/queries.gen.ts";
 import { putBack, type Session } from "../database/session.ts";
 
 /** InternedNames that one call looks at to see whether they are still had. */
