@@ -1,22 +1,22 @@
--- Takes a batch of due jobs and writes its lease. Candidates are locked where they lie and in their
--- order, never more than asked of a lane; SKIP LOCKED lets workers claim side by side. What a lane
--- offers beyond the limit is let go at the commit, untouched.
+-- Claims a batch of due jobs and writes its lease. Candidates are locked in their order, never more
+-- than the limit per lane; SKIP LOCKED lets workers claim concurrently. Candidates of a lane beyond
+-- the limit are unlocked by the commit, untouched.
 --
--- A job whose concurrency key is taken is passed over, and so are all but the most urgent of a key
--- that is free. Where that leaves room, the lanes are looked at again, further each time, but not
--- for ever: without what was found before, and without keys whose most urgent job is known, because
--- it comes before all that was not looked at. The keys are taken at last and in their order, after
--- the worker's row was locked; who was a moment too late goes without. A claim that meets no key
--- pays nothing for all this.
+-- A job whose lock is taken is skipped, and so are all but the most urgent job of a free lock. If
+-- that leaves room, the lanes are scanned again, further each time, for a limited number of rounds:
+-- without the candidates of earlier rounds, and without keys whose most urgent job is known,
+-- because it comes before everything that was not scanned. The locks are acquired last and in their
+-- order, after the row of the worker was locked; a job whose lock another claim has acquired
+-- meanwhile is left out. A claim without keys pays nothing for this.
 --
--- A scan begins at the low-water marks that the caller knows: each stretch of the index goes from
--- its mark to the next marked priority, and the first of a lane from its beginning. A lane without
--- marks is looked at as a whole.
+-- A scan starts at the low-water marks of the caller's claim cursor: each range of the index goes
+-- from its mark to the next marked priority, and the first range of a lane from the beginning. A
+-- lane without marks is scanned as a whole.
 --
--- The first row is about the batch and has no id: the number of the lease as its key, the lists of
--- the lease in its order as its payload, or only whether the worker is lost. The others are its
--- jobs, in any order. What many of them have in common comes as one text, so that the caller reads
--- it once.
+-- The first row describes the batch and has no id: its key is the number of the lease, its payload
+-- has the lists of the lease in their order; or it only says that the worker is lost. The other
+-- rows are the jobs, in any order. What many jobs have in common is one text (`kind`), so that the
+-- caller parses it once.
 CREATE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
     to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
@@ -72,7 +72,8 @@ BEGIN
                WHEN in_lanes IS NULL THEN ARRAY(
                    SELECT name.id FROM millrace.interned_name AS name WHERE name.kind = 3
                )
-               -- What this transaction has locked is not skipped: no lane may be looked at twice.
+               -- Rows that this transaction has locked are not skipped: no lane may be scanned
+               -- twice.
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
            END AS lanes
     INTO asker
@@ -202,7 +203,7 @@ BEGIN
         passed := passed || others;
         width := least(4 * width, 2000);
     END LOOP;
-    -- An idle worker writes nothing.
+    -- A claim that finds no job writes nothing.
     IF keys IS NULL THEN
         RETURN NEXT;
         RETURN;
@@ -221,7 +222,7 @@ BEGIN
         ) AS due;
     END IF;
 
-    -- Payloads beyond what a worker can bear at once stay where they are, but one job always goes.
+    -- Jobs beyond 8 MB of payload stay where they are, but one job is always claimed.
     IF cardinality(keys) > 1 AND (
         SELECT sum(octet_length(payload::text)) FROM millrace.job WHERE key = ANY (keys)
     ) > 8000000 THEN
@@ -240,8 +241,8 @@ BEGIN
         crashes := crashes[:taken];
     END IF;
 
-    -- A rescuer that has taken the worker away is waited for, and then nothing is claimed in its
-    -- name: what was locked above is let go at the commit.
+    -- Waits for a rescuer that has locked the worker, and then claims nothing: the rows locked
+    -- above are unlocked by the commit.
     IF is_keyed THEN
         PERFORM FROM millrace.worker WHERE id = claimer FOR KEY SHARE;
         IF NOT FOUND THEN
@@ -291,7 +292,7 @@ BEGIN
         WHERE ctid = ANY (places)
           AND EXISTS (SELECT FROM leased)
     ),
-    told AS (
+    events AS (
         INSERT INTO millrace.event_outbox (at, kind, keys)
         SELECT moment, 2, keys
         FROM leased
@@ -315,7 +316,7 @@ BEGIN
     FROM millrace.job AS job
     WHERE job.key = ANY (keys);
 
-    -- A place without a job, which only a foreign hand can make: it must not stay in the lease.
+    -- A place without a job, which only a manual change can cause, must not stay in the lease.
     GET DIAGNOSTICS taken = ROW_COUNT;
     IF taken < cardinality(keys) THEN
         UPDATE millrace.lease AS lease

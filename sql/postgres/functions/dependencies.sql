@@ -1,5 +1,5 @@
--- Jobs are over: they wait for nobody, and those that wait for them have yet to hear of it. Answers
--- whether anybody does.
+-- These jobs are over: deletes their dependencies, and records those that other jobs wait for as
+-- finished. Returns whether there are any.
 CREATE FUNCTION millrace.end_jobs(keys bigint[])
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE

@@ -1,6 +1,6 @@
--- Names are free again, whose rows are locked: of the jobs that were moved away for the sake of
--- each, the most urgent comes back. They are looked for after the rows are gone, because who moves
--- a job away holds the row of its key meanwhile.
+-- Deletes these locks, whose rows are locked, and moves the most urgent job that waits for each of
+-- them from `blocked` to `ready`. The jobs are looked up after the delete, because a statement that
+-- blocks a job holds the row of its lock meanwhile.
 CREATE FUNCTION millrace.free_locks(tenants integer[], names text[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE
@@ -41,7 +41,7 @@ BEGIN
 END
 $free$;
 
--- Runs have ended, and with them everything that they had. Answers whether they had anything.
+-- Releases all locks of runs that have ended. Returns whether there were any.
 CREATE FUNCTION millrace.release_job_locks(jobs bigint[])
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE

@@ -1,11 +1,11 @@
--- Ends runs that have succeeded: the ledger rows, fenced by a share lock on the leases, in the
--- order of their numbers. A rescuer that holds a lease is waited for and then found to have deleted
--- it. A lease goes with its last open run; of two settlers that end its last runs at the same
--- moment neither sees the other, and a later heartbeat takes the lease away. A run that somebody
--- else has ended under the same lease makes the whole batch fail: it hardly ever happens, and to
--- look for it with every row would cost a third more. Answers the keys of those that were accepted,
--- whether exclusive names have become free, and whether others wait for one of these jobs. One look
--- at the stretch in which their keys lie spares most batches the looks for each of them.
+-- Ends runs that have succeeded: writes their ledger rows, fenced by a share lock on the leases, in
+-- the order of their numbers. The function waits for a rescuer that has locked a lease, and then
+-- finds the lease deleted. A lease is deleted with its last open run; two settlers that end its
+-- last runs at the same moment do not see each other, and a later heartbeat deletes the lease. A
+-- run that another settler has ended under the same lease fails the whole batch: that is rare, and
+-- looking for it in every row would cost a third more. Returns the keys of the accepted runs,
+-- whether locks were released, and whether other jobs wait for one of these jobs. One look at the
+-- range of their keys saves most batches a look for each key.
 CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz,
@@ -57,7 +57,7 @@ BEGIN
         )
         SELECT array_agg(key) INTO done FROM fresh;
         accepted := accepted || done;
-        -- When more of it was settled before, its last runs are looked at first, because they are
+        -- When a part of the lease was settled before, its last runs are looked at first: they are
         -- the most likely to be open.
         DELETE FROM millrace.lease
         WHERE number = held.number
@@ -77,10 +77,10 @@ BEGIN
     END LOOP;
 
     IF cardinality(accepted) > 0 THEN
-        WITH told AS (
+        WITH events AS (
             INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, accepted)
         ),
-        unkeyed AS (
+        deleted_dedup AS (
             DELETE FROM millrace.dedup WHERE job = ANY (accepted)
         )
         DELETE FROM millrace.cancel_request WHERE key = ANY (accepted);

@@ -5,8 +5,10 @@
 --   tags json?
 
 -- name: claim
--- Takes a batch of due jobs for a worker and writes its lease. The first row is about the batch,
--- the others are its jobs.
+-- Claims a batch of due jobs for a worker and writes its lease. The first row describes the batch,
+-- the other rows are its jobs. In the first row `id` is null, `key` is the number of the lease, or
+-- null if no job was claimed, and `payload` has the lists of the lease. `kind` has type, tenant,
+-- lane, priority, most attempts, flags and the time limit, if there is one.
 -- returns tuples: ClaimTuple
 SELECT *
 FROM millrace.claim_batch(
@@ -16,7 +18,8 @@ FROM millrace.claim_batch(
 );
 
 -- name: claimed_by
--- What a claim took whose answer was lost, in the form of `claim`. Nobody else knows the secret.
+-- The batch of a claim whose answer was lost, in the form of `claim`. Only the claimer knows the
+-- secret.
 -- returns tuples: ClaimTuple
 WITH run AS MATERIALIZED (
     SELECT lease.number, run.turn, run.key, run.n, run.rank,

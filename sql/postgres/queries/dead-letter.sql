@@ -13,7 +13,7 @@ FROM millrace.dead_letter
 WHERE id = :id::uuid;
 
 -- name: lock_dead_letter
--- Nobody else decides about a letter meanwhile.
+-- Locks a review record, so that no other operator decides about it at the same time.
 -- returns: id uuid
 SELECT id
 FROM millrace.dead_letter
@@ -21,7 +21,7 @@ WHERE id = :id::uuid
 FOR UPDATE;
 
 -- name: list_dead_letters
--- A page of review records, newest first. The inner search needs nothing but the index.
+-- A page of review records, newest first. The inner search uses the index alone.
 -- returns: DeadLetterRow
 -- timeout: reader
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
@@ -42,7 +42,7 @@ JOIN millrace.dead_letter AS letter ON letter.id = page.id
 ORDER BY letter.died_at DESC, letter.id DESC;
 
 -- name: review_dead_letter
--- Writes what a person decided. A record that is reprocessed or discarded does not change.
+-- Writes an operator's decision. A record that is reprocessed or discarded does not change.
 UPDATE millrace.dead_letter
 SET status      = :status::smallint,
     reviewed_by = :reviewed_by::text,

@@ -10,7 +10,7 @@
 --   is_stale boolean, started_at bigint?
 
 -- name: job_by_id
--- One job as it stands now. The newest lease that names a running job is the valid one.
+-- One job with its present state. The newest lease that names a running job is the valid one.
 -- returns: ShownJobRow
 SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
        CASE WHEN job.state = 3 THEN (
@@ -27,8 +27,8 @@ LEFT JOIN millrace.stale AS stale ON stale.key = job.key
 WHERE job.id = :id::uuid;
 
 -- name: match_jobs
--- Which of these candidates pass the filter, newest first. One look at the leases finds when all
--- those began that are running.
+-- Those of these candidates that pass the filter, newest first. One scan of the leases finds the
+-- start of all running jobs.
 -- returns: ShownJobRow
 -- timeout: reader
 WITH run AS MATERIALIZED (
@@ -99,8 +99,8 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   );
 
 -- name: count_places
--- How many jobs lie in each place, and how many runs are open, each counted up to a limit. All of
--- one moment.
+-- How many jobs are in each place, and how many runs are open, each counted up to a limit. All
+-- figures are of one moment.
 -- returns: scheduled bigint, ready bigint, blocked bigint, running bigint
 -- timeout: reader
 SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT :max::bigint) AS few)
@@ -124,7 +124,7 @@ SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT :max::bigin
        ) AS running;
 
 -- name: count_ended
--- How many jobs have ended in one state, up to a limit.
+-- How many jobs have ended in one final state, up to a limit.
 -- returns: count bigint
 -- timeout: reader
 SELECT count(*) AS count
@@ -133,9 +133,8 @@ FROM (
 ) AS few;
 
 -- name: longest_due
--- For how long the job that is due longest has waited. The first job of each lane and priority is
--- the oldest there, so hopping from one to the next over the index finds it, however many jobs
--- there are.
+-- How long the job that has been due longest has waited. The first job of each lane and priority is
+-- the oldest there, so a recursive hop over the index finds it, however many jobs there are.
 -- returns: ms bigint?
 -- timeout: reader
 WITH RECURSIVE hop (lane, priority, rank) AS (
@@ -205,7 +204,7 @@ ORDER BY key DESC
 LIMIT :limit::integer;
 
 -- name: keys_of_correlation
--- Candidates by correlation, newest first. The first job of its kind correlates by its own id.
+-- Candidates by correlation, newest first. A job without a correlation is found by its own id.
 -- returns: key bigint
 -- timeout: reader
 SELECT key
@@ -246,7 +245,8 @@ LIMIT :limit::integer;
 
 -- name: keys_of_states
 -- Candidates by state, newest first. Every state but `completed` has an index of its own: a place,
--- the leases, or the unusual ends. A job that is on its way from one to the other shows twice.
+-- the leases, or the unusual final states. A job that is moving from one to another may be found
+-- twice.
 -- returns: key bigint
 -- timeout: reader
 SELECT DISTINCT key
@@ -316,14 +316,14 @@ WHERE job.id = :id::uuid
 ORDER BY attempt.n;
 
 -- name: ids_of_keys
--- The public ids of those of these jobs that are still here.
+-- The public ids of those of these jobs that still exist.
 -- returns: key bigint, id uuid
 SELECT job.key, job.id
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job AS job ON job.key = named.key;
 
 -- name: facts_of_keys
--- What listeners are told of these jobs, as they stand now.
+-- What the feed tells listeners about these jobs, with their present state.
 -- returns: key bigint, type integer, state integer, tries integer, next_run_at bigint?,
 --   finished_at bigint?, error json?
 SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error

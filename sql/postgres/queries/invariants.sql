@@ -1,5 +1,5 @@
--- What must be true of an installation at every moment: each query answers the jobs of which it is
--- not. `src/store/doctor/invariants.ts` says what each means and how it is cured.
+-- Invariants of an installation: each query returns the jobs that break one. The catalogue in
+-- `src/store/doctor/catalogue.ts` says what each means and how it is fixed.
 
 -- row OffendingRow: key bigint?, id uuid?
 
@@ -43,8 +43,8 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: places_against_job
--- Jobs that wait and are filed otherwise than they were asked for, or charged otherwise than the
--- ledger says, or have no attempt left. Those that are over are found elsewhere.
+-- Waiting jobs whose place contradicts their spec, whose charges contradict the ledger, or that
+-- have no attempt left. Jobs that are over are found by another query.
 -- returns: OffendingRow
 -- timeout: doctor
 WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
@@ -79,7 +79,7 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: overdue_promotions
--- Jobs whose time came long ago and that nobody has promoted, although workers live.
+-- Scheduled jobs that were due long ago and were not promoted, although workers are alive.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT place.key, job.id
@@ -96,8 +96,8 @@ ORDER BY place.run_at, place.key
 LIMIT :limit::integer;
 
 -- name: stale_dedup
--- Dedup keys that a job holds which is over, gone, or has another key. Here the one living
--- successor of a job holds a key as well, of tenant and type 0: the id of its predecessor.
+-- Dedup keys whose holder is over, gone, or has another key. The unfinished successor of a job
+-- holds a key as well, with tenant and type 0: the id of its predecessor.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT held.job AS key, job.id
@@ -115,7 +115,7 @@ ORDER BY held.job
 LIMIT :limit::integer;
 
 -- name: unheld_dedup
--- Jobs that are not over and whose dedup key nobody holds: a second one would be let in.
+-- Unfinished jobs whose dedup key has no holder: a duplicate would be accepted.
 -- returns: OffendingRow
 -- timeout: doctor
 WITH live (key) AS (
@@ -143,7 +143,7 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: shared_dedup
--- Jobs that are not over and whose dedup key another job holds.
+-- Unfinished jobs whose dedup key another job holds.
 -- returns: OffendingRow
 -- timeout: doctor
 WITH live (key) AS (
@@ -155,7 +155,7 @@ WITH live (key) AS (
     UNION
     SELECT unnest(keys) FROM millrace.lease
 ),
--- The holder is looked up for each, whatever a planner without figures thinks of a join.
+-- A lookup per row: without statistics the planner may choose a join that reads whole tables.
 keyed AS MATERIALIZED (
     SELECT job.key, job.id, job.tenant, job.type, job.dedup, (
                SELECT held.job
@@ -189,7 +189,7 @@ ORDER BY keyed.key
 LIMIT :limit::integer;
 
 -- name: stale_cancel_requests
--- Requests to cancel jobs that are over or gone, or that wait: those are cancelled at once.
+-- Cancel requests for jobs that are over, gone, or waiting: a waiting job is cancelled at once.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT asked.key, job.id
@@ -206,8 +206,8 @@ ORDER BY asked.key
 LIMIT :limit::integer;
 
 -- name: locks_without_run
--- Names that a job has whose run has ended, that waits, or that is gone. Jobs that are lost are
--- found elsewhere, and what they have goes with their run.
+-- Locks of jobs whose run has ended, that wait, or that are gone. Lost jobs are found by another
+-- query, and their locks go with their run.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT held.job AS key, job.id
@@ -222,7 +222,7 @@ ORDER BY held.job
 LIMIT :limit::integer;
 
 -- name: runs_without_lock
--- Jobs that run and do not have their concurrency key.
+-- Running jobs that do not hold the lock of their concurrency key.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT job.key, job.id
@@ -242,7 +242,7 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: waits_without_dependencies
--- Jobs that lie behind others, none of which is named.
+-- Jobs behind gate 0 without a dependency.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT place.key, job.id
@@ -254,7 +254,7 @@ ORDER BY place.key
 LIMIT :limit::integer;
 
 -- name: dependencies_without_wait
--- Jobs of which it is said that they wait for others, and that do not lie there.
+-- Jobs with a dependency that are not behind gate 0.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT dependency.job AS key, job.id
@@ -267,7 +267,8 @@ ORDER BY dependency.job
 LIMIT :limit::integer;
 
 -- name: failed_without_letter
--- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
+-- Failed jobs without a dead letter, as far as the letters reach back: the oldest letters are
+-- removed first.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT job.key, job.id
@@ -280,8 +281,8 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: letters_without_failure
--- Dead letters of jobs that are still there and have not failed. The ledger is asked for jobs with
--- a letter alone.
+-- Dead letters of jobs that still exist and have not failed. Only the ledger of jobs with a letter
+-- is read.
 -- returns: OffendingRow
 -- timeout: doctor
 WITH lettered AS MATERIALIZED (
@@ -302,7 +303,7 @@ ORDER BY lettered.key
 LIMIT :limit::integer;
 
 -- name: runs_after_end
--- Jobs that are over and have run once more. It reads the whole ledger.
+-- Jobs that have run again after they were over. Reads the whole ledger.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT late.key, job.id
@@ -314,7 +315,7 @@ ORDER BY late.key
 LIMIT :limit::integer;
 
 -- name: run_gaps
--- Jobs in whose ledger a run is missing. It reads the whole ledger.
+-- Jobs in whose ledger a run is missing. Reads the whole ledger.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT run.key, job.id
@@ -328,9 +329,8 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: wrong_charges
--- Jobs with more attempts than they may have, with more crashes than attempts, that went on
--- without any attempt left, or whose run was charged twice or gave something back. It reads the
--- whole ledger.
+-- Jobs with more attempts than allowed, with more crashes than attempts, that went on without an
+-- attempt left, or with a run that was charged twice or gave a charge back. Reads the whole ledger.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT job.key, job.id
@@ -351,7 +351,7 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: ledger_without_job
--- Runs of jobs that are gone. It reads the whole ledger.
+-- Ledger rows of jobs that are gone. Reads the whole ledger.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT run.key, NULL::uuid AS id
@@ -361,7 +361,7 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: tags_without_job
--- Tags of jobs that are gone. It reads all tags.
+-- Tags of jobs that are gone. Reads all tags.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT tag.key, NULL::uuid AS id
@@ -371,7 +371,7 @@ ORDER BY tag.key
 LIMIT :limit::integer;
 
 -- name: endless_idempotency
--- Idempotency keys whose job is gone, and that never expire. It reads all keys.
+-- Idempotency keys whose job is gone and that never expire. Reads all keys.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT NULL::bigint AS key, held.job_id AS id
@@ -382,8 +382,7 @@ ORDER BY held.job_id
 LIMIT :limit::integer;
 
 -- name: lost_idempotency
--- Jobs whose idempotency key another job holds, or nobody, or that is about to expire. It reads all
--- jobs.
+-- Jobs whose idempotency key has another holder or none, or is about to expire. Reads all jobs.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT job.key, job.id
@@ -401,9 +400,9 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: untold_changes
--- Jobs of which the feed does not tell that they came, waited again or ended, or tells it too
--- often, as far as it reaches back. Where entries have been removed, a minute is left out: they
--- went by their age, which is not quite their order. It reads the whole feed and the whole ledger.
+-- Jobs whose enqueue, retry or end is missing from the feed or is there too often, as far as the
+-- feed reaches back. Where events have been removed, one minute is left out: events are removed by
+-- age, which is not quite their order. Reads the whole feed and the whole ledger.
 -- returns: OffendingRow
 -- timeout: doctor
 WITH reach AS MATERIALIZED (
@@ -450,7 +449,7 @@ ORDER BY due.key
 LIMIT :limit::integer;
 
 -- name: recount
--- How many jobs are in each state, told by the jobs themselves. It reads all jobs.
+-- How many jobs are in each state, counted job by job. Reads all jobs.
 -- returns: scheduled bigint, queued bigint, held bigint, running bigint, failed bigint
 -- timeout: doctor
 SELECT count(*) FILTER (WHERE state = 1) AS scheduled,

@@ -8,7 +8,7 @@
 -- row ShownJobRow: JobNowRow, phase text?, overall real?, is_stale boolean
 
 -- name: job_by_id
--- One job as it stands now.
+-- One job with its present state.
 -- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM millrace_job_now AS now
@@ -17,14 +17,14 @@ LEFT JOIN millrace_stale AS stale ON stale.key = now.key
 WHERE now.id = :id;
 
 -- name: job_by_key
--- One job as it stands now.
+-- One job with its present state.
 -- returns: JobNowRow
 SELECT *
 FROM millrace_job_now
 WHERE key = :key;
 
 -- name: match_jobs
--- Which of these candidates pass the filter, newest first.
+-- Those of these candidates that pass the filter, newest first.
 -- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM json_each(:keys) AS candidate
@@ -79,21 +79,21 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   );
 
 -- name: count_waiting
--- How many jobs lie in each waiting place, each counted up to a limit.
+-- How many jobs are in each place, each counted up to a limit.
 -- returns: scheduled integer, ready integer, blocked integer
 SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT :max)) AS scheduled,
        (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT :max)) AS ready,
        (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT :max)) AS blocked;
 
 -- name: count_ended
--- How many jobs have ended in one state, up to a limit.
+-- How many jobs have ended in one final state, up to a limit.
 -- returns: count integer
 SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
 -- name: oldest_ready
--- The least rank of all that is due. The first job of each lane and priority is the oldest there,
--- so hopping from one to the next over the index finds it, however many jobs there are.
+-- The least rank of all due jobs. The first job of each lane and priority is the oldest there, so a
+-- recursive hop over the index finds it, however many jobs there are.
 -- returns: rank integer?
 WITH RECURSIVE hop (lane, priority, rank) AS (
     SELECT lane, priority, rank
@@ -163,7 +163,7 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_of_correlation
--- Candidates by correlation, newest first. The first job of its kind correlates by its own id.
+-- Candidates by correlation, newest first. A job without a correlation is found by its own id.
 -- returns: key integer
 SELECT key
 FROM millrace_job
@@ -200,7 +200,7 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_of_final_state
--- Candidates that ended otherwise than well, newest first.
+-- Candidates by a final state other than `completed`, newest first.
 -- returns: key integer
 SELECT key
 FROM millrace_attempt
@@ -211,7 +211,7 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_scheduled
--- Candidates that wait for their time, newest first.
+-- Candidates in `scheduled`, newest first.
 -- returns: key integer
 SELECT key
 FROM millrace_scheduled
@@ -220,7 +220,7 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_ready
--- Candidates that are due, newest first.
+-- Candidates in `ready`, newest first.
 -- returns: key integer
 SELECT key
 FROM millrace_ready
@@ -229,7 +229,7 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_blocked
--- Candidates that a gate holds back, newest first.
+-- Candidates in `blocked`, newest first.
 -- returns: key integer
 SELECT key
 FROM millrace_blocked
@@ -238,7 +238,7 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_leased
--- Candidates that some worker holds, newest first.
+-- Candidates that a worker holds, newest first.
 -- returns: key integer
 SELECT DISTINCT claimed.value AS key
 FROM millrace_lease AS lease
@@ -248,7 +248,7 @@ ORDER BY claimed.value DESC
 LIMIT :limit;
 
 -- name: start_of_run
--- When the present run of a job began; the newest lease that names it is the valid one.
+-- The start of a job's present run. The newest lease that names the job is the valid one.
 -- returns: started_at integer?
 SELECT lease.claimed_at + (lease.starts ->> claimed.key) AS started_at
 FROM millrace_lease AS lease
@@ -271,13 +271,13 @@ WHERE job.id = :id
 ORDER BY attempt.n;
 
 -- name: feed_end
--- The position of the last entry so far.
+-- The position of the last event.
 -- returns: position integer
 SELECT coalesce(max(position), 0) AS position
 FROM millrace_event;
 
 -- name: feed_after
--- What happened after a position, oldest first.
+-- The events after a position, oldest first.
 -- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?
 SELECT position, kind, at, keys, ids, details
 FROM millrace_event
@@ -286,14 +286,14 @@ ORDER BY position
 LIMIT :limit;
 
 -- name: ids_of_keys
--- The public ids of those of these jobs that are still here.
+-- The public ids of those of these jobs that still exist.
 -- returns: key integer, id blob
 SELECT job.key, job.id
 FROM json_each(:keys) AS named
 JOIN millrace_job AS job ON job.key = named.value;
 
 -- name: facts_of_keys
--- What listeners are told of these jobs, as they stand now.
+-- What the feed tells listeners about these jobs, with their present state.
 -- returns: key integer, type integer, state integer, tries integer, next_run_at integer?,
 --   error text?, finished_at integer?
 SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,

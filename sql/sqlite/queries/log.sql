@@ -10,13 +10,13 @@ FROM millrace_log
 WHERE key = :key;
 
 -- name: insert_log
--- A handler has said something.
+-- Appends a log line.
 INSERT INTO millrace_log (key, line, n, at, level, message, fields)
 VALUES (:key, :line, :n, :at, :level, :message, :fields);
 
 -- name: trim_log
--- The oldest lines of a job go that are too many or too long with those after them. The newest one
--- stays whatever it weighs, for the next one is numbered after it.
+-- Removes the oldest lines of a job beyond the limits of count and size. The newest line always
+-- stays, because the next one is numbered after it.
 DELETE FROM millrace_log
 WHERE key = :key
   AND line <= (
@@ -34,7 +34,7 @@ WHERE key = :key
   );
 
 -- name: log_after
--- Lines of a job after one of them, oldest first.
+-- The lines of a job after one of them, oldest first.
 -- returns: LogRow
 SELECT line, n, at, level, message, fields
 FROM millrace_log

@@ -12,7 +12,7 @@ INSERT INTO millrace_interned_name (kind, text)
 VALUES (:kind, :text);
 
 -- name: name_by_id
--- The text behind an id.
+-- The text of an id.
 -- returns: kind integer, text text
 SELECT kind, text
 FROM millrace_interned_name
