@@ -47,7 +47,7 @@ export const BATCH_MAX = 500;
  * The protocol that this release speaks with a store. A migration that workers of older releases
  * cannot live with raises the least one that the store accepts.
  */
-export const PROTOCOL = 2;
+export const PROTOCOL = 1;
 
 /**
  * `work`: a job may be claimable or due. `ready`: a job may be claimable. `events`: the feed has

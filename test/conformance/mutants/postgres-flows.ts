@@ -1,11 +1,9 @@
 /** What can go wrong with names, waits, logs and marks in the store on PostgreSQL. */
 import type { Faults } from "./all.ts";
 
-const FLOWS = "0006_flows.sql";
-
 export const POSTGRES_FLOW_FAULTS: Faults = {
   lock: {
-    [FLOWS]: [
+    "functions/claim.sql": [
       [
         "a taken key is not looked at",
         "WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency\n",
@@ -23,6 +21,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
       ["a batch takes a key twice", "array_agg(key) FILTER (WHERE turn = 1),", "array_agg(key),"],
       ["a claim gives up at once", "FOR round IN 1 .. 4 LOOP", "FOR round IN 1 .. 1 LOOP"],
+    ],
+    "functions/locks.sql": [
       [
         "the least urgent is next",
         "ORDER BY blocked.priority, blocked.rank, blocked.key",
@@ -31,7 +31,6 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["another tenant is next", "AND blocked.tenant = free.tenant\n", ""],
       ["another key is next", "AND blocked.concurrency = free.name\n", ""],
       ["names outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
-      ["workers of the release before go on", "SET value = '2'", "SET value = '1'"],
     ],
     hold_jobs: [
       ["tenants share keys", "lock.tenant = wanted.tenant AND ", ""],
@@ -148,7 +147,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   resolveDependencies: {
-    [FLOWS]: [
+    "functions/dependencies.sql": [
       ["nobody hears of an end", "WHERE depends_on = ANY (keys)\n    ORDER", "WHERE false ORDER"],
     ],
     take_finished_dependencies: [
@@ -162,12 +161,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
     ],
     hurry_job: [["a hurried job keeps its time", "AND blocked.gate = 0", "AND blocked.gate = -5"]],
-    expired_keys: [
-      ["awaited jobs go", "link.depends_on = walked.key", "dependency.depends_on = -1"],
-    ],
-    prune_jobs: [
-      ["awaited jobs go", "link.depends_on = attempt.key", "dependency.depends_on = -1"],
-    ],
+    expired_keys: [["awaited jobs go", "link.depends_on = walked.key", "link.depends_on = -1"]],
+    prune_jobs: [["awaited jobs go", "link.depends_on = attempt.key", "link.depends_on = -1"]],
   },
   openDependencies: {
     open_dependencies: [
@@ -280,9 +275,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "DELETE FROM millrace.stale\n    WHERE false AND",
       ],
     ],
-    [FLOWS]: [
+    "functions/dependencies.sql": [
       [
-        "needs outlive their job",
+        "dependencies outlive their job",
         "DELETE FROM millrace.dependency WHERE",
         "DELETE FROM millrace.dependency WHERE false AND",
       ],

@@ -6,7 +6,7 @@ export const SQLITE_FAULTS: Faults = {
     insert_job: [["a known id is an error", "ON CONFLICT (id) DO NOTHING", ""]],
     insert_ready: [["the due time is no rank", ":rank", "0"]],
     insert_scheduled: [["a job waits too long", ":run_at", ":run_at + 1"]],
-    find_body: [["payloads are not compared", "payload", "NULL AS payload"]],
+    find_body: [["payloads are not compared", "tenant, payload", "tenant, NULL AS payload"]],
     find_idempotency: [["tenants share idempotency keys", "tenant = :tenant", "1"]],
     insert_idempotency: [["the body is forgotten", ":body", "zeroblob(32)"]],
     find_dedup: [
@@ -205,7 +205,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     last_runs: [["a run ends twice", "max(attempt.n)", "0"]],
     delete_lease: [["the lease never goes", "WHERE", "WHERE 0 AND"]],
-    waiting_fields: [["a retry forgets its priority", "priority", "100 AS priority"]],
+    waiting_fields: [["a retry forgets its priority", "lane, priority", "lane, 100 AS priority"]],
     insert_dead_letter: [
       ["a dead letter forgets its attempts", ":attempts, :died_at, :spec)", "0, :died_at, :spec)"],
     ],

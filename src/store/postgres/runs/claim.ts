@@ -11,7 +11,7 @@ import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import type { Bound } from "../database/statements.ts";
 import { list, uuidOf } from "../database/values.ts";
-import type { ClaimLists, ClaimTuple } from "../database/rows-runs.ts";
+import type { ClaimTuple } from "../database/queries.gen.ts";
 
 const SECRET_BYTES = 8;
 const NO_TAGS: ClaimedJob["tags"] = Object.freeze({});
@@ -35,6 +35,15 @@ function claimCursorsOf({ state, notifier, clock }: Session): LowWaterMarks {
   state.claimCursors = cursors;
   return cursors;
 }
+
+/** The lists of a lease: of every run that it names, in its order. */
+type ClaimLists = readonly [
+  keys: readonly number[],
+  ranks: readonly number[],
+  ns: readonly number[],
+  tries: readonly number[],
+  crashes: readonly number[],
+];
 
 /** What a claim looks for, as the statement takes it. */
 interface Wanted {

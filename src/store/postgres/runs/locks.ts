@@ -13,7 +13,7 @@ import { ownLease } from "./lease.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { texts } from "../database/values.ts";
-import type { Barriers } from "../database/rows-runs.ts";
+import type { Barriers } from "../database/queries.gen.ts";
 
 /** A look at all names that takes longer may take a twentieth of the time. */
 export const LOCK_SWEEP_MS_MAX = 20;

@@ -9,7 +9,7 @@ import { factsOf, keepRuns, runsOf, withFacts } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session, Transaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
-import type { RunRow } from "../database/rows-runs.ts";
+import type { RunRow } from "../database/queries.gen.ts";
 
 /** Jobs moved and leases looked at in one transaction. */
 const RESCUE_MAX = 500;

@@ -5,7 +5,7 @@
 import type { LostClaim } from "../../shared/lost-claim.ts";
 import { ScanCursors } from "../../shared/scan-cursors.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { LockRow } from "./rows.ts";
+import type { LockRow } from "./queries.gen.ts";
 
 export interface SessionState {
   /** Claims whose commit was answered with an error, and may have been made all the same. */

@@ -2,7 +2,7 @@
 import type { Clock, Dice } from "../../../core/clock.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { InternedNames } from "./interned-names.ts";
-import type { WaitingRow } from "./rows.ts";
+import type { WaitingRow } from "./queries.gen.ts";
 import type { Statements } from "./statements.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Outbox } from "../events/outbox.ts";

@@ -6,7 +6,7 @@ import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jo
 import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { candidateSource, correlatedId } from "./list-sources.ts";
-import type { JobNowRow, ShownJobRow } from "../database/rows.ts";
+import type { JobNowRow, ShownJobRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 

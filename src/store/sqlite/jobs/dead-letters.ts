@@ -13,7 +13,7 @@ import type {
 } from "../../types/records.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
 import { enqueueWithin } from "./enqueue.ts";
-import type { DeadLetterRow } from "../database/rows.ts";
+import type { DeadLetterRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 

@@ -9,7 +9,7 @@ import type { InterveneAnswer } from "../../types/records.ts";
 import { setDue } from "../queue/dependencies.ts";
 import { factsOf } from "../runs/claim.ts";
 import { closeIfDone, openRuns, withFacts, type HeldRun } from "../runs/lease.ts";
-import type { LeaseRow } from "../database/rows.ts";
+import type { LeaseRow } from "../database/queries.gen.ts";
 import { putWaiting, takeWaiting, type Session } from "../database/session.ts";
 import { endRuns } from "../runs/settle.ts";
 

@@ -11,7 +11,7 @@ import { bounded } from "../../shared/limits.ts";
 import type { KeyHolders } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import { FIRST_DEPENDENCY, type SessionState } from "../database/session-state.ts";
-import type { QueryRows } from "../database/rows.ts";
+import type { QueryRows } from "../database/queries.gen.ts";
 import { putWaiting, type Session, type Waiting } from "../database/session.ts";
 import { cancelUnstarted } from "../runs/cancel-unstarted.ts";
 

@@ -16,7 +16,7 @@ import { START, earlier, later, pageOf, type Look } from "../../shared/finish-or
 import type { ScanCursor } from "../../shared/scan-cursors.ts";
 import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
 import { recordsOf } from "../inspect/jobs.ts";
-import type { FinishedRow } from "../database/rows.ts";
+import type { FinishedRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
 /** Jobs that one look walks past. */

@@ -3,7 +3,7 @@ import { idFromBytes } from "../../../core/ids.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { findExpired } from "./expired.ts";
-import type { FinishedRow } from "../database/rows.ts";
+import type { FinishedRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 

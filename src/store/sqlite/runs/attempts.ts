@@ -3,7 +3,7 @@ import type { Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import type { End } from "../../shared/run-end.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { LeaseRow } from "../database/rows.ts";
+import type { LeaseRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
 /** An open run that has ended, under the lease that allows to say so. */

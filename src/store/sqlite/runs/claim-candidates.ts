@@ -3,7 +3,7 @@ import type { NameKind } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { ClaimRequest, JobKey } from "../../types/jobs-and-runs.ts";
-import type { QueryTuples } from "../database/rows.ts";
+import type { QueryTuples } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
 /** How much further a claim looks when many jobs share few keys, and how far at most. */

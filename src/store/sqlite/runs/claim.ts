@@ -8,7 +8,7 @@ import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-cla
 import { returnPrefetched } from "./prefetch.ts";
 import { findCandidates, keyList, type Candidate } from "./claim-candidates.ts";
 import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
-import type { QueryTuples } from "../database/rows.ts";
+import type { QueryTuples } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { acquireKeys } from "./locks.ts";

@@ -1,7 +1,7 @@
 /** Leases that somebody proves to hold, and their open runs. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { openRuns, type HeldRun } from "./lease.ts";
-import type { LeaseRow } from "../database/rows.ts";
+import type { LeaseRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
 export interface OpenLease {

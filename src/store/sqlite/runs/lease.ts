@@ -1,7 +1,7 @@
 /** A lease from the inside: which runs it names, which have begun, which are still open. */
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { findCancelRequests } from "./cancel-requests.ts";
-import type { LeaseRow, WaitingRow } from "../database/rows.ts";
+import type { LeaseRow, WaitingRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
 /** One job of a lease. */

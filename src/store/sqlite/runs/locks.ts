@@ -9,7 +9,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { findLease, findRun } from "./lease-proof.ts";
 import { FIRST_LOCK } from "../database/session-state.ts";
-import type { LockRow } from "../database/rows.ts";
+import type { LockRow } from "../database/queries.gen.ts";
 import { putBack, type Session } from "../database/session.ts";
 
 /** InternedNames that one call looks at to see whether they are still had. */

@@ -11,7 +11,7 @@ import {
   withFacts,
   type HeldRun,
 } from "./lease.ts";
-import type { LeaseRow } from "../database/rows.ts";
+import type { LeaseRow } from "../database/queries.gen.ts";
 import { putBack, type Session } from "../database/session.ts";
 import { releaseRunLocks } from "./locks.ts";
 

@@ -15,7 +15,7 @@ import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { returnUnstarted } from "./prefetch.ts";
 import { factsOf } from "./claim.ts";
 import { endedRuns, keepRuns, openRuns, splitByRequest, withFacts, type HeldRun } from "./lease.ts";
-import type { LeaseRow } from "../database/rows.ts";
+import type { LeaseRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { endRuns } from "./settle.ts";
