@@ -49,7 +49,7 @@ import {
 } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
-import { batchesOf } from "./batching/split-notes.ts";
+import { batchesOf } from "./batching/fallback.ts";
 import { logs } from "./inspect/logs.ts";
 import { InternedNames } from "./database/interned-names.ts";
 import { record } from "./runs/record.ts";
@@ -68,7 +68,8 @@ import { Statements } from "./database/statements.ts";
 import { stats } from "./inspect/stats.ts";
 import { Outbox } from "./events/outbox.ts";
 import { Notifier } from "./events/notifier.ts";
-import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
+import { rescue } from "./runs/rescue.ts";
+import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
 import { closedError, Writer } from "./batching/writer.ts";
 
 /** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */

@@ -29,7 +29,7 @@ export const SQLITE_FAULTS: Faults = {
     expire_idempotency: [
       ["an idempotency key never goes", "expires_at = :expires_at", "expires_at = NULL"],
     ],
-    "runs/release-run.ts": [
+    "runs/attempts.ts": [
       [
         "a retry frees its dedup key",
         "filter(({ state }) => state !== null)",
@@ -278,7 +278,7 @@ export const SQLITE_FAULTS: Faults = {
     job_by_key: [["the state is that of any job", "key = :key", "1"]],
     delete_worker: [["the worker stays", "WHERE", "WHERE 0 AND"]],
     "runs/lease.ts": [["settled jobs are open", "?? 0) < n", "?? 0) <= n"]],
-    "runs/workers.ts": [
+    "runs/rescue.ts": [
       ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
       ["the limit is counted per lease", "RESCUE_MAX) - moved", "RESCUE_MAX)"],
       ["a prefetch is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
@@ -314,7 +314,7 @@ export const SQLITE_FAULTS: Faults = {
     "jobs/cancel.ts": [
       ["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"],
     ],
-    "runs/cancel-unstarted.ts": [
+    "runs/attempts.ts": [
       ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
       ["the reason is lost", "      reason,\n", "      reason: null,\n"],
       ["the feed hears nothing", 'outbox.tell({ kind: "job:cancelled", jobs: keys });', ""],

@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a retry frees the dedup key",
-    file: `${STORE}/runs/release-run.ts`,
+    file: `${STORE}/runs/attempts.ts`,
     now: "const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);",
     planted: "const over = ends.map(({ key }) => key);",
     breaks: "I9",

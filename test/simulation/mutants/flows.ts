@@ -15,7 +15,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a job that waits again keeps its key",
-    file: `${STORE}/runs/release-run.ts`,
+    file: `${STORE}/runs/attempts.ts`,
     now: "    session,\n    ends.map(({ key }) => key),",
     planted: "    session,\n    ends.filter(({ state }) => state !== null).map(({ key }) => key),",
     breaks: "I14",
@@ -232,7 +232,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a dependant that is cancelled still waits for others",
-    file: `${STORE}/runs/release-run.ts`,
+    file: `${STORE}/runs/attempts.ts`,
     now: '  sql.run("delete_dependencies", { keys });\n',
     planted: "",
     breaks: "I8",

@@ -10,7 +10,7 @@ import { BATCH_MAX } from "../../store.ts";
 import type { CrashFacts } from "../../types/jobs-and-runs.ts";
 import { MOVED, movedError } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
-import { rescueLease } from "../runs/workers.ts";
+import { rescueLease } from "../runs/rescue.ts";
 
 /** All but the table that has the mark. */
 const TABLES =

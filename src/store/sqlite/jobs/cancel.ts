@@ -8,8 +8,9 @@ import { stateCodec } from "../../shared/codes.ts";
 import type { CancelAnswer } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { resolveSomeDependencies } from "../queue/dependencies.ts";
-import { takeWaiting, type Session } from "../database/session.ts";
-import { cancelUnstarted, type Unstarted } from "../runs/cancel-unstarted.ts";
+import type { Session } from "../database/session.ts";
+import { takeWaiting } from "../queue/places.ts";
+import { cancelUnstarted, type Unstarted } from "../runs/attempts.ts";
 
 export function cancel(
   session: Session,

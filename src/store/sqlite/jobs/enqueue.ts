@@ -19,7 +19,8 @@ import {
 } from "../queue/dependencies.ts";
 import { cancelWaiting } from "./cancel.ts";
 import { bisect } from "../batching/fallback.ts";
-import { putWaiting, takeWaiting, type Session, type Waiting } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting, takeWaiting, type Waiting } from "../queue/places.ts";
 
 /** Writes a batch; the answers stand in the order of the jobs. */
 export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {

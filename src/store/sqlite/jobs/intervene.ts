@@ -10,7 +10,8 @@ import { setDue } from "../queue/dependencies.ts";
 import { factsOf } from "../runs/claim.ts";
 import { closeIfDone, openRuns, withFacts, type HeldRun } from "../runs/lease.ts";
 import type { LeaseRow } from "../database/rows.ts";
-import { putWaiting, takeWaiting, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting, takeWaiting } from "../queue/places.ts";
 import { endRuns } from "../runs/settle.ts";
 
 export function hurry(

@@ -12,8 +12,9 @@ import type { KeyHolders } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import { FIRST_DEPENDENCY, type SessionState } from "../database/session-state.ts";
 import type { QueryRows } from "../database/rows.ts";
-import { putWaiting, type Session, type Waiting } from "../database/session.ts";
-import { cancelUnstarted } from "../runs/cancel-unstarted.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting, type Waiting } from "./places.ts";
+import { cancelUnstarted } from "../runs/attempts.ts";
 
 /** Needs that are dealt with in one transaction. */
 const PROCEED_MAX = 1_000;

@@ -4,7 +4,8 @@ import { gateName } from "../../shared/decode-jobs.ts";
 import type { Gate, GateName, Promotion } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { bounded } from "../../shared/limits.ts";
-import { putBack, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putBack } from "./places.ts";
 import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";
 
 /** How far into a lane `hold` looks for each job that it may move. */

@@ -1,10 +1,13 @@
 /** The ledger: one row for each run that ended, and for each wait that somebody ended. */
+import type { FinalState } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
-import type { End } from "../../shared/run-end.ts";
+import { endOf, type End } from "../../shared/run-end.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { LeaseRow } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
+import { dropCancelRequests } from "./cancel-requests.ts";
+import { releaseRunLocks } from "./locks.ts";
 
 /** An open run that has ended, under the lease that allows to say so. */
 export interface EndedRun {
@@ -46,4 +49,64 @@ export function insertAttempts(
     reason: end.reason,
     next_run_at: end.nextRunAt,
   });
+}
+
+/** How a run, or a wait, has ended. */
+export interface Ended {
+  readonly key: JobKey;
+  /** Null when the job goes on. */
+  readonly state: FinalState | null;
+}
+
+/**
+ * The run gives up what it had; a job that is over also its dedup key, and what it waited for
+ * itself. Answers whether others wait for the end of any of them: then `resolveDependencies` has to
+ * be called.
+ */
+export function closeEnds(session: Session, ends: readonly Ended[]): boolean {
+  if (ends.length === 0) return false;
+  const { sql } = session;
+  releaseRunLocks(
+    session,
+    ends.map(({ key }) => key),
+  );
+  const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);
+  if (over.length === 0) return false;
+  const keys = JSON.stringify(over);
+  sql.run("delete_dedup", { keys });
+  sql.run("delete_dependencies", { keys });
+  return sql.run("insert_finished_dependency", { keys }).changes > 0;
+}
+
+/** A job that lies in no place any more. */
+export interface Unstarted {
+  readonly key: JobKey;
+  readonly n: number;
+  readonly tries: number;
+  readonly crashes: number;
+  readonly reason: string | null;
+}
+
+/** Writes their ends. Answers whether others wait for any of them, as `closeEnds` does. */
+export function cancelUnstarted(session: Session, jobs: readonly Unstarted[]): boolean {
+  if (jobs.length === 0) return false;
+  const { clock, outbox } = session;
+  for (const { key, n, tries, crashes, reason } of jobs) {
+    const settlement: Settlement = {
+      to: "cancelled",
+      outcome: "cancelled",
+      tries,
+      crashes,
+      reason,
+    };
+    const run = { lease: null, key, n, startedAt: null, settlement };
+    insertAttempts(session, run, { ...endOf(settlement, reason), nextRunAt: null }, clock.now());
+  }
+  const keys = jobs.map(({ key }) => key);
+  dropCancelRequests(session, keys);
+  outbox.tell({ kind: "job:cancelled", jobs: keys });
+  return closeEnds(
+    session,
+    keys.map((key) => ({ key, state: "cancelled" })),
+  );
 }

@@ -10,7 +10,8 @@ import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { findLease, findRun } from "./lease-proof.ts";
 import { FIRST_LOCK } from "../database/session-state.ts";
 import type { LockRow } from "../database/rows.ts";
-import { putBack, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putBack } from "../queue/places.ts";
 
 /** InternedNames that one call looks at to see whether they are still had. */
 const LOOK_MAX = 1_000;

@@ -12,7 +12,8 @@ import {
   type HeldRun,
 } from "./lease.ts";
 import type { LeaseRow } from "../database/rows.ts";
-import { putBack, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putBack } from "../queue/places.ts";
 import { releaseRunLocks } from "./locks.ts";
 
 export function startPrefetched(

@@ -7,12 +7,12 @@ import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
-import { closeEnds } from "./release-run.ts";
 import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
-import { insertAttempts, type EndedRun } from "./attempts.ts";
+import { closeEnds, insertAttempts, type EndedRun } from "./attempts.ts";
 import { keepNote } from "./record.ts";
 import { bisect } from "../batching/fallback.ts";
-import { putWaiting, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting } from "../queue/places.ts";
 
 /** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
 export function settle(session: Session, items: readonly SettleItem[]): readonly SettleAnswer[] {
