@@ -43,7 +43,7 @@ function problemsOfTarget(state: TargetState, isContinued: boolean): string[] {
 }
 
 function problemsOfMark(source: CopySource, state: TargetState): string[] {
-  const mark = source.mark();
+  const mark = source.moveRecord();
   const isOurs = "progress" in state && state.progress.copy === mark?.copy;
   return mark === null || isOurs ? [] : [`${source.place} has already moved to ${mark.to}`];
 }

@@ -28,7 +28,7 @@ export type InvariantQuery =
   | "lost_idempotency"
   | "untold_changes";
 
-export interface Description {
+export interface InvariantDescription {
   /** The number under which RELIABILITY.md has it. */
   readonly number: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export interface Description {
 }
 
 /** In the order in which they are looked at. */
-export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
+export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> = {
   two_leases: {
     number: "I3",
     name: "job in two leases",

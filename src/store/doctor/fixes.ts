@@ -2,11 +2,11 @@
 import type { JobId } from "../../core/job.ts";
 
 /** The name of a table as a statement has to write it. */
-export type TableName = (table: string) => string;
+export type QualifyTable = (table: string) => string;
 
 export type Fix =
   /** A statement that cures all of it. */
-  | { readonly kind: "sql"; readonly of: (table: TableName) => string }
+  | { readonly kind: "sql"; readonly of: (table: QualifyTable) => string }
   /** A command for each job. */
   | { readonly kind: "command"; readonly of: (id: JobId) => string }
   | { readonly kind: "words"; readonly text: string };
@@ -19,7 +19,7 @@ export function command(of: (id: JobId) => string): Fix {
   return { kind: "command", of };
 }
 
-export function sql(of: (table: TableName) => string): Fix {
+export function sql(of: (table: QualifyTable) => string): Fix {
   return { kind: "sql", of };
 }
 
@@ -28,6 +28,6 @@ export function words(text: string): Fix {
 }
 
 /** The same where the first word is the name of a table. */
-export function withTable(from: string, table: TableName): string {
+export function withTable(from: string, table: QualifyTable): string {
   return from.replace(/^\w+/, table);
 }

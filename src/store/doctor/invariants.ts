@@ -5,14 +5,14 @@
  */
 import type { JobId } from "../../core/job.ts";
 import { words } from "./fixes.ts";
-import { CATALOGUE, type Description, type InvariantQuery } from "./catalogue.ts";
+import { CATALOGUE, type InvariantDescription, type InvariantQuery } from "./catalogue.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 import type { Stats } from "../types/records.ts";
 
-export type { Fix, TableName } from "./fixes.ts";
+export type { Fix, QualifyTable } from "./fixes.ts";
 export type { InvariantQuery } from "./catalogue.ts";
 
-export interface Invariant extends Description {
+export interface Invariant extends InvariantDescription {
   /** The query that looks for brokenInvariants. */
   readonly query: InvariantQuery;
 }

@@ -228,13 +228,13 @@ function changing(
 export type RowKey = readonly (number | string)[];
 
 /** Rows between two keys, the first left out; null is before all and after all. */
-export interface ScanRange {
+export interface KeyRange {
   readonly after: RowKey | null;
   readonly upTo: RowKey | null;
 }
 
 /** All rows of a stretch, in the order of their keys. */
-export interface Batch extends ScanRange {
+export interface RowBatch extends KeyRange {
   readonly lines: readonly string[];
   /** The key of each line as text. */
   readonly keys: readonly string[];
@@ -263,11 +263,11 @@ export interface CopySource {
   /** What PostgreSQL would not take, in words. */
   problems(table: CopiedTable): readonly string[];
   /** The next rows after a key, as many as fit into one transaction. `upTo` is null at the end. */
-  batch(table: CopiedTable, after: RowKey | null): Batch;
+  batch(table: CopiedTable, after: RowKey | null): RowBatch;
   /** The next keys, more of them than of rows, as one text that the other end can write too. */
-  keys(table: CopiedTable, after: RowKey | null): ScanRange & { readonly text: string };
+  keys(table: CopiedTable, after: RowKey | null): KeyRange & { readonly text: string };
   counters(): Counters;
-  mark(): MoveRecord | null;
+  moveRecord(): MoveRecord | null;
   /**
    * Ends all writing, for every process and whatever its release. What runs is taken back first,
    * through the same door as by a rescue; `decide` says what becomes of it. Answers how many runs
@@ -280,7 +280,7 @@ export interface CopySource {
 }
 
 /** How far a copy has come. It stands in the target and changes with every batch. */
-export interface Progress {
+export interface CopyProgress {
   readonly copy: string;
   /** The place of the source. */
   readonly from: string;
@@ -297,7 +297,7 @@ export const FINISHED = "finished";
  */
 export type TargetState =
   | { readonly kind: "free" }
-  | { readonly kind: "unfinished" | "finished"; readonly progress: Progress }
+  | { readonly kind: "unfinished" | "finished"; readonly progress: CopyProgress }
   | { readonly kind: "occupied"; readonly why: string };
 
 export interface CopyTarget {
@@ -306,14 +306,14 @@ export interface CopyTarget {
   /** Only looks. */
   look(): Promise<TargetState>;
   /** Keeps other copies away from now on, and everybody else if nothing was begun before. */
-  begin(first: Progress): Promise<Progress>;
+  begin(first: CopyProgress): Promise<CopyProgress>;
   /** Writes rows together with the progress, and deletes those with the keys of `without`. */
   put(
     table: CopiedTable,
     rows: { readonly lines: readonly string[]; readonly without: readonly string[] },
-    progress: Progress,
+    progress: CopyProgress,
   ): Promise<void>;
-  keys(table: CopiedTable, stretch: ScanRange): Promise<string>;
+  keys(table: CopiedTable, stretch: KeyRange): Promise<string>;
   setCounters(counters: Counters): Promise<void>;
   counters(): Promise<Counters>;
   /** All rows in the order of their keys, as they are at one moment. */

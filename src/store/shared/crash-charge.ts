@@ -6,14 +6,14 @@
  */
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
-interface Run {
+interface StartedRun {
   readonly key: JobKey;
   /** Null while it only lies in a prefetch. */
   readonly startedAt: number | null;
 }
 
 /** The runs that were marked last, if there are several. One alone had begun. */
-export function lastStartOf(open: readonly Run[]): ReadonlySet<JobKey> {
+export function lastStartOf(open: readonly StartedRun[]): ReadonlySet<JobKey> {
   const last = Math.max(...open.map(({ startedAt }) => startedAt ?? 0));
   const wave = open.filter(({ startedAt }) => startedAt === last);
   return new Set(wave.length > 1 ? wave.map(({ key }) => key) : []);

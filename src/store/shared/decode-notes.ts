@@ -10,7 +10,7 @@ import {
   UNITS_MAX,
   type Checkpoints,
   type JobProgress,
-  type LogLine,
+  type LogEntry,
   type LogRecord,
   type NoteBody,
   type PhaseResult,
@@ -50,7 +50,7 @@ export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
 }
 
 /** The answer to a unit more than a phase may have. */
-export function crowdedError(phase: string): MillraceError {
+export function tooManyUnits(phase: string): MillraceError {
   const where = phase === "" ? "a job without phases" : `the phase ${phase}`;
   return new MillraceError("STORE_REFUSED", `${where} has at most ${UNITS_MAX} units`);
 }
@@ -76,7 +76,7 @@ export interface LogRow {
 }
 
 /** Lines as rows. Those that more lines of the same note would push out again are left out. */
-export function logRows(lines: readonly LogLine[]): readonly LogRow[] {
+export function logRows(lines: readonly LogEntry[]): readonly LogRow[] {
   const first = Math.max(0, lines.length - LOG_LINES_MAX);
   return lines.slice(first).map(({ at, level, message, fields }, index) => ({
     turn: first + index + 1,
@@ -89,9 +89,9 @@ export function logRows(lines: readonly LogLine[]): readonly LogRow[] {
 
 /** True when losing it with the power would cost nothing but the last percent and log lines. */
 export function isOnlyProgress(note: NoteBody): boolean {
-  const { afresh, units, completed, releases, children } = note;
+  const { clearCheckpoints, units, completed, releases, children } = note;
   const isEmpty = (list: readonly unknown[] = []): boolean => list.length === 0;
-  const isSaid = afresh === true || completed !== undefined;
+  const isSaid = clearCheckpoints === true || completed !== undefined;
   return !isSaid && isEmpty(units) && isEmpty(releases) && isEmpty(children);
 }
 

@@ -7,16 +7,16 @@ import type { JobKey } from "../types/jobs-and-runs.ts";
 const ROW_JOBS_MAX = 1_000;
 
 /** Events that say more than that they happened. */
-type Detailed = "job:progress" | "job:phase:completed";
+type DetailedKind = "job:progress" | "job:phase:completed";
 
 /** Something that happened to jobs. Those that go leave only their ids behind. */
 export type OutboxEvent =
   | {
-      readonly kind: Exclude<EventKind, "job:deleted" | Detailed>;
+      readonly kind: Exclude<EventKind, "job:deleted" | DetailedKind>;
       readonly jobs: readonly JobKey[];
     }
   | {
-      readonly kind: Detailed;
+      readonly kind: DetailedKind;
       readonly jobs: readonly JobKey[];
       /** One for each job. */
       readonly details: readonly JsonText[];

@@ -23,7 +23,7 @@ interface StoredEvent {
 }
 
 /** What the rows of a page name, as found. */
-interface Found {
+interface FoundJobs {
   readonly ids: ReadonlyMap<JobKey, JobId>;
   readonly facts: ReadonlyMap<JobKey, JobFacts>;
 }
@@ -52,7 +52,7 @@ export function keysAbout(
 
 export function feedEntry(
   row: StoredEvent,
-  { ids, facts }: Found,
+  { ids, facts }: FoundJobs,
   about: ReadonlySet<EventKind>,
 ): FeedEntry {
   const { position, at, keys, details } = row;

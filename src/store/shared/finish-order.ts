@@ -1,28 +1,28 @@
 /** The order in which jobs ended, along which both stores look for those whose time is over. */
-import type { EndPlace } from "../types/records.ts";
+import type { FinishPosition } from "../types/records.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
-export const START: EndPlace = { at: 0, key: 0 };
+export const START: FinishPosition = { at: 0, key: 0 };
 
-export function byEnd(left: EndPlace, right: EndPlace): number {
+export function byEnd(left: FinishPosition, right: FinishPosition): number {
   return left.at - right.at || left.key - right.key;
 }
 
 /** The right one, if they are the same. */
-export function earlier(left: EndPlace, right: EndPlace): EndPlace {
+export function earlier(left: FinishPosition, right: FinishPosition): FinishPosition {
   return byEnd(left, right) < 0 ? left : right;
 }
 
 /** The right one, if they are the same. */
-export function later(left: EndPlace, right: EndPlace): EndPlace {
+export function later(left: FinishPosition, right: FinishPosition): FinishPosition {
   return byEnd(left, right) > 0 ? left : right;
 }
 
 /** A look at a part of the order. */
-export interface Look {
-  readonly jobs: readonly EndPlace[];
+export interface Scan {
+  readonly jobs: readonly FinishPosition[];
   /** Where it has stopped before the end. */
-  readonly far: EndPlace | null;
+  readonly stoppedAt: FinishPosition | null;
 }
 
 /**
@@ -30,10 +30,10 @@ export interface Look {
  * is further is found again by those that go on from there.
  */
 export function pageOf(
-  looks: readonly Look[],
+  looks: readonly Scan[],
   limit: number,
-): { readonly keys: readonly JobKey[]; readonly next: EndPlace | null } {
-  const stops = looks.flatMap(({ far }) => far ?? []);
+): { readonly keys: readonly JobKey[]; readonly next: FinishPosition | null } {
+  const stops = looks.flatMap(({ stoppedAt }) => stoppedAt ?? []);
   const border = stops.toSorted(byEnd)[0] ?? null;
   const jobs = looks
     .flatMap((look) => look.jobs)

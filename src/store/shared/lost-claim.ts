@@ -6,18 +6,18 @@ export interface LostClaim {
   /** Made before the claim was sent: what bears it is the claim's answer. */
   readonly secret: string;
   /** What it took and somebody has been told of. */
-  readonly told: Set<JobKey>;
+  readonly delivered: Set<JobKey>;
 }
 
 export function newLostClaim(request: ClaimRequest, secret: string): LostClaim {
-  return { request, secret, told: new Set() };
+  return { request, secret, delivered: new Set() };
 }
 
 /** Whether two claims want the same, and so are for the same slots. */
 export function sameRequest({ request }: LostClaim, other: ClaimRequest): boolean {
-  return slotsOf(request) === slotsOf(other);
+  return criteriaOf(request) === criteriaOf(other);
 }
 
-function slotsOf({ lanes, types, tenants, prefetch }: ClaimRequest): string {
+function criteriaOf({ lanes, types, tenants, prefetch }: ClaimRequest): string {
   return JSON.stringify([lanes, types, tenants, prefetch]);
 }

@@ -33,7 +33,7 @@ import { claim, claimsNothing } from "./runs/claim.ts";
 import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { isBusy, isRefused, storeError } from "./database/errors.ts";
-import { examine, type Examination } from "./doctor/examine.ts";
+import { examine, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { blockWrites } from "./copy/write-block.ts";
 import {
@@ -56,7 +56,7 @@ import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
-import { presenceCheck } from "./database/file-identity.ts";
+import { identityCheck } from "./database/file-identity.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
@@ -261,7 +261,7 @@ export class SqliteJobStore implements JobStore {
   }
 
   /** Looks for what is wrong with the file, and with the jobs in it. */
-  async examine(): Promise<Examination> {
+  async examine(): Promise<FileExamination> {
     return this.#read((session) => examine(this.#use().database, session));
   }
 
@@ -342,9 +342,9 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
     clock,
     dice,
     outbox,
-    check: presenceCheck(path, clock),
+    check: identityCheck(path, clock),
     committed: (wakeUp) => notifier.wake(wakeUp),
-    undone: () => names.forget(),
+    rolledBack: () => names.forget(),
   });
   return {
     database,

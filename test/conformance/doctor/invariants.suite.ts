@@ -9,7 +9,7 @@ import {
   INVARIANTS,
   miscounted,
   type BrokenInvariant,
-  type TableName,
+  type QualifyTable,
 } from "../../../src/store/doctor/invariants.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { fillStates } from "../../support/all-states.ts";
@@ -31,7 +31,7 @@ export interface Patient extends AsyncDisposable {
   readonly list: (...numbers: number[]) => string;
   /** The column `key` as such a list. */
   readonly keyAsList: string;
-  readonly table: TableName;
+  readonly table: QualifyTable;
   examine(): Promise<{
     readonly findings: readonly object[];
     readonly brokenInvariants: readonly BrokenInvariant[];

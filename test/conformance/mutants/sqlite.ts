@@ -98,7 +98,7 @@ export const SQLITE_FAULTS: Faults = {
       ["requests to cancel are not seen", "JOIN", "JOIN (SELECT 0 AS no) ON no JOIN"],
     ],
     "runs/prefetch.ts": [
-      ["a start is repeated", "open.filter(isWaiting)", "open"],
+      ["a start is repeated", "open.filter(isPrefetched)", "open"],
       ["all jobs of the prefetch begin", "runs.filter(({ key }) => wanted.has(key))", "runs"],
       ["a cancelled job is named", ".filter((key) => !ended.has(key))", ""],
     ],
@@ -188,8 +188,12 @@ export const SQLITE_FAULTS: Faults = {
     delete_lease: [["an empty lease stays", "WHERE", "WHERE 0 AND"]],
     "runs/prefetch.ts": [
       ["a lease goes unheard", "if (leaving.length === 0) return 0;", ""],
-      ["running jobs are taken back", "isWaiting(run) && wanted", "wanted"],
-      ["all of the prefetch goes back", "isWaiting(run) && wanted.has(run.key)", "isWaiting(run)"],
+      ["running jobs are taken back", "isPrefetched(run) && wanted", "wanted"],
+      [
+        "all of the prefetch goes back",
+        "isPrefetched(run) && wanted.has(run.key)",
+        "isWaiting(run)",
+      ],
       ["what was given back stays in the lease", "filter(({ key }) => !gone.has(key))", "slice()"],
     ],
     "runs/lease.ts": [
@@ -317,7 +321,7 @@ export const SQLITE_FAULTS: Faults = {
     "runs/attempts.ts": [
       ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
       ["the reason is lost", "      reason,\n", "      reason: null,\n"],
-      ["the feed hears nothing", 'outbox.tell({ kind: "job:cancelled", jobs: keys });', ""],
+      ["the feed hears nothing", 'outbox.add({ kind: "job:cancelled", jobs: keys });', ""],
     ],
   },
   pause: {

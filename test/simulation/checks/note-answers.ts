@@ -49,7 +49,7 @@ export class NoteAnswers {
   asking(verb: string, args: readonly any[]): void {
     const { wanted } = this.#parts.watch;
     for (const job of newJobsIn(verb, args)) {
-      const { id, after, onFailed, afresh = false, type, tenant } = job;
+      const { id, after, onFailed, ignoreCheckpoints: afresh = false, type, tenant } = job;
       const dedup = job.dedup === null ? null : { key: job.dedup.key, type, tenant };
       const isPlain = after.length === 0 && !afresh && dedup === null;
       if (!isPlain) wanted.set(hexOf(id), { after: after.map(hexOf), onFailed, afresh, dedup });
@@ -172,7 +172,13 @@ export class NoteAnswers {
   }
 }
 
-function isTalk({ afresh, units, completed, releases, children }: NoteBody): boolean {
+function isTalk({
+  clearCheckpoints: afresh,
+  units,
+  completed,
+  releases,
+  children,
+}: NoteBody): boolean {
   return !afresh && !completed && [units, releases, children].every((list) => !list?.length);
 }
 

@@ -82,8 +82,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "names outlive the rollback that undid them",
     file: `${STORE}/store.ts`,
-    now: "undone: () => names.forget(),",
-    planted: "undone: () => {},",
+    now: "rolledBack: () => names.forget(),",
+    planted: "rolledBack: () => {},",
     breaks: "I2, I19",
   },
   {
@@ -117,8 +117,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "what a failed commit had to tell is told later",
     file: `${STORE}/batching/writer.ts`,
-    now: "    outbox.finish();\n    this.#options.undone();",
-    planted: "    this.#options.undone();",
+    now: "    outbox.finish();\n    this.#options.rolledBack();",
+    planted: "    this.#options.rolledBack();",
     breaks: "I13",
   },
   {

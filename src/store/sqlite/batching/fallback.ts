@@ -37,7 +37,7 @@ function unlessRefused<Answer>(
   refused: (error: unknown) => Answer,
 ): Answer {
   const { sql, names, outbox } = session;
-  const mark = outbox.mark();
+  const mark = outbox.savepoint();
   sql.run("save_part", {});
   try {
     const answer = work();
@@ -47,7 +47,7 @@ function unlessRefused<Answer>(
     if (!isRefused(error)) throw error;
     sql.run("undo_part", {});
     sql.run("keep_part", {});
-    outbox.dropSince(mark);
+    outbox.rollBackTo(mark);
     names.forget();
     return refused(error);
   }

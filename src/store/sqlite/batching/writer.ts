@@ -46,7 +46,7 @@ interface WriterOptions {
   /** Called after a commit of which others should hear. */
   readonly committed: (wakeUp: WakeUp) => void;
   /** Called when a piece or a whole group was undone: what was read inside may never have been. */
-  readonly undone: () => void;
+  readonly rolledBack: () => void;
 }
 
 export class Writer {
@@ -131,7 +131,7 @@ export class Writer {
       outbox.write();
       this.#bracket.commit.run();
     } catch (error) {
-      this.#undo();
+      this.#rollBack();
       for (const piece of group) piece.fail(storeError(error, path));
       this.#next();
       return;
@@ -178,18 +178,18 @@ export class Writer {
     } catch (error) {
       piece.fail(storeError(error, path));
       if (!database.isTransaction) throw error;
-      outbox.dropPiece();
-      this.#options.undone();
+      outbox.rollBackPiece();
+      this.#options.rolledBack();
       database.exec("ROLLBACK TO piece; RELEASE piece");
       return false;
     }
   }
 
   /** Takes everything of the group back. Never throws: its pieces must still get their answer. */
-  #undo(): void {
+  #rollBack(): void {
     const { database, outbox } = this.#options;
     outbox.finish();
-    this.#options.undone();
+    this.#options.rolledBack();
     try {
       if (database.isTransaction) database.exec("ROLLBACK");
     } catch {

@@ -6,7 +6,13 @@ import { existsSync, realpathSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, parseId } from "../../../core/ids.ts";
-import type { Batch, CopiedTable, CopySource, Counters, RowKey } from "../../shared/copy-tables.ts";
+import type {
+  RowBatch,
+  CopiedTable,
+  CopySource,
+  Counters,
+  RowKey,
+} from "../../shared/copy-tables.ts";
 import { newerError, newestOf } from "../../shared/migrations.ts";
 import { requireSqlite } from "../database/connection.ts";
 import { storeError } from "../database/errors.ts";
@@ -67,7 +73,7 @@ function sourceOf(database: DatabaseSync, place: string): CopySource {
     batch: (table, after) => batchOf(database, table, after),
     keys: (table, after) => keysOf(database, table, after),
     counters: () => countersOf(ask),
-    mark: () => readMoveRecord(database),
+    moveRecord: () => readMoveRecord(database),
     blockWrites: async (mark, decide) => {
       const store = makeSqliteStore({ path: place });
       await store.open();
@@ -92,7 +98,7 @@ function reopen(place: string): void {
   }
 }
 
-function batchOf(database: DatabaseSync, table: CopiedTable, after: RowKey | null): Batch {
+function batchOf(database: DatabaseSync, table: CopiedTable, after: RowKey | null): RowBatch {
   const columns = Object.keys(table.columns).map(
     (name) => `${expressionOf(table, name)} AS "${name}"`,
   );
@@ -121,7 +127,7 @@ function keysOf(
   return { text, after, upTo: keys.length < KEYS_MAX ? null : (keys.at(-1) ?? null) };
 }
 
-type Row = Record<string, string | number | null>;
+type CopyRow = Record<string, string | number | null>;
 
 function walk(
   database: DatabaseSync,
@@ -129,7 +135,7 @@ function walk(
   after: RowKey | null,
   columns: string,
   limit: number,
-): Iterable<Row> {
+): Iterable<CopyRow> {
   const key = table.key.map((name) => `place."${name}"`).join(", ");
   const given = table.key.map((name) => (table.columns[name] === "id" ? "unhex(?)" : "?")).join();
   const from = after === null ? "" : `WHERE (${key}) > (${given})`;
@@ -139,12 +145,12 @@ function walk(
   return rows;
 }
 
-function keyOf(table: CopiedTable, row: Row): RowKey {
+function keyOf(table: CopiedTable, row: CopyRow): RowKey {
   return table.key.map((name) => row[name] ?? 0);
 }
 
 /** What SQLite says in other words: the lists of ids are in letters there. */
-function canonical(table: CopiedTable, row: Row): Row {
+function canonical(table: CopiedTable, row: CopyRow): CopyRow {
   if (table.columns["ids"] !== "ids" || row["ids"] === null) return row;
   const ids: string[] = JSON.parse(String(row["ids"]));
   return { ...row, ids: `{${ids.map(hexOf).join()}}` };

@@ -16,7 +16,7 @@ import { rescueLease } from "../runs/rescue.ts";
 const TABLES =
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'millrace_*' " +
   "AND name <> 'millrace_meta'";
-const FENCES =
+const BLOCK_TRIGGERS =
   "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'millrace_fence_*'";
 
 /** Takes back what runs and fences the file, inside the transaction. Answers how many runs. */
@@ -28,7 +28,7 @@ export function blockWrites(
 ): number {
   refuseMoved(database);
   const { sql, outbox } = session;
-  const taken = takeBack(session, decide);
+  const taken = releaseLeases(session, decide);
   // Now, because afterwards the feed is fenced as well.
   outbox.write();
   outbox.finish();
@@ -45,7 +45,7 @@ export function blockWrites(
 }
 
 /** What had begun goes through the settle door; what only lay in a prefetch goes back as it lay. */
-function takeBack(session: Session, decide: (facts: CrashFacts) => Settlement): number {
+function releaseLeases(session: Session, decide: (facts: CrashFacts) => Settlement): number {
   const { sql } = session;
   const request = { decide, lastWave: new Set<number>() };
   const taken = sql.all("all_leases", {}).map((lease) => {
@@ -61,7 +61,7 @@ function takeBack(session: Session, decide: (facts: CrashFacts) => Settlement): 
 export function unblockWrites(database: DatabaseSync): void {
   database.exec("BEGIN IMMEDIATE");
   try {
-    for (const name of namesIn(database, FENCES)) database.exec(`DROP TRIGGER ${name}`);
+    for (const name of namesIn(database, BLOCK_TRIGGERS)) database.exec(`DROP TRIGGER ${name}`);
     database.exec("DELETE FROM millrace_meta WHERE name = 'moved_to'");
     database.exec("COMMIT");
   } catch (error) {

@@ -6,7 +6,7 @@ const BUSY = 5;
 const PROTOCOL = 15;
 const CONSTRAINT = 19;
 /** The extended code of what a trigger refuses. Only the fence of a move has any. */
-const FENCED = 1811;
+const TRIGGER_REFUSED = 1811;
 /** The first words of its refusal; where the installation went follows. */
 export const MOVED = "this installation moved to ";
 const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
@@ -30,14 +30,14 @@ export function isBusy(error: unknown): boolean {
 /** True when a value is not taken; only the statement at hand has failed. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof MillraceError) return error.code === "STORE_REFUSED";
-  return primaryCode(error) === CONSTRAINT && extendedCode(error) !== FENCED;
+  return primaryCode(error) === CONSTRAINT && extendedCode(error) !== TRIGGER_REFUSED;
 }
 
 /** An error of the database as one that teaches; anything else as it is. */
 export function storeError(error: unknown, path: string): unknown {
   const code = primaryCode(error);
   if (code === null) return error;
-  if (extendedCode(error) === FENCED && error instanceof Error) {
+  if (extendedCode(error) === TRIGGER_REFUSED && error instanceof Error) {
     const [, to] = error.message.split(MOVED);
     if (to !== undefined) return movedError(to);
   }

@@ -7,10 +7,10 @@ import { resolve } from "node:path";
 import type { Clock } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /** Answers a check that throws once the file at `path` is no longer the one that is there now. */
-export function presenceCheck(path: string, clock: Pick<Clock, "monotonic">): () => void {
+export function identityCheck(path: string, clock: Pick<Clock, "monotonic">): () => void {
   if (path === ":memory:") return () => {};
   // The process may change its folder.
   const file = resolve(path);
@@ -19,7 +19,7 @@ export function presenceCheck(path: string, clock: Pick<Clock, "monotonic">): ()
   let isGone = false;
   return () => {
     const now = clock.monotonic();
-    if (!isGone && now - lookedAt < LOOK_MS) return;
+    if (!isGone && now - lookedAt < CHECK_MS) return;
     lookedAt = now;
     isGone = identity(file) !== opened;
     if (isGone) {

@@ -15,9 +15,9 @@ const FINDINGS_MAX = 20;
 /** A larger file is not read as a whole: that would hold up the cleaning of its log for minutes. */
 const CHECKED_BYTES_MAX = 2 * 1024 ** 3;
 
-export type Place = "scheduled" | "ready" | "blocked";
+export type WaitingPlace = "scheduled" | "ready" | "blocked";
 
-export type Finding =
+export type FileFinding =
   | { readonly kind: "damaged"; readonly what: string }
   | { readonly kind: "lost_job"; readonly id: JobId }
   | {
@@ -27,10 +27,10 @@ export type Finding =
       /** A job that it still holds; `null` when it holds none. */
       readonly id: JobId | null;
     }
-  | { readonly kind: "place_without_job"; readonly place: Place; readonly key: JobKey }
+  | { readonly kind: "place_without_job"; readonly place: WaitingPlace; readonly key: JobKey }
   | {
       readonly kind: "place_against_ledger";
-      readonly place: Place;
+      readonly place: WaitingPlace;
       readonly key: JobKey;
       readonly id: JobId;
       readonly fault: "over" | "held" | "twin" | "number";
@@ -38,15 +38,15 @@ export type Finding =
       readonly nextN: number;
     };
 
-export interface Examination {
+export interface FileExamination {
   /** False: the file is too large to be read as a whole, and only its jobs were looked at. */
   readonly isRead: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FileFinding[];
   /** Invariants that do not hold. Of a file that is too large, the quick ones are looked at. */
   readonly brokenInvariants: readonly BrokenInvariant[];
 }
 
-export function examine(database: DatabaseSync, session: Session): Examination {
+export function examine(database: DatabaseSync, session: Session): FileExamination {
   const isRead = bytesOf(database) <= CHECKED_BYTES_MAX;
   const damages = isRead ? damagesOf(database) : [];
   // What a damaged file says about its jobs is worth nothing.
@@ -70,7 +70,7 @@ function bytesOf(database: DatabaseSync): number {
   return Number(pages) * Number(size);
 }
 
-function damagesOf(database: DatabaseSync): Finding[] {
+function damagesOf(database: DatabaseSync): FileFinding[] {
   return database
     .prepare(`PRAGMA quick_check(${FINDINGS_MAX})`)
     .all()
@@ -79,13 +79,13 @@ function damagesOf(database: DatabaseSync): Finding[] {
     .map((what) => ({ kind: "damaged", what }));
 }
 
-function lostJobs({ sql }: Session): Finding[] {
+function lostJobs({ sql }: Session): FileFinding[] {
   return sql
     .all("lost_jobs", { limit: FINDINGS_MAX })
     .map(({ id }) => ({ kind: "lost_job", id: idFromBytes(id) }));
 }
 
-function ownerlessLeases({ sql }: Session): Finding[] {
+function ownerlessLeases({ sql }: Session): FileFinding[] {
   return sql.all("ownerless_leases", { limit: FINDINGS_MAX }).map(({ number, worker, id }) => ({
     kind: "ownerless_lease",
     lease: number,
@@ -94,13 +94,13 @@ function ownerlessLeases({ sql }: Session): Finding[] {
   }));
 }
 
-function placesWithoutJob({ sql }: Session): Finding[] {
+function placesWithoutJob({ sql }: Session): FileFinding[] {
   return sql
     .all("places_without_job", { limit: FINDINGS_MAX })
     .map(({ place, key }) => ({ kind: "place_without_job", place, key }));
 }
 
-function placesAgainstLedger({ sql }: Session): Finding[] {
+function placesAgainstLedger({ sql }: Session): FileFinding[] {
   return sql.all("places_against_ledger", { limit: FINDINGS_MAX }).map((row) => ({
     kind: "place_against_ledger",
     place: row.place,

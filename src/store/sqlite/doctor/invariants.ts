@@ -13,7 +13,7 @@ import { queries } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { stats } from "../inspect/stats.ts";
 
-type Row = Readonly<Record<string, any>>;
+type OffenderRow = Readonly<Record<string, any>>;
 
 /** `isDeep`: also those that take reading whole tables. */
 export function brokenInvariants(
@@ -31,12 +31,12 @@ export function brokenInvariants(
     const offenders = database
       .prepare(text)
       .all(...bound)
-      .map(breakerOf);
+      .map(offenderOf);
     return offenders.length === 0 ? [] : [{ invariant, offenders }];
   });
 }
 
-function breakerOf({ key, id }: Row): OffendingJob {
+function offenderOf({ key, id }: OffenderRow): OffendingJob {
   return { key, id: id === null ? null : idFromBytes(id) };
 }
 

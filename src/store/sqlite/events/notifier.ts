@@ -3,21 +3,21 @@
  *
  * A commit of this process says so at once. Commits of other processes on the same file are seen by
  * `PRAGMA data_version`, a number that SQLite keeps in shared memory: reading it costs
- * microseconds, so it is looked at every {@link LOOK_MS}, but only while somebody listens. A
+ * microseconds, so it is looked at every {@link POLL_MS}, but only while somebody listens. A
  * wake-up is a wake-up: it may come for nothing, and whoever needs certainty polls.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
 import type { WakeUp } from "../../store.ts";
 
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 export class Notifier {
   readonly #clock: Clock;
   readonly #dataVersion: StatementSync;
   readonly #listeners = new Set<(wakeUp: WakeUp) => void>();
   #seen: unknown;
-  #stopLooking: (() => void) | null = null;
+  #stopPolling: (() => void) | null = null;
 
   constructor(database: DatabaseSync, clock: Clock) {
     this.#clock = clock;
@@ -28,9 +28,9 @@ export class Notifier {
     // Wrapped, so that one function may listen twice and leave once.
     const entry = (wakeUp: WakeUp): void => listener(wakeUp);
     this.#listeners.add(entry);
-    if (this.#stopLooking === null) {
+    if (this.#stopPolling === null) {
       this.#seen = this.#version();
-      this.#lookLater();
+      this.#pollLater();
     }
     return () => {
       this.#listeners.delete(entry);
@@ -54,16 +54,16 @@ export class Notifier {
 
   close(): void {
     this.#listeners.clear();
-    this.#stopLooking?.();
-    this.#stopLooking = null;
+    this.#stopPolling?.();
+    this.#stopPolling = null;
   }
 
-  #lookLater(): void {
-    this.#stopLooking = this.#clock.after(LOOK_MS, () => {
+  #pollLater(): void {
+    this.#stopPolling = this.#clock.after(POLL_MS, () => {
       const version = this.#version();
       const changed = version !== this.#seen;
       this.#seen = version;
-      this.#lookLater();
+      this.#pollLater();
       // Nobody knows what another process has done.
       if (changed) this.wake("work");
     });

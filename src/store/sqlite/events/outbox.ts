@@ -12,7 +12,7 @@ import type { Statements } from "../database/statements.ts";
 export class Outbox {
   readonly #sql: Statements;
   readonly #clock: Clock;
-  #entries: OutboxEvent[] = [];
+  #events: OutboxEvent[] = [];
   #pieceStart = 0;
   #wakeUp: WakeUp | null = null;
 
@@ -22,9 +22,9 @@ export class Outbox {
   }
 
   /** Something happened to these jobs. Those that go leave only their ids behind. */
-  tell(entry: OutboxEvent): void {
+  add(entry: OutboxEvent): void {
     if (entry.jobs.length === 0) return;
-    this.#entries.push(entry);
+    this.#events.push(entry);
     this.#wakeUp ??= "events";
   }
 
@@ -34,26 +34,26 @@ export class Outbox {
   }
 
   beginPiece(): void {
-    this.#pieceStart = this.mark();
+    this.#pieceStart = this.savepoint();
   }
 
-  dropPiece(): void {
-    this.dropSince(this.#pieceStart);
+  rollBackPiece(): void {
+    this.rollBackTo(this.#pieceStart);
   }
 
   /** Where the words of a part begin that may have to be dropped. */
-  mark(): number {
-    return this.#entries.length;
+  savepoint(): number {
+    return this.#events.length;
   }
 
-  dropSince(mark: number): void {
-    this.#entries.length = mark;
+  rollBackTo(mark: number): void {
+    this.#events.length = mark;
   }
 
   /** Writes the rows of the feed, inside the transaction. */
   write(): void {
     const at = this.#clock.now();
-    for (const { kind, jobs, details } of feedRows(this.#entries)) {
+    for (const { kind, jobs, details } of feedRows(this.#events)) {
       const named = JSON.stringify(jobs);
       const names =
         kind === "job:deleted" ? { keys: null, ids: named } : { keys: named, ids: null };
@@ -66,7 +66,7 @@ export class Outbox {
   /** The group is over. Answers what those who listen should be told. */
   finish(): WakeUp | null {
     const wakeUp = this.#wakeUp;
-    this.#entries = [];
+    this.#events = [];
     this.#wakeUp = null;
     return wakeUp;
   }

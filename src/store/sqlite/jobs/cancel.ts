@@ -10,7 +10,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { resolveSomeDependencies } from "../queue/dependencies.ts";
 import type { Session } from "../database/session.ts";
 import { takeWaiting } from "../queue/places.ts";
-import { cancelUnstarted, type Unstarted } from "../runs/attempts.ts";
+import { cancelUnstarted, type UnstartedJob } from "../runs/attempts.ts";
 
 export function cancel(
   session: Session,
@@ -39,6 +39,6 @@ export function cancelWaiting(session: Session, key: JobKey, reason: string | nu
 }
 
 /** Writes the end of jobs that were cancelled before they began. */
-export function endUnstarted(session: Session, jobs: readonly Unstarted[]): void {
+export function endUnstarted(session: Session, jobs: readonly UnstartedJob[]): void {
   if (cancelUnstarted(session, jobs)) resolveSomeDependencies(session);
 }

@@ -54,7 +54,7 @@ function boundary(
 }
 
 export function review(session: Session, id: JobId, verdict: Review): ReviewAnswer {
-  const isReviewed = mark(session, id, { ...verdict, successor: null });
+  const isReviewed = writeReview(session, id, { ...verdict, successor: null });
   const letter = deadLetter(session, id);
   if (letter === null) return { status: "unknown" };
   return { status: isReviewed ? "reviewed" : "closed", letter };
@@ -78,12 +78,12 @@ export function reprocess(
   }
   const answer = enqueueWithin(session, [successor])[0]!;
   if (answer.status !== "created") return { status: "reprocessed", letter, answer };
-  mark(session, id, { status: "reprocessed", by, notes, successor: answer.id });
+  writeReview(session, id, { status: "reprocessed", by, notes, successor: answer.id });
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
 }
 
 /** Writes a verdict on a letter that is still open to one. Answers whether it was. */
-function mark(
+function writeReview(
   { sql, clock }: Session,
   id: JobId,
   verdict: {

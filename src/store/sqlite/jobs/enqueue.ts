@@ -4,7 +4,7 @@ import type { JobId } from "../../../core/job.ts";
 import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
-import { insistOnAll } from "../../shared/refused-child.ts";
+import { throwIfRefused } from "../../shared/refused-child.ts";
 import {
   AFTER_MAX,
   type EnqueueAnswer,
@@ -20,12 +20,12 @@ import {
 import { cancelWaiting } from "./cancel.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
-import { putWaiting, takeWaiting, type Waiting } from "../queue/places.ts";
+import { putWaiting, takeWaiting, type WaitingJob } from "../queue/places.ts";
 
 /** Writes a batch; the answers stand in the order of the jobs. */
 export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
   const answers = enqueueAll(session, jobs, new Map());
-  proceedFrom(session, jobs);
+  resolveNew(session, jobs);
   return answers;
 }
 
@@ -34,13 +34,13 @@ export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readon
   const keyHolders = new Map<JobId, JobId>();
   const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, keyHolders);
   const answers = bisect(session, jobs, work, refusal);
-  proceedFrom(session, jobs);
+  resolveNew(session, jobs);
   return answers;
 }
 
 /** Enqueues what a phase, or the end of a run, brings into being. */
 export function enqueueChildren(session: Session, children: readonly NewJob[]): void {
-  insistOnAll(children, enqueueWithin(session, children));
+  throwIfRefused(children, enqueueWithin(session, children));
 }
 
 /** One after the other: each knows what became of those before it. */
@@ -57,7 +57,7 @@ function enqueueAll(
 }
 
 /** Some may wait for jobs that are over already. */
-function proceedFrom(session: Session, jobs: readonly NewJob[]): void {
+function resolveNew(session: Session, jobs: readonly NewJob[]): void {
   if (jobs.some(({ after }) => after.length > 0)) resolveSomeDependencies(session);
 }
 
@@ -67,7 +67,7 @@ function refusal(job: NewJob): EnqueueAnswer {
 }
 
 /** The names of a job as the tables know them. */
-interface Filing {
+interface NameIds {
   readonly type: number;
   readonly tenant: number;
   readonly lane: number;
@@ -75,9 +75,9 @@ interface Filing {
 }
 
 function enqueueOne(session: Session, job: NewJob, keyHolders: KeyHolders): EnqueueAnswer {
-  const filing = fileUnder(session, job);
+  const filing = internNames(session, job);
   const dependencies = dependenciesFor(session, job, keyHolders);
-  const held = holder(session, job, filing, dependencies);
+  const held = findHolder(session, job, filing, dependencies);
   if (held !== null) return held;
   if ("status" in dependencies) return dependencies;
 
@@ -87,7 +87,7 @@ function enqueueOne(session: Session, job: NewJob, keyHolders: KeyHolders): Enqu
   if (key === null) return repeated(session, job, filing);
 
   insertKeys(session, job, filing, key);
-  if (job.retryOf !== null && job.afresh !== true) takeOver(session, key);
+  if (job.retryOf !== null && job.ignoreCheckpoints !== true) takeOverCheckpoints(session, key);
   for (const [name, value] of Object.entries(job.tags)) {
     session.sql.run("insert_tag", { name, value, key });
   }
@@ -96,7 +96,7 @@ function enqueueOne(session: Session, job: NewJob, keyHolders: KeyHolders): Enqu
   const waits = dependencies.size > 0;
   if (waits) putBehind(session, first, dependencies, { onFailed: job.onFailed, runAt });
   const state = waits ? "queued" : putWaiting(session, first, runAt, now);
-  session.outbox.tell({ kind: "job:enqueued", jobs: [key] });
+  session.outbox.add({ kind: "job:enqueued", jobs: [key] });
   return { status: "created", id: job.id, state };
 }
 
@@ -109,10 +109,10 @@ function dependenciesFor(session: Session, job: NewJob, keyHolders: KeyHolders):
 /**
  * Who stands where the job would, if anybody does. Its own id comes first: a repeat is no rival.
  */
-function holder(
+function findHolder(
   session: Session,
   job: NewJob,
-  filing: Filing,
+  filing: NameIds,
   dependencies: Dependencies,
 ): EnqueueAnswer | null {
   const isFree = job.idempotency === null && job.dedup === null && job.retryOf === null;
@@ -127,7 +127,7 @@ function holder(
   );
 }
 
-function fileUnder({ names }: Session, job: NewJob): Filing {
+function internNames({ names }: Session, job: NewJob): NameIds {
   return {
     type: names.id("type", job.type),
     tenant: names.id("tenant", job.tenant),
@@ -144,7 +144,7 @@ function dueAt(job: NewJob, now: number): number {
 function insertJob(
   { sql }: Session,
   job: NewJob,
-  filing: Filing,
+  filing: NameIds,
   runAt: number,
   now: number,
 ): JobKey | null {
@@ -176,7 +176,7 @@ function insertJob(
   return changes === 0 ? null : lastKey;
 }
 
-function insertKeys({ sql }: Session, job: NewJob, filing: Filing, key: JobKey): void {
+function insertKeys({ sql }: Session, job: NewJob, filing: NameIds, key: JobKey): void {
   const { tenant, type } = filing;
   if (job.idempotency !== null) {
     sql.run("insert_idempotency", {
@@ -190,13 +190,13 @@ function insertKeys({ sql }: Session, job: NewJob, filing: Filing, key: JobKey):
 }
 
 /** A job that repeats another begins with what that one has completed. */
-function takeOver({ sql }: Session, key: JobKey): void {
+function takeOverCheckpoints({ sql }: Session, key: JobKey): void {
   sql.run("take_over_phases", { key });
   sql.run("take_over_units", { key });
 }
 
 /** The same id again: a repeat after a lost answer, or two callers with one id. */
-function repeated({ sql }: Session, job: NewJob, filing: Filing): EnqueueAnswer {
+function repeated({ sql }: Session, job: NewJob, filing: NameIds): EnqueueAnswer {
   const body = sql.get("find_body", { id: idBytes(job.id) });
   const isSame =
     body !== undefined &&
@@ -212,7 +212,7 @@ function repeated({ sql }: Session, job: NewJob, filing: Filing): EnqueueAnswer 
 function idempotencyHolder(
   { sql }: Session,
   job: NewJob,
-  { tenant }: Filing,
+  { tenant }: NameIds,
 ): EnqueueAnswer | null {
   if (job.idempotency === null) return null;
   const { key, onConflict } = job.idempotency;
@@ -243,7 +243,7 @@ function livingSuccessor({ sql }: Session, { retryOf }: NewJob): EnqueueAnswer |
 function dedupHolder(
   session: Session,
   job: NewJob,
-  { tenant, type }: Filing,
+  { tenant, type }: NameIds,
   dependencies: Dependencies,
 ): EnqueueAnswer | null {
   if (job.dedup === null) return null;
@@ -272,7 +272,7 @@ function isWaiting({ sql }: Session, key: JobKey): boolean {
   return row !== undefined && row.state <= stateCodec.code.queued;
 }
 
-function firstRun(job: NewJob, { lane, type, tenant }: Filing, key: JobKey): Waiting {
+function firstRun(job: NewJob, { lane, type, tenant }: NameIds, key: JobKey): WaitingJob {
   const { priority, concurrencyKey: concurrency } = job;
   return { key, rank: 0, lane, priority, type, tenant, concurrency, n: 1, tries: 0, crashes: 0 };
 }

@@ -13,13 +13,13 @@ import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts
 import { FIRST_DEPENDENCY, type SessionState } from "../database/session-state.ts";
 import type { QueryRows } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
-import { putWaiting, type Waiting } from "./places.ts";
+import { putWaiting, type WaitingJob } from "./places.ts";
 import { cancelUnstarted } from "../runs/attempts.ts";
 
 /** Needs that are dealt with in one transaction. */
-const PROCEED_MAX = 1_000;
+const DEPENDENCIES_MAX = 1_000;
 
-type EndedRow = QueryRows["next_finished_dependency"];
+type FinishedDependency = QueryRows["next_finished_dependency"];
 
 /** What a new job is to run after; its refusal when there is no such job. */
 export function dependenciesOf(
@@ -42,7 +42,7 @@ export function dependenciesOf(
  */
 export function putBehind(
   { sql }: Session,
-  job: Waiting,
+  job: WaitingJob,
   dependencies: ReadonlySet<JobKey>,
   { onFailed, runAt }: Pick<NewJob, "onFailed"> & { readonly runAt: number },
 ): void {
@@ -54,7 +54,7 @@ export function putBehind(
 }
 
 /** Puts a job back behind the jobs that it still waits for. Answers whether there are any. */
-export function putBackBehind({ sql }: Session, job: Waiting, runAt: number): boolean {
+export function putBackBehind({ sql }: Session, job: WaitingJob, runAt: number): boolean {
   if (sql.get("has_dependencies", { job: job.key }) === undefined) return false;
   sql.run("insert_blocked", { ...job, rank: runAt * 1000, gate: GATE_AFTER });
   return true;
@@ -68,7 +68,7 @@ export function setDue({ sql }: Session, key: JobKey, runAt: number): boolean {
 export function openDependencies({ sql }: Session, id: JobId, limit: number): readonly JobId[] {
   const rows = sql.all("open_dependencies", {
     id: idBytes(id),
-    limit: bounded(limit, PROCEED_MAX),
+    limit: bounded(limit, DEPENDENCIES_MAX),
   });
   return rows.map((row) => idFromBytes(row.id));
 }
@@ -76,15 +76,15 @@ export function openDependencies({ sql }: Session, id: JobId, limit: number): re
 /** Whether {@link resolveDependencies} would find anything. Looked at without the write lock. */
 export function resolvesNothing(session: Session, limit: number): boolean {
   if (session.sql.get("next_finished_dependency", {}) !== undefined) return false;
-  const { over, next } = lookThrough(session, limit);
+  const { over, next } = sweepDependencies(session, limit);
   if (over.length === 0) session.state.dependencySweep = next;
   return over.length === 0;
 }
 
 /** Deals with what has ended, and with ends among the next depends_on that nobody wrote down. */
 export function resolveDependencies(session: Session, wanted: number): number {
-  const limit = bounded(wanted, PROCEED_MAX);
-  const { over, next } = lookThrough(session, limit);
+  const limit = bounded(wanted, DEPENDENCIES_MAX);
+  const { over, next } = sweepDependencies(session, limit);
   session.state.dependencySweep = next;
   session.sql.run("insert_finished_dependency", { keys: JSON.stringify(over) });
   return resolveUpTo(session, limit);
@@ -92,15 +92,15 @@ export function resolveDependencies(session: Session, wanted: number): number {
 
 /** The part of {@link resolveDependencies} that an end, or a new job, does itself. */
 export function resolveSomeDependencies(session: Session): void {
-  resolveUpTo(session, PROCEED_MAX);
+  resolveUpTo(session, DEPENDENCIES_MAX);
 }
 
 /** Among the next depends_on, jobs that are over; and where to go on. */
-function lookThrough(
+function sweepDependencies(
   session: Session,
   wanted: number,
 ): { readonly over: readonly JobKey[]; readonly next: SessionState["dependencySweep"] } {
-  const limit = bounded(wanted, PROCEED_MAX);
+  const limit = bounded(wanted, DEPENDENCIES_MAX);
   const { job, depends_on } = session.state.dependencySweep;
   const rows = session.sql.all("dependencies_after", { job, depends_on, limit });
   const over = rows.filter((row) => row.is_over === 1).map((row) => row.depends_on);
@@ -116,9 +116,9 @@ function resolveUpTo(session: Session, limit: number): number {
     const dependency = sql.get("next_finished_dependency", {});
     if (dependency === undefined) return moved;
     const of = { depends_on: dependency.key, limit: room };
-    const dependants = isOver(dependency) ? sql.all("dependants_of", of) : [];
+    const dependants = isFinished(dependency) ? sql.all("dependants_of", of) : [];
     for (const { job, tolerant } of dependants) {
-      if (hears(session, job, dependency, tolerant === 1)) moved += 1;
+      if (resolveOne(session, job, dependency, tolerant === 1)) moved += 1;
     }
     if (dependants.length < room) sql.run("delete_finished_dependency", { key: dependency.key });
     room -= dependants.length;
@@ -127,12 +127,17 @@ function resolveUpTo(session: Session, limit: number): number {
 }
 
 /** It should be, or nobody would have written it down. */
-function isOver({ id, state }: EndedRow): boolean {
+function isFinished({ id, state }: FinishedDependency): boolean {
   return id === null || state !== null;
 }
 
 /** A job hears that one has ended which it waited for. Answers whether it has moved. */
-function hears(session: Session, job: JobKey, dependency: EndedRow, isTolerant: boolean): boolean {
+function resolveOne(
+  session: Session,
+  job: JobKey,
+  dependency: FinishedDependency,
+  isTolerant: boolean,
+): boolean {
   const { sql, clock } = session;
   const reason = isTolerant ? null : failureOf(dependency);
   sql.run("delete_dependency", { job, depends_on: dependency.key });
@@ -149,7 +154,7 @@ function hears(session: Session, job: JobKey, dependency: EndedRow, isTolerant: 
 }
 
 /** Why nothing that depends on it may run; null when it has ended well. */
-function failureOf({ id, state }: EndedRow): string | null {
+function failureOf({ id, state }: FinishedDependency): string | null {
   const word = state === null ? "cancelled" : stateCodec.word(state);
   if (word !== "failed" && word !== "cancelled") return null;
   return afterReason(id === null ? null : idFromBytes(id), word);

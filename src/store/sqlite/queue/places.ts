@@ -4,12 +4,12 @@ import type { WaitingRow } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
 
 /** A job on its way into a place where it waits. */
-export type Waiting = WaitingRow;
+export type WaitingJob = WaitingRow;
 
 /** Puts a job where it belongs by its due time: `ready` when that has come, else `scheduled`. */
 export function putWaiting(
   { sql, outbox }: Session,
-  job: Waiting,
+  job: WaitingJob,
   runAt: number,
   now: number,
 ): "scheduled" | "queued" {
@@ -23,13 +23,13 @@ export function putWaiting(
 }
 
 /** Puts a job back into `ready` exactly as it lay there. */
-export function putBack({ sql, outbox }: Session, job: Waiting): void {
+export function putBack({ sql, outbox }: Session, job: WaitingJob): void {
   outbox.wake();
   sql.run("insert_ready", { ...job });
 }
 
 /** Takes a waiting job out of whichever place it lies in. */
-export function takeWaiting({ sql }: Session, key: JobKey): Waiting | undefined {
+export function takeWaiting({ sql }: Session, key: JobKey): WaitingJob | undefined {
   return (
     sql.get("take_ready", { key }) ??
     sql.get("take_scheduled", { key }) ??

@@ -44,7 +44,7 @@ export function remove(
 
 export function markStale({ sql, clock, outbox }: Session, keys: readonly JobKey[]): number {
   const marked = sql.all("insert_stale", { keys: JSON.stringify(keys), at: clock.now() });
-  outbox.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+  outbox.add({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
   return marked.length;
 }
 
@@ -87,5 +87,5 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
   sql.run("delete_dependencies", { keys });
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
-  outbox.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
+  outbox.add({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
 }

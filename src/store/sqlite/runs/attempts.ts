@@ -24,7 +24,7 @@ export interface EndedRun {
  * Writes how a run ended. A run that has its row already is an error: the primary key is the second
  * line behind the lease.
  */
-export function insertAttempts(
+export function insertAttempt(
   { sql }: Session,
   { lease, key, n, startedAt, settlement }: EndedRun,
   end: End & { readonly nextRunAt: number | null },
@@ -52,7 +52,7 @@ export function insertAttempts(
 }
 
 /** How a run, or a wait, has ended. */
-export interface Ended {
+export interface EndedJob {
   readonly key: JobKey;
   /** Null when the job goes on. */
   readonly state: FinalState | null;
@@ -63,7 +63,7 @@ export interface Ended {
  * itself. Answers whether others wait for the end of any of them: then `resolveDependencies` has to
  * be called.
  */
-export function closeEnds(session: Session, ends: readonly Ended[]): boolean {
+export function releaseEnded(session: Session, ends: readonly EndedJob[]): boolean {
   if (ends.length === 0) return false;
   const { sql } = session;
   releaseRunLocks(
@@ -79,7 +79,7 @@ export function closeEnds(session: Session, ends: readonly Ended[]): boolean {
 }
 
 /** A job that lies in no place any more. */
-export interface Unstarted {
+export interface UnstartedJob {
   readonly key: JobKey;
   readonly n: number;
   readonly tries: number;
@@ -88,7 +88,7 @@ export interface Unstarted {
 }
 
 /** Writes their ends. Answers whether others wait for any of them, as `closeEnds` does. */
-export function cancelUnstarted(session: Session, jobs: readonly Unstarted[]): boolean {
+export function cancelUnstarted(session: Session, jobs: readonly UnstartedJob[]): boolean {
   if (jobs.length === 0) return false;
   const { clock, outbox } = session;
   for (const { key, n, tries, crashes, reason } of jobs) {
@@ -100,12 +100,12 @@ export function cancelUnstarted(session: Session, jobs: readonly Unstarted[]): b
       reason,
     };
     const run = { lease: null, key, n, startedAt: null, settlement };
-    insertAttempts(session, run, { ...endOf(settlement, reason), nextRunAt: null }, clock.now());
+    insertAttempt(session, run, { ...endOf(settlement, reason), nextRunAt: null }, clock.now());
   }
   const keys = jobs.map(({ key }) => key);
   dropCancelRequests(session, keys);
-  outbox.tell({ kind: "job:cancelled", jobs: keys });
-  return closeEnds(
+  outbox.add({ kind: "job:cancelled", jobs: keys });
+  return releaseEnded(
     session,
     keys.map((key) => ({ key, state: "cancelled" })),
   );

@@ -42,7 +42,7 @@ export async function claim(
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
   let isTried = false;
   const work = (): Claim => {
-    const forgotten = findForgotten(session, request);
+    const forgotten = recoverLostClaim(session, request);
     if (forgotten !== null) return forgotten;
     isTried = true;
     return takeBatch(session, request, secret);
@@ -52,7 +52,7 @@ export async function claim(
     const lostClaim = lostClaimsOf(session, request).find(
       (each) => each.secret === answer.lease?.secret,
     );
-    for (const { key } of answer.jobs) lostClaim?.told.add(key);
+    for (const { key } of answer.jobs) lostClaim?.delivered.add(key);
     return answer;
   } catch (error) {
     // A write that was never tried cannot have been committed.
@@ -65,18 +65,18 @@ export async function claim(
  * What a claim of the worker took that nobody has heard of. Jobs that have begun are answered to
  * the next claims for the same slots; those of a prefetch go back.
  */
-function findForgotten(session: Session, request: ClaimRequest): Claim | null {
+function recoverLostClaim(session: Session, request: ClaimRequest): Claim | null {
   for (const lostClaim of lostClaimsOf(session, request)) {
     const worker = idBytes(request.worker);
-    const { secret, told } = lostClaim;
+    const { secret, delivered } = lostClaim;
     const lease = session.sql
       .all("leases_of_worker", { worker })
       .find((each) => each.secret === secret);
     const open = lease === undefined ? [] : openRuns(session, lease);
-    const untold = open.filter(({ key }) => !told.has(key));
-    if (lease === undefined || untold.length === 0) {
+    const undelivered = open.filter(({ key }) => !delivered.has(key));
+    if (lease === undefined || undelivered.length === 0) {
       // An operator has ended its runs before anybody heard of them: nobody else lets go of it.
-      if (lease !== undefined && told.size === 0) closeIfDone(session, lease);
+      if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);
       session.state.lostClaims.delete(lostClaim);
       continue;
     }
@@ -85,12 +85,12 @@ function findForgotten(session: Session, request: ClaimRequest): Claim | null {
       returnPrefetched(
         session,
         proof,
-        untold.map(({ key }) => key),
+        undelivered.map(({ key }) => key),
       );
       continue;
     }
     if (!sameRequest(lostClaim, request)) continue;
-    const next = withFacts(session, untold.slice(0, bounded(request.limit, BATCH_MAX)));
+    const next = withFacts(session, undelivered.slice(0, bounded(request.limit, BATCH_MAX)));
     return { lease: proof, jobs: readClaimed(session, next), lost: false };
   }
   return null;
@@ -121,7 +121,7 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   acquireKeys(session, candidates);
   const jobs = readClaimed(session, candidates);
   if (!request.prefetch) {
-    outbox.tell({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
+    outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
   return { lease: { number, secret }, jobs, lost: false };
 }

@@ -14,7 +14,7 @@ import type { Session } from "../database/session.ts";
 import { putBack } from "../queue/places.ts";
 
 /** InternedNames that one call looks at to see whether they are still had. */
-const LOOK_MAX = 1_000;
+const SWEEP_MAX = 1_000;
 
 export function acquireLocks(
   session: Session,
@@ -60,22 +60,22 @@ export function releaseLocks(
   names: readonly string[],
 ): void {
   const wanted = JSON.stringify(lockNames(names));
-  passOn(session, session.sql.all("release_locks", { key, n, names: wanted }));
+  unblockNext(session, session.sql.all("release_locks", { key, n, names: wanted }));
 }
 
 /** The runs of these jobs have ended, or never begin: everything that they had is free. */
 export function releaseRunLocks(session: Session, keys: readonly JobKey[]): void {
-  passOn(session, session.sql.all("delete_locks", { keys: JSON.stringify(keys) }));
+  unblockNext(session, session.sql.all("delete_locks", { keys: JSON.stringify(keys) }));
 }
 
 /** Of those who were moved away for the sake of a name, the most urgent can be claimed again. */
-function passOn(session: Session, freed: readonly LockRow[]): void {
+function unblockNext(session: Session, freed: readonly LockRow[]): void {
   const { sql, outbox } = session;
   // Others may wait for it where they are claimed, or ask for it in their runs.
   if (freed.length > 0) outbox.wake();
   for (const { tenant, name } of freed) {
     const next = sql.get("next_of_key", { tenant, name });
-    if (next !== undefined) bringBack(session, next.key);
+    if (next !== undefined) unblock(session, next.key);
   }
 }
 
@@ -85,37 +85,37 @@ function passOn(session: Session, freed: readonly LockRow[]): void {
  */
 export function releaseKeys(session: Session, limit: number): number {
   const { sql, outbox } = session;
-  const { dead, next } = lookThrough(session);
+  const { dead, next } = sweepLocks(session);
   session.state.lockSweep = next;
   for (const { tenant, name } of dead) {
     sql.run("delete_lock", { tenant, name });
     outbox.wake();
   }
   const rows = sql.all("jobs_of_free_keys", { limit });
-  for (const { key } of rows) bringBack(session, key);
+  for (const { key } of rows) unblock(session, key);
   return rows.length;
 }
 
 /** Whether {@link releaseKeys} would find anything. Looked at without the write lock. */
 export function hasFreeKeys(session: Session): boolean {
-  const { dead, next } = lookThrough(session);
+  const { dead, next } = sweepLocks(session);
   if (dead.length > 0) return true;
   session.state.lockSweep = next;
   return session.sql.get("jobs_of_free_keys", { limit: 1 }) !== undefined;
 }
 
 /** Among the next names, those that nobody has any more; and where to go on. */
-function lookThrough(session: Session): {
+function sweepLocks(session: Session): {
   readonly dead: readonly LockRow[];
   readonly next: LockRow;
 } {
   const { tenant, name } = session.state.lockSweep;
-  const rows = session.sql.all("locks_after", { tenant, name, limit: LOOK_MAX });
-  const last = rows.length < LOOK_MAX ? undefined : rows.at(-1);
+  const rows = session.sql.all("locks_after", { tenant, name, limit: SWEEP_MAX });
+  const last = rows.length < SWEEP_MAX ? undefined : rows.at(-1);
   return { dead: rows.filter((row) => row.is_dead === 1), next: last ?? FIRST_LOCK };
 }
 
-function bringBack(session: Session, key: JobKey): void {
+function unblock(session: Session, key: JobKey): void {
   const job = session.sql.get("take_blocked", { key });
   if (job === undefined) throw new Error(`job ${key} left blocked inside a transaction`);
   putBack(session, job);

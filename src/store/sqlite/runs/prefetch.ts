@@ -31,11 +31,11 @@ export function startPrefetched(
     session,
     runs.filter(({ key }) => wanted.has(key)),
   );
-  const waiting = open.filter(isWaiting);
+  const waiting = open.filter(isPrefetched);
   const { asked, others } = splitByRequest(session, waiting);
   if (others.length > 0) markStarted(session, lease, runs, others);
-  leaveUnstarted(session, lease, asked);
-  outbox.tell({ kind: "job:started", jobs: others.map(({ key }) => key) });
+  dropUnstarted(session, lease, asked);
+  outbox.add({ kind: "job:started", jobs: others.map(({ key }) => key) });
   const ended = new Set(asked.map(({ key }) => key));
   return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
 }
@@ -61,12 +61,12 @@ export function returnPrefetched(
   const lease = session.sql.get("find_lease", { number, secret });
   if (lease === undefined) return 0;
   const wanted = new Set(keys);
-  const open = openRuns(session, lease).filter((run) => isWaiting(run) && wanted.has(run.key));
-  return leaveUnstarted(session, lease, open);
+  const open = openRuns(session, lease).filter((run) => isPrefetched(run) && wanted.has(run.key));
+  return dropUnstarted(session, lease, open);
 }
 
 /** Unstarted runs leave a lease; it goes with its last open one. Answers how many were put back. */
-function leaveUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
+function dropUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
   // Nothing leaves: ended runs of which the worker has not heard must stay.
   if (leaving.length === 0) return 0;
   const returned = returnUnstarted(session, leaving);
@@ -95,6 +95,6 @@ export function returnUnstarted(session: Session, runs: readonly HeldRun[]): num
   return others.length;
 }
 
-function isWaiting({ startedAt }: HeldRun): boolean {
+function isPrefetched({ startedAt }: HeldRun): boolean {
   return startedAt === null;
 }

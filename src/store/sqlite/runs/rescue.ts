@@ -3,7 +3,7 @@ import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { JobKey, Rescue, RescueRequest } from "../../types/jobs-and-runs.ts";
+import type { JobKey, RescueAnswer, RescueRequest } from "../../types/jobs-and-runs.ts";
 import type { LeaseRow } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
 import { factsOf } from "./claim.ts";
@@ -15,14 +15,14 @@ import { endRuns } from "./settle.ts";
 const RESCUE_MAX = 500;
 
 /** Takes back what a silent worker holds, lease by lease, until the limit is reached. */
-export function rescue(session: Session, request: RescueRequest): Rescue {
+export function rescue(session: Session, request: RescueRequest): RescueAnswer {
   const { sql, clock } = session;
   const id = idBytes(request.worker);
   const { beats } = request;
   if (sql.get("worker_is_silent", { id, beats, now: clock.now() }) === undefined) {
     return { returned: 0, settled: [], done: false };
   }
-  const settled: Rescue["settled"][number][] = [];
+  const settled: RescueAnswer["settled"][number][] = [];
   let [returned, moved] = [0, 0];
   const leases = sql.all("leases_of_worker", { worker: id });
   const lastWave = lastStartOf(leases.flatMap((lease) => openRuns(session, lease)));
@@ -41,7 +41,7 @@ export function rescue(session: Session, request: RescueRequest): Rescue {
   return { returned, settled, done: true };
 }
 
-interface Decision extends Pick<RescueRequest, "decide"> {
+interface CrashDecision extends Pick<RescueRequest, "decide"> {
   readonly lastWave: ReadonlySet<JobKey>;
 }
 
@@ -53,8 +53,8 @@ export function rescueLease(
   session: Session,
   lease: LeaseRow,
   room: number,
-  decision: Decision,
-): Omit<Rescue, "done"> & { readonly moved: number } {
+  decision: CrashDecision,
+): Omit<RescueAnswer, "done"> & { readonly moved: number } {
   const open = openRuns(session, lease);
   const runs = open.slice(0, room);
   const returned = returnUnstarted(
@@ -75,8 +75,8 @@ function endCrashed(
   session: Session,
   lease: LeaseRow,
   runs: readonly HeldRun[],
-  { decide, lastWave }: Decision,
-): Rescue["settled"] {
+  { decide, lastWave }: CrashDecision,
+): RescueAnswer["settled"] {
   const { sql } = session;
   const begun = withFacts(session, runs).flatMap((job) => {
     const { key, n, startedAt } = job;

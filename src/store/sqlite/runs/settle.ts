@@ -8,7 +8,7 @@ import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
-import { closeEnds, insertAttempts, type EndedRun } from "./attempts.ts";
+import { releaseEnded, insertAttempt, type EndedRun } from "./attempts.ts";
 import { keepNote } from "./record.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
@@ -73,17 +73,17 @@ export function endRuns(session: Session, runs: readonly EndedRun[]): void {
   const ends = runs.map((run) => {
     const end = endOf(run.settlement, asked.get(run.key));
     const nextRunAt = end.delayMs === null ? null : now + end.delayMs;
-    insertAttempts(session, run, { ...end, nextRunAt }, now);
-    if (nextRunAt !== null) waitAgain(session, run, nextRunAt, now);
+    insertAttempt(session, run, { ...end, nextRunAt }, now);
+    if (nextRunAt !== null) requeue(session, run, nextRunAt, now);
     if (end.state === "failed") insertDeadLetter(session, run.key, run.settlement, now);
     return { key: run.key, state: end.state };
   });
-  for (const tiding of outboxEventsOf(ends)) outbox.tell(tiding);
+  for (const tiding of outboxEventsOf(ends)) outbox.add(tiding);
   dropCancelRequests(session, [...asked.keys()]);
-  if (closeEnds(session, ends)) resolveSomeDependencies(session);
+  if (releaseEnded(session, ends)) resolveSomeDependencies(session);
 }
 
-function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {
+function requeue(session: Session, run: EndedRun, runAt: number, now: number): void {
   const { key, n, settlement } = run;
   const { tries, crashes } = settlement;
   const place = session.sql.get("waiting_fields", { key });

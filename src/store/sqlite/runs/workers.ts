@@ -62,7 +62,7 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
     const open = sql
       .all("leases_of_worker", { worker: row.id })
       .flatMap((lease) => openRuns(session, lease));
-    const buffered = open.filter(({ startedAt }) => startedAt === null).length;
+    const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
     const types: string[] = JSON.parse(row.types);
     const lanes: string[] = JSON.parse(row.lanes);
     return {
@@ -78,8 +78,8 @@ export function workers(session: Session, limit: number): WorkerRecord[] {
       lanes,
       slots: row.slots,
       tenant: row.tenant,
-      running: open.length - buffered,
-      buffered,
+      running: open.length - prefetched,
+      prefetched,
     };
   });
 }
