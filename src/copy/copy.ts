@@ -111,7 +111,7 @@ async function take(parts: CopyParts, step: Step, progress: CopyProgress): Promi
 
 /** Gives an unfinished copy up: the target is emptied, and the source is let go on. */
 export async function abandonCopy({ source, target }: CopyParts): Promise<void> {
-  const state = await target.look();
+  const state = await target.readState();
   if (state.kind === "unfinished") checkFrom(source, target, state.progress);
   const mark = source.moveRecord();
   const isOwn = state.kind === "unfinished" && state.progress.copy === mark?.copy;

@@ -28,7 +28,7 @@ export async function rehearseCopy(source: CopySource, target: CopyTarget): Prom
 
 async function lookAt(target: CopyTarget): Promise<TargetState> {
   try {
-    return await target.look();
+    return await target.readState();
   } catch (error) {
     if (!(error instanceof MillraceError)) throw error;
     return { kind: "occupied", why: error.message };

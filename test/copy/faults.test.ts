@@ -29,7 +29,7 @@ describe("a copy that dies", () => {
     let deaths = 0;
     for (; !steps.has("compare"); deaths += 1) {
       await expect(ends.copy(() => mortal)).rejects.toThrow("killed");
-      const state = await ends.with(({ target }) => target.look());
+      const state = await ends.with(({ target }) => target.readState());
       if (state.kind === "unfinished") steps.add(state.progress.step);
     }
 

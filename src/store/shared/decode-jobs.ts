@@ -1,4 +1,4 @@
-/** Rows as the port shows them. Both databases deliver the same columns, with ids of the house. */
+/** Decodes rows into records of the port. Both stores pass the same columns, with ids as text. */
 import type { JobId } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import {
@@ -22,13 +22,13 @@ import type {
 } from "../types/records.ts";
 import type { WorkerId } from "../types/jobs-and-runs.ts";
 
-/** InternedNames by the ids that the tables have for them. */
+/** Interned names by their ids. */
 interface NameLookup {
   text(id: number): string;
   name(id: number): { readonly kind: NameKind; readonly text: string };
 }
 
-/** What was asked for; a name is an id here, or a text where the query looked it up. */
+/** The columns of a job's spec. A name is an id, or a text where the query has resolved it. */
 export interface StoredSpec<Name extends number | string> {
   readonly id: JobId;
   readonly type: Name;
@@ -140,7 +140,7 @@ export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
   };
 }
 
-/** The same with names that make sense outside of the database. */
+/** The same row with the texts of its interned names. */
 export function withNameTexts(names: NameLookup, row: StoredSpec<number>): StoredSpec<string> {
   return {
     ...row,
@@ -214,7 +214,7 @@ export function attemptRecord(row: StoredAttempt): AttemptRecord {
   };
 }
 
-/** What holds a job back that lies in `blocked`. */
+/** What holds back a job in `blocked`. */
 function heldBy(names: NameLookup, { gate, concurrency }: StoredJob): HeldBy | null {
   if (gate === null) return null;
   if (gate === GATE_AFTER) return { kind: "after" };

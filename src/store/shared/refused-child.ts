@@ -1,8 +1,8 @@
-/** Children that are refused: nothing is kept without them of what they came with. */
+/** Refused children. A note or settlement is stored with all of its children or not at all. */
 import { MillraceError } from "../../core/errors.ts";
 import type { EnqueueAnswer, NewJob, StoreRefusal, RefusedChild } from "../types/jobs-and-runs.ts";
 
-/** Throws if one of the children was refused; of several it tells the first, which is the cause. */
+/** Throws if a child was refused. Of several the error names the first, which is the cause. */
 export function throwIfRefused(
   children: readonly NewJob[],
   answers: readonly EnqueueAnswer[],
@@ -13,12 +13,12 @@ export function throwIfRefused(
   });
 }
 
-/** What the error says that undid a note, or the end of a run. */
+/** The answer for a note or settlement that was rolled back by `error`. */
 export function refusalBy(error: unknown): StoreRefusal {
   return error instanceof ChildRefusedError ? error.answer : "refused";
 }
 
-/** To the database one more value that is not taken, so that the same part is undone. */
+/** Counts as a value that the database refuses, so that the same part is rolled back. */
 class ChildRefusedError extends MillraceError {
   readonly answer: RefusedChild;
 

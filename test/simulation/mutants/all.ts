@@ -291,7 +291,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the lease of an unheard claim stays when an operator has ended its runs",
     file: `${STORE}/runs/claim.ts`,
-    now: "if (lease !== undefined && told.size === 0) closeIfDone(session, lease);",
+    now: "if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);",
     planted: "",
     breaks: "I22",
   },

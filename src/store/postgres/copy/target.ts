@@ -63,13 +63,13 @@ class PostgresTarget implements CopyTarget {
     this.#session = new CopySession({ ...options, pool });
   }
 
-  async look(): Promise<TargetState> {
+  async readState(): Promise<TargetState> {
     return this.#state();
   }
 
   async begin(first: CopyProgress): Promise<CopyProgress> {
     await this.#keepOthersAway();
-    const state = await this.look();
+    const state = await this.readState();
     if (state.kind === "free") {
       await this.#install();
       await this.#session.transaction("on", (ask) => this.#mark(ask, first));
@@ -153,7 +153,7 @@ class PostgresTarget implements CopyTarget {
 
   async abandon(): Promise<void> {
     await this.#keepOthersAway();
-    const state = await this.look();
+    const state = await this.readState();
     if (state.kind === "finished") {
       throw this.#occupied("the copy has ended, and work may have gone on there");
     }
