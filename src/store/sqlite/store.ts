@@ -37,7 +37,7 @@ import { examine, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { blockWrites } from "./copy/write-block.ts";
 import {
-  findBarred,
+  findBlocked,
   gates,
   hold,
   nextDueMs,
@@ -218,8 +218,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   async hold(limit: number): Promise<number> {
-    const barred = await this.#read((session) => findBarred(session, limit));
-    return barred.length === 0 ? 0 : this.#write((session) => hold(session, limit));
+    const blocked = await this.#read((session) => findBlocked(session, limit));
+    return blocked.length === 0 ? 0 : this.#write((session) => hold(session, limit));
   }
 
   async release(limit: number): Promise<number> {

@@ -89,7 +89,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a run that was asked to be cancelled waits again",
     file: "src/store/shared/run-end.ts",
-    now: "if (asked !== undefined) return {",
+    now: "if (request !== undefined) return {",
     planted: 'if (typeof asked === "string") return {',
     breaks: "I8",
   },
@@ -277,8 +277,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a cancelled job that is given back waits again",
     file: "src/store/shared/run-end.ts",
-    now: "if (asked !== undefined) return { ...end,",
-    planted: "if (asked !== undefined && delayMs > 0) return { ...end,",
+    now: "if (request !== undefined) return { ...end,",
+    planted: "if (request !== undefined && delayMs > 0) return { ...end,",
     breaks: "I8",
   },
   {

@@ -1,4 +1,4 @@
-/** What every verb works with: the statements, the names, time and chance. */
+/** What every verb works with: statements, interned names, clock and dice. */
 import type { Clock, Dice } from "../../../core/clock.ts";
 import type { InternedNames } from "./interned-names.ts";
 import type { Statements } from "./statements.ts";
@@ -11,6 +11,6 @@ export interface Session {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly outbox: Outbox;
-  /** What the verbs remember between calls. */
+  /** What the store remembers between calls. */
   readonly state: SessionState;
 }

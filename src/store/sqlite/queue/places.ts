@@ -1,12 +1,12 @@
-/** Puts jobs into the places where they wait, and takes them out. */
+/** The places where jobs wait: `ready`, `scheduled` and `blocked`. */
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { WaitingRow } from "../database/rows.ts";
 import type { Session } from "../database/session.ts";
 
-/** A job on its way into a place where it waits. */
+/** The row of a waiting job. */
 export type WaitingJob = WaitingRow;
 
-/** Puts a job where it belongs by its due time: `ready` when that has come, else `scheduled`. */
+/** Inserts a job by its due time: into `ready` if it is due, else into `scheduled`. */
 export function putWaiting(
   { sql, outbox }: Session,
   job: WaitingJob,
@@ -22,13 +22,13 @@ export function putWaiting(
   return "queued";
 }
 
-/** Puts a job back into `ready` exactly as it lay there. */
+/** Returns a job to `ready` with its old rank. */
 export function putBack({ sql, outbox }: Session, job: WaitingJob): void {
   outbox.wake();
   sql.run("insert_ready", { ...job });
 }
 
-/** Takes a waiting job out of whichever place it lies in. */
+/** Removes a waiting job from its place; undefined if the job does not wait. */
 export function takeWaiting({ sql }: Session, key: JobKey): WaitingJob | undefined {
   return (
     sql.get("take_ready", { key }) ??
