@@ -225,7 +225,7 @@ describe("millrace copy", () => {
 
     expect(code).toBe(1);
     expect(out).toContain("PROBLEM: the target: there are rows in interned_name, job");
-    expect(out).toContain("PROBLEM: job.webhook has the letter U+0000 in rows: 1, the first with");
+    expect(out).toContain("PROBLEM: job.webhook contains U+0000 in rows: 1, the first with");
   });
 
   test("finds a planted difference, shows it and fails", async () => {

@@ -50,7 +50,7 @@ export const SQLITE_FAULTS: Faults = {
       ["updates are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "DELETE"'],
       ["deletes are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "UPDATE"'],
       ["some tables are open", "AND name GLOB 'millrace_*' ", "AND name GLOB 'millrace_job*' "],
-      ["the file is opened again", "if (mark !== null) throw", "if (false) throw"],
+      ["the file is opened again", "if (moveRecord !== null) throw", "if (false) throw"],
       ["the feed hears nothing", "  outbox.write();", ""],
       ["the fence stays", "database.exec(`DROP TRIGGER ${name}`)", "void name"],
       ["the mark stays", "WHERE name = 'moved_to'\");\n    database", 'WHERE 0");\n    database'],
@@ -220,7 +220,7 @@ export const SQLITE_FAULTS: Faults = {
       ["a job ends twice in one call", "lease.open.delete(key);", ""],
       ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
       ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
-      ["a job waits again though it was to be cancelled", "asked.get(run.key)", "undefined"],
+      ["a job waits again though it was to be cancelled", "requests.get(run.key)", "undefined"],
       ["the next run bears an old number", "n: n + 1", "n"],
     ],
     "runs/lease-proof.ts": [
@@ -313,7 +313,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     delete_cancel_requests: [["a request outlives its run", "WHERE", "WHERE 0 AND"]],
     "runs/settle.ts": [
-      ["a request outlives its run", "dropCancelRequests(session, [...asked.keys()]);", ""],
+      ["a request outlives its run", "dropCancelRequests(session, [...requests.keys()]);", ""],
     ],
     "jobs/cancel.ts": [
       ["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"],

@@ -90,7 +90,7 @@ export const mutants: readonly Mutant[] = [
     name: "a run that was asked to be cancelled waits again",
     file: "src/store/shared/run-end.ts",
     now: "if (request !== undefined) return {",
-    planted: 'if (typeof asked === "string") return {',
+    planted: 'if (typeof request === "string") return {',
     breaks: "I8",
   },
   {
@@ -103,8 +103,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a retry frees the dedup key",
     file: `${STORE}/runs/attempts.ts`,
-    now: "const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);",
-    planted: "const over = ends.map(({ key }) => key);",
+    now: "const final = ends.filter(({ state }) => state !== null).map(({ key }) => key);",
+    planted: "const final = ends.map(({ key }) => key);",
     breaks: "I9",
   },
   {
@@ -284,7 +284,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a claim that was not heard is forgotten",
     file: `${STORE}/runs/claim.ts`,
-    now: "    if (forgotten !== null) return forgotten;\n",
+    now: "    if (recovered !== null) return recovered;\n",
     planted: "",
     breaks: "I21, I22",
   },

@@ -1,4 +1,4 @@
-/** What handlers have logged: the newest lines of each job. */
+/** logs: the newest log lines of each job. */
 import { idBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -9,7 +9,7 @@ import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;
 
-/** Adds what a run has said, and lets go of what is too much then. */
+/** Appends lines of a run, and deletes the oldest lines beyond the bounds. */
 export function appendLog(
   { sql }: Session,
   { key, n }: { readonly key: JobKey; readonly n: number },

@@ -1,6 +1,6 @@
 /**
- * cancel: a waiting job ends at once; the worker of a running one is asked to stop it. Such a
- * request is a promise: whatever becomes of the run, the job never goes back to waiting.
+ * cancel: a waiting job is cancelled at once. For a running job a cancel request is stored. A job
+ * with a cancel request never waits again, however its run ends.
  */
 import { idBytes } from "../../../core/ids.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
@@ -30,7 +30,7 @@ export function cancel(
   return { status: "requested" };
 }
 
-/** Ends a job in whichever place it waits. Answers whether it did wait. */
+/** Cancels a waiting job. Answers whether the job was waiting. */
 export function cancelWaiting(session: Session, key: JobKey, reason: string | null): boolean {
   const waiting = takeWaiting(session, key);
   if (waiting === undefined) return false;
@@ -38,7 +38,7 @@ export function cancelWaiting(session: Session, key: JobKey, reason: string | nu
   return true;
 }
 
-/** Writes the end of jobs that were cancelled before they began. */
+/** Cancels jobs that have not started and were taken out of their places. */
 export function endUnstarted(session: Session, jobs: readonly UnstartedJob[]): void {
   if (cancelUnstarted(session, jobs)) resolveSomeDependencies(session);
 }

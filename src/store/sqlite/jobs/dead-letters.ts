@@ -1,4 +1,4 @@
-/** deadLetter, deadLetters, review and reprocess: what people do with failed jobs. */
+/** deadLetter, deadLetters, review and reprocess: the review of failed jobs. */
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
@@ -41,7 +41,7 @@ export function deadLetters(
     .map((row) => letterOf(session, row));
 }
 
-/** Where a page begins. Null: retention has removed the last letter seen, and all older ones. */
+/** Where a page starts. Null: retention has removed the letter `after`, and all older letters. */
 function boundary(
   { sql }: Session,
   after: JobId | undefined,
@@ -82,7 +82,7 @@ export function reprocess(
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
 }
 
-/** Writes a verdict on a letter that is still open to one. Answers whether it was. */
+/** Stores a review, unless the letter is closed. Answers whether it was stored. */
 function writeReview(
   { sql, clock }: Session,
   id: JobId,

@@ -1,4 +1,4 @@
-/** hurry and intervene: an operator moves a job by hand. */
+/** hurry and intervene: an operator moves a job. */
 import { idBytes } from "../../../core/ids.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
@@ -61,24 +61,24 @@ export function intervene(
   }
 
   const now = sql.get("job_by_key", { key: row.key });
-  if (now === undefined) throw new Error(`job ${row.key} vanished while an operator moved it`);
+  if (now === undefined) throw new Error(`job ${row.key} was deleted while an operator moved it`);
   return { status: "done", state: stateCodec.word(now.state) };
 }
 
-/** A run, or a wait for one, and the lease that names it, if any does. */
+/** A run or a waiting job, and the lease that holds it, if any. */
 interface FoundRun {
   readonly lease: LeaseRow | null;
   readonly run: HeldRun;
 }
 
-/** Takes a waiting job out of its place. */
+/** Removes a waiting job from its place. */
 function takeWaitingRun(session: Session, key: JobKey): FoundRun {
   const run = takeWaiting(session, key);
-  if (run === undefined) throw new Error(`job ${key} waits but lies in no place`);
+  if (run === undefined) throw new Error(`job ${key} waits but is in no place`);
   return { lease: null, run: { ...run, startedAt: null } };
 }
 
-/** Whoever has the job: the ledger row under their lease makes what they say later stale. */
+/** The run and its lease. The ledger row makes later writes under this lease stale. */
 function findRunning(session: Session, key: JobKey): FoundRun {
   const lease = session.sql.get("lease_of_job", { key });
   const runs = lease === undefined ? [] : openRuns(session, lease);
@@ -86,14 +86,14 @@ function findRunning(session: Session, key: JobKey): FoundRun {
   return lease === undefined || run === undefined ? withoutLease(session, key) : { lease, run };
 }
 
-/** A job of a damaged file that nobody has. For all that is known, it has begun. */
+/** A running job without a lease, in a damaged file. It counts as started. */
 function withoutLease({ sql, clock }: Session, key: JobKey): FoundRun {
   const [[, n] = [key, 0]] = sql.tuples("last_runs", { keys: JSON.stringify([key]) });
   const now = clock.now();
   return { lease: null, run: { key, n: n + 1, rank: now * 1000, startedAt: now } };
 }
 
-/** A run that had begun stays in its lease until its worker has heard of it and has let go. */
+/** A started run stays in its lease until its worker has learned of the end by `renew`. */
 function mustStayInLease({ sql }: Session, run: HeldRun, { worker }: LeaseRow): boolean {
   return run.startedAt !== null && sql.get("worker_is_known", { id: worker }) !== undefined;
 }

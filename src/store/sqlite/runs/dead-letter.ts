@@ -1,4 +1,4 @@
-/** The review record of a failed job, written in the transaction that fails it. */
+/** Inserts the dead letter of a job, in the transaction in which the job fails. */
 import type { Settlement } from "../../../core/outcome.ts";
 import { withNameTexts, jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";

@@ -1,4 +1,4 @@
-/** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
+/** startPrefetched and returnPrefetched: jobs of a lease that have not started. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { endUnstarted } from "../jobs/cancel.ts";
 import {
@@ -31,16 +31,16 @@ export function startPrefetched(
     session,
     runs.filter(({ key }) => wanted.has(key)),
   );
-  const waiting = open.filter(isPrefetched);
-  const { asked, others } = splitByRequest(session, waiting);
+  const prefetched = open.filter(isPrefetched);
+  const { toCancel, others } = splitByRequest(session, prefetched);
   if (others.length > 0) markStarted(session, lease, runs, others);
-  dropUnstarted(session, lease, asked);
+  dropUnstarted(session, lease, toCancel);
   outbox.add({ kind: "job:started", jobs: others.map(({ key }) => key) });
-  const ended = new Set(asked.map(({ key }) => key));
+  const ended = new Set(toCancel.map(({ key }) => key));
   return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
 }
 
-/** Notes when these runs began; the other lists of the lease stay as they are. */
+/** Stores the start of these runs. The other lists of the lease stay as they are. */
 function markStarted(
   { sql, clock }: Session,
   lease: LeaseRow,
@@ -65,13 +65,16 @@ export function returnPrefetched(
   return dropUnstarted(session, lease, open);
 }
 
-/** Unstarted runs leave a lease; it goes with its last open one. Answers how many were put back. */
+/**
+ * Removes unstarted runs from a lease, and the lease with its last open run. Answers how many were
+ * returned to their place.
+ */
 function dropUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
-  // Nothing leaves: ended runs of which the worker has not heard must stay.
+  // The lease stays as it is: it may name ended runs that `renew` still has to report.
   if (leaving.length === 0) return 0;
   const returned = returnUnstarted(session, leaving);
   const gone = new Set(leaving.map(({ key }) => key));
-  // Read anew: runs may have been marked as started since the lease was found.
+  // Read again: runs may have been marked as started since the lease was found.
   const now = session.sql.get("lease_by_number", { number: lease.number }) ?? lease;
   keepRuns(
     session,
@@ -81,13 +84,13 @@ function dropUnstarted(session: Session, lease: LeaseRow, leaving: readonly Held
   return returned;
 }
 
-/** Puts unstarted runs back as they lay. One that somebody asked to cancel ends instead. */
+/** Returns unstarted runs to their place. A job with a cancel request is cancelled instead. */
 export function returnUnstarted(session: Session, runs: readonly HeldRun[]): number {
-  const { asked, others } = splitByRequest(session, withFacts(session, runs));
-  endUnstarted(session, asked);
+  const { toCancel, others } = splitByRequest(session, withFacts(session, runs));
+  endUnstarted(session, toCancel);
   if (others.length === 0) return 0;
   for (const job of others) putBack(session, job);
-  // A prefetch is given no job with a key, but it may be older than this rule.
+  // Jobs with a key are not prefetched, but a lease may be older than this rule.
   releaseRunLocks(
     session,
     others.map(({ key }) => key),

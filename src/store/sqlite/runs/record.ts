@@ -1,4 +1,4 @@
-/** record: what runs say about themselves, kept under the same fence as their ends. */
+/** record: stores notes of runs, fenced by the lease like settlements. */
 import { tooManyUnits, phaseDetail, progressDetail, unitRows } from "../../shared/decode-notes.ts";
 import {
   UNITS_MAX,
@@ -18,7 +18,7 @@ import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { releaseLocks } from "./locks.ts";
 
-/** Keeps notes in their order; one that cannot be stored harms no other. */
+/** Stores notes in their order. A note that the database refuses affects no other note. */
 export function record(session: Session, notes: readonly RunNote[]): readonly NoteAnswer[] {
   const work = (part: readonly RunNote[]): NoteAnswer[] => recordAll(session, part);
   return bisect(session, notes, work, (_, error) => refusalBy(error));
@@ -40,10 +40,10 @@ interface RunRef {
   readonly n: number;
 }
 
-/** Writes a note about a run that is open, but for its children. */
+/** Stores a note about an open run, without its children. */
 export function keepNote(session: Session, run: RunRef, note: Omit<NoteBody, "children">): void {
   const { clearCheckpoints, progress, units, completed, releases, logs } = note;
-  if (clearCheckpoints === true) forget(session, run);
+  if (clearCheckpoints === true) deleteCheckpoints(session, run);
   if (progress !== undefined) putProgress(session, run, progress);
   if (units !== undefined) moveUnits(session, run, units);
   if (completed !== undefined) completePhase(session, run, completed);
@@ -51,7 +51,7 @@ export function keepNote(session: Session, run: RunRef, note: Omit<NoteBody, "ch
   if (logs !== undefined) appendLog(session, run, logs);
 }
 
-function forget({ sql }: Session, { key }: RunRef): void {
+function deleteCheckpoints({ sql }: Session, { key }: RunRef): void {
   sql.run("forget_run", { key });
   sql.run("forget_phases", { key });
   sql.run("forget_units", { key });

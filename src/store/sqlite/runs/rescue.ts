@@ -11,10 +11,10 @@ import { keepRuns, openRuns, withFacts, type HeldRun } from "./lease.ts";
 import { returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./settle.ts";
 
-/** Jobs moved in one transaction. */
+/** The maximum of jobs moved in one transaction. */
 const RESCUE_MAX = 500;
 
-/** Takes back what a silent worker holds, lease by lease, until the limit is reached. */
+/** Takes the jobs of a silent worker back, lease by lease, up to the limit. */
 export function rescue(session: Session, request: RescueRequest): RescueAnswer {
   const { sql, clock } = session;
   const id = idBytes(request.worker);
@@ -25,11 +25,11 @@ export function rescue(session: Session, request: RescueRequest): RescueAnswer {
   const settled: RescueAnswer["settled"][number][] = [];
   let [returned, moved] = [0, 0];
   const leases = sql.all("leases_of_worker", { worker: id });
-  const lastWave = lastStartOf(leases.flatMap((lease) => openRuns(session, lease)));
+  const lastStarted = lastStartOf(leases.flatMap((lease) => openRuns(session, lease)));
   for (const lease of leases) {
     const room = bounded(request.limit, RESCUE_MAX) - moved;
     if (room <= 0) return { returned, settled, done: false };
-    const rescued = rescueLease(session, lease, room, { ...request, lastWave });
+    const rescued = rescueLease(session, lease, room, { ...request, lastStarted });
     moved += rescued.moved;
     returned += rescued.returned;
     settled.push(...rescued.settled);
@@ -42,12 +42,12 @@ export function rescue(session: Session, request: RescueRequest): RescueAnswer {
 }
 
 interface CrashDecision extends Pick<RescueRequest, "decide"> {
-  readonly lastWave: ReadonlySet<JobKey>;
+  readonly lastStarted: ReadonlySet<JobKey>;
 }
 
 /**
- * What had begun goes through the settle door; what only lay in the prefetch goes back uncharged,
- * or ends if somebody asked for that. `moved` is how many left the lease.
+ * Settles started runs. Prefetched jobs are returned uncharged, or cancelled if requested. `moved`
+ * is how many runs left the lease.
  */
 export function rescueLease(
   session: Session,
@@ -75,19 +75,19 @@ function endCrashed(
   session: Session,
   lease: LeaseRow,
   runs: readonly HeldRun[],
-  { decide, lastWave }: CrashDecision,
+  { decide, lastStarted }: CrashDecision,
 ): RescueAnswer["settled"] {
   const { sql } = session;
   const begun = withFacts(session, runs).flatMap((job) => {
     const { key, n, startedAt } = job;
     if (startedAt === null) return [];
-    const settlement = decide(factsOf(session, job), isCertain(job, lastWave));
+    const settlement = decide(factsOf(session, job), isCertain(job, lastStarted));
     return [{ lease, key, n, startedAt, settlement }];
   });
   endRuns(session, begun);
   return begun.map(({ key }) => {
     const row = sql.get("job_by_key", { key });
-    if (row === undefined) throw new Error(`job ${key} vanished while it was rescued`);
+    if (row === undefined) throw new Error(`job ${key} was deleted while it was rescued`);
     return { id: idFromBytes(row.id), to: stateCodec.word(row.state) };
   });
 }

@@ -1,4 +1,4 @@
-/** join, renew, leave, quiet, silent and rescue: the life of a worker as the store sees it. */
+/** register, renew, deregister, quiet, silent and workers: the registration of workers. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
@@ -6,7 +6,7 @@ import { endedRuns, openRuns, splitByRequest } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 
-/** Workers named in one answer. */
+/** The maximum of workers in one answer. */
 const WORKERS_MAX = 1_000;
 
 export function register({ sql, clock }: Session, worker: WorkerInfo): void {
@@ -43,7 +43,7 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
     .all("leases_of_worker", { worker: id })
     .map((lease) => ({ lease, open: openRuns(session, lease) }));
   const cancel = leases
-    .flatMap(({ open }) => splitByRequest(session, open).asked)
+    .flatMap(({ open }) => splitByRequest(session, open).toCancel)
     .map(({ key, n, reason }) => ({ key, n, reason }));
   const ended = leases
     .flatMap(({ lease, open }) => endedRuns(lease, open))
