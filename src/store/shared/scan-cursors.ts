@@ -1,12 +1,15 @@
-/** Where searches for expired jobs go on: one cursor for each purpose, state and type. */
+/** Where scans for expired jobs continue: one cursor per purpose, state and type. */
 import type { FinalState } from "../../core/job.ts";
-import type { EndPlace } from "../types/records.ts";
+import type { FinishPosition } from "../types/records.ts";
 import { START } from "./finish-order.ts";
 
-/** `reached`: nothing was left up to there. `again`: how far the second look before it has come. */
+/**
+ * `reached`: no expired job was left before this position. `rescanned`: how far the rescan of the
+ * range before `reached` has come.
+ */
 export interface ScanCursor {
-  reached: EndPlace;
-  again: EndPlace;
+  reached: FinishPosition;
+  rescanned: FinishPosition;
 }
 
 export class ScanCursors {
@@ -14,7 +17,7 @@ export class ScanCursors {
 
   of(purpose: string, state: FinalState, type: number | null): ScanCursor {
     const name = `${purpose}.${state}.${type}`;
-    const cursor = this.#known.get(name) ?? { reached: START, again: START };
+    const cursor = this.#known.get(name) ?? { reached: START, rescanned: START };
     this.#known.set(name, cursor);
     return cursor;
   }

@@ -137,7 +137,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
     "jobs/enqueue.ts": [
-      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+      ["a refused child is lost", "throwIfRefused(children, ", "void [throwIfRefused]; ("],
     ],
     "runs/settle.ts": [
       ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
@@ -289,7 +289,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a page ends the sweep", "last?.is_cut === true ? reached : null", "null"],
       ["what is left is lost", "if (start === cursor.reached) cursor", "cursor"],
       ["there is no second look", "if (from === null) await", "if (false) await"],
-      ["the second look goes no further", "cursor.again = far ?? START;", "cursor.again = START;"],
+      [
+        "the second look goes no further",
+        "cursor.rescanned = stoppedAt ?? START;",
+        "cursor.rescanned = START;",
+      ],
       ["the second look finds nothing", "if (jobs.length > 0) cursor", "if (false) cursor"],
     ],
     expired_keys: [

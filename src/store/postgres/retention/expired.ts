@@ -14,9 +14,9 @@
 import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
-import { START, byEnd, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
+import { START, byEnd, earlier, later, pageOf, type Scan } from "../../shared/finish-order.ts";
 import type { ScanCursor } from "../../shared/scan-cursors.ts";
-import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
+import type { FinishPosition, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { recordsOf } from "../inspect/jobs.ts";
 import type { Session } from "../database/session.ts";
@@ -69,10 +69,10 @@ async function setBack(
   const late = await session.state.expired.rescan.take(() =>
     lookThrough(session, searches.map(behind), look),
   );
-  for (const [index, { jobs, stop, far }] of (late ?? []).entries()) {
+  for (const [index, { jobs, stop, stoppedAt }] of (late ?? []).entries()) {
     const cursor = searches[index]?.cursor;
     if (cursor === undefined) continue;
-    cursor.again = far ?? START;
+    cursor.rescanned = stoppedAt ?? START;
     if (jobs.length > 0) cursor.reached = earlier(cursor.reached, stop);
   }
 }
@@ -99,17 +99,17 @@ export async function findExpired(
   const late = (await rescan.take(() => lookThrough(session, before, look))) ?? [];
   for (const [index, { cursor }] of searches.entries()) {
     cursor.reached = found[index]?.stop ?? cursor.reached;
-    if (late.length > 0) cursor.again = againAfter(late[index]);
+    if (late.length > 0) cursor.rescanned = againAfter(late[index]);
   }
   const jobs = [...late, ...found].flatMap((each) => each.jobs).toSorted(byEnd);
-  const isCut = found.some((each) => each.far !== null && each.jobs.length === 0);
+  const isCut = found.some((each) => each.stoppedAt !== null && each.jobs.length === 0);
   return { keys: [...new Set(jobs.map(({ key }) => key))].slice(0, limit), isCut };
 }
 
 /** What was found stays in sight until it is gone; behind the end it begins anew. */
-function againAfter(look: Looked | undefined): EndPlace {
+function againAfter(look: Looked | undefined): FinishPosition {
   if (look === undefined) return START;
-  return look.jobs.length > 0 || look.far !== null ? look.stop : START;
+  return look.jobs.length > 0 || look.stoppedAt !== null ? look.stop : START;
 }
 
 /** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
@@ -141,7 +141,7 @@ export function age(ms: number): number {
   return bounded(ms, AGE_MS_MAX);
 }
 
-const END: EndPlace = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
+const END: FinishPosition = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
 
 interface Search extends Class {
   readonly cursor: ScanCursor;
@@ -159,17 +159,17 @@ async function searchesOf(
 
 /** A part of the order of ends of one class. */
 interface ScanRange extends Class {
-  readonly from: EndPlace;
-  readonly end: EndPlace;
+  readonly from: FinishPosition;
+  readonly end: FinishPosition;
 }
 
 function behind({ cursor, ...each }: Search): ScanRange {
-  return { ...each, from: cursor.again, end: cursor.reached };
+  return { ...each, from: cursor.rescanned, end: cursor.reached };
 }
 
-interface Looked extends Look {
+interface Looked extends Scan {
   /** Before the first job that was found, or up to where there was none. */
-  readonly stop: EndPlace;
+  readonly stop: FinishPosition;
 }
 
 async function lookThrough(
@@ -205,6 +205,6 @@ async function lookThrough(
     const reached = { at: last?.at ?? 0, key: last?.key ?? 0 };
     const [first] = jobs;
     const stop = first === undefined ? reached : { at: first.at, key: first.key - 1 };
-    return { jobs, stop, far: last?.is_cut === true ? reached : null };
+    return { jobs, stop, stoppedAt: last?.is_cut === true ? reached : null };
   });
 }

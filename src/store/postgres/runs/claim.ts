@@ -141,7 +141,7 @@ function marksOf(ranges: readonly ScanRange[] | null): ClaimCursor {
 async function findForgotten(session: Session, request: ClaimRequest): Promise<Claim | null> {
   const { lostClaims } = session.state;
   for (const lostClaim of lostClaims.due(request)) {
-    const { secret, told } = lostClaim;
+    const { secret, delivered } = lostClaim;
     const worker = uuidOf(request.worker);
     const rows = await session.read.tuples("claimed_by", { worker, secret });
     const { answer } = await batchOf(session, rows, secret);
@@ -149,16 +149,16 @@ async function findForgotten(session: Session, request: ClaimRequest): Promise<C
       lostClaims.miss(lostClaim);
       continue;
     }
-    const untold = answer.jobs.filter(({ key }) => !told.has(key));
+    const undelivered = answer.jobs.filter(({ key }) => !delivered.has(key));
     if (lostClaim.request.prefetch) {
-      const keys = untold.map(({ key }) => key);
+      const keys = undelivered.map(({ key }) => key);
       await returnPrefetched(session, answer.lease, keys);
       lostClaims.settle(lostClaim);
       continue;
     }
-    const jobs = untold.slice(0, request.limit);
-    for (const { key } of jobs) told.add(key);
-    if (jobs.length === untold.length) lostClaims.settle(lostClaim);
+    const jobs = undelivered.slice(0, request.limit);
+    for (const { key } of jobs) delivered.add(key);
+    if (jobs.length === undelivered.length) lostClaims.settle(lostClaim);
     if (jobs.length > 0) return { ...answer, jobs };
   }
   return null;

@@ -60,9 +60,10 @@ export async function quiet(session: Session, worker: WorkerId): Promise<boolean
 
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
-  return rows.map(({ types, lanes, joined_at: joinedAt, ...row }) => ({
+  return rows.map(({ types, lanes, joined_at: joinedAt, buffered: prefetched, ...row }) => ({
     ...row,
     joinedAt,
+    prefetched,
     types: JSON.parse(types),
     lanes: JSON.parse(lanes),
   }));

@@ -1,6 +1,6 @@
 /**
- * Everything that an open store remembers between its calls. No answer depends on any of it but the
- * lost claims: the rest saves work.
+ * Everything that an open store remembers between calls. Lost claims affect answers; the other
+ * fields only save work.
  */
 import type { LostClaim } from "../../shared/lost-claim.ts";
 import { ScanCursors } from "../../shared/scan-cursors.ts";
@@ -8,17 +8,17 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { LockRow } from "./queries.gen.ts";
 
 export interface SessionState {
-  /** Claims whose commit was answered with an error, and may have been made all the same. */
+  /** Claims whose commit reported an error, although the commit may have succeeded. */
   readonly lostClaims: Set<LostClaim>;
-  /** The last lock that a sweep has looked at. */
+  /** The last lock that the sweep has checked. */
   lockSweep: LockRow;
-  /** The last dependency that a sweep has looked at. */
+  /** The last dependency that the sweep has checked. */
   dependencySweep: { readonly job: JobKey; readonly depends_on: JobKey };
-  /** Where the searches for expired jobs go on. */
+  /** Where the scans for expired jobs continue. */
   readonly expiredCursors: ScanCursors;
 }
 
-/** Sweeps start before everything. */
+/** Sort before all rows: sweeps start here. */
 export const FIRST_LOCK: LockRow = { tenant: 0, name: "" };
 export const FIRST_DEPENDENCY: SessionState["dependencySweep"] = { job: 0, depends_on: 0 };
 
