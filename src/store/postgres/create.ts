@@ -16,12 +16,12 @@ export { migrationScripts } from "./database/migrate.ts";
 export { migrations };
 
 /** Where the store lies: a URL, or a pool of the driver that the application has already. */
-export type PostgresOptions = PostgresAddress & {
+export type PostgresOptions = PostgresConnection & {
   /** The schema of this installation, made when it does not exist. Default: `millrace`. */
   readonly schema?: string;
 };
 
-type PostgresAddress =
+type PostgresConnection =
   | {
       /** Such as `postgres://user:password@host:5432/database`. */
       readonly url: string;

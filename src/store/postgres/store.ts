@@ -198,7 +198,7 @@ export class PostgresJobStore implements JobStore {
     // What has no answer by then waits on a line that is dead.
     await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
     await within(systemClock, CLOSE_MS_MAX, session.dependencyTasks.done());
-    await within(systemClock, CLOSE_MS_MAX, session.notifier.silent());
+    await within(systemClock, CLOSE_MS_MAX, session.notifier.drained());
     await session.pool.end();
   }
 }
@@ -211,7 +211,7 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
     await migrate({ pool, schema, migrations, dice, tell });
     await refuseUnfinished(pool, schema);
     const readsCommitted = await doesReadCommitted(pool);
-    const notifier = new Notifier({ pool, address, schema, dice, tell });
+    const notifier = new Notifier({ pool, address, schema, dice, warn: tell });
     const parts = { pool, schema, clock, dice, notifier, readsCommitted };
     return new Session({ ...parts, runDependencyTask, makeState });
   } catch (error) {

@@ -92,10 +92,10 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["any number is waited for", "if (job.after.length > AFTER_MAX) return refusal(job);", ""],
     ],
     "jobs/enqueue-order.ts": [
-      ["later jobs of a call are known", "named.get(idMark(bound.filed.job.id)) ?? 0", "0"],
+      ["later jobs of a call are known", "named.get(idKey(numbered.interned.job.id)) ?? 0", "0"],
     ],
     "jobs/enqueue-keyed.ts": [
-      ["nobody hears who gave way", "noteKeyHolder(keyHolders, filed.job.id, answer);", ""],
+      ["nobody hears who gave way", "noteKeyHolder(keyHolders, interned.job.id, answer);", ""],
     ],
     "jobs/enqueue.ts": [
       [
@@ -108,7 +108,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "if (answer !== null) noteKeyHolder(keyHolders, id, answer);",
         "",
       ],
-      ["a heavy call forgets who gave way", "noteKeyHolders(earlier, asked, own);", ""],
+      ["a heavy call forgets who gave way", "noteKeyHolders(earlier, requests, own);", ""],
     ],
     "transactions/enqueue.ts": [
       ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, load, own);", ""],

@@ -50,8 +50,8 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     "runs/settle.ts": [
       [
         "an end keeps no note",
-        "await keepNotes(transaction, notes,",
-        "await keepNotes(transaction, [],",
+        "await writeNotes(transaction, notes,",
+        "await writeNotes(transaction, [],",
       ],
     ],
   },

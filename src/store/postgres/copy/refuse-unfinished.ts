@@ -6,7 +6,7 @@ import { inSchema } from "../database/statements.ts";
 /** Refuses a schema with a copy that has not ended. */
 export async function refuseUnfinished(pool: Pool, schema: string): Promise<void> {
   const text = inSchema("SELECT value FROM millrace.meta WHERE name = 'copy'", schema);
-  const { rows } = await pool.lend((client) => send(client, { text }));
+  const { rows } = await pool.withConnection((client) => send(client, { text }));
   if (rows.length === 0) return;
   const message = `a copy into the schema ${schema} has not ended`;
   throw new MillraceError("STORE_INCOMPLETE", message, { details: { schema } });

@@ -8,15 +8,15 @@ import { types } from "../database/values.ts";
 const ANSWER_MS_MAX = 300_000;
 
 /** Sends one statement. `millrace.` stands for the schema. */
-export type Ask = (text: string, values?: readonly unknown[]) => Promise<Received>;
+export type SendQuery = (text: string, values?: readonly unknown[]) => Promise<Received>;
 
 /** A transaction that stays open, and changes nothing. */
 interface OpenTransaction {
-  readonly ask: Ask;
+  readonly ask: SendQuery;
   end(): Promise<void>;
 }
 
-interface SessionOptions {
+interface CopySessionOptions {
   readonly pool: Pool;
   readonly schema: string;
   /** For people, without a password. */
@@ -24,16 +24,17 @@ interface SessionOptions {
 }
 
 export class CopySession {
-  readonly #options: SessionOptions;
+  readonly #options: CopySessionOptions;
 
-  constructor(options: SessionOptions) {
+  constructor(options: CopySessionOptions) {
     this.#options = options;
   }
 
-  readonly ask: Ask = (text, values) => this.#lend((client) => this.#askOn(client)(text, values));
+  readonly ask: SendQuery = (text, values) =>
+    this.#lend((client) => this.#askOn(client)(text, values));
 
   /** `sync: "off"` does not wait for the disk: what is lost with the power is copied again. */
-  async transaction(sync: "on" | "off", work: (ask: Ask) => Promise<void>): Promise<void> {
+  async transaction(sync: "on" | "off", work: (ask: SendQuery) => Promise<void>): Promise<void> {
     const mode = "BEGIN ISOLATION LEVEL READ COMMITTED";
     const settings = `synchronous_commit = ${sync}; SET LOCAL millrace_copy.writes = 'yes'`;
     await this.#lend(async (client) => {
@@ -71,7 +72,7 @@ export class CopySession {
     };
   }
 
-  #askOn(client: PgClient): Ask {
+  #askOn(client: PgClient): SendQuery {
     return async (text, values) => {
       const sent = { text: inSchema(text, this.#options.schema), types };
       // A text of several statements takes no values.
@@ -86,7 +87,7 @@ export class CopySession {
 
   async #lend<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
     try {
-      return await this.#options.pool.lend(work);
+      return await this.#options.pool.withConnection(work);
     } catch (error) {
       throw storeError(error, this.#options.place);
     }

@@ -11,16 +11,16 @@ export function insertOf(table: CopiedTable): string {
           SELECT ${values} FROM json_to_recordset($1::json) AS line (${types.join(", ")})`;
 }
 
-type Kind = CopiedTable["columns"][string];
+type ColumnKind = CopiedTable["columns"][string];
 
 /** What a line has as a number; everything else is a text there. */
-const LINE_TYPE: Readonly<Partial<Record<Kind, string>>> = {
+const LINE_TYPE: Readonly<Partial<Record<ColumnKind, string>>> = {
   number: "bigint",
   moment: "bigint",
   real: "double precision",
 };
 
-const VALUE: Readonly<Record<Kind, (value: string) => string>> = {
+const VALUE: Readonly<Record<ColumnKind, (value: string) => string>> = {
   number: (value) => value,
   real: (value) => value,
   moment: (value) => `millrace.at_ms(${value})`,
@@ -46,7 +46,7 @@ export function selectOf(table: CopiedTable): string {
           WHERE ${filterOf(table)} ORDER BY ${key.join(", ")}`;
 }
 
-const SHOWN: Readonly<Record<Kind, (column: string) => string>> = {
+const SHOWN: Readonly<Record<ColumnKind, (column: string) => string>> = {
   number: (column) => column,
   real: (column) => column,
   moment: (column) => `millrace.ms_of(${column})`,

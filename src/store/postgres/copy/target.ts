@@ -25,7 +25,7 @@ import {
   selectOf,
   UNGUARD,
 } from "./statements.ts";
-import { CopySession, type Ask } from "./session.ts";
+import { CopySession, type SendQuery } from "./session.ts";
 import { makePostgresStore } from "../create.ts";
 import { Pool } from "../database/pool.ts";
 import { migrations } from "../database/queries.gen.ts";
@@ -179,7 +179,7 @@ class PostgresTarget implements CopyTarget {
   }
 
   /** The lock of the triggers comes first: what others are about to write is then seen. */
-  async #mark(ask: Ask, first: Progress): Promise<void> {
+  async #mark(ask: SendQuery, first: Progress): Promise<void> {
     await ask(GUARD);
     const { rows } = await ask(OCCUPIED);
     if (rows.length > 0) throw this.#occupied(`there are rows in ${namesOf(rows)}`);
@@ -233,7 +233,7 @@ class PostgresTarget implements CopyTarget {
   }
 
   /** Fails when somebody else has gone on with the same copy. */
-  async #advance(ask: Ask, progress: Progress): Promise<void> {
+  async #advance(ask: SendQuery, progress: Progress): Promise<void> {
     const text = "UPDATE millrace.meta SET value = $1 WHERE name = 'copy' AND value = $2";
     const values = [JSON.stringify(progress), JSON.stringify(this.#known())];
     const { rowCount } = await ask(text, values);

@@ -11,7 +11,7 @@ const CANCEL = 80_877_102;
 const HANG_UP_MS_MAX = 5_000;
 
 /** The part of `pg.Client` by which a server knows a session. */
-interface Session {
+interface BackendKey {
   readonly host: string;
   readonly port: number;
   readonly processID: number;
@@ -37,7 +37,7 @@ export function cancelStatement(client: object): void {
   socket.end(call);
 }
 
-function sessionOf(client: object): Session | null {
+function sessionOf(client: object): BackendKey | null {
   const [host, port, processID, secretKey] = ["host", "port", "processID", "secretKey"].map(
     (name): unknown => Reflect.get(client, name),
   );

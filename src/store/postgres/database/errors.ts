@@ -12,7 +12,7 @@ import { MillraceError, type ErrorCode } from "../../../core/errors.ts";
  * - `lost`: the connection is gone or silent. Whether the last statement took effect is unknown.
  * - `other`: anything else; nothing was written.
  */
-export type Failure = "refused" | "conflict" | "locked" | "read-only" | "lost" | "other";
+export type FailureKind = "refused" | "conflict" | "locked" | "read-only" | "lost" | "other";
 
 const CONFLICTS = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -65,7 +65,7 @@ export class Outdated extends Error {
   }
 }
 
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): FailureKind {
   if (error instanceof Outdated) return "conflict";
   if (error instanceof MillraceError) return error.code === "STORE_REFUSED" ? "refused" : "other";
   const state = sqlState(error);
@@ -78,14 +78,14 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** True when a session that met this error must not be used again. */
-export function spoilsSession(error: unknown): boolean {
+export function breaksConnection(error: unknown): boolean {
   if (error instanceof UncertainWrite) return true;
   // A server that has become read-only is left behind: a new session may find the new primary.
   return failureOf(error) === "lost" || failureOf(error) === "read-only";
 }
 
 /** True when the server did not answer in time: it may still be at work on the statement. */
-export function isUnanswered(error: unknown): boolean {
+export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof UncertainWrite ? error.cause : error;
   return cause instanceof Error && cause.message === "Query read timeout";
 }

@@ -5,9 +5,11 @@ describe("a pool of connections", () => {
   test("leaves a server that takes no writes with all connections that lead to it", async () => {
     const { pool, released } = await openPool();
     // Two at once, so that there are two of them.
-    await Promise.all([pool.lend(nothing), pool.lend(nothing)]);
-    await expect(pool.lend(() => Promise.reject(readOnly()))).rejects.toThrow("read-only");
-    const next = await pool.lend((client) => Promise.resolve(client));
+    await Promise.all([pool.withConnection(nothing), pool.withConnection(nothing)]);
+    await expect(pool.withConnection(() => Promise.reject(readOnly()))).rejects.toThrow(
+      "read-only",
+    );
+    const next = await pool.withConnection((client) => Promise.resolve(client));
     expect(released).toEqual([
       ["first", false],
       ["second", false],
@@ -20,13 +22,13 @@ describe("a pool of connections", () => {
 
   test("leaves a connection that does not answer, with those not heard on since", async () => {
     const { pool, released } = await openPool();
-    await Promise.all([pool.lend(nothing), pool.lend(nothing)]);
+    await Promise.all([pool.withConnection(nothing), pool.withConnection(nothing)]);
     const silence = Promise.withResolvers<never>();
-    const silent = pool.lend(() => silence.promise);
-    await pool.lend(nothing);
+    const silent = pool.withConnection(() => silence.promise);
+    await pool.withConnection(nothing);
     silence.reject(new Error("Query read timeout"));
     await expect(silent).rejects.toThrow("Query read timeout");
-    await pool.lend(nothing);
+    await pool.withConnection(nothing);
     expect(released.slice(2)).toEqual([
       ["first", false],
       ["second", true],
@@ -37,7 +39,7 @@ describe("a pool of connections", () => {
   test("keeps a connection whose statement was refused", async () => {
     const { pool, released } = await openPool();
     const refused = Object.assign(new Error("no"), { code: "22003" });
-    await expect(pool.lend(() => Promise.reject(refused))).rejects.toBe(refused);
+    await expect(pool.withConnection(() => Promise.reject(refused))).rejects.toBe(refused);
     expect(released).toEqual([["first", false]]);
   });
 });

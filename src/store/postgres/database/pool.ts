@@ -11,7 +11,7 @@
 import { within } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
-import { failureOf, isUnanswered, NotConnected, spoilsSession } from "./errors.ts";
+import { failureOf, isAnswerTimeout, NotConnected, breaksConnection } from "./errors.ts";
 import { cancelStatement } from "./cancel-statement.ts";
 import { ANSWER_MS } from "./statement-timeouts.ts";
 
@@ -94,16 +94,16 @@ export class Pool {
   }
 
   /** Lends a connection for as long as `work` runs. */
-  async lend<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
+  async withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
     const client = await this.#connect();
     const began = systemClock.monotonic();
     let isSpoiled = false;
     try {
       return await work(client);
     } catch (error) {
-      isSpoiled = spoilsSession(error);
-      if (isUnanswered(error)) cancelStatement(client);
-      if (isUnanswered(error) || failureOf(error) === "read-only") this.#trustedSince = began;
+      isSpoiled = breaksConnection(error);
+      if (isAnswerTimeout(error)) cancelStatement(client);
+      if (isAnswerTimeout(error) || failureOf(error) === "read-only") this.#trustedSince = began;
       throw error;
     } finally {
       this.#heardAt.set(client, systemClock.monotonic());

@@ -25,12 +25,15 @@ export interface JobWriter extends Sql {
 }
 
 /** One transaction in progress. */
-export interface Transaction extends JobWriter {
+export interface StoreTransaction extends JobWriter {
   /**
    * Runs a part that may be undone by itself. When the database does not take a value in it, the
    * part alone is undone, with its words to the feed, and `refused` answers instead.
    */
-  part<Answer>(work: () => Promise<Answer>, refused: (error: unknown) => Answer): Promise<Answer>;
+  savepoint<Answer>(
+    work: () => Promise<Answer>,
+    refused: (error: unknown) => Answer,
+  ): Promise<Answer>;
 }
 
 interface SessionOptions {
@@ -72,13 +75,13 @@ export class Session {
     this.clock = clock;
     this.dice = dice;
     this.notifier = notifier;
-    this.read = this.#statements.through((work) => retrying(dice, () => pool.lend(work)));
+    this.read = this.#statements.through((work) => retrying(dice, () => pool.withConnection(work)));
     this.write = this.#statements.through((work) =>
       retrying(dice, () =>
-        pool.lend((client) =>
+        pool.withConnection((client) =>
           readsCommitted
             ? certainly(() => work(client))
-            : bracket(client, BEGIN, () => work(client)),
+            : inTransaction(client, BEGIN, () => work(client)),
         ),
       ),
     );
@@ -95,14 +98,14 @@ export class Session {
    * outside. `lockMs` bounds the wait for each lock; failing that, the error is `locked`.
    */
   async transaction<Answer>(
-    work: (transaction: Transaction) => Promise<Answer>,
+    work: (transaction: StoreTransaction) => Promise<Answer>,
     { lockMs = LOCK_MS }: { readonly lockMs?: number } = {},
   ): Promise<Answer> {
     const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${LET_GO}`;
     const { answer, outbox } = await retrying(this.dice, () =>
-      this.pool.lend(async (client) => {
+      this.pool.withConnection(async (client) => {
         const transaction = this.#transactionOn(client, lockMs);
-        const done = await bracket(client, begin, async () => {
+        const done = await inTransaction(client, begin, async () => {
           const result = await work(transaction);
           await transaction.outbox.write(transaction);
           return result;
@@ -118,7 +121,7 @@ export class Session {
   /** Several reads of one and the same moment. */
   async snapshot<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     return retrying(this.dice, () =>
-      this.pool.lend(async (client) => {
+      this.pool.withConnection(async (client) => {
         await send(client, { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
         const sql = this.#statements.through((run) => run(client));
         const answer = await undoing(client, () => work(sql));
@@ -129,8 +132,8 @@ export class Session {
   }
 
   /** Runs `work` in a transaction that leaves nothing behind. */
-  async trial<Answer>(work: (sql: Sql, client: PgClient) => Promise<Answer>): Promise<Answer> {
-    return this.pool.lend(async (client) => {
+  async dryRun<Answer>(work: (sql: Sql, client: PgClient) => Promise<Answer>): Promise<Answer> {
+    return this.pool.withConnection(async (client) => {
       await send(client, { text: BEGIN });
       const sql = this.#statements.through((run) => run(client));
       const answer = await undoing(client, () => work(sql, client));
@@ -139,17 +142,17 @@ export class Session {
     });
   }
 
-  #transactionOn(client: PgClient, lockMs: number): Transaction {
+  #transactionOn(client: PgClient, lockMs: number): StoreTransaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
     const outbox = new Outbox();
-    return { ...sql, outbox, part: (...part) => partOf(sql, outbox, ...part) };
+    return { ...sql, outbox, savepoint: (...part) => partOf(sql, outbox, ...part) };
   }
 }
 
 /** What a statement by itself sees: a user may have set another isolation for the database. */
 export async function doesReadCommitted(pool: Pool): Promise<boolean> {
   const text = "SELECT current_setting('default_transaction_isolation') AS level";
-  const { rows } = await pool.lend((client) => send(client, { text }));
+  const { rows } = await pool.withConnection((client) => send(client, { text }));
   return rows[0]?.level === "read committed";
 }
 
@@ -159,7 +162,7 @@ async function partOf<Answer>(
   work: () => Promise<Answer>,
   refused: (error: unknown) => Answer,
 ): Promise<Answer> {
-  const mark = outbox.mark();
+  const mark = outbox.savepoint();
   await sql.run("save_part", {});
   try {
     const answer = await work();
@@ -169,13 +172,13 @@ async function partOf<Answer>(
     if (failureOf(error) !== "refused") throw error;
     await sql.run("undo_part", {});
     await sql.run("keep_part", {});
-    outbox.dropSince(mark);
+    outbox.rollBackTo(mark);
     return refused(error);
   }
 }
 
 /** BEGIN, work, COMMIT. Only a connection lost at the COMMIT leaves anything uncertain. */
-export async function bracket<Answer>(
+export async function inTransaction<Answer>(
   client: PgClient,
   begin: string,
   work: () => Promise<Answer>,

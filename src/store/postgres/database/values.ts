@@ -5,18 +5,18 @@
 import { idFromUuid, idHex } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 
-type Reader = (text: string) => unknown;
+type ValueParser = (text: string) => unknown;
 
 const CONTROLS = /\p{Cc}/u;
 
-const asText: Reader = (text) => text;
+const asText: ValueParser = (text) => text;
 
 /**
  * By the type's number in PostgreSQL's catalogue. What is not listed stays text: `json` above all,
  * which must come back byte for byte. Instants are not listed either: their text depends on the
  * session, so every statement semaphore them into milliseconds by `ms_of`.
  */
-const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
+const READERS: ReadonlyMap<number, ValueParser> = new Map<number, ValueParser>([
   [16, (text) => text === "t"],
   [20, Number],
   [21, Number],
@@ -29,7 +29,7 @@ const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
   [2951, (text) => elements(text).map(idFromUuid)],
 ]);
 
-export const types: { getTypeParser(oid: number): Reader } = {
+export const types: { getTypeParser(oid: number): ValueParser } = {
   getTypeParser: (oid) => READERS.get(oid) ?? asText,
 };
 

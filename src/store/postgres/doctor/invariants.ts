@@ -8,7 +8,7 @@ import {
 import type { Session } from "../database/session.ts";
 import { countsOf } from "../inspect/stats.ts";
 
-export interface Look {
+export interface CheckOptions {
   /** Whether to look also at those that take reading whole tables. */
   readonly isDeep: boolean;
   /** Whether nothing else is wrong that would explain a miscount. */
@@ -17,7 +17,7 @@ export interface Look {
 
 export async function brokenInvariants(
   session: Session,
-  { isDeep, isSound }: Look,
+  { isDeep, isSound }: CheckOptions,
 ): Promise<BrokenInvariant[]> {
   return session.snapshot(async (sql) => {
     const found: BrokenInvariant[] = [];

@@ -32,7 +32,7 @@ export async function schemaDrift(session: Session): Promise<ServerFinding[]> {
 async function compare(session: Session): Promise<ServerFinding[]> {
   const { schema, dice } = session;
   const model = `millrace_doctor_${Buffer.from(dice.bytes(8)).toString("hex")}`;
-  const [made, there] = await session.trial(async (sql, client) => {
+  const [made, there] = await session.dryRun(async (sql, client) => {
     // Definitions name the schema of everything that is not found without it.
     await send(client, { text: `SET LOCAL search_path = ''; CREATE SCHEMA ${quoted(model)}` });
     for (const migration of migrations) {
@@ -84,13 +84,13 @@ function findingOf(
   ];
 }
 
-type Fault = "missing" | "invalid" | "changed";
+type DriftKind = "missing" | "invalid" | "changed";
 
 function faultOf(
   schemas: Schemas,
   wanted: SchemaObject,
   found: SchemaObject | undefined,
-): Fault | null {
+): DriftKind | null {
   if (found === undefined) return "missing";
   const isSame = unqualified(schemas, wanted) === unqualified(schemas, found);
   if (!isSame) return "changed";
@@ -119,7 +119,7 @@ function bare(definition: string): string {
 }
 
 /** The statement that makes the schema what it should be. */
-function fixOf({ schema, model }: Schemas, wanted: SchemaObject, fault: Fault): string {
+function fixOf({ schema, model }: Schemas, wanted: SchemaObject, fault: DriftKind): string {
   const at = (name: string): string => `${quoted(schema)}.${quoted(name)}`;
   const text = bare(wanted.definition)
     .replaceAll(`${quoted(model)}.`, `${quoted(schema)}.`)

@@ -13,7 +13,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { DependencyTask } from "./dependency-tasks.ts";
 import { endUnstarted, takeWaiting } from "./places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 
 /** Jobs that move in one call, and depends_on that it looks at; more only for an dependencyTask. */
@@ -77,13 +77,13 @@ async function resolveUpTo(session: Session, limit: number): Promise<number> {
   return moved;
 }
 
-interface Step {
+interface ResolveStep {
   readonly moved: number;
   /** There was nothing to be done. */
   readonly isLast: boolean;
 }
 
-async function resolveOnce(transaction: Transaction, limit: number): Promise<Step> {
+async function resolveOnce(transaction: StoreTransaction, limit: number): Promise<ResolveStep> {
   const rows = await transaction.all("take_finished_dependencies", { limit: ENDS_MAX });
   if (rows.length === 0) return { moved: 0, isLast: true };
   const [ended, strays] = [true, false].map((isOver) =>
@@ -109,7 +109,11 @@ function keysOf(rows: readonly { readonly key: JobKey }[]): string {
 }
 
 /** Those that wait for these in turn are dealt with by the next step. */
-async function cancelSpoilt(transaction: Transaction, jobs: string, keys: string): Promise<number> {
+async function cancelSpoilt(
+  transaction: StoreTransaction,
+  jobs: string,
+  keys: string,
+): Promise<number> {
   const spoilt = await transaction.all("spoilt_dependants", { jobs, keys });
   const waiting = await takeWaiting(
     transaction,

@@ -6,7 +6,7 @@ import type { JobWriter } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** A job on its way into a place where it waits. */
-export type Waiting = WaitingRow;
+export type WaitingJob = WaitingRow;
 
 /** When a job is due: an instant, or a length from the store's now. */
 export type Due = { readonly due_at: number } | { readonly delay_ms: number };
@@ -15,7 +15,7 @@ export type Due = { readonly due_at: number } | { readonly delay_ms: number };
 export async function takeWaiting(
   transaction: JobWriter,
   keys: readonly JobKey[],
-): Promise<Map<JobKey, Waiting>> {
+): Promise<Map<JobKey, WaitingJob>> {
   if (keys.length === 0) return new Map();
   const rows = await transaction.all("take_waiting", { keys: list(keys) });
   const taken = new Map(rows.map((row) => [row.key, row]));
@@ -32,7 +32,7 @@ export async function takeWaiting(
  */
 export async function putWaiting(
   transaction: JobWriter,
-  jobs: readonly (Omit<Waiting, "rank"> & Due)[],
+  jobs: readonly (Omit<WaitingJob, "rank"> & Due)[],
 ): Promise<Map<JobKey, "scheduled" | "queued">> {
   if (jobs.length === 0) return new Map();
   transaction.outbox.wake();
@@ -41,7 +41,7 @@ export async function putWaiting(
 }
 
 /** Puts jobs back into `ready` exactly as they lay there. */
-export async function putBack(transaction: JobWriter, jobs: readonly Waiting[]): Promise<void> {
+export async function putBack(transaction: JobWriter, jobs: readonly WaitingJob[]): Promise<void> {
   if (jobs.length === 0) return;
   transaction.outbox.wake();
   await transaction.run("put_back", { jobs: JSON.stringify(jobs) });
@@ -62,6 +62,6 @@ export async function endUnstarted(
 ): Promise<void> {
   if (jobs.length === 0) return;
   const row = await transaction.get("end_unstarted", { jobs: JSON.stringify(jobs) });
-  if (row?.awaited === true) transaction.outbox.leaveAwaited();
-  transaction.outbox.tell({ kind: "job:cancelled", jobs: jobs.map(({ key }) => key) });
+  if (row?.awaited === true) transaction.outbox.addAwaited();
+  transaction.outbox.add({ kind: "job:cancelled", jobs: jobs.map(({ key }) => key) });
 }

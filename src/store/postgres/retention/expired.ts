@@ -158,12 +158,12 @@ async function searchesOf(
 }
 
 /** A part of the order of ends of one class. */
-interface ScanRange extends Class {
+interface FinishRange extends Class {
   readonly from: EndPlace;
   readonly end: EndPlace;
 }
 
-function behind({ cursor, ...each }: Search): ScanRange {
+function behind({ cursor, ...each }: Search): FinishRange {
   return { ...each, from: cursor.again, end: cursor.reached };
 }
 
@@ -174,7 +174,7 @@ interface Looked extends Look {
 
 async function lookThrough(
   { read }: Session,
-  ranges: readonly ScanRange[],
+  ranges: readonly FinishRange[],
   {
     isFresh,
     limit,

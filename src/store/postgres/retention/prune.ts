@@ -60,7 +60,7 @@ export async function markStale(session: Session, keys: readonly JobKey[]): Prom
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
       const marked = await transaction.all("insert_stale", { keys: list(keys) });
-      transaction.outbox.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+      transaction.outbox.add({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
       return marked.length;
     }),
   );

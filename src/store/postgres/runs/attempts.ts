@@ -7,11 +7,11 @@ import type { Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { endOf, outboxEventsOf, type End } from "../../shared/run-end.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import { insertDeadLetters, type Death } from "./dead-letter.ts";
+import { insertDeadLetters, type FailedRun } from "./dead-letter.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
 import { findCancelRequests, withFacts } from "./lease.ts";
 import { putWaiting } from "../queue/places.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** An open run that has ended, or a wait that an operator has ended. */
@@ -29,7 +29,7 @@ type RunEnd = EndedRun & End;
 
 /** Writes ledger rows for open runs and moves their jobs on. Answers where each job is now. */
 export async function endRuns(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   runs: readonly EndedRun[],
 ): Promise<ReadonlyMap<JobKey, State>> {
   if (runs.length === 0) return new Map();
@@ -39,7 +39,7 @@ export async function endRuns(
   );
   const ends = runs.map((run) => ({ ...run, ...endOf(run.settlement, asked.get(run.key)) }));
   const rows = await writeLedger(transaction, ends);
-  for (const tiding of outboxEventsOf(ends)) transaction.outbox.tell(tiding);
+  for (const tiding of outboxEventsOf(ends)) transaction.outbox.add(tiding);
   await insertDeadLetters(transaction, ends.flatMap(deathOf));
   const over = ends.filter(({ state }) => state !== null);
   await letGo(transaction, ends, over);
@@ -56,7 +56,7 @@ export async function endRuns(
  * lease: the primary key is the second line behind it.
  */
 async function writeLedger(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   ends: readonly RunEnd[],
 ): Promise<readonly { readonly key: JobKey; readonly next_run_at: number | null }[]> {
   try {
@@ -86,7 +86,7 @@ function ledgerRow({ settlement, fault, state, ...end }: RunEnd): object {
   };
 }
 
-function deathOf({ key, n, state, fault, settlement }: RunEnd): Death[] {
+function deathOf({ key, n, state, fault, settlement }: RunEnd): FailedRun[] {
   if (state !== "failed" || fault === null) return [];
   return [{ key, n, attempts: settlement.tries, fault }];
 }
@@ -96,7 +96,7 @@ function deathOf({ key, n, state, fault, settlement }: RunEnd): Death[] {
  * key, waits for nobody, and those who wait for it hear of it.
  */
 async function letGo(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   ends: readonly RunEnd[],
   over: readonly RunEnd[],
 ): Promise<void> {
@@ -105,12 +105,12 @@ async function letGo(
     over: list(over.map(({ key }) => key)),
   });
   if (row?.freed === true) transaction.outbox.wake();
-  if (row?.awaited === true) transaction.outbox.leaveAwaited();
+  if (row?.awaited === true) transaction.outbox.addAwaited();
 }
 
 /** Jobs that go on wait until the moment that their ledger row names. */
 async function waitAgain(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   ends: readonly RunEnd[],
   rows: Awaited<ReturnType<typeof writeLedger>>,
 ): Promise<Map<JobKey, State>> {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
+import { LowWaterMarks, type Position, type ClaimRange } from "./claim-cursor.ts";
 
 const LANE = 3;
 
 /** A scan that answers these places, one list a time, and notes where it was told to begin. */
 function scripted(...answers: readonly Position[][]): {
-  seen: (readonly ScanRange[] | null)[];
-  take: (ranges: readonly ScanRange[] | null) => Promise<{ places: readonly Position[] }>;
+  seen: (readonly ClaimRange[] | null)[];
+  take: (ranges: readonly ClaimRange[] | null) => Promise<{ places: readonly Position[] }>;
 } {
-  const seen: (readonly ScanRange[] | null)[] = [];
+  const seen: (readonly ClaimRange[] | null)[] = [];
   return {
     seen,
     async take(ranges) {
@@ -67,7 +67,7 @@ describe("low-water cursor", () => {
       const { seen, take } = scripted([place(9, 40, 2)], [place(9, 41, 3)]);
       await cursor.scan(1, take);
 
-      lowWater.hear(wakeUp);
+      lowWater.onWakeUp(wakeUp);
       await cursor.scan(1, take);
 
       expect(seen[1] === null).toBe(wakeUp !== "events");

@@ -35,7 +35,7 @@ export interface Position {
 }
 
 /** A part of a lane's order that is to be looked at: from a position up to a priority. */
-export interface ScanRange extends Position {
+export interface ClaimRange extends Position {
   readonly end: number;
 }
 
@@ -84,8 +84,8 @@ export class LowWaterMarks {
   }
 
   /** Something may have come to lie below the cursor. */
-  hear(wakeUp: WakeUp): void {
-    if (wakeUp !== "events") for (const cursor of this.#kinds.values()) cursor.lostClaim();
+  onWakeUp(wakeUp: WakeUp): void {
+    if (wakeUp !== "events") for (const cursor of this.#kinds.values()) cursor.requestRescan();
   }
 }
 
@@ -95,7 +95,7 @@ interface Taken {
 }
 
 /** Takes jobs from these ranges; null stands for whole lanes. */
-type Take<Batch extends Taken> = (ranges: readonly ScanRange[] | null) => Promise<Batch>;
+type Take<Batch extends Taken> = (ranges: readonly ClaimRange[] | null) => Promise<Batch>;
 
 /** The cursor of one kind of claim. */
 export class ClaimCursor {
@@ -113,7 +113,7 @@ export class ClaimCursor {
   }
 
   /** Something may have come to lie below the cursor. */
-  lostClaim(): void {
+  requestRescan(): void {
     this.#rescanAt = 0;
   }
 
@@ -125,7 +125,7 @@ export class ClaimCursor {
     this.#advance(batch.places);
     const count = batch.places.length;
     if (count >= limit) return batch;
-    this.lostClaim();
+    this.requestRescan();
     if (count > 0 || !this.#mayRescan(IDLE_MS_MAX)) return batch;
     return this.#scanFromBeginning(limit, take);
   }
@@ -159,7 +159,7 @@ export class ClaimCursor {
   }
 
   /** Each lane in pieces: before its first mark, and from each mark to the next priority. */
-  #ranges(): readonly ScanRange[] | null {
+  #ranges(): readonly ClaimRange[] | null {
     if (this.#lanes.size === 0) return null;
     return [...this.#lanes].flatMap(([lane, cursor]) => {
       const sorted = [...cursor.values()].toSorted((left, right) => left.priority - right.priority);

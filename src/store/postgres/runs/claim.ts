@@ -5,7 +5,7 @@ import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimedJob, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import { UncertainWrite } from "../database/errors.ts";
-import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
+import { LowWaterMarks, type Position, type ClaimRange } from "./claim-cursor.ts";
 import type { InternedName } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -31,7 +31,7 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
 function claimCursorsOf({ state, notifier, clock }: Session): LowWaterMarks {
   if (state.claimCursors !== null) return state.claimCursors;
   const cursors = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
-  notifier.watch((wakeUp) => cursors.hear(wakeUp));
+  notifier.watch((wakeUp) => cursors.onWakeUp(wakeUp));
   state.claimCursors = cursors;
   return cursors;
 }
@@ -76,13 +76,13 @@ function idList(
 }
 
 /** What one statement is asked for. */
-interface Asked extends Wanted {
+interface BatchRequest extends Wanted {
   readonly limit: number;
-  readonly ranges: readonly ScanRange[] | null;
+  readonly ranges: readonly ClaimRange[] | null;
 }
 
 /** An answer, and where its jobs lay. */
-interface Batch {
+interface ClaimedBatch {
   readonly answer: Claim;
   readonly places: readonly Position[];
 }
@@ -90,8 +90,8 @@ interface Batch {
 async function takeBatch(
   session: Session,
   request: ClaimRequest,
-  { ranges, ...wanted }: Asked,
-): Promise<Batch> {
+  { ranges, ...wanted }: BatchRequest,
+): Promise<ClaimedBatch> {
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
   const worker = uuidOf(request.worker);
   const parameters = { ...wanted, ...marksOf(ranges), worker, secret };
@@ -106,14 +106,14 @@ async function takeBatch(
   }
 }
 
-type ClaimCursor = Pick<
+type RangeParameters = Pick<
   Bound<"claim">,
   "mark_lanes" | "mark_priorities" | "mark_ranks" | "mark_keys" | "mark_ends"
 >;
 
 /** One list for each column of the ranges. */
-function marksOf(ranges: readonly ScanRange[] | null): ClaimCursor {
-  const column = (name: keyof ScanRange): string | null =>
+function marksOf(ranges: readonly ClaimRange[] | null): RangeParameters {
+  const column = (name: keyof ClaimRange): string | null =>
     ranges === null ? null : list(ranges.map((range) => range[name]));
   return {
     mark_lanes: column("lane"),
@@ -137,19 +137,19 @@ async function findForgotten(session: Session, request: ClaimRequest): Promise<C
     const rows = await session.read.tuples("claimed_by", { worker, secret });
     const { answer } = await batchOf(session, rows, secret);
     if (answer.lease === null) {
-      lostClaims.miss(lostClaim);
+      lostClaims.notFound(lostClaim);
       continue;
     }
     const untold = answer.jobs.filter(({ key }) => !told.has(key));
     if (lostClaim.request.prefetch) {
       const keys = untold.map(({ key }) => key);
       await returnPrefetched(session, answer.lease, keys);
-      lostClaims.settle(lostClaim);
+      lostClaims.resolve(lostClaim);
       continue;
     }
     const jobs = untold.slice(0, request.limit);
     for (const { key } of jobs) told.add(key);
-    if (jobs.length === untold.length) lostClaims.settle(lostClaim);
+    if (jobs.length === untold.length) lostClaims.resolve(lostClaim);
     if (jobs.length > 0) return { ...answer, jobs };
   }
   return null;
@@ -159,7 +159,7 @@ async function batchOf(
   session: Session,
   answer: readonly ClaimTuple[],
   secret: string,
-): Promise<Batch> {
+): Promise<ClaimedBatch> {
   const [first] = answer;
   const rows = answer.slice(1);
   const [lost = false, number = null] = first ?? [];
@@ -188,7 +188,7 @@ async function batchOf(
 }
 
 /** What many jobs have in common. */
-interface Kind {
+interface ClaimedKind {
   readonly type: string;
   readonly tenant: string;
   readonly lane: string;
@@ -207,7 +207,7 @@ interface Kind {
 async function kindsOf(
   { names }: Session,
   rows: readonly ClaimTuple[],
-): Promise<ReadonlyMap<string, Kind>> {
+): Promise<ReadonlyMap<string, ClaimedKind>> {
   const texts = [...new Set(rows.map((row) => row[4]))];
   const numbers = texts.map((text) => text.split(" ").map(Number));
   try {
@@ -218,7 +218,7 @@ async function kindsOf(
   return new Map(texts.map((text, index) => [text, kindOf(names, numbers[index]!)]));
 }
 
-function kindOf(names: Session["names"], numbers: readonly number[]): Kind {
+function kindOf(names: Session["names"], numbers: readonly number[]): ClaimedKind {
   const [type = 0, tenant = 0, lane = 0, priority = 0, maxAttempts = 0, flags = 0] = numbers;
   return {
     type: names.text(type),
@@ -234,7 +234,7 @@ function kindOf(names: Session["names"], numbers: readonly number[]): Kind {
 
 function claimedJob(
   row: ClaimTuple,
-  kind: Kind,
+  kind: ClaimedKind,
   { n, tries, crashes }: Pick<ClaimedJob, "n" | "tries" | "crashes">,
   runAt: number,
 ): ClaimedJob {

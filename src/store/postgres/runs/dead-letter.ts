@@ -2,11 +2,11 @@
 import type { Fault } from "../../../core/outcome.ts";
 import { jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** A run whose end failed its job. Its ledger row is written. */
-export interface Death {
+export interface FailedRun {
   readonly key: JobKey;
   readonly n: number;
   readonly attempts: number;
@@ -14,8 +14,8 @@ export interface Death {
 }
 
 export async function insertDeadLetters(
-  transaction: Transaction,
-  deaths: readonly Death[],
+  transaction: StoreTransaction,
+  deaths: readonly FailedRun[],
 ): Promise<void> {
   if (deaths.length === 0) return;
   const keys = list(deaths.map(({ key }) => key));

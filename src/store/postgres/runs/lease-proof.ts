@@ -1,7 +1,7 @@
 /** Leases that somebody proves to hold, and their open runs, while these are being settled. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { runsOf } from "./lease.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -12,16 +12,16 @@ export interface OpenLease {
 }
 
 /** Something said of a run, with the proof that allows to say it. */
-interface Claim {
+interface RunProof {
   readonly lease: Lease;
   readonly key: JobKey;
   readonly n: number;
 }
 
 /** The leases that are proven, locked, each with its open runs. */
-export async function holdLeases(
-  transaction: Transaction,
-  items: readonly Claim[],
+export async function lockOpenLeases(
+  transaction: StoreTransaction,
+  items: readonly RunProof[],
 ): Promise<Map<string, OpenLease>> {
   const proofs = new Set(items.map(({ lease }) => proofOf(lease)));
   const held = (await lockLeases(transaction, items)).filter((lease) => proofs.has(proofOf(lease)));
@@ -42,8 +42,8 @@ export async function holdLeases(
 }
 
 export async function lockLeases(
-  transaction: Transaction,
-  items: readonly Claim[],
+  transaction: StoreTransaction,
+  items: readonly RunProof[],
 ): Promise<readonly Lease[]> {
   const numbers = [...new Set(items.map(({ lease }) => lease.number))];
   return transaction.all("lock_leases", { numbers: list(numbers) });
@@ -56,14 +56,14 @@ export function proofOf({ number, secret }: Lease): string {
 /** The run of a job, if the lease has it and it has begun and not ended. */
 export function findRun(
   lease: OpenLease | undefined,
-  { key, n }: Pick<Claim, "key" | "n">,
+  { key, n }: Pick<RunProof, "key" | "n">,
 ): RunRow | null {
   const held = lease?.open.get(key);
   return held?.n === n && held.started_at !== null ? held : null;
 }
 
 /** The run that is to end, if the lease still has it. Nobody can take it a second time. */
-export function takeRun(lease: OpenLease | undefined, claim: Claim): RunRow | null {
+export function takeRun(lease: OpenLease | undefined, claim: RunProof): RunRow | null {
   const held = findRun(lease, claim);
   if (held !== null) lease?.open.delete(claim.key);
   return held;

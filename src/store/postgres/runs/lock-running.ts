@@ -3,9 +3,9 @@ import { isFinal, type FinalState, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { Outdated } from "../database/errors.ts";
-import { ownLeaseOf } from "./lease.ts";
+import { lockLeaseOfJob } from "./lease.ts";
 import type { StateRow } from "../database/rows-views.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -25,8 +25,12 @@ type Held =
     };
 
 /** Locks the lease of a job that lies in no place. */
-export async function lockRunning(transaction: Transaction, id: JobId, key: JobKey): Promise<Held> {
-  const holder = await ownLeaseOf(transaction, key);
+export async function lockRunning(
+  transaction: StoreTransaction,
+  id: JobId,
+  key: JobKey,
+): Promise<Held> {
+  const holder = await lockLeaseOfJob(transaction, key);
   // Read anew: the run may have ended while its lease was waited for.
   const job = await transaction.get("state_of", { id: uuidOf(id) });
   if (job === undefined) throw new Outdated("a job was removed");

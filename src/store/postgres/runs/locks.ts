@@ -9,7 +9,7 @@ import type { JobId } from "../../../core/job.ts";
 import { lockNames } from "../../shared/decode-notes.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { orNothing } from "../inspect/jobs.ts";
-import { ownLease } from "./lease.ts";
+import { lockLease } from "./lease.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { texts } from "../database/values.ts";
@@ -27,7 +27,7 @@ export async function acquireLocks(
   const wanted = texts(lockNames(names));
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
-      const runs = (await ownLease(transaction, lease)) ?? [];
+      const runs = (await lockLease(transaction, lease)) ?? [];
       const isOpen = runs.some((run) => {
         return run.key === key && run.n === n && run.started_at !== null && !run.ended;
       });

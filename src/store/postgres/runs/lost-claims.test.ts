@@ -16,7 +16,7 @@ describe("LostClaims", () => {
     let questions = 0;
     for (let ms = 0; ms < 60_000; ms += 10, pass(10)) {
       questions += lostClaims.due(request).length;
-      for (const each of lostClaims.due(request)) lostClaims.miss(each);
+      for (const each of lostClaims.due(request)) lostClaims.notFound(each);
     }
     expect(questions).toBeGreaterThan(8);
     expect(questions).toBeLessThan(15);
@@ -27,13 +27,13 @@ describe("LostClaims", () => {
   test("drops a claim of which the store knows nothing after a long time", () => {
     const { lostClaims, request, pass } = oneLostClaim();
     pass(HOUR_MS);
-    for (const each of lostClaims.due(request)) lostClaims.miss(each);
+    for (const each of lostClaims.due(request)) lostClaims.notFound(each);
     expect(lostClaims.due(request)).toEqual([]);
   });
 
   test("drops a claim that was found", () => {
     const { lostClaims, request } = oneLostClaim();
-    for (const each of lostClaims.due(request)) lostClaims.settle(each);
+    for (const each of lostClaims.due(request)) lostClaims.resolve(each);
     expect(lostClaims.due(request)).toEqual([]);
   });
 

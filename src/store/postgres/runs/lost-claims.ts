@@ -48,7 +48,7 @@ export class LostClaims {
   }
 
   /** The store knows nothing of it, and after a while it never will. */
-  miss(lostClaim: LostClaim): void {
+  notFound(lostClaim: LostClaim): void {
     const times = this.#times.get(lostClaim);
     if (times === undefined) return;
     const now = this.#monotonic();
@@ -57,7 +57,7 @@ export class LostClaims {
     else this.#times.set(lostClaim, { begunAt, askAt: now + restMs, restMs: restMs * 2 });
   }
 
-  settle(lostClaim: LostClaim): void {
+  resolve(lostClaim: LostClaim): void {
     this.#times.delete(lostClaim);
   }
 

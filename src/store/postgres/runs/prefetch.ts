@@ -1,9 +1,9 @@
 /** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
-import { findCancelRequests, keepRuns, ownLease, withFacts } from "./lease.ts";
+import { findCancelRequests, narrowLeases, lockLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -32,12 +32,12 @@ export async function returnPrefetched(
   const wanted = new Set(keys);
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
-      const runs = await ownLease(transaction, lease);
+      const runs = await lockLease(transaction, lease);
       if (runs === null) return 0;
-      const leaving = runs.filter((run) => isWaiting(run) && wanted.has(run.key));
+      const leaving = runs.filter((run) => isUnstarted(run) && wanted.has(run.key));
       if (leaving.length === 0) return 0;
       const returned = await returnUnstarted(transaction, leaving);
-      await keepRuns(transaction, runs, new Set(leaving.map(({ key }) => key)));
+      await narrowLeases(transaction, runs, new Set(leaving.map(({ key }) => key)));
       return returned;
     }),
   );
@@ -48,7 +48,7 @@ export async function returnPrefetched(
  * many were put back.
  */
 export async function returnUnstarted(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   runs: readonly RunRow[],
 ): Promise<number> {
   const jobs = await withFacts(transaction, runs);
@@ -67,6 +67,6 @@ export async function returnUnstarted(
   return others.length;
 }
 
-export function isWaiting({ started_at: startedAt, ended }: RunRow): boolean {
+export function isUnstarted({ started_at: startedAt, ended }: RunRow): boolean {
   return startedAt === null && !ended;
 }

@@ -6,15 +6,15 @@ import { isOnlyProgress } from "../../shared/decode-notes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import type { NoteAnswer, RunNote } from "../../types/notes.ts";
-import { bisect, batchesOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { bisect, batchesOf, LOCK_MS, retryWhileLocked } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { failureOf } from "../database/errors.ts";
-import { fileJobs, type Filed } from "../jobs/job-rows.ts";
-import { findRun, holdLeases, lockLeases, proofOf } from "./lease-proof.ts";
-import { keepNotes, notesBytes } from "./record-notes.ts";
+import { internJobs, type InternedJob } from "../jobs/job-rows.ts";
+import { findRun, lockOpenLeases, lockLeases, proofOf } from "./lease-proof.ts";
+import { writeNotes, notesBytes } from "./record-notes.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 
 /** What fills a batch, and what one call brings in a single one. */
@@ -38,8 +38,8 @@ export function noteBatcher(session: Session): Batcher<RunNote, NoteAnswer> {
   const stragglers = new Stragglers(session);
   return new Batcher<RunNote, NoteAnswer>({
     // One at a time: of two on their way, the later could be the first to arrive.
-    flightsMax: 1,
-    crowd: 0,
+    concurrencyMax: 1,
+    overlapItemsMin: 0,
     itemsMax: BATCH_NOTES_MAX,
     weightMax: BATCH_BYTES_MAX,
     weigh: notesBytes,
@@ -108,7 +108,7 @@ class Stragglers {
 
   async #send(note: RunNote): Promise<NoteAnswer> {
     const send = () => this.#semaphore.take(() => recordTogether(this.#session, [note]));
-    const [answer] = await untilFree(this.#session, send);
+    const [answer] = await retryWhileLocked(this.#session, send);
     return answer ?? "stale";
   }
 }
@@ -117,7 +117,7 @@ class Stragglers {
 interface FiledNote {
   readonly note: RunNote;
   readonly children: readonly NewJob[];
-  readonly filed: readonly (Filed | null)[];
+  readonly interned: readonly (InternedJob | null)[];
 }
 
 /** Under the fence everything in a note may be said twice, so a lost answer is asked for again. */
@@ -125,14 +125,17 @@ async function recordTogether(
   session: Session,
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[]> {
-  const filed = await Promise.all(notes.map((note) => withFiled(session, note)));
+  const interned = await Promise.all(notes.map((note) => withFiled(session, note)));
   // One decision for the whole transaction: a part of it must not make it for the others.
   const relaxed = notes.every(isOnlyProgress);
   return repeating(session.dice, async () => {
     try {
-      return await session.transaction((transaction) => recordEach(transaction, filed, relaxed), {
-        lockMs: LOCK_MS,
-      });
+      return await session.transaction(
+        (transaction) => recordEach(transaction, interned, relaxed),
+        {
+          lockMs: LOCK_MS,
+        },
+      );
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
     }
@@ -142,7 +145,7 @@ async function recordTogether(
         await lockLeases(transaction, notes);
         const recordPart = (part: readonly FiledNote[]): Promise<readonly NoteAnswer[]> =>
           recordEach(transaction, part, relaxed);
-        return bisect(transaction, filed, recordPart, (_, error) => refusalBy(error));
+        return bisect(transaction, interned, recordPart, (_, error) => refusalBy(error));
       },
       { lockMs: LOCK_MS },
     );
@@ -151,22 +154,26 @@ async function recordTogether(
 
 async function withFiled({ names }: Session, note: RunNote): Promise<FiledNote> {
   const { children = [] } = note;
-  return { note, children, filed: children.length === 0 ? [] : await fileJobs(names, children) };
+  return {
+    note,
+    children,
+    interned: children.length === 0 ? [] : await internJobs(names, children),
+  };
 }
 
 async function recordEach(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   notes: readonly FiledNote[],
   relaxed: boolean,
 ): Promise<readonly NoteAnswer[]> {
-  const leases = await holdLeases(
+  const leases = await lockOpenLeases(
     transaction,
     notes.map(({ note }) => note),
   );
   const isHeld = ({ note }: FiledNote): boolean =>
     findRun(leases.get(proofOf(note.lease)), note) !== null;
   const held = notes.filter(isHeld);
-  await keepNotes(
+  await writeNotes(
     transaction,
     held.map(({ note }) => note),
     { relaxed },

@@ -2,12 +2,12 @@
 import { repeating } from "../database/retry.ts";
 import type { JobKey, Rescue, RescueRequest } from "../../types/jobs-and-runs.ts";
 import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
-import { isWaiting, returnUnstarted } from "./prefetch.ts";
+import { isUnstarted, returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./attempts.ts";
 import { failureOf } from "../database/errors.ts";
-import { factsOf, keepRuns, runsOf, withFacts } from "./lease.ts";
+import { factsOf, narrowLeases, runsOf, withFacts } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -31,7 +31,10 @@ export async function rescue(session: Session, request: RescueRequest): Promise<
 }
 
 /** Locks the worker, then its leases in order, and only then looks at what is open. */
-async function rescueWithin(transaction: Transaction, request: RescueRequest): Promise<Rescue> {
+async function rescueWithin(
+  transaction: StoreTransaction,
+  request: RescueRequest,
+): Promise<Rescue> {
   const worker = uuidOf(request.worker);
   const { beats } = request;
   const silent = await transaction.get("lock_silent_worker", { id: worker, beats });
@@ -44,22 +47,22 @@ async function rescueWithin(transaction: Transaction, request: RescueRequest): P
   );
   const open = runs.filter(({ ended }) => !ended);
   const moved = open.slice(0, bounded(request.limit, RESCUE_MAX));
-  const returned = await returnUnstarted(transaction, moved.filter(isWaiting));
+  const returned = await returnUnstarted(transaction, moved.filter(isUnstarted));
   const settled = await endCrashed(
     transaction,
-    moved.filter((run) => !isWaiting(run)),
+    moved.filter((run) => !isUnstarted(run)),
     {
       ...request,
       lastWave: lastStartOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
     },
   );
-  await keepRuns(transaction, runs, new Set(moved.map(({ key }) => key)));
+  await narrowLeases(transaction, runs, new Set(moved.map(({ key }) => key)));
   const done = (await transaction.run("delete_worker", { id: worker })) > 0;
   return { returned, settled, done };
 }
 
 async function endCrashed(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   runs: readonly RunRow[],
   { decide, lastWave }: RescueRequest & { readonly lastWave: ReadonlySet<JobKey> },
 ): Promise<Rescue["settled"]> {

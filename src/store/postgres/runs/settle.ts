@@ -6,16 +6,16 @@ import type { Settlement } from "../../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
-import { bisect, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { bisect, LOCK_MS, retryWhileLocked } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { endRuns } from "./attempts.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { failureOf } from "../database/errors.ts";
-import { fileJobs, type Filed } from "../jobs/job-rows.ts";
-import { holdLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
-import { keepNotes, notesBytes } from "./record-notes.ts";
+import { internJobs, type InternedJob } from "../jobs/job-rows.ts";
+import { lockOpenLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
+import { writeNotes, notesBytes } from "./record-notes.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import type { Bound, Sql } from "../database/statements.ts";
 import { list, texts } from "../database/values.ts";
 
@@ -39,8 +39,8 @@ export async function settle(
  */
 export function settlementBatcher(session: Session): Batcher<SettleItem, SettleAnswer> {
   return new Batcher({
-    flightsMax: 1,
-    crowd: 0,
+    concurrencyMax: 1,
+    overlapItemsMin: 0,
     itemsMax: BATCH_ITEMS_MAX,
     weightMax: BATCH_BYTES_MAX,
     weigh: bytesOf,
@@ -79,7 +79,7 @@ async function flush(
 }
 
 async function settleAlone(session: Session, item: SettleItem): Promise<SettleAnswer> {
-  const [answer] = await untilFree(session, () => settleTogether(session, [item]));
+  const [answer] = await retryWhileLocked(session, () => settleTogether(session, [item]));
   return answer ?? "stale";
 }
 
@@ -87,11 +87,11 @@ async function settleTogether(
   session: Session,
   items: readonly SettleItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const filed = items.some(hasChildren)
+  const interned = items.some(hasChildren)
     ? await Promise.all(items.map((item) => withFiled(session, item)))
     : items.map(withoutChildren);
   return repeating(session.dice, async (isRepeat) => {
-    const answers = await unlessRefused(session, filed);
+    const answers = await unlessRefused(session, interned);
     return isRepeat ? withOwn(session, items, answers) : answers;
   });
 }
@@ -100,13 +100,13 @@ async function settleTogether(
 interface FiledItem {
   readonly item: SettleItem;
   readonly children: readonly NewJob[];
-  readonly filed: readonly (Filed | null)[];
+  readonly interned: readonly (InternedJob | null)[];
 }
 
 async function withFiled({ names }: Session, item: SettleItem): Promise<FiledItem> {
   if (!hasChildren(item)) return withoutChildren(item);
   const { children = [] } = item;
-  return { item, children, filed: await fileJobs(names, children) };
+  return { item, children, interned: await internJobs(names, children) };
 }
 
 function hasChildren({ settlement, children = [] }: SettleItem): boolean {
@@ -114,7 +114,7 @@ function hasChildren({ settlement, children = [] }: SettleItem): boolean {
 }
 
 function withoutChildren(item: SettleItem): FiledItem {
-  return { item, children: [], filed: [] };
+  return { item, children: [], interned: [] };
 }
 
 /**
@@ -163,7 +163,7 @@ function isDone({ item: { settlement, note }, children }: FiledItem): boolean {
 
 /** Plain successes in one statement, the others after them. */
 async function settleMixed(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
   // All at once and before anything else: whoever locks leases does so in their order.
@@ -174,7 +174,7 @@ async function settleMixed(
   const [done, others] = [items.filter(isDone), items.filter((item) => !isDone(item))];
   const { answers, isFreed, isAwaited } = await settleDone(transaction, done);
   if (isFreed) transaction.outbox.wake();
-  if (isAwaited) transaction.outbox.leaveAwaited();
+  if (isAwaited) transaction.outbox.addAwaited();
   const doneAnswers = answers.values();
   const otherAnswers = (await settleEach(transaction, others)).values();
   return items.map((item) => (isDone(item) ? doneAnswers : otherAnswers).next().value!);
@@ -246,7 +246,7 @@ async function withOwn(
 }
 
 function settleParts(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
   const settlePart = (part: readonly FiledItem[]): Promise<readonly SettleAnswer[]> =>
@@ -256,10 +256,10 @@ function settleParts(
 
 /** Each by its own lease and run; of two that speak of one run the first counts. */
 async function settleEach(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const leases = await holdLeases(
+  const leases = await lockOpenLeases(
     transaction,
     items.map(({ item }) => item),
   );
@@ -272,7 +272,7 @@ async function settleEach(
     const { note } = items[index]!.item;
     return run === null || note === undefined ? [] : [{ ...note, key: run.key, n: run.n }];
   });
-  await keepNotes(transaction, notes, { relaxed: false });
+  await writeNotes(transaction, notes, { relaxed: false });
   await endRuns(transaction, runs);
   const finished = [...leases.values()].filter(({ open }) => open.size === 0);
   if (finished.length > 0) {

@@ -6,12 +6,12 @@
 import { MillraceError } from "../../../core/errors.ts";
 import { shown } from "../../../core/text.ts";
 import { readDrizzle } from "./drizzle.ts";
-import type { Run, Statement } from "./statements.ts";
+import type { RunStatement, Statement } from "./statements.ts";
 
 type Shape = Readonly<Record<string, any>>;
 
 /** How to run statements in a transaction. Throws when this is none. */
-export async function runnerOf(tx: unknown): Promise<Run> {
+export async function runnerOf(tx: unknown): Promise<RunStatement> {
   if (!isShape(tx)) throw unknownShape(tx);
   const send = await senderOf(tx);
   return async (statement) => rowsOf(await send(statement));

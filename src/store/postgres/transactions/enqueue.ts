@@ -10,13 +10,13 @@
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
-import { answersOf, noteKeyHolders } from "../jobs/enqueue-answers.ts";
+import { insertAnswers, noteKeyHolders } from "../jobs/enqueue-answers.ts";
 import { batchesOf } from "../batching/fallback.ts";
 import { bytesOf, CALL_BYTES_MAX } from "../jobs/enqueue.ts";
 import { Outdated } from "../database/errors.ts";
-import { batchOf, fileJobs, hasKeys, type Filed } from "../jobs/job-rows.ts";
+import { batchParameters, internJobs, hasKeys, type InternedJob } from "../jobs/job-rows.ts";
 import { callerSql } from "./statements.ts";
-import { elsewhere, callerError } from "./errors.ts";
+import { otherDatabase, callerError } from "./errors.ts";
 import { enqueueKeyed } from "../jobs/enqueue-keyed.ts";
 import { runnerOf } from "./drivers.ts";
 import type { Session } from "../database/session.ts";
@@ -36,7 +36,7 @@ export async function enqueueInTransaction(
   const home = await homeOf(session);
   const { schema, clock } = session;
   const now = clock === null ? null : new Date(clock.now()).toISOString();
-  const place: Place = { session, sql: callerSql(run, { schema, now }), home };
+  const place: Destination = { session, sql: callerSql(run, { schema, now }), home };
   const loads = batchesOf(await named(session, jobs), ({ job }) => bytesOf(job), CALL_BYTES_MAX);
   try {
     return await (jobs.some(hasKeys) ? insertKeyed(place, loads) : insertPlain(place, loads));
@@ -45,7 +45,7 @@ export async function enqueueInTransaction(
   }
 }
 
-interface Place {
+interface Destination {
   readonly session: Session;
   readonly sql: Sql;
   /** The database that the store is in. */
@@ -58,25 +58,25 @@ async function homeOf(session: Session): Promise<string> {
 }
 
 async function insertPlain(
-  { session, sql, home }: Place,
-  loads: readonly (readonly Filed[])[],
+  { session, sql, home }: Destination,
+  loads: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
   const answers: EnqueueAnswer[] = [];
   for (const load of loads) {
-    const [made] = await sql.tuples("enqueue_at_home", { ...batchOf(load), home });
+    const [made] = await sql.tuples("enqueue_at_home", { ...batchParameters(load), home });
     const later = made?.[0] ?? null;
-    if (later === null) throw elsewhere(session.schema);
-    answers.push(...answersOf(load, [load.length, later, null, null]));
+    if (later === null) throw otherDatabase(session.schema);
+    answers.push(...insertAnswers(load, [load.length, later, null, null]));
   }
   return answers;
 }
 
 async function insertKeyed(
-  { session, sql, home }: Place,
-  loads: readonly (readonly Filed[])[],
+  { session, sql, home }: Destination,
+  loads: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
   const here = await sql.get("home", {});
-  if (here?.home !== home) throw elsewhere(session.schema);
+  if (here?.home !== home) throw otherDatabase(session.schema);
   for (let round = 1; ; round += 1) {
     try {
       return await inSavepoint(sql, () => writeKeyed(sql, loads));
@@ -88,7 +88,7 @@ async function insertKeyed(
 
 async function writeKeyed(
   sql: Sql,
-  loads: readonly (readonly Filed[])[],
+  loads: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
   const outbox = new Outbox();
   const answers: EnqueueAnswer[] = [];
@@ -117,9 +117,9 @@ async function inSavepoint<Answer>(sql: Sql, work: () => Promise<Answer>): Promi
 }
 
 /** A name that the database does not take refuses the call before anything is sent. */
-async function named({ names }: Session, jobs: readonly NewJob[]): Promise<Filed[]> {
-  const filed = (await fileJobs(names, jobs)).filter((job) => job !== null);
-  if (filed.length === jobs.length) return filed;
+async function named({ names }: Session, jobs: readonly NewJob[]): Promise<InternedJob[]> {
+  const interned = (await internJobs(names, jobs)).filter((job) => job !== null);
+  if (interned.length === jobs.length) return interned;
   throw new MillraceError("STORE_REFUSED", "the database refused a name");
 }
 

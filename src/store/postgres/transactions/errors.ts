@@ -19,13 +19,13 @@ export function callerError(error: unknown, schema: string): unknown {
     const message = "the transaction was aborted by an earlier error, and takes no more statements";
     return new MillraceError("TX_ABORTED", message, { cause: error });
   }
-  if (MISSING.test(state)) return elsewhere(schema, error);
+  if (MISSING.test(state)) return otherDatabase(schema, error);
   if (state === "25006") return unusable("it is read-only", error);
   const plain = new Error(firstLine(error), { cause: error });
   return Object.assign(plain, { code: state });
 }
 
-export function elsewhere(schema: string, cause?: unknown): MillraceError {
+export function otherDatabase(schema: string, cause?: unknown): MillraceError {
   const where = "it is one of another database than that of the store";
   return unusable(`${where}, or the schema ${JSON.stringify(schema)} is gone`, cause);
 }

@@ -15,7 +15,7 @@ export interface Statement {
 }
 
 /** Runs a statement in a caller's transaction and answers its rows. */
-export type Run = (statement: Statement) => Promise<readonly object[]>;
+export type RunStatement = (statement: Statement) => Promise<readonly object[]>;
 
 interface Installation {
   readonly schema: string;
@@ -23,16 +23,20 @@ interface Installation {
   readonly now: string | null;
 }
 
-type QueryName = keyof QueryParameters;
-type Value = string | number | boolean | null;
+type CallerQueryName = keyof QueryParameters;
+type ParameterValue = string | number | boolean | null;
 
-export function callerSql(run: Run, { schema, now }: Installation): Sql {
-  const send = (name: QueryName, parameters: object, isAsked: boolean): ReturnType<Run> => {
+export function callerSql(run: RunStatement, { schema, now }: Installation): Sql {
+  const send = (
+    name: CallerQueryName,
+    parameters: object,
+    isAsked: boolean,
+  ): ReturnType<RunStatement> => {
     const text = isAsked ? asJson(queries[name].text) : queries[name].text;
-    const bag: Readonly<Record<string, Value>> = { now, ...parameters };
+    const bag: Readonly<Record<string, ParameterValue>> = { now, ...parameters };
     return run(statementOf(text, schema, (index) => bag[queries[name].parameters[index] ?? ""]));
   };
-  const all = async (name: QueryName, parameters: object): Promise<any[]> => {
+  const all = async (name: CallerQueryName, parameters: object): Promise<any[]> => {
     const [row] = await send(name, parameters, true);
     const answer: unknown = Object.values(row ?? {})[0];
     if (typeof answer !== "string") throw new Error("the transaction gave no answer");
@@ -63,7 +67,7 @@ SELECT coalesce(json_agg(answer), '[]')::text AS answer FROM answer`;
 function statementOf(
   text: string,
   schema: string,
-  valueAt: (index: number) => Value | undefined,
+  valueAt: (index: number) => ParameterValue | undefined,
 ): Statement {
   // Every second part is the number of a parameter.
   const parts = text.split(/\$(\d+)(?=::)/);
