@@ -62,8 +62,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     "runs/record-notes.ts": [
       [
         "names are never given up",
-        "if (given.length === 0) return;",
-        "if (given.length >= 0) return;",
+        "if (released.length === 0) return;",
+        "if (released.length >= 0) return;",
       ],
       ["nobody is woken", "if ((row?.count ?? 0) > 0) transaction.outbox.wake();", ""],
     ],

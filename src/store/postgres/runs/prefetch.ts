@@ -1,4 +1,4 @@
-/** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
+/** startPrefetched and returnPrefetched: a prefetch is a lease with unstarted runs. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { findCancelRequests, narrowLeases, lockLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
@@ -18,7 +18,7 @@ export async function startPrefetched(
   );
   if (row?.held !== true) return { status: "stale", begun: [] };
   session.notifier.wake("events");
-  // Those that somebody asked to cancel have not begun: they end here.
+  // Runs with a cancel request were not started: they end here.
   if (row.asked.length > 0) await returnPrefetched(session, lease, row.asked);
   return { status: "started", begun: row.begun };
 }
@@ -44,24 +44,24 @@ export async function returnPrefetched(
 }
 
 /**
- * Puts unstarted runs back as they lay. One that somebody asked to cancel ends instead. Answers how
- * many were put back.
+ * Returns unstarted runs to their place in the queue. A run with a cancel request is cancelled
+ * instead. Answers how many were returned.
  */
 export async function returnUnstarted(
   transaction: StoreTransaction,
   runs: readonly RunRow[],
 ): Promise<number> {
   const jobs = await withFacts(transaction, runs);
-  const asked = await findCancelRequests(
+  const cancelRequests = await findCancelRequests(
     transaction,
     runs.map(({ key }) => key),
   );
-  const others = jobs.filter(({ key }) => !asked.has(key));
+  const others = jobs.filter(({ key }) => !cancelRequests.has(key));
   await endUnstarted(
     transaction,
     jobs
-      .filter(({ key }) => asked.has(key))
-      .map((job) => ({ ...job, reason: asked.get(job.key) ?? null })),
+      .filter(({ key }) => cancelRequests.has(key))
+      .map((job) => ({ ...job, reason: cancelRequests.get(job.key) ?? null })),
   );
   await putBack(transaction, others);
   return others.length;

@@ -1,4 +1,4 @@
-/** rescue: takes the jobs of a silent worker back, through the same door as settle. */
+/** rescue: returns or ends the runs of a silent worker, the same way as settle does. */
 import { repeating } from "../database/retry.ts";
 import type { JobKey, Rescue, RescueRequest } from "../../types/jobs-and-runs.ts";
 import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
@@ -11,10 +11,10 @@ import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
-/** Jobs moved and leases looked at in one transaction. */
+/** Jobs moved and leases locked in one transaction. */
 const RESCUE_MAX = 500;
 const LEASES_MAX = 100;
-/** How long another rescuer, or a settle under way, is waited for. */
+/** Lock time-out while another rescue or a settle is in progress. */
 const LOCK_MS = 2_000;
 
 const NOTHING: Rescue = { returned: 0, settled: [], done: false };
@@ -30,7 +30,7 @@ export async function rescue(session: Session, request: RescueRequest): Promise<
   }
 }
 
-/** Locks the worker, then its leases in order, and only then looks at what is open. */
+/** Locks the worker, then its leases in order, and reads their open runs after that. */
 async function rescueWithin(
   transaction: StoreTransaction,
   request: RescueRequest,
@@ -53,7 +53,7 @@ async function rescueWithin(
     moved.filter((run) => !isUnstarted(run)),
     {
       ...request,
-      lastWave: lastStartOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
+      lastStart: lastStartOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
     },
   );
   await narrowLeases(transaction, runs, new Set(moved.map(({ key }) => key)));
@@ -64,7 +64,7 @@ async function rescueWithin(
 async function endCrashed(
   transaction: StoreTransaction,
   runs: readonly RunRow[],
-  { decide, lastWave }: RescueRequest & { readonly lastWave: ReadonlySet<JobKey> },
+  { decide, lastStart }: RescueRequest & { readonly lastStart: ReadonlySet<JobKey> },
 ): Promise<Rescue["settled"]> {
   const jobs = await withFacts(transaction, runs);
   const states = await endRuns(
@@ -72,7 +72,7 @@ async function endCrashed(
     jobs.map((job) => ({
       ...job,
       startedAt: job.started_at,
-      settlement: decide(factsOf(job), isCertain(job, lastWave)),
+      settlement: decide(factsOf(job), isCertain(job, lastStart)),
     })),
   );
   return jobs.map(({ key, id }) => ({ id, to: states.get(key) ?? "running" }));
