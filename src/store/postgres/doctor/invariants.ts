@@ -1,4 +1,4 @@
-/** Which of the invariants do not hold, all as of one moment. Nobody waits for it meanwhile. */
+/** Checks the invariants in one snapshot, without blocking other transactions. */
 import {
   OFFENDING_JOBS_MAX,
   INVARIANTS,
@@ -9,9 +9,9 @@ import type { Session } from "../database/session.ts";
 import { countsOf } from "../inspect/stats.ts";
 
 export interface CheckOptions {
-  /** Whether to look also at those that take reading whole tables. */
+  /** Whether to check invariants that read whole tables. */
   readonly isDeep: boolean;
-  /** Whether nothing else is wrong that would explain a miscount. */
+  /** Whether there are no misplaced jobs, which would explain a wrong count. */
   readonly isSound: boolean;
 }
 
@@ -24,7 +24,7 @@ export async function brokenInvariants(
     for (const invariant of INVARIANTS) {
       if (invariant.isDeep && !isDeep) continue;
       const offenders = await sql.all(invariant.query, { limit: OFFENDING_JOBS_MAX });
-      if (offenders.length > 0) found.push({ invariant, offenders: offenders });
+      if (offenders.length > 0) found.push({ invariant, offenders });
     }
     if (!isDeep || !isSound || found.length > 0) return found;
     const recount = await sql.get("recount", {});
