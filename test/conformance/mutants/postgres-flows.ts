@@ -111,7 +111,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a heavy call forgets who gave way", "noteKeyHolders(earlier, requests, own);", ""],
     ],
     "transactions/enqueue.ts": [
-      ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, load, own);", ""],
+      ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, batch, own);", ""],
     ],
     spoilt_dependants: [
       ["errors in units are a failure", "IN (6, 7)", "IN (5, 6, 7)"],

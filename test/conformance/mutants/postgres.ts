@@ -87,8 +87,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["any database will do for a job with a key", "here?.home !== home", "false"],
       [
         "what went wrong ends the transaction",
-        "await inSavepoint(sql, () => writeKeyed(sql, loads))",
-        "await writeKeyed(sql, loads)",
+        "await inSavepoint(sql, () => writeKeyed(sql, batches))",
+        "await writeKeyed(sql, batches)",
       ],
       ["the feed hears nothing of jobs with keys", "await outbox.write(sql);", ""],
       [

@@ -1,14 +1,14 @@
 /**
- * Named queries through somebody else's driver. Drivers and their settings differ in how they take
- * lists, nulls, JSON and big numbers, and in what they make of an answer; all of them carry text.
- * So every parameter goes as text and is cast by the server, and every answer comes back as one
- * text of JSON. No statement has a name, and nothing is set.
+ * Named queries through the caller's driver. Drivers and their settings differ in the encoding of
+ * lists, nulls, JSON and big numbers, and in the decoding of answers; all of them support text. So
+ * every parameter is sent as text and cast by the server, and every answer is one text of JSON. No
+ * statement is named, and no setting is changed.
  */
 import { queries, type QueryParameters } from "../database/queries.gen.ts";
 import { inSchema, type Sql } from "../database/statements.ts";
 import { idFromUuid } from "../../../core/ids.ts";
 
-/** A statement in pieces: between two of them stands the value of the same number. */
+/** A statement in pieces. Value n belongs between the pieces n and n + 1. */
 export interface Statement {
   readonly pieces: readonly string[];
   readonly values: readonly (string | null)[];
@@ -19,7 +19,7 @@ export type RunStatement = (statement: Statement) => Promise<readonly object[]>;
 
 interface Installation {
   readonly schema: string;
-  /** The instant that a test brings, or null: then the server's clock decides. */
+  /** The instant of a test's clock. Null: the server's clock decides. */
   readonly now: string | null;
 }
 
@@ -30,16 +30,16 @@ export function callerSql(run: RunStatement, { schema, now }: Installation): Sql
   const send = (
     name: CallerQueryName,
     parameters: object,
-    isAsked: boolean,
+    returnsRows: boolean,
   ): ReturnType<RunStatement> => {
-    const text = isAsked ? asJson(queries[name].text) : queries[name].text;
-    const bag: Readonly<Record<string, ParameterValue>> = { now, ...parameters };
-    return run(statementOf(text, schema, (index) => bag[queries[name].parameters[index] ?? ""]));
+    const text = returnsRows ? asJson(queries[name].text) : queries[name].text;
+    const values: Readonly<Record<string, ParameterValue>> = { now, ...parameters };
+    return run(statementOf(text, schema, (index) => values[queries[name].parameters[index] ?? ""]));
   };
   const all = async (name: CallerQueryName, parameters: object): Promise<any[]> => {
     const [row] = await send(name, parameters, true);
     const answer: unknown = Object.values(row ?? {})[0];
-    if (typeof answer !== "string") throw new Error("the transaction gave no answer");
+    if (typeof answer !== "string") throw new Error("the transaction returned no rows");
     const rows: object[] = JSON.parse(answer);
     return rows.map(decoded);
   };
@@ -52,10 +52,10 @@ export function callerSql(run: RunStatement, { schema, now }: Installation): Sql
   };
 }
 
-/** The main statement begins at the beginning of a line; before it come the parts of its WITH. */
+/** The main statement begins at the start of a line, after its WITH. */
 const MAIN = /^(SELECT|INSERT|DELETE)\b/m;
 
-/** The same statement with all of its rows in one text. */
+/** The same statement, with all its rows in one text of JSON. */
 function asJson(text: string): string {
   const start = text.search(MAIN);
   const before = text.slice(0, start).trimEnd();
@@ -83,7 +83,7 @@ function statementOf(
 
 const IDS = new Set(["id", "job_id", "seeker", "holder", "later", "scheduled", "ids"]);
 
-/** A row as the store's own driver would have given it. */
+/** A row as the store's own driver returns it. */
 function decoded(row: object): object {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]: [string, unknown]) => {
