@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { Pool, type PgClient, type PgPool } from "./pool.ts";
 
 describe("a pool of connections", () => {
-  test("leaves a server that takes no writes with all connections that lead to it", async () => {
+  test("closes all connections to a server that is read-only", async () => {
     const { pool, released } = await openPool();
-    // Two at once, so that there are two of them.
+    // Two at once, so that the pool opens two connections.
     await Promise.all([pool.withConnection(nothing), pool.withConnection(nothing)]);
     await expect(pool.withConnection(() => Promise.reject(readOnly()))).rejects.toThrow(
       "read-only",
@@ -20,7 +20,7 @@ describe("a pool of connections", () => {
     expect(next).toHaveProperty("name", "third");
   });
 
-  test("leaves a connection that does not answer, with those not heard on since", async () => {
+  test("closes a connection that does not answer, and those without an answer since", async () => {
     const { pool, released } = await openPool();
     await Promise.all([pool.withConnection(nothing), pool.withConnection(nothing)]);
     const silence = Promise.withResolvers<never>();
@@ -46,7 +46,7 @@ describe("a pool of connections", () => {
 
 const NAMES = ["first", "second", "third"];
 
-/** A driver's pool that hands out what came back last. */
+/** A driver's pool that reuses the connection released last. */
 async function openPool() {
   const released: [name: string, destroy: boolean][] = [];
   const idle: PgClient[] = [];
