@@ -11,16 +11,16 @@ export function insertOf(table: CopiedTable): string {
           SELECT ${values} FROM json_to_recordset($1::json) AS line (${types.join(", ")})`;
 }
 
-type ColumnKind = CopiedTable["columns"][string];
+type ColumnType = CopiedTable["columns"][string];
 
 /** Column kinds that are numbers in a line. All others are text. */
-const LINE_TYPE: Readonly<Partial<Record<ColumnKind, string>>> = {
+const LINE_TYPE: Readonly<Partial<Record<ColumnType, string>>> = {
   number: "bigint",
   moment: "bigint",
   real: "double precision",
 };
 
-const VALUE: Readonly<Record<ColumnKind, (value: string) => string>> = {
+const VALUE: Readonly<Record<ColumnType, (value: string) => string>> = {
   number: (value) => value,
   real: (value) => value,
   moment: (value) => `millrace.at_ms(${value})`,
@@ -48,7 +48,7 @@ export function selectOf(table: CopiedTable): string {
           WHERE ${filterOf(table)} ORDER BY ${key.join(", ")}`;
 }
 
-const LINE_VALUE: Readonly<Record<ColumnKind, (column: string) => string>> = {
+const LINE_VALUE: Readonly<Record<ColumnType, (column: string) => string>> = {
   number: (column) => column,
   real: (column) => column,
   moment: (column) => `millrace.ms_of(${column})`,

@@ -245,7 +245,7 @@ class PostgresTarget implements CopyTarget {
   }
 
   #known(): Progress {
-    if (this.#progress === null) throw new Error("the copy has not begun");
+    if (this.#progress === null) throw new Error("the copy has not started");
     return this.#progress;
   }
 }

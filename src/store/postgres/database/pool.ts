@@ -96,14 +96,15 @@ export class Pool {
   /** Runs `work` with a connection and releases it. */
   async withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
     const client = await this.#connect();
-    const began = systemClock.monotonic();
+    const startedAt = systemClock.monotonic();
     let isBroken = false;
     try {
       return await work(client);
     } catch (error) {
       isBroken = breaksConnection(error);
       if (isAnswerTimeout(error)) cancelStatement(client);
-      if (isAnswerTimeout(error) || failureOf(error) === "read-only") this.#trustedSince = began;
+      if (isAnswerTimeout(error) || failureOf(error) === "read-only")
+        this.#trustedSince = startedAt;
       throw error;
     } finally {
       this.#answeredAt.set(client, systemClock.monotonic());

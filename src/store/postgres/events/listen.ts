@@ -121,10 +121,10 @@ async function listenOnce(
   }
   // Notifications may have been missed before LISTEN.
   if (!signal.aborted) onWakeUp("work");
-  const beganAt = systemClock.monotonic();
+  const startedAt = systemClock.monotonic();
   const ended = AbortSignal.any([signal, broken.signal]);
   let isBeatPending = false;
-  while (!ended.aborted && systemClock.monotonic() - (receivedAt ?? beganAt) < SILENCE_MS_MAX) {
+  while (!ended.aborted && systemClock.monotonic() - (receivedAt ?? startedAt) < SILENCE_MS_MAX) {
     if (!isBeatPending) {
       isBeatPending = true;
       // Not awaited: on a half-open connection the statement never returns.

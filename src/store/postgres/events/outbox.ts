@@ -1,8 +1,8 @@
 /**
  * Collects the events of one transaction, its wake-up and its dependency task. The events are
  * written to the outbox table before the commit; the wake-up is published and the dependency task
- * started after the commit. Consecutive events of one kind share a row, and rolling back to a
- * savepoint drops the events added since. A verb that is one statement writes its outbox row itself.
+ * started after the commit. Consecutive events of one kind share a row. Rolling back to a savepoint
+ * drops the events added since. A verb that is one statement writes its own outbox row.
  */
 import type { JobId, JsonText } from "../../../core/job.ts";
 import { eventCodec } from "../../shared/codes.ts";

@@ -112,14 +112,14 @@ export async function reprocess(
 async function replaceLetter(
   transaction: StoreTransaction,
   id: JobId,
-  asked: {
+  request: {
     readonly by: string;
     readonly notes: string | null;
     readonly interned: Awaited<ReturnType<typeof internJobs>>;
     readonly successor: NewJob;
   },
 ): Promise<{ row: StoredLetter | undefined; answer: EnqueueAnswer | null }> {
-  const { by, notes, interned, successor } = asked;
+  const { by, notes, interned, successor } = request;
   // A concurrent call waits for this lock, and then finds the letter closed.
   await transaction.run("lock_dead_letter", { id: uuidOf(id) });
   const row = await transaction.get("find_dead_letter", { id: uuidOf(id) });

@@ -19,7 +19,7 @@ export async function roundsOf(
   transaction: JobWriter,
   jobs: readonly NumberedJob[],
 ): Promise<readonly (readonly NumberedJob[])[]> {
-  const held = await holdersOf(transaction, jobs);
+  const holders = await holdersOf(transaction, jobs);
   const rounds: NumberedJob[][] = [];
   const next = new Map<string, number>();
   const named = new Map<string, number>();
@@ -27,8 +27,8 @@ export async function roundsOf(
   for (const numbered of jobs) {
     const keys = conflictKeys(numbered.interned);
     const dependencies = dependencyKeys(numbered.interned);
-    const changes = changesHolder(numbered, held, next);
-    const reads = readsHolders(numbered, held, next);
+    const changes = changesHolder(numbered, holders, next);
+    const reads = readsHolders(numbered, holders, next);
     const round = Math.max(
       ...[...keys, ...dependencies].map((key) => next.get(key) ?? 0),
       // A job must not find a dependency that comes later in the call.
@@ -71,19 +71,19 @@ function mayChangeHolder({ job: { dedup } }: InternedJob): boolean {
 /** Replaces or postpones the holder of its dedup key, which may hold other keys as well. */
 function changesHolder(
   { interned, key }: NumberedJob,
-  held: Holders,
+  holders: Holders,
   earlier: ReadonlyMap<string, number>,
 ): boolean {
-  return held.seekers.has(key) || (mayChangeHolder(interned) && earlier.has(dedupKey(interned)));
+  return holders.seekers.has(key) || (mayChangeHolder(interned) && earlier.has(dedupKey(interned)));
 }
 
 /** May be answered with a job that another job of the batch replaces or postpones. */
 function readsHolders(
   { interned: { job } }: NumberedJob,
-  held: Holders,
+  holders: Holders,
   earlier: ReadonlyMap<string, number>,
 ): boolean {
-  const isRepeat = held.ids.has(job.id) || earlier.has(idKey(job.id));
+  const isRepeat = holders.ids.has(job.id) || earlier.has(idKey(job.id));
   return isRepeat || job.idempotency !== null || job.retryOf !== null;
 }
 

@@ -9,59 +9,59 @@ const added = (...dependants: readonly number[]): DependencyTask => ({
 
 /** Tasks that the test completes by hand. */
 function makeTasks() {
-  const begun: {
+  const started: {
     readonly task: DependencyTask;
     readonly over: PromiseWithResolvers<void>;
   }[] = [];
   const tasks = new DependencyTasks((task) => {
     const over = Promise.withResolvers<void>();
-    begun.push({ task, over });
+    started.push({ task, over });
     return over.promise;
   });
-  return { tasks, begun };
+  return { tasks, started };
 }
 
 describe("DependencyTasks", () => {
   test("runs one task at a time and merges tasks added meanwhile", async () => {
-    const { tasks, begun } = makeTasks();
+    const { tasks, started } = makeTasks();
     tasks.add(added(1));
     await Promise.resolve();
     tasks.add(added(2));
     tasks.add(awaited);
     tasks.add(added(3));
     const done = tasks.done();
-    expect(begun.map(({ task }) => task)).toEqual([added(1)]);
+    expect(started.map(({ task }) => task)).toEqual([added(1)]);
 
-    begun[0]?.over.resolve();
-    await expect.poll(() => begun).toHaveLength(2);
-    begun[1]?.over.resolve();
+    started[0]?.over.resolve();
+    await expect.poll(() => started).toHaveLength(2);
+    started[1]?.over.resolve();
 
     await done;
-    expect(begun[1]?.task).toEqual({ dependants: [2, 3], isAwaited: true });
+    expect(started[1]?.task).toEqual({ dependants: [2, 3], isAwaited: true });
   });
 
   test("is done when the tasks added so far have run, whatever is added later", async () => {
-    const { tasks, begun } = makeTasks();
+    const { tasks, started } = makeTasks();
     tasks.add(awaited);
     const done = tasks.done();
     await Promise.resolve();
     tasks.add(added(7));
 
-    begun[0]?.over.resolve();
+    started[0]?.over.resolve();
 
     await done;
-    expect(begun.map(({ task }) => task)).toContainEqual(awaited);
+    expect(started.map(({ task }) => task)).toContainEqual(awaited);
   });
 
   test("goes on after a task that failed", async () => {
-    const { tasks, begun } = makeTasks();
+    const { tasks, started } = makeTasks();
     tasks.add(awaited);
     await Promise.resolve();
     tasks.add(added(1));
 
-    begun[0]?.over.reject(new Error("connection lost"));
-    await expect.poll(() => begun).toHaveLength(2);
-    begun[1]?.over.resolve();
+    started[0]?.over.reject(new Error("connection lost"));
+    await expect.poll(() => started).toHaveLength(2);
+    started[1]?.over.resolve();
 
     await expect(tasks.done()).resolves.toBeUndefined();
   });

@@ -7,8 +7,8 @@
  * such as by a late commit, are found by a rescan, which proceeds in short ranges. A duty cycle
  * limits the time of rescans.
  *
- * `expired` answers page by page, beginning at the cursor, and the caller may keep some of the jobs.
- * So the cursor advances only with the first page of a sweep, and with the following pages as long
+ * `expired` answers page by page from the cursor on, and the caller may keep some of the jobs. So
+ * the cursor advances only with the first page of a sweep, and with the following pages as long
  * as no job was found.
  */
 import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
