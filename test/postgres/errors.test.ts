@@ -113,7 +113,7 @@ const REFUSALS: readonly (readonly [what: string, refusal: Refusal])[] = [
     {
       change: (url) => (url.username = "reader"),
       code: "STORE_SERVER_READ_ONLY",
-      words: /is read-only/,
+      words: /read-only/,
       hint: /primary/,
     },
   ],
