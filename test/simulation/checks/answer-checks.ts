@@ -1,4 +1,5 @@
 /** What the store has just answered is so, as far as one look at its rows can tell. */
+import type { Verb } from "../../../src/store/verbs.ts";
 import type { Report } from "./invariants.ts";
 import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 
@@ -20,7 +21,9 @@ const REPROCESSED = 3;
 const RUNNING_UNIT = 1;
 const FAILED_UNIT = 3;
 
-const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
+type Check = (answered: Answered) => void;
+
+const TRUTHS: Readonly<Record<string, Check>> = {
   cancel({ now, args, answer, report }) {
     const key = now.keys.get(hexOf(args[0])) ?? 0;
     const isOver = answer.status === "cancelled" && finalState(now, key) !== CANCELLED;
@@ -31,7 +34,7 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const isQuiet = now.workers.get(hexOf(args[0]))?.quiet === 1;
     if (answer !== isQuiet) report("I8", `worker ${args[0]} was told to be quiet: ${answer}`);
   },
-  join({ now, nowMs, args, report }) {
+  register({ now, nowMs, args, report }) {
     const until = now.workers.get(hexOf(args[0].id))?.until ?? 0;
     if (until <= nowMs) report("I21", `worker ${args[0].id} has joined without a lease`);
   },
@@ -49,7 +52,7 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const isTold = asked.length === told.length && asked.every((key) => told.includes(key));
     if (!isTold) report("I8", `worker ${args[0]} was not told what to cancel`);
   },
-  leave({ now, nowMs, args, report }) {
+  deregister({ now, nowMs, args, report }) {
     const until = now.workers.get(hexOf(args[0]))?.until ?? 0;
     if (until > nowMs) report("I24", `worker ${args[0]} has left, and its lease stands`);
   },
@@ -70,7 +73,7 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const isKept = letter?.status === REPROCESSED && now.keys.has(letter.successor ?? "");
     if (!isKept) report("I1", `letter ${args[0]} was reprocessed without a successor`);
   },
-  recall({ now, args, answer, report }) {
+  checkpoints({ now, args, answer, report }) {
     const [key] = args;
     const phases = now.phases.get(key) ?? [];
     const isEnded = (phase: string): boolean => phases.some(({ name }) => name === phase);
@@ -92,9 +95,9 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
       report("I25", `job ${key} has left [${right.join(" ")}], and [${left.join(" ")}] is told`);
     }
   },
-  awaited({ now, args, answer, report }) {
-    const needs = now.needs.get(now.keys.get(hexOf(args[0])) ?? 0) ?? [];
-    const open = needs.filter((need) => finalState(now, need.needs) === null);
+  openDependencies({ now, args, answer, report }) {
+    const dependencies = now.dependencies.get(now.keys.get(hexOf(args[0])) ?? 0) ?? [];
+    const open = dependencies.filter((each) => finalState(now, each.dependsOn) === null);
     const isSame = answer.length === Math.min(open.length, args[1]);
     if (!isSame) report("I8", `job ${args[0]} waits for ${open.length} job(s): ${answer.length}`);
   },
@@ -120,4 +123,4 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     });
     if (!isGapless) report("I13", `the feed after ${args[0]} is read as ${String(positions)}`);
   },
-};
+} satisfies Readonly<Partial<Record<Verb, Check>>>;

@@ -86,7 +86,7 @@ export class Answers {
     this.notes.heard(verb, args, answer);
     if (verb === "settle") this.#heardSettle(args[0], answer);
     if (verb === "claim") this.#heardClaim(nowMs, args[0], answer);
-    if (verb === "start") this.#heardStart(args[0], answer);
+    if (verb === "startPrefetched") this.#heardStart(args[0], answer);
     if (verb === "renew" && answer.status === "lost") count("heartbeat of a lost worker");
     if (verb === "renew" && answer.quiet) this.quieted.add(process);
     if (verb === "cancel" && answer.status === "requested") {

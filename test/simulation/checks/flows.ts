@@ -120,18 +120,23 @@ export function waitingFor({ places }: Snapshot, name: string): readonly PlaceRo
 function checkNeeds({ before, after, changed }: Step, report: Report): void {
   for (const key of changed) {
     const isBehind = after.places.get(key)?.[0]?.gate === GATE_AFTER;
-    if (isBehind !== after.needs.has(key)) {
-      report("I8", `job ${key} waits for others: its place says ${isBehind}, its needs do not`);
+    if (isBehind !== after.dependencies.has(key)) {
+      report(
+        "I8",
+        `job ${key} waits for others: its place says ${isBehind}, its dependencies do not`,
+      );
     }
   }
   for (const key of after.ended) {
     if (finalState(after, key) === null) report("I8", `job ${key} counts as over and is not`);
   }
-  if (before.needs === after.needs && before.attempts === after.attempts) return;
-  for (const { key, needs } of [...after.needs.values()].flat()) {
-    if (!after.jobs.has(needs)) report("I8", `job ${key} waits for job ${needs}, which is gone`);
-    const isUnheard = finalState(after, needs) !== null && !after.ended.has(needs);
-    if (isUnheard) report("I8", `job ${key} waits for job ${needs} and will not hear of its end`);
+  if (before.dependencies === after.dependencies && before.attempts === after.attempts) return;
+  for (const { key, dependsOn } of [...after.dependencies.values()].flat()) {
+    if (!after.jobs.has(dependsOn))
+      report("I8", `job ${key} waits for job ${dependsOn}, which is gone`);
+    const isUnheard = finalState(after, dependsOn) !== null && !after.ended.has(dependsOn);
+    if (isUnheard)
+      report("I8", `job ${key} waits for job ${dependsOn} and will not hear of its end`);
   }
 }
 
@@ -214,7 +219,7 @@ export function checkRemoved(
   if (retention.hasHooks && !before.stale.has(key)) {
     report("I27", `job ${key} was removed before it was stale`);
   }
-  for (const { key: waiting, needs } of [...before.needs.values()].flat()) {
-    if (needs === key) report("I8", `job ${key} was removed, and job ${waiting} waits for it`);
+  for (const { key: waiting, dependsOn } of [...before.dependencies.values()].flat()) {
+    if (dependsOn === key) report("I8", `job ${key} was removed, and job ${waiting} waits for it`);
   }
 }

@@ -68,8 +68,8 @@ export function checkState(
 
 /** What was removed has left nothing behind. */
 function checkGone(now: Snapshot, key: number, report: Report): void {
-  const { places, held, attempts, asked, needs, runs, phases, units, logs, stale } = now;
-  const all = [places, held, attempts, asked, needs, runs, phases, units, logs, stale];
+  const { places, held, attempts, asked, dependencies, runs, phases, units, logs, stale } = now;
+  const all = [places, held, attempts, asked, dependencies, runs, phases, units, logs, stale];
   if (all.some((each) => each.has(key)))
     report("I19", `job ${key} does not exist and yet is somewhere`);
 }

@@ -59,7 +59,9 @@ export class NoteAnswers {
   /** A start, a name and mere talk may be lost with the power: so is whoever was told. */
   mayBeForgotten(verb: string, args: readonly any[]): boolean {
     return (
-      verb === "start" || verb === "acquireLocks" || (verb === "record" && args[0].every(isTalk))
+      verb === "startPrefetched" ||
+      verb === "acquireLocks" ||
+      (verb === "record" && args[0].every(isTalk))
     );
   }
 
@@ -178,7 +180,7 @@ function isTalk({ afresh, units, completed, releases, children }: NoteBody): boo
 
 function newJobsIn(verb: string, args: readonly any[]): readonly NewJob[] {
   if (verb === "enqueue") return args[0];
-  if (verb === "enqueueInside") return args[1];
+  if (verb === "enqueueInTransaction") return args[1];
   if (verb === "reprocess") return [args[1]];
   if (verb !== "record" && verb !== "settle") return [];
   return args[0].flatMap(({ children = [] }: { children?: readonly NewJob[] }) => children);

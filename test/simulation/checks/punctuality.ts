@@ -90,8 +90,8 @@ function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
     const name = `${tenant}.${concurrency}`;
     const isFree = gate === GATE_KEY && !now.slots.has(name) && !next.has(name);
     if (isFree) idle.set(`key ${key}`, `job ${key} waits for ${concurrency}, which is free`);
-    const needs = now.needs.get(key) ?? [];
-    const isOver = needs.every((need) => finalState(now, need.needs) !== null);
+    const dependencies = now.dependencies.get(key) ?? [];
+    const isOver = dependencies.every((each) => finalState(now, each.dependsOn) !== null);
     if (gate === GATE_AFTER && isOver) idle.set(`after ${key}`, `job ${key} waits for ended jobs`);
   }
   return idle;

@@ -110,10 +110,10 @@ export interface LockRow {
   readonly n: number;
 }
 
-export interface NeedRow {
+export interface DependencyRow {
   /** The job that waits. */
   readonly key: number;
-  readonly needs: number;
+  readonly dependsOn: number;
   readonly tolerant: number;
 }
 
@@ -228,7 +228,11 @@ export const TABLES = {
     columns: "tenant || '.' || name AS name, job, n",
     name: "@tenant || '.' || @name",
   },
-  needs: { from: "millrace_dependency", columns: "job AS key, needs, tolerant", name: "@job" },
+  dependencies: {
+    from: "millrace_dependency",
+    columns: "job AS key, depends_on AS dependsOn, tolerant",
+    name: "@job",
+  },
   ended: { from: "millrace_finished_dependency", columns: "key", name: "@key" },
   runs: {
     from: "millrace_run",

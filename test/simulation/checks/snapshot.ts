@@ -14,7 +14,7 @@ import {
   type LeaseRow,
   type LetterRow,
   type LogRow,
-  type NeedRow,
+  type DependencyRow,
   type PhaseRow,
   type PlaceRow,
   type RunRow,
@@ -43,7 +43,7 @@ export interface Snapshot {
   /** By tenant and name. */
   readonly slots: ReadonlyMap<string, LockRow>;
   /** By the job that waits. */
-  readonly needs: ReadonlyMap<number, readonly NeedRow[]>;
+  readonly dependencies: ReadonlyMap<number, readonly DependencyRow[]>;
   readonly ended: ReadonlySet<number>;
   readonly runs: ReadonlyMap<number, RunRow>;
   readonly phases: ReadonlyMap<number, readonly PhaseRow[]>;
@@ -149,7 +149,7 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
     letters: new Map(all("letters").map((row) => [row.id, row])),
     names: new Map(all("names").map((row) => [row.id, row.text])),
     slots: new Map(all("slots").map((row) => [row.name, row])),
-    needs: grouped<NeedRow>(all("needs")),
+    dependencies: grouped<DependencyRow>(all("dependencies")),
     ended: new Set(all("ended").map((row) => row.key)),
     runs: new Map(all("runs").map((row) => [row.key, row])),
     phases: grouped<PhaseRow>(all("phases")),
@@ -222,7 +222,9 @@ export function nextSnapshot(
     letters: renewed(before.letters, "letters", (row) => row),
     names: renewed(before.names, "names", (row) => row.text),
     slots,
-    needs: regrouped(before.needs, touched.get("needs"), (key) => read("needs", key)),
+    dependencies: regrouped(before.dependencies, touched.get("dependencies"), (key) =>
+      read("dependencies", key),
+    ),
     ended: keysIn(before.ended, touched.get("ended"), (key) => read("ended", key).length > 0),
     runs: renewed(before.runs, "runs", (row) => row),
     phases: regrouped(before.phases, touched.get("phases"), (key) => read("phases", key)),
@@ -246,7 +248,7 @@ function keysIn(
 
 const PLACES = ["scheduled", "ready", "blocked"] as const;
 const NOTES = ["runs", "phases", "units", "logs"] as const;
-const BY_JOB = ["jobs", "attempts", "asked", "needs", "stale", ...NOTES, ...PLACES] as const;
+const BY_JOB = ["jobs", "attempts", "asked", "dependencies", "stale", ...NOTES, ...PLACES] as const;
 
 function keysOf(
   before: Snapshot,

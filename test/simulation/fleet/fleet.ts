@@ -165,7 +165,7 @@ export class House {
         const member: unknown = Reflect.get(target, verb, target);
         if (typeof member !== "function" || typeof verb !== "string") return member;
         const call = (args: readonly unknown[]): any => Reflect.apply(member, target, args);
-        if (["watch", "close", "onWarning", "enqueueInside"].includes(verb)) {
+        if (["watch", "close", "onWarning", "enqueueInTransaction"].includes(verb)) {
           return (...args: readonly unknown[]) => {
             this.answers.asking(verb, args);
             return call(args);
