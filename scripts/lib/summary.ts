@@ -34,6 +34,7 @@ export function summary(runs: readonly ProjectRun[], whole: Whole): { text: stri
   const skipped = runs.flatMap((run) => run.skipped);
   const failed = runs.flatMap((run) => run.failed);
   const passed = runs.reduce((sum, run) => sum + run.passed, 0);
+  const more = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
 
   const lines = [
     "",
@@ -42,7 +43,7 @@ export function summary(runs: readonly ProjectRun[], whole: Whole): { text: stri
     ...skipped.map(({ name, reason }) => `skipped: ${name} (${reason ?? "no reason given"})`),
     ...[...runs, { name: "all", ...whole }].filter(isOverBudget).map(overBudget),
     ...failed.map((name) => styleText("red", `failed: ${name}`)),
-    `${passed} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`,
+    `${passed} passed, ${failed.length} failed${more}`,
     "",
   ];
   return { text: lines.join("\n"), ok: failed.length === 0 };

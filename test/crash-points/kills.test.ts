@@ -14,7 +14,7 @@ import type { Fault } from "./strikes.ts";
 
 /** Each point costs a process. The full campaign runs the show as well. */
 const SHORT = { kill: 30, error: 160 };
-const every = sized({ smoke: { kill: 240, error: 600 }, short: SHORT, full: SHORT });
+const EVERY = sized({ smoke: { kill: 240, error: 600 }, short: SHORT, full: SHORT });
 
 const reason = obstacle();
 let histories: Histories;
@@ -35,7 +35,7 @@ describe("the embedded store, struck at a write or a sync", () => {
     "keeps what it acknowledged when it is killed in the script of %s (I18)",
     async (script, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach(script, every.kill, "SIGKILL");
+      const { ends, violations } = await strikeEach(script, EVERY.kill, "SIGKILL");
       expect(violations).toEqual([]);
       expect(ends).toEqual(new Set(["killed"]));
     },
@@ -45,7 +45,7 @@ describe("the embedded store, struck at a write or a sync", () => {
     "keeps what it acknowledged when the call fails with %s (I18)",
     async (fault, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach("keys", every.error, fault);
+      const { ends, violations } = await strikeEach("keys", EVERY.error, fault);
       expect(violations).toEqual([]);
       expect(ends).toContain("refused");
     },
@@ -55,7 +55,7 @@ describe("the embedded store, struck at a write or a sync", () => {
     "goes on as if nothing had been when the call fails with %s and is asked again",
     async (fault, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach("work", every.error, fault, "stubborn");
+      const { ends, violations } = await strikeEach("work", EVERY.error, fault, "stubborn");
       expect(violations).toEqual([]);
       expect(ends).toEqual(new Set(["survived"]));
     },
