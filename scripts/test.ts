@@ -15,7 +15,7 @@ import { build } from "./build.ts";
 import { bin, root, runLoudly } from "./lib/command.ts";
 import { BATCHES, BUDGET_SECONDS_TOTAL, PROJECTS } from "./lib/projects.ts";
 import type { TestProject } from "./lib/projects.ts";
-import { summary } from "./lib/summary.ts";
+import { runsOf, summary } from "./lib/summary.ts";
 import type { ProjectRun } from "./lib/summary.ts";
 import type { BatchTally } from "./lib/tally-reporter.ts";
 
@@ -103,29 +103,6 @@ function readTally(file: string): BatchTally {
     // Vitest found nothing to run, or broke before it could; its exit code tells which.
     return { projects: {}, errors: [] };
   }
-}
-
-function runsOf(
-  projects: readonly TestProject[],
-  tally: BatchTally,
-  exitCode: number,
-): ProjectRun[] {
-  const runs = projects.map(({ name, budgetSeconds }) => ({
-    name,
-    budgetSeconds,
-    ...(tally.projects[name] ?? { passed: 0, failed: [], skipped: [], seconds: 0 }),
-  }));
-  const hasFailed = runs.some(({ failed }) => failed.length > 0);
-  if (tally.errors.length === 0 && (exitCode === 0 || hasFailed)) return runs;
-
-  // An error outside of all tests, too little coverage, or a Vitest that could not run.
-  const names = projects.map(({ name }) => name).join(", ");
-  const found = tally.errors.length > 0 ? tally.errors : [`Vitest ended with ${exitCode}`];
-  const failed = found.map((error) => `${names}: ${error}`);
-  return [
-    ...runs,
-    { name: "(vitest)", budgetSeconds: 0, seconds: 0, passed: 0, failed, skipped: [] },
-  ];
 }
 
 /** Vitest calls a test skipped that the caller did not select; that is not worth a line each. */

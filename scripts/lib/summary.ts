@@ -1,6 +1,7 @@
 /** What `npm test` says at the end. */
 import { styleText } from "node:util";
 import { table } from "./table.ts";
+import type { BatchTally } from "./tally-reporter.ts";
 
 /** What became of one project. */
 export interface ProjectRun {
@@ -16,6 +17,28 @@ export interface ProjectRun {
 export interface Whole {
   readonly seconds: number;
   readonly budgetSeconds: number;
+}
+
+/** What became of the projects of one Vitest process. */
+export function runsOf(
+  projects: readonly Pick<ProjectRun, "name" | "budgetSeconds">[],
+  tally: BatchTally,
+  exitCode: number,
+): ProjectRun[] {
+  const nothing = { passed: 0, failed: [], skipped: [], seconds: 0 };
+  const runs = projects.map(({ name, budgetSeconds }) => ({
+    name,
+    budgetSeconds,
+    ...(tally.projects[name] ?? nothing),
+  }));
+  const hasFailed = runs.some(({ failed }) => failed.length > 0);
+  if (tally.errors.length === 0 && (exitCode === 0 || hasFailed)) return runs;
+
+  // An error outside of all tests, too little coverage, or a Vitest that could not run.
+  const names = projects.map(({ name }) => name).join(", ");
+  const errors = tally.errors.length > 0 ? tally.errors : [`Vitest ended with ${exitCode}`];
+  const failed = errors.map((error) => `${names}: ${error}`);
+  return [...runs, { ...nothing, name: "(vitest)", budgetSeconds: 0, failed }];
 }
 
 /**

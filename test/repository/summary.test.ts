@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
-import { summary } from "../../scripts/lib/summary.ts";
+import { runsOf, summary } from "../../scripts/lib/summary.ts";
 import type { ProjectRun } from "../../scripts/lib/summary.ts";
 
 describe("the summary of a test run", () => {
@@ -58,6 +58,45 @@ describe("the summary of a test run", () => {
       "unit       1204      3.2      20  ok",
       "postgres      0      0.5     240  empty",
     ]);
+  });
+});
+
+describe("the runs of one Vitest process", () => {
+  const projects = [
+    { name: "unit", budgetSeconds: 20 },
+    { name: "cli", budgetSeconds: 30 },
+  ];
+  const tally = { passed: 3, failed: [], skipped: [], seconds: 2 };
+
+  test("are one for each project, also for one without tests", () => {
+    const runs = runsOf(projects, { projects: { cli: tally }, errors: [] }, 0);
+
+    expect(runs.map(({ name, passed }) => [name, passed])).toEqual([
+      ["unit", 0],
+      ["cli", 3],
+    ]);
+    expect(told(runs).ok).toBe(true);
+  });
+
+  test("fail with an error that belongs to no test", () => {
+    const runs = runsOf(projects, { projects: { cli: tally }, errors: ["it broke"] }, 1);
+
+    expect(lines(runs)).toContain("failed: unit, cli: it broke");
+    expect(lines(runs).at(-1)).toBe("3 passed, 1 failed");
+  });
+
+  test("fail when Vitest ends badly without a failed test, such as for its coverage", () => {
+    const runs = runsOf(projects, { projects: { cli: tally }, errors: [] }, 1);
+
+    expect(lines(runs)).toContain("failed: unit, cli: Vitest ended with 1");
+    expect(told(runs).ok).toBe(false);
+  });
+
+  test("count a failed test once", () => {
+    const failed = { ...tally, failed: ["a.test.ts > adds"] };
+    const runs = runsOf(projects, { projects: { cli: failed }, errors: [] }, 1);
+
+    expect(lines(runs).at(-1)).toBe("3 passed, 1 failed");
   });
 });
 

@@ -19,6 +19,9 @@ const FOUND_SOON = [
   "a job is due a second early",
   "one relaxed write relaxes the whole commit",
   "a claim leaves what has crashed before in its place",
+  "prune forgets the retention",
+  "urgent jobs wait in line",
+  "a type that is paused is claimed",
 ];
 
 describe("a simulated fleet", () => {
@@ -51,7 +54,7 @@ describe("a simulated fleet", () => {
 });
 
 describe("the simulation", () => {
-  test.each(FOUND_SOON.slice(0, sized({ smoke: 1, short: 3, full: 3 })))(
+  test.each(FOUND_SOON.slice(0, sized({ smoke: 1, short: 6, full: 6 })))(
     "sees the planted bug: %s",
     (name) => {
       expect(mutants.map((mutant) => mutant.name)).toContain(name);
