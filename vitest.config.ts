@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { ProjectOrder } from "./scripts/lib/project-order.ts";
 import { PROJECTS } from "./scripts/lib/projects.ts";
 
 export default defineConfig({
@@ -10,6 +11,7 @@ export default defineConfig({
     passWithNoTests: true,
     // Vitest would leave one core alone; most of these tests wait for processes and databases.
     maxWorkers: Math.max(2, availableParallelism()),
+    sequence: { sequencer: ProjectOrder },
     coverage: {
       provider: "v8",
       include: ["src/core/**"],

@@ -1,26 +1,25 @@
 /**
- * Runs the tests, project by project, and closes with a table and one line of totals.
+ * Runs the tests, batch by batch, and closes with a table and one line of totals.
  *
- *     npm test                        everything
+ *     npm test                        everything that a change needs to be safe
  *     npm test -- --project=cli       one project; may be repeated
  *     npm test -- -t "never twice"    whatever else Vitest understands
  *     npm run test:quick              what fits into half a minute
+ *
+ * What takes too long for every change is in `npm run campaign`.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "./build.ts";
 import { bin, root, runLoudly } from "./lib/command.ts";
-import { BUDGET_SECONDS_TOTAL, PROJECTS } from "./lib/projects.ts";
+import { BATCHES, BUDGET_SECONDS_TOTAL, PROJECTS } from "./lib/projects.ts";
 import type { TestProject } from "./lib/projects.ts";
-import { NO_TESTS, summary } from "./lib/summary.ts";
+import { runsOf, summary } from "./lib/summary.ts";
 import type { ProjectRun } from "./lib/summary.ts";
-import type { Tally } from "./lib/tally-reporter.ts";
+import type { BatchTally } from "./lib/tally-reporter.ts";
 
-/** What takes too long for every day is named, so that nobody takes it for done. */
-const LEFT_OUT =
-  "These were short forms. The campaigns themselves: npm run simulate, npm run chaos, and node\n" +
-  "scripts/show/{crash-points,power-loss,differential,interleavings}.ts; see RELIABILITY.md.\n";
+const LEFT_OUT = "Samples of the campaigns are part of this run; npm run campaign runs the rest.\n";
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -34,17 +33,21 @@ async function main(args: readonly string[]): Promise<number> {
   const isFull = !isQuick && selection.length === 0;
   const started = performance.now();
   const runs: ProjectRun[] = isQuick ? [] : [await buildFirst()];
-  if (runs.every((run) => run.exitCode === 0)) {
-    for (const project of PROJECTS.filter((each) => isWanted(each, names, isQuick))) {
+  if (runs.every(({ failed }) => failed.length === 0)) {
+    const wanted = PROJECTS.filter((project) => isWanted(project, names, isQuick));
+    for (const { name, workers } of BATCHES) {
+      const projects = wanted.filter(({ batch }) => batch === name);
+      if (projects.length === 0) continue;
       // A part of the tests cannot cover the whole core, so only a full run is measured.
-      const isMeasured = isFull && project.name === "unit";
-      runs.push(await runProject(project, isMeasured ? ["--coverage"] : selection));
+      const isMeasured = isFull && name === "unit";
+      const more = isMeasured ? ["--coverage"] : selection;
+      runs.push(...(await runBatch(projects, [`--maxWorkers=${workers}`, ...more])));
     }
   }
   const whole = { seconds: secondsSince(started), budgetSeconds: BUDGET_SECONDS_TOTAL };
   const { text, ok } = summary(selection.length > 0 ? runs.map(withoutUnselected) : runs, whole);
+  if (isFull && names.length === 0) process.stdout.write(`\n${LEFT_OUT}`);
   process.stdout.write(text);
-  if (isFull && names.length === 0) process.stdout.write(LEFT_OUT);
   return ok ? 0 : 1;
 }
 
@@ -56,7 +59,7 @@ function refuse(unknown: string): number {
 
 function isWanted(project: TestProject, names: readonly string[], isQuick: boolean): boolean {
   if (names.length > 0) return names.includes(project.name);
-  return isQuick ? project.quick : true;
+  return project.level !== "campaign" && (project.quick === true || !isQuick);
 }
 
 /** Tests of the command line and of the package run what is shipped, so it must be fresh. */
@@ -68,42 +71,43 @@ async function buildFirst(): Promise<ProjectRun> {
     name: "build",
     budgetSeconds: 30,
     seconds: secondsSince(began),
-    exitCode: ok ? 0 : 1,
-    tally: NO_TESTS,
+    passed: 0,
+    failed: ok ? [] : ["the build"],
+    skipped: [],
   };
 }
 
-async function runProject(project: TestProject, args: readonly string[]): Promise<ProjectRun> {
-  const { name, budgetSeconds } = project;
+/** One Vitest process for several projects: each process of its own would start for seconds. */
+async function runBatch(
+  projects: readonly TestProject[],
+  args: readonly string[],
+): Promise<ProjectRun[]> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-tally-"));
   const tallyFile = join(folder, "tally.json");
   const reporter = join(root, "scripts", "lib", "tally-reporter.ts");
-  const began = performance.now();
   try {
     process.env["MILLRACE_TALLY"] = tallyFile;
     const reporters = ["--reporter=default", `--reporter=${reporter}`];
-    const vitestArgs = ["run", `--project=${name}`, ...reporters, ...args];
-    const exitCode = await runLoudly(bin("vitest"), vitestArgs);
-    const tally = readTally(tallyFile);
-    return { name, budgetSeconds, seconds: secondsSince(began), exitCode, tally };
+    const selected = projects.map(({ name }) => `--project=${name}`);
+    const exitCode = await runLoudly(bin("vitest"), ["run", ...selected, ...reporters, ...args]);
+    return runsOf(projects, readTally(tallyFile), exitCode);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function readTally(file: string): Tally {
+function readTally(file: string): BatchTally {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
     // Vitest found nothing to run, or broke before it could; its exit code tells which.
-    return NO_TESTS;
+    return { projects: {}, errors: [] };
   }
 }
 
 /** Vitest calls a test skipped that the caller did not select; that is not worth a line each. */
 function withoutUnselected(run: ProjectRun): ProjectRun {
-  const skipped = run.tally.skipped.filter(({ reason }) => reason !== null);
-  return { ...run, tally: { ...run.tally, skipped } };
+  return { ...run, skipped: run.skipped.filter(({ reason }) => reason !== null) };
 }
 
 function secondsSince(began: number): number {

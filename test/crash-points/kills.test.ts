@@ -3,6 +3,7 @@
  * `crash-points` goes through all of them.
  */
 import { beforeAll, describe, expect, test } from "vitest";
+import { sized } from "../../scripts/lib/campaign-size.ts";
 import { historyIn, readHistories, type Histories } from "./histories.ts";
 import { obstacle, record } from "./recording.ts";
 import type { Weakness } from "./recording.ts";
@@ -11,9 +12,9 @@ import type { Script, Temper } from "./script.ts";
 import { callPoints, pointsFor, strikeAll } from "./strikes.ts";
 import type { Fault } from "./strikes.ts";
 
-/** Each costs a process: more would take longer than a test of every day may. */
-const KILL_EVERY = 30;
-const ERROR_EVERY = 160;
+/** Each point costs a process. The full campaign runs the show as well. */
+const SHORT = { kill: 30, error: 160 };
+const EVERY = sized({ smoke: { kill: 240, error: 600 }, short: SHORT, full: SHORT });
 
 const reason = obstacle();
 let histories: Histories;
@@ -34,7 +35,7 @@ describe("the embedded store, struck at a write or a sync", () => {
     "keeps what it acknowledged when it is killed in the script of %s (I18)",
     async (script, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach(script, KILL_EVERY, "SIGKILL");
+      const { ends, violations } = await strikeEach(script, EVERY.kill, "SIGKILL");
       expect(violations).toEqual([]);
       expect(ends).toEqual(new Set(["killed"]));
     },
@@ -44,7 +45,7 @@ describe("the embedded store, struck at a write or a sync", () => {
     "keeps what it acknowledged when the call fails with %s (I18)",
     async (fault, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach("keys", ERROR_EVERY, fault);
+      const { ends, violations } = await strikeEach("keys", EVERY.error, fault);
       expect(violations).toEqual([]);
       expect(ends).toContain("refused");
     },
@@ -54,7 +55,7 @@ describe("the embedded store, struck at a write or a sync", () => {
     "goes on as if nothing had been when the call fails with %s and is asked again",
     async (fault, context) => {
       context.skip(reason !== null, reason ?? "");
-      const { ends, violations } = await strikeEach("work", ERROR_EVERY, fault, "stubborn");
+      const { ends, violations } = await strikeEach("work", EVERY.error, fault, "stubborn");
       expect(violations).toEqual([]);
       expect(ends).toEqual(new Set(["survived"]));
     },

@@ -2,6 +2,7 @@
  * The embedded store after a loss of power. A sample: the show `power-loss` draws many more images.
  */
 import { beforeAll, describe, expect, test } from "vitest";
+import { sized } from "../../scripts/lib/campaign-size.ts";
 import { momentsOf } from "./disk.ts";
 import { historyIn, readHistories, type Histories } from "./histories.ts";
 import { imagesOf, judgeImages } from "./images.ts";
@@ -10,7 +11,7 @@ import type { Weakness } from "./recording.ts";
 import { SCRIPTS } from "./script.ts";
 import type { Script } from "./script.ts";
 
-const IMAGES = 66;
+const IMAGES = sized({ smoke: 12, short: 66, full: 66 });
 const WEAK_IMAGES = 20;
 const SEED = 2026;
 

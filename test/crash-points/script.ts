@@ -9,7 +9,8 @@ import { MillraceError } from "../../src/core/errors.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { JobId } from "../../src/core/job.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
-import { SqliteJobStore } from "../../src/store/sqlite/store.ts";
+import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
+import { VERBS, type Verb } from "../../src/store/verbs.ts";
 import { newJob } from "../support/factories.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
@@ -31,19 +32,35 @@ const LIVES = { work, keys, flows } as const satisfies Readonly<Record<string, L
 export type Script = keyof typeof LIVES;
 export const SCRIPTS: readonly Script[] = ["work", "keys", "flows"];
 
-/** What only reads, and the fence, behind which nothing can be written any more. */
-const OTHER_VERBS = new Set(
-  [
-    "constructor silent overdue gates get attempts list count stats deadLetter deadLetters",
-    "workers feed feedEnd watch examine fence recall progress units unitHolders",
-    "logs awaited lockHolder expired",
-  ].flatMap((line) => line.split(" ")),
-);
+const READING_VERBS: ReadonlySet<Verb> = new Set([
+  "attempts",
+  "checkpoints",
+  "count",
+  "deadLetter",
+  "deadLetters",
+  "expired",
+  "feed",
+  "feedEnd",
+  "gates",
+  "get",
+  "list",
+  "lockHolder",
+  "logs",
+  "openDependencies",
+  "overdue",
+  "progress",
+  "silent",
+  "stats",
+  "unitHolders",
+  "units",
+  "workers",
+]);
 
-/** Every verb that writes. A new one counts until it is named above. */
-export const WRITING_VERBS: readonly string[] = Object.getOwnPropertyNames(
-  SqliteJobStore.prototype,
-).filter((name) => !OTHER_VERBS.has(name));
+/** Every verb that writes, and the backup. A new verb counts until it is named above. */
+export const WRITING_VERBS: readonly string[] = [
+  ...VERBS.filter((verb) => !READING_VERBS.has(verb)),
+  "backup",
+];
 
 /** What a script does when the disk fails it: gives up, or asks the same again. */
 export type Temper = "resigned" | "stubborn";
@@ -121,7 +138,7 @@ function listening(
       const once = async (...args: unknown[]): Promise<unknown> =>
         Reflect.apply(verb, target, args);
       // Only its caller can begin that transaction anew.
-      if (name === "enqueueInside") return once;
+      if (name === "enqueueInTransaction") return once;
       return (...args: unknown[]) => ask(() => once(...args));
     },
   });

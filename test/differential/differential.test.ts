@@ -1,6 +1,7 @@
-/** A short form of `scripts/show/differential.ts`, and proof that it would find what differs. */
+/** A sample of `scripts/show/differential.ts`, and proof that it would find what differs. */
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sized } from "../../scripts/lib/campaign-size.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { checkSequences } from "./check.ts";
 import { sequences } from "./commands.ts";
@@ -8,10 +9,12 @@ import type { Compared } from "./model/model.ts";
 import { COMMANDS_KNOWN } from "./perform.ts";
 
 const SEED = 2026;
-const SEQUENCES = 200;
-/** On a busy machine fewer sequences are run. */
-const RUN_MS_MAX = 18_000;
-const TEST_MS_MAX = 120_000;
+const SEQUENCES = sized({ smoke: 25, short: 100, full: 1_000 });
+/** The planted differences are found by the first few. */
+const PLANTED_SEQUENCES = 200;
+/** On a busy machine a sample has fewer sequences. */
+const RUN_MS_MAX = sized({ smoke: 6_000, short: 60_000, full: 3_600_000 });
+const TEST_MS_MAX = sized({ smoke: 120_000, short: 240_000, full: 3_700_000 });
 
 interface Planted {
   readonly where: string;
@@ -76,7 +79,7 @@ describe("the model, SQLite and PostgreSQL", () => {
     "are told apart when the $where $what",
     async ({ where, change }) => {
       const found = await checkSequences(server, {
-        count: SEQUENCES,
+        count: PLANTED_SEQUENCES,
         seed: SEED,
         shortens: false,
         plant: (name, store) => (name === where ? changed(store, change(store)) : store),

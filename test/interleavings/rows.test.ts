@@ -1,5 +1,5 @@
 /**
- * A short form of `scripts/show/interleavings.ts`: some pairs, row by row, and proof that planted
+ * A sample of `scripts/show/interleavings.ts`: some pairs, row by row, and proof that planted
  * bugs would be found.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { explore } from "./explore.ts";
 import type { Pair } from "./pair.ts";
 import { PAIRS } from "./pairs.ts";
-import { SHORT, TEST_MS_MAX } from "./short-form.ts";
+import { sampled, SHORT, TEST_MS_MAX } from "./sample.ts";
 import type { Rewrite } from "./side.ts";
 
 /** Pairs of verbs that are one statement each, at least in part. */
@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 describe("two verbs that meet", () => {
-  test.each(INSIDE)(
+  test.each(sampled(INSIDE, 3))(
     "keep all invariants, row by row: %s",
     async (name) => {
       const found = await explore(server, pairOf(name), { ...SHORT, grain: "rows" });
@@ -84,7 +84,7 @@ describe("two verbs that meet", () => {
     TEST_MS_MAX,
   );
 
-  test.each(BUGS)(
+  test.each(sampled(BUGS, 2))(
     "are caught when $bug",
     async ({ met, rewrite }) => {
       const options = { grain: "statements", interruptions: 1, most: 200, rewrite } as const;

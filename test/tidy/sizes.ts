@@ -6,6 +6,9 @@ const FILE_LINES_WANTED = 300;
 const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
 const COLUMNS_MAX = 100;
+const FOLDER_FILES_MAX = 20;
+/** A list of commands, one file each. */
+const LISTS_OF_COMMANDS = new Set(["scripts/show"]);
 
 /** No file is longer than one can keep in mind. */
 export function fileSize(files: readonly SourceFile[]): Finding[] {
@@ -36,6 +39,29 @@ export function functionSize(files: readonly SourceFile[]): Finding[] {
         message: `${name} has ${lines} lines, at most ${FUNCTION_LINES_MAX}: split it in steps`,
       })),
   );
+}
+
+/** No folder has more source files than one can take in at a glance. */
+export function folderSize(files: readonly SourceFile[]): Finding[] {
+  const folders = Map.groupBy(files.filter(isSource), ({ path }) => folderOf(path));
+  return [...folders]
+    .filter(([path, inside]) => inside.length > FOLDER_FILES_MAX && !LISTS_OF_COMMANDS.has(path))
+    .map(([path, { length }]) => ({
+      path,
+      line: 1,
+      message: `${length} source files, at most ${FOLDER_FILES_MAX}: split it by subject`,
+    }));
+}
+
+/** A test in `src` lies beside its source and does not count. */
+function isSource({ path }: SourceFile): boolean {
+  if (!path.endsWith(".ts") || isGenerated(path)) return false;
+  if (path.startsWith("src/")) return !isTest(path);
+  return path.startsWith("test/") || path.startsWith("scripts/");
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
 }
 
 /** No line of code is wider than two can stand side by side. Prose wraps as it likes. */

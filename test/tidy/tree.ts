@@ -12,8 +12,8 @@ const fixtures = join(root, FIXTURES);
 /** The file of a fixture that says what its rule is to find. */
 const FINDINGS = "findings.txt";
 
-/** Made by tools, or full of mistakes on purpose. */
-const SKIPPED_FOLDERS = new Set([".git", ".millrace", "coverage", "dist", "node_modules"]);
+/** Made by tools. In a worktree of Git, `.git` is a file. */
+const SKIPPED = new Set([".git", ".millrace", "coverage", "dist", "node_modules"]);
 const TEXT_FILE = /\.(ts|js|mjs|cjs|json|jsonc|md|sql|css|html|yml|yaml|sh|txt)$|^\.?[a-z]+$/i;
 
 /** Every text file of this repository, or of another checkout, fixtures left aside. */
@@ -24,15 +24,32 @@ export function readRepository(top: string = root): SourceFile[] {
 /**
  * The files of one rule's fixture as if they were a repository. They end in `.txt`, so that no tool
  * takes them for code, and write `§` for the slash of a machine's path, so that no search through
- * the repository stumbles over it.
+ * the repository stumbles over it. Filler is made here: a line `×70 step();` stands for 70 lines,
+ * and a file `part-x21.ts` for 21 files.
  */
 export function readFixture(name: string): SourceFile[] {
   return readTree(join(fixtures, name))
     .filter(({ path }) => path !== FINDINGS)
     .map(({ path, text }) => ({
       path: path.replace(/\.txt$/, ""),
-      text: text.replaceAll("§", "/"),
-    }));
+      text: repeatLines(text.replaceAll("§", "/")),
+    }))
+    .flatMap(repeatFile);
+}
+
+function repeatLines(text: string): string {
+  return text.replaceAll(/^( *)×(\d+) (.*)$/gm, (_, indent: string, times: string, line: string) =>
+    Array.from({ length: Number(times) }, () => indent + line).join("\n"),
+  );
+}
+
+function repeatFile({ path, text }: SourceFile): SourceFile[] {
+  const times = /-x(\d+)(?=\.)/.exec(path)?.[1];
+  if (times === undefined) return [{ path, text }];
+  return Array.from({ length: Number(times) }, (_, index) => ({
+    path: path.replace(`-x${times}.`, `-${index + 1}.`),
+    text,
+  }));
 }
 
 /** What the rule is expected to say about its fixture. */
@@ -47,7 +64,8 @@ function readTree(top: string): SourceFile[] {
   const visit = (folder: string): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name) && path !== aside) visit(path);
+      if (SKIPPED.has(entry.name) || path === aside) continue;
+      if (entry.isDirectory()) visit(path);
       if (entry.isFile() && TEXT_FILE.test(entry.name)) paths.push(path);
     }
   };

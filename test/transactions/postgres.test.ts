@@ -1,9 +1,13 @@
-/** `{ tx }` on PostgreSQL: the same promises through every library, on a real server. */
+/**
+ * `{ tx }` on PostgreSQL: the same promises through every library, on a real server. `npm test` has
+ * three tests of each library, `npm run campaign` all of them.
+ */
 import type { Client } from "pg";
 import { quoted } from "../../src/store/postgres/database/statements.ts";
 import { defineJob, openMillrace, typed, type Millrace } from "millrace";
 import { postgresStore } from "millrace/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isCampaign } from "../../scripts/lib/campaign-size.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { LIBRARIES, type Connected } from "./libraries.ts";
 
@@ -87,6 +91,25 @@ describe.each(LIBRARIES)("a transaction of $name", ({ connect: connectLibrary })
     });
     expect(await traces(schema)).toEqual(before);
   });
+
+  test("of another database is refused, although there is a schema of the same name", async () => {
+    const name = `elsewhere_${number}`;
+    await observer.query(`CREATE DATABASE ${name}`);
+    const url = server.url.replace(/postgres$/, name);
+    await using there = await openMillrace(postgresStore({ url, schema }));
+    await using other = await connectLibrary(url);
+    await other.transaction(async (given) => {
+      const tx = other.wrap?.(given) ?? given;
+      const refused = { code: "TX_INVALID", message: expect.stringContaining("another database") };
+      await expect(mill.enqueue(bare, undefined, { tx })).rejects.toMatchObject(refused);
+      await expect(
+        mill.enqueue(bare, undefined, { tx, idempotencyKey: "else" }),
+      ).rejects.toMatchObject(refused);
+    });
+    expect((await there.jobs.list()).jobs).toEqual([]);
+  });
+
+  if (!isCampaign()) return;
 
   test("shows its jobs inside, and to nobody else before it commits", async () => {
     await library.transaction(async (tx) => {
@@ -235,23 +258,6 @@ describe.each(LIBRARIES)("a transaction of $name", ({ connect: connectLibrary })
         message: expect.stringContaining("open one"),
       });
     }
-  });
-
-  test("of another database is refused, although there is a schema of the same name", async () => {
-    const name = `elsewhere_${number}`;
-    await observer.query(`CREATE DATABASE ${name}`);
-    const url = server.url.replace(/postgres$/, name);
-    await using there = await openMillrace(postgresStore({ url, schema }));
-    await using other = await connectLibrary(url);
-    await other.transaction(async (given) => {
-      const tx = other.wrap?.(given) ?? given;
-      const refused = { code: "TX_INVALID", message: expect.stringContaining("another database") };
-      await expect(mill.enqueue(bare, undefined, { tx })).rejects.toMatchObject(refused);
-      await expect(
-        mill.enqueue(bare, undefined, { tx, idempotencyKey: "else" }),
-      ).rejects.toMatchObject(refused);
-    });
-    expect((await there.jobs.list()).jobs).toEqual([]);
   });
 });
 

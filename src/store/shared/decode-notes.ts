@@ -67,7 +67,7 @@ export function lockNames(names: readonly string[]): readonly string[] {
 }
 
 /** A row of the table `log`. `turn` is the number of the line within its note. */
-export interface LogRow {
+export interface NewLogRow {
   readonly turn: number;
   readonly at: number;
   readonly level: number;
@@ -76,7 +76,7 @@ export interface LogRow {
 }
 
 /** Lines as rows, without the lines that later lines of the same note would push out. */
-export function logRows(lines: readonly LogEntry[]): readonly LogRow[] {
+export function logRows(lines: readonly LogEntry[]): readonly NewLogRow[] {
   const first = Math.max(0, lines.length - LOG_LINES_MAX);
   return lines.slice(first).map(({ at, level, message, fields }, index) => ({
     turn: first + index + 1,
@@ -165,7 +165,7 @@ function unitEnd(result: JsonText | null, fault: Fault | null): UnitEnd {
   return fault === null ? { state: "completed", result } : { state: "failed", fault };
 }
 
-export interface StoredLog extends Omit<LogRow, "turn"> {
+export interface StoredLog extends Omit<NewLogRow, "turn"> {
   readonly line: number;
   readonly n: number;
 }

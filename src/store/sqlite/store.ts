@@ -255,7 +255,9 @@ export class SqliteJobStore implements JobStore {
   }
 
   /** Takes held jobs back and blocks all writes from then on, because the installation moves. */
-  async blockWrites(...[moveRecord, decide]: Parameters<CopySource["blockWrites"]>): Promise<number> {
+  async blockWrites(
+    ...[moveRecord, decide]: Parameters<CopySource["blockWrites"]>
+  ): Promise<number> {
     return this.#write((session) => blockWrites(this.#use().database, session, moveRecord, decide));
   }
 

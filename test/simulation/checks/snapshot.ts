@@ -161,6 +161,8 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
   };
 }
 
+type Listed<Row> = ReadonlyMap<number, readonly Row[]>;
+
 /** The snapshot after a piece of work, and the jobs that it has to do with. */
 export function nextSnapshot(
   database: DatabaseSync,
@@ -188,6 +190,10 @@ export function nextSnapshot(
     }
     return map;
   };
+  const listed = <Row>(known: Listed<Row>, table: TableName): Listed<Row> =>
+    regrouped(known, touched.get(table), (key) => read(table, key));
+  const present = (known: ReadonlySet<number>, table: TableName): ReadonlySet<number> =>
+    keysIn(known, touched.get(table), (key) => read(table, key).length > 0);
   const jobs = renewed(before.jobs, "jobs", (row) => row);
   const leases = renewed(before.leases, "leases", leaseOf);
   const dedup = renewed(before.dedup, "dedup", (row) => row.job);
@@ -198,13 +204,9 @@ export function nextSnapshot(
   const attempts = regrouped(before.attempts, touched.get("attempts"), (key) =>
     read("attempts", key).toSorted((left, right) => left.n - right.n),
   );
-  const moved = PLACES.flatMap((place) => [...(touched.get(place) ?? [])]);
-  const places = regrouped(before.places, moved.length > 0 ? new Set(moved) : undefined, (key) =>
+  const moved = new Set(PLACES.flatMap((place) => [...(touched.get(place) ?? [])]));
+  const places = regrouped(before.places, moved.size > 0 ? moved : undefined, (key) =>
     PLACES.flatMap((place) => read(place, key)),
-  );
-  const runs = [...leases.values()].flatMap((lease) => lease.runs);
-  const held = regrouped(before.held, changed.size > 0 ? changed : undefined, (key) =>
-    runs.filter((run) => run.key === key && isOpen(attempts, run)),
   );
   const after = {
     ...before,
@@ -215,28 +217,34 @@ export function nextSnapshot(
     idempotency,
     attempts,
     places,
-    held,
+    held: heldNow(before, changed, { leases, attempts }),
     workers: renewed(before.workers, "workers", (row) => row),
     gates: renewed(before.gates, "gates", (row) => row),
-    asked: keysIn(before.asked, touched.get("asked"), (key) => read("asked", key).length > 0),
+    asked: present(before.asked, "asked"),
     letters: renewed(before.letters, "letters", (row) => row),
     names: renewed(before.names, "names", (row) => row.text),
     locks,
-    dependencies: regrouped(before.dependencies, touched.get("dependencies"), (key) =>
-      read("dependencies", key),
-    ),
-    finished: keysIn(
-      before.finished,
-      touched.get("finished"),
-      (key) => read("finished", key).length > 0,
-    ),
+    dependencies: listed(before.dependencies, "dependencies"),
+    finished: present(before.finished, "finished"),
     runs: renewed(before.runs, "runs", (row) => row),
-    phases: regrouped(before.phases, touched.get("phases"), (key) => read("phases", key)),
-    units: regrouped(before.units, touched.get("units"), (key) => read("units", key)),
+    phases: listed(before.phases, "phases"),
+    units: listed(before.units, "units"),
     logs: renewed(before.logs, "logs", (row) => row),
     stale: renewed(before.stale, "stale", (row) => row.at),
   };
   return { after, changed, progressed: new Set([...(touched.get("runs") ?? [])].map(Number)) };
+}
+
+/** The open runs, by job. */
+function heldNow(
+  before: Snapshot,
+  changed: ReadonlySet<number>,
+  { leases, attempts }: Pick<Snapshot, "leases" | "attempts">,
+): Snapshot["held"] {
+  const runs = [...leases.values()].flatMap((lease) => lease.runs);
+  return regrouped(before.held, changed.size > 0 ? changed : undefined, (key) =>
+    runs.filter((run) => run.key === key && isOpen(attempts, run)),
+  );
 }
 
 /** A set of keys, with those that were touched looked up anew. */

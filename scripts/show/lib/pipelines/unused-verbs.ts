@@ -1,12 +1,12 @@
 /** Verbs that the run of a pipeline does not call, and who does. */
 export const UNUSED: Readonly<Record<string, string>> = {
   attempts: "a question of people",
-  awaited: "a question of people",
+  openDependencies: "a question of people",
   cancel: "a decision of people; shown by cancel-between.ts",
   count: "a question of people",
   deadLetter: "a question of people, about jobs that failed",
   deadLetters: "a question of people, about jobs that failed",
-  enqueueInside: "for a caller with a transaction of its own; shown by late-commits.ts",
+  enqueueInTransaction: "for a caller with a transaction of its own; shown by late-commits.ts",
   gates: "a question of people",
   returnPrefetched: "for jobs that are in a prefetch when their worker stops",
   hurry: "a decision of people",
@@ -23,7 +23,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
   reprocess: "a decision of people, about jobs that failed",
   resume: "a decision of people",
   review: "a decision of people, about jobs that failed",
-  start: "for jobs that come from a prefetch, which was empty when the run was recorded",
+  startPrefetched: "for jobs that come from a prefetch, which was empty when the run was recorded",
   stats: "a question of people",
   unitHolders: "a question of people",
   units: "a question of people",

@@ -1,0 +1,3 @@
+import { ownWaysOnOldestPostgres } from "./postgres.ts";
+
+ownWaysOnOldestPostgres();

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { sized } from "../../scripts/lib/campaign-size.ts";
+import { CAMPAIGNS } from "../../scripts/lib/campaigns.ts";
+import { root } from "../../scripts/lib/command.ts";
+import { PROJECTS } from "../../scripts/lib/projects.ts";
+
+const words = CAMPAIGNS.flatMap(({ short, full }) => [...short, ...full].flat());
+
+describe("the campaigns", () => {
+  test("run only test projects and scripts that exist", () => {
+    const projects = words.flatMap((word) => word.match(/(?<=^--project=).*/) ?? []);
+    const scripts = words.filter((word) => word.startsWith("scripts/"));
+
+    const known = PROJECTS.map(({ name }) => name);
+    expect(projects.filter((name) => !known.includes(name))).toEqual([]);
+    expect(scripts.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(scripts).not.toEqual([]);
+  });
+
+  test("run every project that npm test leaves out", () => {
+    const left = PROJECTS.filter(({ level }) => level === "campaign").map(({ name }) => name);
+
+    expect(left).not.toEqual([]);
+    expect(left.filter((name) => !words.includes(`--project=${name}`))).toEqual([]);
+  });
+
+  test("are listed by name", async () => {
+    const { code, output } = await campaign("--list");
+
+    expect(code).toBe(0);
+    expect(CAMPAIGNS.filter(({ name }) => !output.includes(`\n${name} `))).toEqual([]);
+  });
+
+  test.each([["--only", "nothing"], ["--shorter"]])(
+    "refuse what they do not know: %s",
+    async (...args) => {
+      expect(await campaign(...args)).toMatchObject({ code: 2 });
+    },
+  );
+});
+
+describe("a sample in npm test", () => {
+  test("is the smallest size, unless a campaign runs it", () => {
+    const inCampaign = process.env["MILLRACE_CAMPAIGN"];
+
+    expect(sized({ smoke: undefined, short: "short", full: "full" })).toBe(inCampaign);
+  });
+});
+
+function campaign(...args: readonly string[]): Promise<{ code: number; output: string }> {
+  const script = join(root, "scripts", "campaign.ts");
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...args], (error, stdout) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout });
+    });
+  });
+}

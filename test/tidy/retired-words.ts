@@ -1,0 +1,91 @@
+import ts from "typescript-5.9";
+import { isGenerated } from "./rule.ts";
+import type { Finding, SourceFile } from "./rule.ts";
+import { lineOf, nodesOf, parse } from "./syntax.ts";
+
+/** Words that were given up, and the word to use instead: the glossary of ARCHITECTURE.md. */
+const RETIRED: Readonly<Record<string, string>> = {
+  tiding: "event",
+  tidings: "outbox",
+  occupy: "acquireLocks",
+  occupant: "holder",
+  vacate: "release",
+  errand: "dependency task",
+  errands: "dependency tasks",
+  "hand back": "returnPrefetched",
+  outlived: "expired",
+  crier: "notifySender",
+  coalescer: "batcher",
+  doubt: "lostClaim",
+  doubts: "lostClaims",
+  "gave way": "key holder",
+  offspring: "children",
+  roster: "unitQueue",
+};
+const RETIRED_WORD = new RegExp(`(?<![a-z])(?:${Object.keys(RETIRED).join("|")})(?![a-z])`, "g");
+
+/** Found when the rule was made. The list only shrinks: a name that is gone leaves it. */
+const STILL_THERE = new Set([
+  "src/core/settle.test.ts doubt",
+  "src/core/settle.ts DOUBT_MS_MAX",
+  "src/runtime/lease/registration.ts doubt",
+  "src/store/postgres/runs/attempts.ts tiding",
+  "src/store/postgres/runs/lost-claims.ts DOUBT_MS",
+  "src/store/shared/event-rows.ts tiding",
+  "src/store/sqlite/runs/settle.ts tiding",
+]);
+
+interface Named {
+  readonly line: number;
+  readonly name: string;
+}
+
+/** Names in code and SQL use the words of the glossary; comments may say what they like. */
+export function retiredWords(files: readonly SourceFile[]): Finding[] {
+  return files
+    .filter(({ path }) => /^(src|sql)\//.test(path) && !isGenerated(path))
+    .flatMap((file) => {
+      const named = [{ line: 1, name: file.path }, ...namesIn(file)];
+      const isNew = ({ name }: Named): boolean => !STILL_THERE.has(`${file.path} ${name}`);
+      return named.filter(isNew).flatMap(({ line, name }) =>
+        wordsOf(name).map((word) => ({
+          path: file.path,
+          line,
+          message: `“${name}” has the retired word “${word}”: use ${RETIRED[word]}`,
+        })),
+      );
+    });
+}
+
+/** `handBackJobs`, `hand_back` and `hand-back` all have the words “hand back”. */
+function wordsOf(name: string): string[] {
+  const spaced = name
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replaceAll(/[^A-Za-z\d]+/g, " ")
+    .toLowerCase();
+  return spaced.match(RETIRED_WORD) ?? [];
+}
+
+function namesIn(file: SourceFile): Named[] {
+  if (file.path.endsWith(".sql")) return namesInSql(file.text);
+  if (!file.path.endsWith(".ts")) return [];
+  return [...nodesOf(parse(file))]
+    .filter((node) => ts.isIdentifier(node) || ts.isPrivateIdentifier(node))
+    .filter(isDeclared)
+    .map((node) => ({ line: lineOf(node), name: node.text }));
+}
+
+/** Where a name is made: its uses would only repeat the finding. */
+function isDeclared(node: ts.Identifier | ts.PrivateIdentifier): boolean {
+  const { parent } = node;
+  return "name" in parent && parent.name === node && !ts.isPropertyAccessExpression(parent);
+}
+
+/** Every word outside comments, and the names of queries, which stand in comments. */
+function namesInSql(text: string): Named[] {
+  return text.split("\n").flatMap((content, index) => {
+    const title = /^-- name: (\w+)/.exec(content)?.[1];
+    const names = title === undefined ? content.replace(/--.*$/, "").match(/\w+/g) : [title];
+    return [...new Set(names)].map((name) => ({ line: index + 1, name }));
+  });
+}
