@@ -118,7 +118,16 @@ class OpenedMillrace extends Client implements Millrace {
     const settings = settingsOf({ preset: this.parts.preset, ...options });
     this.learn(settings.definitions.values(), settings.preset.retry);
     this.learnRetention(settings.retention.keptMs);
-    const worker = new JobWorker({ client: this, settings, version: packageVersion() });
+    const { store, clock, dice, logger } = this.parts;
+    const worker = new JobWorker({
+      store,
+      clock,
+      dice,
+      logger,
+      jobDefaults: this.jobDefaults,
+      settings,
+      version: packageVersion(),
+    });
     this.#workers.add(worker);
     return worker;
   }

@@ -2,7 +2,6 @@
 import type { Clock, Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idSource } from "../core/ids.ts";
-import type { JobId } from "../core/job.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Preset } from "../core/presets.ts";
 import { Feed } from "../events/feed.ts";
@@ -37,7 +36,7 @@ import { makeDeadLetters } from "./dead-letters.ts";
 import { eventsFrom } from "./events.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
-import { newJobOf } from "../jobs/new-job.ts";
+import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { failedUnitsOf } from "./progress.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
 import { checkRemark, insistOn } from "../jobs/check-text.ts";
@@ -59,7 +58,8 @@ export interface ClientParts {
 /** All of {@link Millrace} but `work`, which needs the runtime. */
 export class Client implements Omit<Millrace, "work"> {
   readonly parts: ClientParts;
-  readonly newId: () => JobId;
+  /** What new jobs get that neither request nor definition says. */
+  readonly jobDefaults: JobDefaults;
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
@@ -87,7 +87,8 @@ export class Client implements Omit<Millrace, "work"> {
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
     this.#keptMs = Object.values(parts.preset.retention.finishedMs);
-    this.newId = idSource(clock, dice);
+    const newId = idSource(clock, dice);
+    this.jobDefaults = { newId, tenant: parts.tenant, preset: parts.preset };
     const unread = (error: unknown): void => {
       logger.warn("the feed could not be read; it will be tried again", { error });
     };
@@ -95,7 +96,7 @@ export class Client implements Omit<Millrace, "work"> {
     this.#ends = new Feed(given.store, clock, unread);
     this.jobs = makeJobs({
       store,
-      newId: this.newId,
+      newId,
       random: () => dice.random(),
       now: () => clock.now(),
       policyOf: (type) => this.#policies.get(type) ?? parts.preset.retry,
@@ -103,7 +104,7 @@ export class Client implements Omit<Millrace, "work"> {
       restarts: (type) => parts.preset.onRetry === "restart" || this.#restarting.has(type),
       notFound: this.#notFound,
     });
-    this.deadLetters = makeDeadLetters(store, this.newId);
+    this.deadLetters = makeDeadLetters(store, newId);
     this.workers = {
       list: async () =>
         (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
@@ -226,10 +227,8 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   #newJobOf(request: RequestParts): Made | Promise<Made> {
-    const { tenant, preset } = this.parts;
-    const around = { newId: this.newId, tenant, preset, running: runningHere() };
     const { tx, request: plain } = withoutTx(request);
-    const job = newJobOf(plain, around);
+    const job = newJobOf(plain, { ...this.jobDefaults, running: runningHere() });
     this.#learnOnce(request.contract);
     return job instanceof Promise ? job.then((late) => ({ job: late, tx })) : { job, tx };
   }

@@ -14,20 +14,24 @@ import type { NewJob } from "../store/types/jobs-and-runs.ts";
 import type { RunningHere } from "./async-context.ts";
 import { afterOf, checkOptions } from "./enqueue-options.ts";
 
-/** What the caller did not have to say. */
-export interface Surroundings {
+/** Where a new job gets its id, and the values that neither request nor definition gives. */
+export interface JobDefaults {
   readonly newId: () => JobId;
   readonly tenant: string;
-  readonly running: RunningHere | undefined;
   readonly preset: Preset;
 }
 
+/** The defaults, and the job whose handler makes the request. */
+export interface RequestContext extends JobDefaults {
+  readonly running: RunningHere | undefined;
+}
+
 /** At once, if the schema answers at once: most do, and a thousand waits would take their time. */
-export function newJobOf(request: RequestParts, around: Surroundings): NewJob | Promise<NewJob> {
+export function newJobOf(request: RequestParts, context: RequestContext): NewJob | Promise<NewJob> {
   const definition = definitionOf(request.contract);
   checkOptions(definition.type, request.options);
   const checked = checkPayload(definition, request.payload);
-  const assembled = (): NewJob => assemble(definition, request, around);
+  const assembled = (): NewJob => assemble(definition, request, context);
   return checked instanceof Promise ? checked.then(assembled) : assembled();
 }
 
@@ -65,7 +69,7 @@ const NO_TAGS: NewJob["tags"] = Object.freeze({});
 function assemble(
   { type, settings }: Definition,
   { payload, options }: RequestParts,
-  { newId, tenant, running, preset }: Surroundings,
+  { newId, tenant, running, preset }: RequestContext,
 ): NewJob {
   const lane = settings.lane ?? "general";
   return {

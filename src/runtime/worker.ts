@@ -7,19 +7,19 @@
  * step happens even if one before it failed; a handler that would not end is reported last.
  */
 import { hostname } from "node:os";
-import type { Client } from "../client/client.ts";
-import { newJobOf } from "../jobs/new-job.ts";
+import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
-import { within } from "../core/clock.ts";
+import { within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, formatDuration, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { claimPlan } from "../core/lanes.ts";
 import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
+import type { Logger } from "../api/context.ts";
 import type { Worker } from "../api/worker.ts";
 import { soon } from "../lib/system.ts";
-import { PROTOCOL } from "../store/store.ts";
+import { PROTOCOL, type JobStore } from "../store/store.ts";
 import type {
   ClaimedJob,
   Lease,
@@ -46,7 +46,12 @@ const OUTDATED =
 const SECOND_DRAIN_MS = 5_000;
 
 export interface WorkerParts {
-  readonly client: Client;
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly logger: Logger;
+  /** For children of the jobs that run here. */
+  readonly jobDefaults: JobDefaults;
   readonly settings: WorkerSettings;
   readonly version: string;
 }
@@ -63,6 +68,7 @@ export class JobWorker implements Worker {
   readonly #registration: Registration;
   /** Each fills all lanes. One is enough, unless claims can overlap. */
   readonly #pumps: readonly Ticker[];
+  readonly #promoter: Ticker;
   readonly #duties: readonly Ticker[];
   #unwatch = (): void => {};
   #unhear = (): void => {};
@@ -72,9 +78,8 @@ export class JobWorker implements Worker {
   #stopping: Promise<void> | null = null;
 
   constructor(parts: WorkerParts) {
-    const { client, settings } = parts;
-    const { store, clock, dice, logger } = client.parts;
-    this.id = client.newId();
+    const { store, clock, dice, logger, jobDefaults, settings } = parts;
+    this.id = jobDefaults.newId();
     this.#parts = parts;
     this.#noteSender = new NoteSender({ store, clock, logger });
     this.#settler = this.#makeSettler();
@@ -91,7 +96,8 @@ export class JobWorker implements Worker {
     const duty = { store, clock, random, logger, policyOf: policies, ...timing };
     const isStopping = (): boolean => this.#stopping !== null;
     const sweeping = pruners({ ...duty, retention, isStopping });
-    this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), ...sweeping];
+    this.#promoter = promoter(duty);
+    this.#duties = [this.#promoter, gatekeeper(duty), rescuer(duty), ...sweeping];
     if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("the worker could not start", { error }));
@@ -126,16 +132,16 @@ export class JobWorker implements Worker {
   async #start(): Promise<void> {
     if (!(await this.#registration.begin())) return;
     this.#unlisten = listenForRejections();
-    this.#unwatch = this.#parts.client.parts.store.watch((wakeUp) => {
+    this.#unwatch = this.#parts.store.watch((wakeUp) => {
       if (wakeUp !== "events") this.#wakePumps();
-      if (wakeUp === "work") this.#duties[0]?.wake();
+      if (wakeUp === "work") this.#promoter.wake();
     });
     for (const duty of this.#duties) duty.wake();
     this.#wakePumps();
   }
 
   #makePump(): Ticker {
-    const { clock, logger } = this.#parts.client.parts;
+    const { clock, logger } = this.#parts;
     return new Ticker({
       clock,
       retryMs: this.#parts.settings.pollMs,
@@ -146,7 +152,7 @@ export class JobWorker implements Worker {
 
   /** What ended runs had is free when the store has heard of them, and others wait for it. */
   #makeSettler(): Settler {
-    const { store, clock, logger } = this.#parts.client.parts;
+    const { store, clock, logger } = this.#parts;
     return new Settler({
       store,
       clock,
@@ -161,8 +167,7 @@ export class JobWorker implements Worker {
   }
 
   #makeRegistration(): Registration {
-    const { client, settings } = this.#parts;
-    const { store, clock, logger } = client.parts;
+    const { store, clock, logger, settings } = this.#parts;
     const { beatMs, pollMs, preset, definitions } = settings;
     const policies = [...definitions.keys()].map((type) => [type, this.#policyOf(type)]);
     return new Registration({
@@ -198,7 +203,7 @@ export class JobWorker implements Worker {
   }
 
   #heard(renewal: Renewal & { status: "renewed" }): void {
-    const { logger } = this.#parts.client.parts;
+    const { logger } = this.#parts;
     if (renewal.outdated && !this.#isQuiet) logger.error(OUTDATED, { worker_id: this.id });
     // At every beat, in case a buffer could not be handed back at the last one.
     if (renewal.quiet || renewal.outdated || this.#isQuiet) {
@@ -222,10 +227,10 @@ export class JobWorker implements Worker {
   }
 
   #makeLane(name: string, slots: number): Lane {
-    const { client, settings } = this.#parts;
+    const { store, settings } = this.#parts;
     const { tenant, batch } = settings;
     return new Lane({
-      store: client.parts.store,
+      store,
       name,
       slots,
       batch,
@@ -257,11 +262,11 @@ export class JobWorker implements Worker {
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }
     }
-    return jittered(pollMs, this.#parts.client.parts.dice.random());
+    return jittered(pollMs, this.#parts.dice.random());
   }
 
   #begin(lane: Lane, lease: Lease, job: ClaimedJob): void {
-    const { clock } = this.#parts.client.parts;
+    const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
     const began = clock.monotonic();
     const ended = execution.run().then((outcome) => {
@@ -288,9 +293,9 @@ export class JobWorker implements Worker {
   }
 
   #settle(execution: Execution, outcome: Outcome): void {
-    const { client } = this.#parts;
+    const { dice } = this.#parts;
     const { job, lease, children, note } = execution;
-    const context = { policy: this.#policyOf(job.type), random: client.parts.dice.random() };
+    const context = { policy: this.#policyOf(job.type), random: dice.random() };
     const settlement = settle(job, outcome, context);
     const end = { lease, key: job.key, n: job.n, settlement, children };
     this.#noteSender.line.ending(job, execution.names);
@@ -310,8 +315,7 @@ export class JobWorker implements Worker {
   }
 
   #makeExecutionParts(): ExecutionParts {
-    const { client, settings } = this.#parts;
-    const { clock, logger, tenant, preset } = client.parts;
+    const { clock, logger, jobDefaults, settings } = this.#parts;
     return {
       clock,
       preset: settings.preset,
@@ -320,12 +324,12 @@ export class JobWorker implements Worker {
       desk: this.#noteSender,
       // Its own job, not the one that the async context names: callbacks of pools lose that.
       newChild: async (running, contract, ...[payload, options = {}]) =>
-        newJobOf({ contract, payload, options }, { newId: client.newId, tenant, preset, running }),
+        newJobOf({ contract, payload, options }, { ...jobDefaults, running }),
     };
   }
 
   async #stop(graceMs: number): Promise<void> {
-    const { clock, logger } = this.#parts.client.parts;
+    const { clock, logger } = this.#parts;
     this.#registration.giveUp();
     const begun = this.ready.catch(() => {});
     await within(clock, graceMs, begun);
@@ -358,7 +362,7 @@ export class JobWorker implements Worker {
   async #drain(ms: number): Promise<void> {
     const ended = Promise.all([...this.#running.values()].map((run) => run.ended));
     if (this.#running.size === 0) return;
-    await within(this.#parts.client.parts.clock, ms, ended);
+    await within(this.#parts.clock, ms, ended);
   }
 }
 

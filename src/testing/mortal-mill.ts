@@ -32,9 +32,17 @@ export class MortalMill extends Client implements Millrace {
     this.learn(settings.definitions.values(), settings.preset.retry);
     this.learnRetention(settings.retention.keptMs);
     const diesAt = (point: CrashPoint): boolean => this.#dies(point, settings.leaseMs);
+    const { clock, dice, logger } = this.parts;
     const mortal = mortalStore(this.parts.store, diesAt);
-    const client = new Client({ ...this.parts, store: mortal.store });
-    const worker = new JobWorker({ client, settings, version: "test" });
+    const worker = new JobWorker({
+      store: mortal.store,
+      clock,
+      dice,
+      logger,
+      jobDefaults: this.jobDefaults,
+      settings,
+      version: "test",
+    });
     this.#workers.set(worker, mortal);
     return { worker, mortal };
   }
