@@ -8,7 +8,7 @@
 import { within, type Clock } from "../../core/clock.ts";
 import { faultOf } from "../../core/fault.ts";
 import { soon } from "../../lib/system.ts";
-import type { Fault, Settlement } from "../../core/outcome.ts";
+import { isSuccess, type Fault, type Settlement } from "../../core/outcome.ts";
 import type { Logger } from "../../api/context.ts";
 import { BATCH_MAX, type JobStore } from "../../store/store.ts";
 import type { Refusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
@@ -158,11 +158,6 @@ function nextTurn(): Promise<void> {
 /** Taken down, and nothing more to see to: most are. */
 function isPlain({ children = [] }: SettleItem, answer: SettleAnswer): boolean {
   return answer === "settled" && children.length === 0;
-}
-
-/** Only a success brings children into being. */
-function isSuccess({ to }: Settlement): boolean {
-  return to === "completed" || to === "completed_with_errors";
 }
 
 /** The end itself could not be stored; that it ended must be. */

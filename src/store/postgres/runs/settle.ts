@@ -2,7 +2,7 @@
  * settle: the one door out of `running`. Overlapping calls share a batch. Plain successes, which
  * are most, take one statement; whatever else becomes of a run takes a transaction.
  */
-import type { Settlement } from "../../../core/outcome.ts";
+import { isSuccess } from "../../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
@@ -53,10 +53,6 @@ const settlerOf = keptBy(
 function bytesOf({ settlement, note }: SettleItem): number {
   const result = isSuccess(settlement) ? (settlement.result?.length ?? 0) : 0;
   return ITEM_BYTES + result + (note === undefined ? 0 : notesBytes(note));
-}
-
-function isSuccess(settlement: Settlement): settlement is Settlement & { result: string | null } {
-  return settlement.to === "completed" || settlement.to === "completed_with_errors";
 }
 
 /**

@@ -1,5 +1,5 @@
 /** settle: the one door out of `running`. The rescuer and the operator go through it too. */
-import type { Settlement } from "../../../core/outcome.ts";
+import { isSuccess } from "../../../core/outcome.ts";
 import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
@@ -46,11 +46,6 @@ export function settleParts(
 ): readonly SettleAnswer[] {
   const work = (part: readonly SettleItem[]): readonly SettleAnswer[] => settle(session, part);
   return bisect(session, items, work, (_, error) => refusalBy(error));
-}
-
-/** Only a success brings children into being. */
-function isSuccess({ to }: Settlement): boolean {
-  return to === "completed" || to === "completed_with_errors";
 }
 
 /** The run that is to end, if the lease still has it. Nobody can take it a second time. */
