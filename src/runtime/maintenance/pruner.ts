@@ -17,7 +17,7 @@ import type {
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import { RetentionHook } from "./retention-hook.ts";
 import { NEVER_MS, type RetentionPlan } from "./retention-settings.ts";
-import { ticker, type ServiceParts } from "./services.ts";
+import { makeDuty, type DutyParts } from "./duty.ts";
 import type { Ticker } from "../ticker.ts";
 
 /** Each store takes as many at once as do it good. */
@@ -35,7 +35,7 @@ const NEVER: Readonly<Record<FinalState, number>> = {
   cancelled: NEVER_MS,
 };
 
-export interface PrunerParts extends ServiceParts {
+export interface PrunerParts extends DutyParts {
   readonly retention: RetentionPlan;
   /** True once the worker stops: no other hook is called. */
   readonly isStopping: () => boolean;
@@ -49,7 +49,7 @@ export function pruners(parts: PrunerParts): readonly Ticker[] {
   const prune = async (what: Retention): Promise<number> =>
     (await store.prune(what, PRUNE_BATCH)).more ? 0 : everyMs;
   const duty = (...steps: readonly (() => Promise<number>)[]): Ticker =>
-    ticker(parts, everyMs, async () => {
+    makeDuty(parts, everyMs, async () => {
       let nextMs = everyMs;
       for (const step of steps) nextMs = Math.min(nextMs, await step());
       return isStopping() ? everyMs : nextMs;

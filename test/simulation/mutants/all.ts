@@ -269,7 +269,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the promoter sleeps until the next due instant",
-    file: "src/runtime/maintenance/services.ts",
+    file: "src/runtime/maintenance/promoter.ts",
     now: "return Math.min(nextDueMs ?? pollMs, pollMs);",
     planted: "return nextDueMs ?? pollMs;",
     breaks: "I21",
