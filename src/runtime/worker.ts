@@ -1,10 +1,11 @@
 /**
- * One worker: lanes that run jobs, a heartbeat, and the background duties.
+ * One worker: lanes that run jobs, a heartbeat, and the maintenance duties.
  *
- * Starting: it joins the store, beats, then its lanes ask for work. Stopping, in this order: ask
- * for nothing new, hand back what has not begun, let handlers end within the grace while the heart
- * beats, abort the rest, give them a second chance, return what still runs uncharged, leave. Every
- * step happens even if one before it failed; a handler that would not end is reported last.
+ * Start: register in the store, start the heartbeat, then claim jobs. Stop, in this order: claim no
+ * more jobs, return prefetched jobs, wait for handlers within the grace period while the heartbeat
+ * continues, abort the remaining runs, wait for them once more, return their jobs uncharged,
+ * deregister. Every step happens even if an earlier one failed; handlers that have not ended are
+ * reported last.
  */
 import { hostname } from "node:os";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
@@ -42,9 +43,9 @@ import { stopOnSignals } from "./signals.ts";
 import { Ticker } from "./ticker.ts";
 
 const OUTDATED =
-  "the database was migrated for a newer release of Millrace: this worker takes no new jobs and " +
-  "ends those it has; deploy the newer release";
-/** After an abort, handlers that listen to their signal get this long to end. */
+  "the database was migrated for a newer release of Millrace: this worker claims no more jobs " +
+  "and finishes those it has; deploy the newer release";
+/** The time for handlers to end after their signal was aborted. */
 const SECOND_DRAIN_MS = 5_000;
 
 export interface WorkerParts {
@@ -68,15 +69,15 @@ export class JobWorker implements Worker {
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
   readonly #registration: Registration;
-  /** Each fills all lanes. One is enough, unless claims can overlap. */
+  /** Each pump fills all lanes. There is more than one if the store overlaps claims. */
   readonly #pumps: readonly Ticker[];
   readonly #promoter: Ticker;
   readonly #duties: readonly Ticker[];
-  #unwatch = (): void => {};
-  #unhear = (): void => {};
-  #unlisten = (): void => {};
+  #stopWatching = (): void => {};
+  #stopSignals = (): void => {};
+  #stopRejections = (): void => {};
   #isQuiet = false;
-  #isPumpCalled = false;
+  #isPumpScheduled = false;
   #stopping: Promise<void> | null = null;
 
   constructor(parts: WorkerParts) {
@@ -100,9 +101,9 @@ export class JobWorker implements Worker {
     const sweeping = pruners({ ...duty, retention, isStopping });
     this.#promoter = promoter(duty);
     this.#duties = [this.#promoter, gatekeeper(duty), rescuer(duty), ...sweeping];
-    if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
+    if (settings.signals) this.#stopSignals = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
-    this.ready.catch((error) => logger.error("the worker could not start", { error }));
+    this.ready.catch((error) => logger.error("cannot start the worker", { error }));
   }
 
   async quiet(): Promise<void> {
@@ -133,8 +134,8 @@ export class JobWorker implements Worker {
 
   async #start(): Promise<void> {
     if (!(await this.#registration.begin())) return;
-    this.#unlisten = listenForRejections();
-    this.#unwatch = this.#parts.store.watch((wakeUp) => {
+    this.#stopRejections = listenForRejections();
+    this.#stopWatching = this.#parts.store.watch((wakeUp) => {
       if (wakeUp !== "events") this.#wakePumps();
       if (wakeUp === "work") this.#promoter.wake();
     });
@@ -148,19 +149,19 @@ export class JobWorker implements Worker {
       clock,
       retryMs: this.#parts.settings.pollMs,
       tick: () => this.#fillLanes(),
-      failed: (error) => logger.error("jobs could not be claimed; trying again", { error }),
+      failed: (error) => logger.error("cannot claim jobs; trying again", { error }),
     });
   }
 
-  /** What ended runs had is free when the store has heard of them, and others wait for it. */
+  /** The locks of a run are released when the store has settled it: local waiters are woken. */
   #makeSettler(): Settler {
     const { store, clock, logger } = this.#parts;
     return new Settler({
       store,
       clock,
       logger,
-      told: () => this.#wakePumps(),
-      ended: (run) => this.#noteSender.line.ended(run),
+      onRoom: () => this.#wakePumps(),
+      onSettled: (run) => this.#noteSender.lockQueue.runSettled(run),
     });
   }
 
@@ -181,9 +182,9 @@ export class JobWorker implements Worker {
       retryMs: pollMs,
       policy: preset.retry,
       policies: Object.fromEntries(policies),
-      heard: (renewal) => this.#heard(renewal),
-      lost: () => this.#interruptAll("store"),
-      regained: () => this.#wakePumps(),
+      onRenewal: (renewal) => this.#onRenewal(renewal),
+      onLost: () => this.#interruptAll("store"),
+      onRegained: () => this.#wakePumps(),
     });
   }
 
@@ -204,14 +205,12 @@ export class JobWorker implements Worker {
     };
   }
 
-  #heard(renewal: Renewal & { status: "renewed" }): void {
+  #onRenewal(renewal: Renewal & { status: "renewed" }): void {
     const { logger } = this.#parts;
     if (renewal.outdated && !this.#isQuiet) logger.error(OUTDATED, { worker_id: this.id });
-    // At every beat, in case a buffer could not be handed back at the last one.
+    // At every heartbeat, because the last return of prefetched jobs may have failed.
     if (renewal.quiet || renewal.outdated || this.#isQuiet) {
-      this.quiet().catch((error) =>
-        logger.error("the buffers could not be handed back", { error }),
-      );
+      this.quiet().catch((error) => logger.error("cannot return prefetched jobs", { error }));
     }
     for (const { key, n, reason } of renewal.cancel) {
       this.#running.get(runName({ key, n }))?.execution.interrupt({ type: "cancelled", reason });
@@ -241,19 +240,19 @@ export class JobWorker implements Worker {
         types: [...settings.definitions.keys()],
         ...(tenant === undefined ? {} : { tenants: [tenant] }),
       },
-      begin: (lane, lease, job) => this.#begin(lane, lease, job),
-      lost: () => this.#registration.doubt(),
+      start: (lane, lease, job) => this.#startRun(lane, lease, job),
+      onLost: () => this.#registration.checkLease(),
       isOpen: () => this.#isOpen(),
       hasRoom: () => this.#settler.hasRoom,
     });
   }
 
-  /** Whether new jobs may begin here. */
+  /** Whether jobs may start here. */
   #isOpen(): boolean {
-    return !this.#isQuiet && this.#registration.stands && this.#stopping === null;
+    return !this.#isQuiet && this.#registration.isRegistered && this.#stopping === null;
   }
 
-  /** Lanes take turns: a backlog of quick jobs in one must not keep the others waiting. */
+  /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
   async #fillLanes(): Promise<number> {
     const { pollMs } = this.#parts.settings;
     for (let isMore = true; isMore;) {
@@ -267,29 +266,29 @@ export class JobWorker implements Worker {
     return jittered(pollMs, this.#parts.dice.random());
   }
 
-  #begin(lane: Lane, lease: Lease, job: ClaimedJob): void {
+  #startRun(lane: Lane, lease: Lease, job: ClaimedJob): void {
     const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
     const began = clock.monotonic();
     const ended = execution.run().then((outcome) => {
       this.#settle(execution, outcome);
       this.#running.delete(runName(job));
-      return this.#freed(lane, clock.monotonic() - began);
+      return this.#slotFreed(lane, clock.monotonic() - began);
     });
     this.#running.set(runName(job), { execution, ended });
   }
 
-  #freed(lane: Lane, ms: number): void {
-    lane.ended(ms);
-    if (lane.isHungry) this.#wakePumpSoon();
+  #slotFreed(lane: Lane, ms: number): void {
+    lane.runEnded(ms);
+    if (lane.mayHaveWork) this.#wakePumpSoon();
   }
 
-  /** Runs that end in the same turn free their slots together: one start for all of them. */
+  /** One wake-up for all runs that end in the same turn of the event loop. */
   #wakePumpSoon(): void {
-    if (this.#isPumpCalled) return;
-    this.#isPumpCalled = true;
+    if (this.#isPumpScheduled) return;
+    this.#isPumpScheduled = true;
     soon(() => {
-      this.#isPumpCalled = false;
+      this.#isPumpScheduled = false;
       this.#wakePumps();
     });
   }
@@ -300,7 +299,7 @@ export class JobWorker implements Worker {
     const context = { policy: this.#policyOf(job.type), random: dice.random() };
     const settlement = settle(job, outcome, context);
     const end = { lease, key: job.key, n: job.n, settlement, children };
-    this.#noteSender.line.ending(job, execution.names);
+    this.#noteSender.lockQueue.runEnding(job, execution.lockNames);
     this.#settler.add(note === undefined ? end : { ...end, note });
   }
 
@@ -311,8 +310,7 @@ export class JobWorker implements Worker {
 
   #makeExecution(lease: Lease, job: ClaimedJob): Execution {
     const definition = this.#parts.settings.definitions.get(job.type);
-    if (definition === undefined)
-      throw new Error(`a job of the unknown type ${job.type} was claimed`);
+    if (definition === undefined) throw new Error(`claimed a job of the unknown type ${job.type}`);
     return new Execution(this.#executionParts, definition, lease, job);
   }
 
@@ -323,8 +321,8 @@ export class JobWorker implements Worker {
       preset: settings.preset,
       logger,
       deps: settings.deps,
-      desk: this.#noteSender,
-      // Its own job, not the one that the async context names: callbacks of pools lose that.
+      runStore: this.#noteSender,
+      // The job is passed explicitly: callbacks of connection pools lose the async context.
       newChild: async (running, contract, ...[payload, options = {}]) =>
         newJobOf({ contract, payload, options }, { ...jobDefaults, running }),
     };
@@ -332,12 +330,12 @@ export class JobWorker implements Worker {
 
   async #stop(graceMs: number): Promise<void> {
     const { clock, logger } = this.#parts;
-    this.#registration.giveUp();
+    this.#registration.stopRetrying();
     const begun = this.ready.catch(() => {});
     await within(clock, graceMs, begun);
-    this.#unwatch();
+    this.#stopWatching();
     await Promise.all(this.#pumps.map((pump) => pump.stop()));
-    await attempt(logger, () => this.#returnPrefetched());
+    await tryStep(logger, () => this.#returnPrefetched());
     if (this.#running.size > 0) {
       logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
     }
@@ -345,22 +343,22 @@ export class JobWorker implements Worker {
     this.#interruptAll("stop");
     await this.#drain(Math.min(SECOND_DRAIN_MS, graceMs));
     await this.#noteSender.close(SECOND_DRAIN_MS);
-    // Runs that waited for their last note end without it.
+    // Runs that waited for their last note end now.
     await new Promise<void>((resolve) => soon(resolve));
     const stuck = [...this.#running.values()];
     for (const { execution } of stuck) this.#settle(execution, { type: "interrupted" });
-    const untold = await this.#settler.close(SECOND_DRAIN_MS);
-    // What removes old things may wait for an answer for a minute; nobody else has to.
+    const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
+    // A retention hook may take a minute: the stop does not wait for it.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
     await within(clock, SECOND_DRAIN_MS, duties);
-    await attempt(logger, () => this.#registration.end());
-    this.#unhear();
-    this.#unlisten();
-    if (untold > 0) throw endsUntold(untold, stuck.length);
+    await tryStep(logger, () => this.#registration.end());
+    this.#stopSignals();
+    this.#stopRejections();
+    if (unsettled > 0) throw resultsNotStored(unsettled, stuck.length);
     if (stuck.length > 0) throw stopTimedOut(stuck.length, graceMs);
   }
 
-  /** Resolves when no job runs here any more, or the time is up. */
+  /** Resolves when no job is running, or after `ms`. */
   async #drain(ms: number): Promise<void> {
     const ended = Promise.all([...this.#running.values()].map((run) => run.ended));
     if (this.#running.size === 0) return;
@@ -368,33 +366,34 @@ export class JobWorker implements Worker {
   }
 }
 
-async function attempt(
+async function tryStep(
   logger: { warn(message: string, fields?: object): void },
   step: () => Promise<unknown>,
 ): Promise<void> {
   try {
     await step();
   } catch (error) {
-    logger.warn("a step of the stop failed; the others go on", { error });
+    logger.warn("a step of the stop failed; the stop continues", { error });
   }
 }
 
 function stopTimedOut(count: number, graceMs: number): MillraceError {
   const message = `${count} handler(s) did not end within ${formatDuration(graceMs)}`;
-  return new MillraceError("STOP_TIMED_OUT", `${message}; their jobs were given back`);
+  return new MillraceError("STOP_TIMED_OUT", `${message}; their jobs were returned to the queue`);
 }
 
-function endsUntold(count: number, stuck: number): MillraceError {
-  const message = `the store did not take the ends of ${count} run(s)`;
-  const deaf = stuck > 0 ? `, ${stuck} of handler(s) that did not end` : "";
-  return new MillraceError("STOP_TIMED_OUT", `${message}${deaf}; others will take their jobs back`);
+function resultsNotStored(count: number, stuck: number): MillraceError {
+  const message = `cannot store the results of ${count} run(s)`;
+  const handlers = stuck > 0 ? `, ${stuck} of handler(s) that did not end` : "";
+  const next = "their jobs are returned to the queue when the lease expires";
+  return new MillraceError("STOP_TIMED_OUT", `${message}${handlers}; ${next}`);
 }
 
 function runName({ key, n }: { readonly key: number; readonly n: number }): string {
   return `${key}.${n}`;
 }
 
-/** Processes that poll in step would all ask at the same moment. */
+/** Spreads the polls of processes that started at the same time. */
 function jittered(ms: number, random: number): number {
   return ms * (0.8 + 0.4 * random);
 }

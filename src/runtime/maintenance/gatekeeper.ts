@@ -10,7 +10,7 @@ export function gatekeeper({ store, pollMs, ...parts }: DutyParts): Ticker {
     const released = await store.release(MOVE_BATCH);
     const resolved = await store.resolveDependencies(MOVE_BATCH);
     const held = await store.hold(MOVE_BATCH);
-    // One job per key is released at a time. If no worker takes the job, the next one may be wanted.
+    // One job per key is released at a time. If no worker takes it, the next one may be wanted.
     return released > 0 || Math.max(resolved, held) >= MOVE_BATCH ? 0 : pollMs;
   });
 }
