@@ -11,8 +11,7 @@ import { hostname } from "node:os";
 import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
 import { within, type Clock, type Dice } from "../core/clock.ts";
-import { durationMs, formatDuration, type Duration } from "../core/duration.ts";
-import { MillraceError } from "../core/errors.ts";
+import { durationMs, type Duration } from "../core/duration.ts";
 import { claimPlan } from "../core/lanes.ts";
 import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
@@ -38,8 +37,10 @@ import { promoter } from "./maintenance/promoter.ts";
 import { pruners } from "./maintenance/pruner.ts";
 import { rescuer } from "./maintenance/rescuer.ts";
 import type { WorkerSettings } from "./settings.ts";
+import { RunningJobs } from "./run/running-jobs.ts";
 import { Settler } from "./run/settler.ts";
 import { stopOnSignals } from "./signals.ts";
+import { resultsNotStored, stopTimedOut, tryStep } from "./stop-errors.ts";
 import { Ticker } from "./ticker.ts";
 
 const OUTDATED =
@@ -64,7 +65,7 @@ export class JobWorker implements Worker {
   readonly ready: Promise<void>;
   readonly #parts: WorkerParts;
   readonly #lanes: ReadonlyMap<string, Lane>;
-  readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
+  readonly #running: RunningJobs;
   readonly #executionParts: ExecutionParts;
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
@@ -84,6 +85,7 @@ export class JobWorker implements Worker {
     const { store, clock, dice, logger, jobDefaults, settings } = parts;
     this.id = jobDefaults.newId();
     this.#parts = parts;
+    this.#running = new RunningJobs(clock);
     this.#noteSender = new NoteSender({ store, clock, logger });
     this.#settler = this.#makeSettler();
     this.#executionParts = this.#makeExecutionParts();
@@ -183,7 +185,7 @@ export class JobWorker implements Worker {
       policy: preset.retry,
       policies: Object.fromEntries(policies),
       onRenewal: (renewal) => this.#onRenewal(renewal),
-      onLost: () => this.#interruptAll("store"),
+      onLost: () => this.#running.interruptAll("store"),
       onRegained: () => this.#wakePumps(),
     });
   }
@@ -213,17 +215,10 @@ export class JobWorker implements Worker {
       this.quiet().catch((error) => logger.error("cannot return prefetched jobs", { error }));
     }
     for (const { key, n, reason } of renewal.cancel) {
-      this.#running.get(runName({ key, n }))?.execution.interrupt({ type: "cancelled", reason });
+      this.#running.interrupt({ key, n }, { type: "cancelled", reason });
     }
     for (const { key, n } of renewal.ended) {
-      const why = { type: "interrupted", by: "store" } as const;
-      this.#running.get(runName({ key, n }))?.execution.interrupt(why);
-    }
-  }
-
-  #interruptAll(by: "stop" | "store"): void {
-    for (const { execution } of this.#running.values()) {
-      execution.interrupt({ type: "interrupted", by });
+      this.#running.interrupt({ key, n }, { type: "interrupted", by: "store" });
     }
   }
 
@@ -272,10 +267,10 @@ export class JobWorker implements Worker {
     const began = clock.monotonic();
     const ended = execution.run().then((outcome) => {
       this.#settle(execution, outcome);
-      this.#running.delete(runName(job));
+      this.#running.remove(job);
       return this.#slotFreed(lane, clock.monotonic() - began);
     });
-    this.#running.set(runName(job), { execution, ended });
+    this.#running.add(execution, ended);
   }
 
   #slotFreed(lane: Lane, ms: number): void {
@@ -339,14 +334,14 @@ export class JobWorker implements Worker {
     if (this.#running.size > 0) {
       logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
     }
-    await this.#drain(graceMs);
-    this.#interruptAll("stop");
-    await this.#drain(Math.min(SECOND_DRAIN_MS, graceMs));
+    await this.#running.drain(graceMs);
+    this.#running.interruptAll("stop");
+    await this.#running.drain(Math.min(SECOND_DRAIN_MS, graceMs));
     await this.#noteSender.close(SECOND_DRAIN_MS);
     // Runs that waited for their last note end now.
     await new Promise<void>((resolve) => soon(resolve));
-    const stuck = [...this.#running.values()];
-    for (const { execution } of stuck) this.#settle(execution, { type: "interrupted" });
+    const stuck = this.#running.executions;
+    for (const execution of stuck) this.#settle(execution, { type: "interrupted" });
     const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
     // A retention hook may take a minute: the stop does not wait for it.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
@@ -357,40 +352,6 @@ export class JobWorker implements Worker {
     if (unsettled > 0) throw resultsNotStored(unsettled, stuck.length);
     if (stuck.length > 0) throw stopTimedOut(stuck.length, graceMs);
   }
-
-  /** Resolves when no job is running, or after `ms`. */
-  async #drain(ms: number): Promise<void> {
-    const ended = Promise.all([...this.#running.values()].map((run) => run.ended));
-    if (this.#running.size === 0) return;
-    await within(this.#parts.clock, ms, ended);
-  }
-}
-
-async function tryStep(
-  logger: { warn(message: string, fields?: object): void },
-  step: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await step();
-  } catch (error) {
-    logger.warn("a step of the stop failed; the stop continues", { error });
-  }
-}
-
-function stopTimedOut(count: number, graceMs: number): MillraceError {
-  const message = `${count} handler(s) did not end within ${formatDuration(graceMs)}`;
-  return new MillraceError("STOP_TIMED_OUT", `${message}; their jobs were returned to the queue`);
-}
-
-function resultsNotStored(count: number, stuck: number): MillraceError {
-  const message = `cannot store the results of ${count} run(s)`;
-  const handlers = stuck > 0 ? `, ${stuck} of handler(s) that did not end` : "";
-  const next = "their jobs are returned to the queue when the lease expires";
-  return new MillraceError("STOP_TIMED_OUT", `${message}${handlers}; ${next}`);
-}
-
-function runName({ key, n }: { readonly key: number; readonly n: number }): string {
-  return `${key}.${n}`;
 }
 
 /** Spreads the polls of processes that started at the same time. */
