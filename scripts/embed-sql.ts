@@ -2,84 +2,50 @@
  * Turns `sql/<dialect>/**.sql` into `src/store/<dialect>/database/queries.gen.ts`.
  *
  * The `.sql` files are the source: readable, pasteable into a console, mirrored between dialects.
- * What ships is the generated module, so that bundlers and single-file builds keep working.
- * `--check` writes nothing and fails when a module is stale.
+ * The package contains the generated module, so that bundlers and single-file builds work.
+ * `--check` writes nothing and fails when a module is stale. `--functions` writes nothing either:
+ * it prints the named queries of PostgreSQL, or all of them, as functions.
  *
  *     node scripts/embed-sql.ts [--check]
+ *     node scripts/embed-sql.ts --functions [query …]
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bindParameters, splitQueries, type Dialect } from "./sql-files.ts";
+import { parseArgs } from "node:util";
+import { queryFiles, type Dialect } from "./sql/files.ts";
+import { describeQueries } from "./sql/headers.ts";
+import { renderModule } from "./sql/module.ts";
+import { canBeFunction, queryFunction } from "./sql/query-function.ts";
 
-const root = join(import.meta.dirname, "..");
-const check = process.argv.includes("--check");
+const { values, positionals } = parseArgs({
+  options: { check: { type: "boolean" }, functions: { type: "boolean" } },
+  allowPositionals: true,
+});
 
-const stale = (["sqlite", "postgres"] as const)
-  .filter((dialect) => existsSync(join(root, "sql", dialect)))
-  .filter((dialect) => !embed(dialect));
+if (values.functions === true) printFunctions(positionals);
+else embedAll();
 
-if (stale.length > 0) {
+function embedAll(): void {
+  const stale = (["sqlite", "postgres"] as const).filter((dialect) => !embed(dialect));
+  if (stale.length === 0) return;
   console.error(`Stale: ${stale.join(", ")}. Run: node scripts/embed-sql.ts`);
   process.exitCode = 1;
 }
 
 /** Writes one module, or only compares it. Answers whether it is fresh afterwards. */
 function embed(dialect: Dialect): boolean {
-  const target = join(root, "src", "store", dialect, "database", "queries.gen.ts");
-  const text = render(dialect);
-  if (check) return existsSync(target) && readFileSync(target, "utf8") === text;
+  const target = join(import.meta.dirname, `../src/store/${dialect}/database/queries.gen.ts`);
+  const text = renderModule(dialect);
+  if (values.check === true) return existsSync(target) && readFileSync(target, "utf8") === text;
   writeFileSync(target, text);
   return true;
 }
 
-function render(dialect: Dialect): string {
-  const queries = readSql(dialect, "queries")
-    .flatMap(({ file, text }) => splitQueries(file, text))
-    .map((query) => ({ name: query.name, ...bindParameters(query.text, dialect) }));
-  const migrations = readSql(dialect, "migrations").map(({ file, text }) => ({
-    version: Number(file.slice(0, 4)),
-    name: file.replace(/\.sql$/, ""),
-    sql: text,
-  }));
-
-  return [
-    `// Generated from sql/${dialect} by scripts/embed-sql.ts. Do not edit.`,
-    "",
-    "export const migrations: readonly { version: number; name: string; sql: string }[] = [",
-    ...migrations.map((migration) => `  ${JSON.stringify(migration)},`),
-    "];",
-    "",
-    "/** The parameters of each named query, in the order in which they are bound. */",
-    "export interface QueryParameters {",
-    ...queries.map((query) => `  ${query.name}: ${tuple(query.parameters)};`),
-    "}",
-    "",
-    "export const queries: {",
-    "  readonly [Name in keyof QueryParameters]: {",
-    "    readonly text: string;",
-    "    readonly parameters: QueryParameters[Name];",
-    "  };",
-    "} = {",
-    ...queries.map(
-      (query) =>
-        `  ${query.name}: {
-    text: ${JSON.stringify(query.text)},
-    parameters: ${JSON.stringify(query.parameters)},
-  },`,
-    ),
-    "};",
-    "",
-  ].join("\n");
-}
-
-function tuple(parameters: readonly string[]): string {
-  return `readonly [${parameters.map((name) => JSON.stringify(name)).join(", ")}]`;
-}
-
-function readSql(dialect: Dialect, folder: string): { file: string; text: string }[] {
-  const path = join(root, "sql", dialect, folder);
-  return readdirSync(path)
-    .filter((file) => file.endsWith(".sql"))
-    .toSorted()
-    .map((file) => ({ file, text: readFileSync(join(path, file), "utf8") }));
+function printFunctions(names: readonly string[]): void {
+  const { queries: all } = describeQueries("postgres", queryFiles("postgres"));
+  const queries = all.filter(canBeFunction);
+  const unknown = names.find((wanted) => !queries.some(({ name }) => name === wanted));
+  if (unknown !== undefined) throw new Error(`no query ${unknown} can be a function`);
+  const chosen = queries.filter(({ name }) => names.length === 0 || names.includes(name));
+  console.log(chosen.map(queryFunction).join("\n\n"));
 }

@@ -10,15 +10,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -27,7 +19,7 @@ import { VERBS, type Verb } from "../../src/store/verbs.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { root } from "../lib/command.ts";
 import { table } from "../lib/table.ts";
-import { bindParameters, splitQueries } from "../sql-files.ts";
+import { assembleMigrations, bindParameters, queryFiles, splitQueries } from "../sql/files.ts";
 
 const COPIED = ["package.json", "src", "test/conformance", "test/support"];
 const SUITES = "test/conformance";
@@ -158,14 +150,15 @@ function plant({ verb, place, replace: [from, to] }: Mutant, name: string): void
 
 function overrideQuery(place: string, from: string, to: string): string {
   const query = bindParameters(replaceOnce(queryText(place), from, to), store);
-  return `Object.assign(queries, ${JSON.stringify({ [place]: query })});\n`;
+  return `Object.assign(queries.${place}, ${JSON.stringify(query)});\n`;
 }
 
+/** A place is a file below `sql/<dialect>`; the migration that includes it is assembled again. */
 function overrideMigration(place: string, from: string, to: string): string {
-  const text = readFileSync(join(root, `sql/${store}/migrations`, place), "utf8");
-  const sql = JSON.stringify({ sql: replaceOnce(text, from, to) });
-  const found = `migrations.find(({ name }) => \`\${name}.sql\` === ${JSON.stringify(place)})`;
-  return `Object.assign(${found}, ${sql});\n`;
+  const changed = assembleMigrations(store, ({ path, text }) =>
+    path === place ? replaceOnce(text, from, to) : text,
+  );
+  return `migrations.splice(0, Infinity, ...${JSON.stringify(changed)});\n`;
 }
 
 /** A test file that runs all suites on a copy of the store. */
@@ -188,9 +181,8 @@ function replaceOnce(text: string, from: string, to: string): string {
 }
 
 function queryText(name: string): string {
-  const queries = join(root, `sql/${store}/queries`);
-  const found = readdirSync(queries)
-    .flatMap((file) => splitQueries(file, readFileSync(join(queries, file), "utf8")))
+  const found = queryFiles(store)
+    .flatMap(({ path, text }) => splitQueries(path, text))
     .find((query) => query.name === name);
   assert.ok(found, `there is no query ${name}`);
   return found.text;

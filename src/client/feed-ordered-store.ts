@@ -5,7 +5,7 @@
  */
 import type { JobStore } from "../store/store.ts";
 import type { Verb } from "../store/verbs.ts";
-import { wrapStore, type Around } from "../store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /**
  * The verbs that write events. The heartbeat writes none, and must not wait. Writes in a caller's
@@ -30,7 +30,7 @@ const EVENT_VERBS: ReadonlySet<Verb> = new Set<Verb>([
 
 /** `beginning` is called before every write; null: there is nothing to wait for. */
 export function feedOrderedStore(store: JobStore, beginning: () => Promise<void> | null): JobStore {
-  const afterBeginning: Around = (call) => {
+  const afterBeginning: VerbWrapper = (call) => {
     const begun = beginning();
     return begun === null ? call() : begun.then(call);
   };

@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from "node:util";
 import { MillraceError } from "../core/errors.ts";
 import type { Preset } from "../core/presets.ts";
 import type { JobStore } from "../store/store.ts";
-import { wrapStore, type Around } from "../store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /** The options that all callers who share a store have in common. */
 export interface SharedOptions {
@@ -98,7 +98,7 @@ function checkOptions(shared: SharedOptions, options: SharedRequest["options"]):
 /** The store as one caller sees it: open until the caller closes it. */
 function viewOf(store: JobStore, release: () => Promise<void>): JobStore {
   let closing: Promise<void> | null = null;
-  const whileOpen: Around = (call) => (closing === null ? call() : refuse());
+  const whileOpen: VerbWrapper = (call) => (closing === null ? call() : refuse());
   return wrapStore(store, (verb) => (verb === "close" ? () => (closing ??= release()) : whileOpen));
 }
 

@@ -5,7 +5,7 @@
 import type { OutcomeName } from "../core/outcome.ts";
 import type { JobStore } from "../store/store.ts";
 import type { Verb } from "../store/verbs.ts";
-import { wrapStore, type Around } from "../store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /**
  * `start`: jobs have started in the store, and no handler has run. `record`: progress or the end of
@@ -54,7 +54,7 @@ export function mortalStore(store: JobStore, diesAt: (point: CrashPoint) => bool
     return isDead;
   };
   const aroundOf =
-    (verb: Verb): Around =>
+    (verb: Verb): VerbWrapper =>
     (call, args) => {
       if (isDead) return silence();
       if ((verb === "settle" || verb === "record") && diesNow(verb)) return silence();

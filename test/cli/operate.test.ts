@@ -187,7 +187,7 @@ describe("millrace migrate --print", () => {
     const { code, out } = await type("migrate", "--print", "--db", "sqlite:./nowhere.db");
 
     expect(code).toBe(0);
-    expect(out).toMatch(/^-- 0001_jobs\n/);
+    expect(out).toMatch(/^-- 0001_tables\n/);
     expect(out).toContain("CREATE TABLE millrace_job");
     expect(existsSync("./nowhere.db")).toBe(false);
   });

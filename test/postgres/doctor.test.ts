@@ -53,7 +53,7 @@ describe("what somebody has changed in the schema", () => {
       CREATE INDEX scheduled_due ON scheduled (run_at);
       CREATE OR REPLACE FUNCTION ms_of(moment timestamptz) RETURNS bigint
         LANGUAGE sql STABLE PARALLEL SAFE RETURN 7;
-      DROP FUNCTION settle_batch;
+      DROP FUNCTION settle_done;
       ALTER TABLE job DROP webhook CASCADE;
       ALTER TABLE gate ALTER reason DROP NOT NULL;
       ALTER TABLE job DROP CONSTRAINT job_priority_check;
@@ -77,7 +77,7 @@ describe("what somebody has changed in the schema", () => {
         // Those that show all columns of a job went with one of them.
         ...VIEWS.map((view) => `the view ${view} is missing`),
         "the function ms_of is changed",
-        "the function settle_batch is missing",
+        "the function settle_done is missing",
       ]),
     );
     expect(code).toBe(1);

@@ -1,5 +1,8 @@
 import type { Finding, SourceFile } from "./rule.ts";
 
+/** A comment that is read by a program: see `scripts/sql/headers.ts`. */
+const HEADER = /^-- (only|apart|name|row \w+|tuple \w+|returns|returns tuples|timeout|include): /;
+const LIKE_A_HEADER = /^-- [a-z]+: \S/;
 const KEYWORDS = /\b(select|insert|update|delete|from|where)\b/gi;
 
 /** SQL reads the same everywhere: no tabs, keywords in capitals, every query explained. */
@@ -9,7 +12,7 @@ export function sqlForm(files: readonly SourceFile[]): Finding[] {
     .flatMap(({ path, text }) => {
       const lines = text.split("\n");
       const findings = [...tabs(lines), ...smallKeywords(text)];
-      if (path.includes("/queries/")) findings.push(...unexplained(lines));
+      if (path.includes("/queries/")) findings.push(...unexplained(lines), ...unknown(lines));
       return findings.map((finding) => ({ path, ...finding }));
     });
 }
@@ -43,7 +46,16 @@ function unexplained(lines: readonly string[]): Place[] {
   return lines.flatMap((line, index) => {
     if (!line.startsWith("-- name:")) return [];
     const head = lines.slice(index + 1).filter((next) => !next.startsWith("-- only:"));
-    if (/^-- \S/.test(head[0] ?? "")) return [];
+    const first = head[0] ?? "";
+    if (/^-- \S/.test(first) && !HEADER.test(first)) return [];
     return [{ line: index + 1, message: "say in a comment below the name what the query does" }];
+  });
+}
+
+/** A misspelt header would be taken for prose. */
+function unknown(lines: readonly string[]): Place[] {
+  return lines.flatMap((line, index) => {
+    if (!LIKE_A_HEADER.test(line) || HEADER.test(line)) return [];
+    return [{ line: index + 1, message: `no header of a query: ${line}` }];
   });
 }

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import { bindParameters, splitQueries } from "../../scripts/sql-files.ts";
-import type { Dialect } from "../../scripts/sql-files.ts";
+import { bindParameters, splitQueries } from "../../scripts/sql/files.ts";
+import type { Dialect } from "../../scripts/sql/files.ts";
 import type { Finding, SourceFile } from "./rule.ts";
 
 interface Query {

@@ -1,17 +1,26 @@
 -- apart: one statement claims a whole batch, where SQLite looks at lane after lane.
 
+-- tuple ClaimTuple: lost boolean, key bigint?, id uuid?, created_at bigint, kind text,
+--   payload json?, payload_version text?, correlation text?, parent uuid?, concurrency text?,
+--   tags json?
+
 -- name: claim
--- Takes a batch of due jobs for a worker and writes its lease. The first row is about the batch,
--- the others are its jobs.
+-- Claims a batch of due jobs for a worker and writes its lease. The first row describes the batch,
+-- the other rows are its jobs. In the first row `id` is null, `key` is the number of the lease, or
+-- null if no job was claimed, and `payload` has the lists of the lease. `kind` has type, tenant,
+-- lane, priority, most attempts, flags and the time limit, if there is one.
+-- returns tuples: ClaimTuple
 SELECT *
 FROM millrace.claim_batch(
-    :worker::uuid, :secret, :lanes::integer[], :types::integer[], :tenants::integer[],
+    :worker::uuid, :secret::text, :lanes::integer[], :types::integer[], :tenants::integer[],
     :prefetch::boolean, :limit::integer, :mark_lanes::integer[], :mark_priorities::integer[],
     :mark_ranks::bigint[], :mark_keys::bigint[], :mark_ends::integer[], :now::timestamptz
 );
 
 -- name: claimed_by
--- What a claim took whose answer was lost, in the form of `claim`. Nobody else knows the secret.
+-- The batch of a claim whose answer was lost, in the form of `claim`. Only the claimer knows the
+-- secret.
+-- returns tuples: ClaimTuple
 WITH run AS MATERIALIZED (
     SELECT lease.number, run.turn, run.key, run.n, run.rank,
            coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
@@ -20,7 +29,7 @@ WITH run AS MATERIALIZED (
         WITH ORDINALITY AS run (key, n, rank, turn)
     LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
     WHERE lease.worker = :worker::uuid
-      AND lease.secret = :secret
+      AND lease.secret = :secret::text
       AND NOT EXISTS (
           SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
       )

@@ -1,21 +1,29 @@
 -- apart: one statement writes many letters, where SQLite goes job by job.
 
+-- row DeadLetterRow: id uuid, type integer, tenant integer, status smallint, error json,
+--   attempts integer, died_at bigint, reviewed_by text?, reviewed_at bigint?, notes text?,
+--   successor uuid?, spec json
+
 -- name: find_dead_letter
 -- One review record.
+-- returns: DeadLetterRow
 SELECT id, type, tenant, status, error, attempts, millrace.ms_of(died_at) AS died_at, reviewed_by,
        millrace.ms_of(reviewed_at) AS reviewed_at, notes, successor, spec
 FROM millrace.dead_letter
 WHERE id = :id::uuid;
 
 -- name: lock_dead_letter
--- Nobody else decides about a letter meanwhile.
+-- Locks a review record, so that no other operator decides about it at the same time.
+-- returns: id uuid
 SELECT id
 FROM millrace.dead_letter
 WHERE id = :id::uuid
 FOR UPDATE;
 
 -- name: list_dead_letters
--- A page of review records, newest first. The inner search needs nothing but the index.
+-- A page of review records, newest first. The inner search uses the index alone.
+-- returns: DeadLetterRow
+-- timeout: reader
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
        millrace.ms_of(letter.died_at) AS died_at, letter.reviewed_by,
        millrace.ms_of(letter.reviewed_at) AS reviewed_at, letter.notes, letter.successor,
@@ -34,7 +42,7 @@ JOIN millrace.dead_letter AS letter ON letter.id = page.id
 ORDER BY letter.died_at DESC, letter.id DESC;
 
 -- name: review_dead_letter
--- Writes what a person decided. A record that is reprocessed or discarded does not change.
+-- Writes an operator's decision. A record that is reprocessed or discarded does not change.
 UPDATE millrace.dead_letter
 SET status      = :status::smallint,
     reviewed_by = :reviewed_by::text,

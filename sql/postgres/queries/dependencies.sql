@@ -1,18 +1,20 @@
 -- apart: PostgreSQL locks rows in whole batches, SQLite goes job by job under its one write lock.
 --
--- What is asked of each row is asked by a subquery that answers a value: of EXISTS the planner may
--- make a look through the whole table.
+-- Lookups per row are scalar subqueries: for EXISTS the planner may choose a scan of the whole
+-- table.
 
 -- name: find_dependencies
--- The keys of jobs that others want to run after.
+-- The keys of jobs that other jobs want to run after.
+-- returns: key bigint, id uuid
 SELECT key, id
 FROM millrace.job
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: insert_finished_dependencies
--- Those jobs that new ones wait for and that are over already. Asked after the commit of the new
--- ones: who ends a job looks for those that wait for it, and one of the two sees the other. A row
--- that somebody is about to delete is waited for, because he did not see the new ones.
+-- Records which dependencies of new jobs have finished already. This runs after the commit of the
+-- new jobs: a statement that finishes a job looks for its dependants, and one of the two sees the
+-- other. The statement waits for a row that is about to be deleted, because the deleter did not see
+-- the new jobs.
 INSERT INTO millrace.finished_dependency (key)
 SELECT DISTINCT dependency.depends_on
 FROM millrace.dependency AS dependency
@@ -22,13 +24,15 @@ ORDER BY dependency.depends_on
 ON CONFLICT (key) DO UPDATE SET key = excluded.key;
 
 -- name: dependencies_in_use
--- Whether any job waits for others, and whether any has yet to hear of an end.
+-- Whether any job waits for other jobs, and whether any finished dependency is unresolved.
+-- returns: waiting boolean, ended boolean
 SELECT EXISTS (SELECT 1 FROM millrace.dependency) AS waiting,
        EXISTS (SELECT 1 FROM millrace.finished_dependency) AS ended;
 
 -- name: sweep_dependencies
--- Looks at the next needs in their order for jobs that are over, or gone, without a word to those
--- that wait for them. Answers the last need that it saw, if it saw as many as it may.
+-- Scans the next dependencies in their order for jobs that have finished or are gone, and records
+-- these as finished. Returns the last dependency of the scan if the scan reached its limit.
+-- returns: job bigint, depends_on bigint
 WITH seen AS MATERIALIZED (
     SELECT dependency.job, dependency.depends_on
     FROM millrace.dependency AS dependency
@@ -57,8 +61,9 @@ OFFSET greatest(:limit::integer - 1, 0)
 LIMIT 1;
 
 -- name: take_finished_dependencies
--- Jobs whose end others have yet to hear of. Those that another process tells of are left to it.
--- Each should be over or gone, or nobody would have written it down.
+-- Locks finished jobs whose dependants are unresolved. Rows that another process has locked are
+-- skipped. Each of these jobs should be over or gone; `is_over` says whether that is so.
+-- returns: key bigint, is_over boolean
 SELECT ended.key,
        (
            SELECT over.state
@@ -74,7 +79,8 @@ LIMIT :limit::integer
 FOR UPDATE OF ended SKIP LOCKED;
 
 -- name: dependants_of
--- Jobs that wait for these.
+-- The jobs that wait for these jobs.
+-- returns: key bigint
 SELECT DISTINCT job AS key
 FROM millrace.dependency
 WHERE depends_on = ANY (:keys::bigint[])
@@ -82,8 +88,9 @@ ORDER BY job
 LIMIT :limit::integer;
 
 -- name: lock_dependants
--- Those of these jobs that lie behind gate 0, in an order that is the same for all: what they wait
--- for is looked at afterwards, in a younger statement.
+-- Locks those of these jobs that are behind gate 0, in the order of their keys. Their dependencies
+-- are read by a later statement, which sees newer commits.
+-- returns: key bigint
 SELECT key
 FROM millrace.blocked
 WHERE key = ANY (:keys::bigint[])
@@ -92,8 +99,9 @@ ORDER BY key
 FOR UPDATE;
 
 -- name: spoilt_dependants
--- Those of these jobs that cannot run any more, because one of those that have ended has failed,
--- was cancelled, or is gone. The oldest of these is named.
+-- Those of these jobs that can no longer run, because one of the finished jobs has failed, was
+-- cancelled, or is gone. The oldest such dependency is returned; `id` is null if it is gone.
+-- returns: key bigint, id uuid?, state smallint?
 SELECT DISTINCT ON (dependency.job) dependency.job AS key, parent.id, over.state
 FROM millrace.dependency AS dependency
 LEFT JOIN millrace.job AS parent ON parent.key = dependency.depends_on
@@ -105,8 +113,8 @@ WHERE dependency.job = ANY (:jobs::bigint[])
 ORDER BY dependency.job, dependency.depends_on;
 
 -- name: drop_dependencies
--- These jobs wait for those no longer. Of one that does not lie behind gate 0, which should not be,
--- nothing is known to wait.
+-- Removes the dependencies of these jobs on finished jobs. For a job that is not behind gate 0,
+-- which should not occur, the dependency goes as well.
 DELETE FROM millrace.dependency AS dependency
 WHERE dependency.depends_on = ANY (:keys::bigint[])
   AND (
@@ -122,8 +130,9 @@ WHERE dependency.depends_on = ANY (:keys::bigint[])
   );
 
 -- name: let_go_on
--- Those of these jobs that wait for nobody any more go where they belong by their due time. Answers
--- how many.
+-- Moves those of these jobs that have no dependency left to `ready` or `scheduled`, by their due
+-- time. Returns how many were moved.
+-- returns: count bigint
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -157,7 +166,8 @@ SELECT count(*) AS count
 FROM taken;
 
 -- name: delete_finished_dependency
--- Everybody has heard of these, or there is nothing to hear.
+-- Removes the records of finished jobs that no dependency names any more, and records that should
+-- not exist.
 DELETE FROM millrace.finished_dependency AS ended
 WHERE (
       ended.key = ANY (:keys::bigint[])
@@ -168,7 +178,8 @@ WHERE (
    OR ended.key = ANY (:strays::bigint[]);
 
 -- name: open_dependencies
--- Jobs that one waits for and that are not over.
+-- The unfinished jobs that a job waits for.
+-- returns: id uuid
 SELECT parent.id
 FROM millrace.job AS job
 JOIN millrace.dependency AS dependency ON dependency.job = job.key

@@ -1,26 +1,33 @@
 -- apart: PostgreSQL takes whole batches in one statement, where SQLite goes job by job.
 
+-- row BodyRow: id uuid, type integer, tenant integer, payload json?, state integer
+
 -- name: enqueue_alike
--- Writes new jobs of one kind, with a word to those who wait for work, if one is given. Answers
--- whether they wait for their time.
+-- Writes new jobs that differ only in id and payload, and notifies listeners if a message is given.
+-- Returns whether the jobs are scheduled for later.
+-- returns tuples: later boolean, told text?
 SELECT millrace.enqueue_alike(
     :ids::uuid[], :payloads::text[], :type::integer, :tenant::integer, :lane::integer,
     :category::integer, :priority::integer, :due_at::bigint, :delay_ms::bigint,
     :max_attempts::integer, :timeout_ms::bigint, :payload_version::text, :correlation::text,
     :parent::uuid, :concurrency::text, :webhook::text, :tags::json, :created_by::text,
     :flags::smallint, :now::timestamptz
-) AS later, CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text) END;
+) AS later,
+    CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text)::text END AS told;
 
 -- name: enqueue
--- Writes new jobs and puts them where they wait. Answers the ids of those that wait for their time.
+-- Writes new jobs and puts them into `ready` or `scheduled`. Returns the ids of the scheduled ones.
+-- returns tuples: later uuid[]?
 SELECT millrace.enqueue_batch(
     :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[], :now::timestamptz
 ) AS later;
 
 -- name: insert_jobs
--- The same with more care, inside a transaction: jobs whose ids are taken are left out, those with
--- keys bring the number that was drawn for them, and the feed is told by the transaction. Those
--- that have needs wait for others, behind gate 0.
+-- Writes new jobs inside a transaction. Jobs whose ids are taken are left out, jobs with keys bring
+-- the number that was drawn for them, and the transaction writes the events. Jobs with dependencies
+-- go behind gate 0. Returns how many were written, the ids of the scheduled ones, and, if some were
+-- left out, the ids and keys of those written.
+-- returns tuples: made bigint, scheduled uuid[]?, ids uuid[]?, keys bigint[]?
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -84,7 +91,7 @@ held AS (
     FROM placed
     WHERE awaits
 ),
-needing AS (
+dependencies AS (
     INSERT INTO millrace.dependency (job, depends_on, tolerant)
     SELECT asked_dependency.job, asked_dependency.depends_on, asked_dependency.tolerant
     FROM placed
@@ -104,24 +111,28 @@ SELECT count(*) AS made,
 FROM placed;
 
 -- name: find_bodies
--- What these ids already stand for.
+-- The jobs that these ids already belong to.
+-- returns: BodyRow
 SELECT id, type, tenant, payload, state
 FROM millrace.job_now
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: states_of
--- How far these jobs have come.
+-- The states of these jobs.
+-- returns: id uuid, state integer
 SELECT id, state
 FROM millrace.job_now
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: draw_keys
--- Numbers for jobs to be: their dedup keys must name them before they exist.
+-- Draws keys for jobs that do not exist yet: their dedup rows must name them first.
+-- returns: key bigint
 SELECT nextval('millrace.job_key_seq') AS key
 FROM generate_series(1, :count::integer);
 
 -- name: take_idempotency
--- Takes idempotency keys, in an order that is the same for all, and answers those that were free.
+-- Inserts idempotency keys, in one order for all callers, and returns those that were free.
+-- returns: job_id uuid
 INSERT INTO millrace.idempotency (tenant, key, job_id, body)
 SELECT wanted.tenant, wanted.key, wanted.job_id, decode(wanted.body, 'hex')
 FROM json_to_recordset(:wanted::json) AS wanted (
@@ -132,7 +143,9 @@ ON CONFLICT (tenant, key) DO NOTHING
 RETURNING job_id;
 
 -- name: find_idempotency
--- The holders of idempotency keys. A statement of its own: it sees who won in the meantime.
+-- The holders of idempotency keys. A separate statement, so that it sees rows that others have
+-- committed meanwhile.
+-- returns: seeker uuid, holder uuid, same boolean
 SELECT wanted.job_id AS seeker, held.job_id AS holder,
        held.body = decode(wanted.body, 'hex') AS same
 FROM json_to_recordset(:wanted::json) AS wanted (
@@ -141,7 +154,7 @@ FROM json_to_recordset(:wanted::json) AS wanted (
 JOIN millrace.idempotency AS held ON held.tenant = wanted.tenant AND held.key = wanted.key;
 
 -- name: return_idempotency
--- Gives keys back that were taken for jobs that did not come into being.
+-- Removes keys that were inserted for jobs that were not written.
 DELETE FROM millrace.idempotency AS held
 USING json_to_recordset(:taken::json) AS taken (tenant integer, key text, job_id uuid)
 WHERE held.tenant = taken.tenant
@@ -149,8 +162,9 @@ WHERE held.tenant = taken.tenant
   AND held.job_id = taken.job_id;
 
 -- name: take_dedup
--- Takes dedup keys and the places of successors, in an order that is the same for all, and answers
+-- Inserts dedup keys, and the keys that stand for successors, in one order for all callers. Returns
 -- those that were free.
+-- returns: type integer, job bigint
 INSERT INTO millrace.dedup (tenant, type, key, job)
 SELECT wanted.tenant, wanted.type, wanted.key, wanted.job
 FROM json_to_recordset(:wanted::json) AS wanted (
@@ -161,7 +175,8 @@ ON CONFLICT (tenant, type, key) DO NOTHING
 RETURNING type, job;
 
 -- name: find_dedup
--- The unfinished jobs that hold dedup keys, or stand as successors.
+-- The unfinished jobs that hold dedup keys or are successors.
+-- returns: type integer, seeker bigint, holder bigint, id uuid
 SELECT wanted.type, wanted.job AS seeker, held.job AS holder, job.id
 FROM json_to_recordset(:wanted::json) AS wanted (
     tenant integer, type integer, key text, job bigint
@@ -171,12 +186,12 @@ JOIN millrace.dedup AS held
 JOIN millrace.job AS job ON job.key = held.job;
 
 -- name: delete_dedup
--- Frees the dedup keys of jobs that are over, or did not come into being.
+-- Removes the dedup keys of jobs that are over or were not written.
 DELETE FROM millrace.dedup
 WHERE job = ANY (:jobs::bigint[]);
 
 -- name: append_events
--- Tells the feed what happened to some batches. The order of the batches stays.
+-- Appends the events of several batches to the outbox. The order of the batches is kept.
 INSERT INTO millrace.event_outbox (at, kind, keys, ids, details)
 SELECT millrace.clock_at(:now::timestamptz), told.kind,
        CASE WHEN told.keys IS NOT NULL

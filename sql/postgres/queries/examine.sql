@@ -1,8 +1,15 @@
--- apart: a server is also examined for what slows it down, and for what somebody has changed.
+-- apart: a server is also examined for what slows it down, and for changes of its schema.
+
+-- row TableHealth: name name, live bigint, dead bigint, bytes bigint, index_bytes bigint,
+--   vacuumed_ms bigint?, enabled boolean, threshold bigint
+-- row SchemaObject: kind text `"table" | "column" | "constraint" | "index" | "view" | "function"`,
+--   home name, name name, definition text, valid boolean
 
 -- name: table_health
--- How many rows of each table live and are dead, what they weigh, when they were last cleared of
--- dead ones, and at how many the server should do so by itself.
+-- How many rows of each table are live and dead, the size of the table and its indexes, how long
+-- ago it was last vacuumed, and at how many dead rows autovacuum should run.
+-- returns: TableHealth
+-- timeout: doctor
 SELECT stat.relname AS name, stat.n_live_tup AS live, stat.n_dead_tup AS dead,
        pg_table_size(stat.relid) AS bytes, pg_indexes_size(stat.relid) AS index_bytes,
        (date_part('epoch', clock_timestamp() - greatest(stat.last_vacuum, stat.last_autovacuum))
@@ -28,7 +35,8 @@ WHERE stat.schemaname = :schema::text
 ORDER BY stat.relname;
 
 -- name: oldest_transaction
--- Who keeps dead rows from being cleared, wherever in the cluster it is.
+-- The oldest transaction of the cluster: it keeps dead rows from being removed.
+-- returns: pid integer, state text, application text, ms bigint
 SELECT pid, coalesce(state, 'unknown') AS state, coalesce(application_name, '') AS application,
        (date_part('epoch', clock_timestamp() - xact_start) * 1000)::bigint AS ms
 FROM pg_stat_activity
@@ -39,13 +47,16 @@ ORDER BY xact_start
 LIMIT 1;
 
 -- name: server_settings
--- What the server is, and whether it clears dead rows by itself.
+-- The version of the server, and whether autovacuum is on.
+-- returns: version text, autovacuum boolean
 SELECT current_setting('server_version') AS version,
        current_setting('autovacuum')::boolean AS autovacuum;
 
 -- name: schema_objects
--- What the schema is made of, each thing with the words that make it; an index or a constraint may
--- be there and be of no use. Those that belong to a table bear its name as well.
+-- The objects of the schema and their definitions. An index or a constraint may exist and be
+-- invalid. `home` is the table that an object belongs to, or the object itself.
+-- returns: SchemaObject
+-- timeout: doctor
 WITH class AS MATERIALIZED (
     SELECT oid, relname, relkind
     FROM pg_class
@@ -93,13 +104,16 @@ WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = :schema::text
   AND prokind = 'f';
 
 -- name: schema_version
--- Which migration came last.
+-- The version of the last migration.
+-- returns: version integer
 SELECT value::integer AS version
 FROM millrace.meta
 WHERE name = 'schema';
 
 -- name: lost_jobs
--- Jobs that are not over, wait nowhere and are in no lease: nobody will ever run them.
+-- Unfinished jobs that are in no place and in no lease: no worker will ever run them.
+-- returns: id uuid
+-- timeout: doctor
 WITH held AS MATERIALIZED (
     SELECT DISTINCT run.key, run.n
     FROM millrace.lease AS lease
@@ -125,7 +139,10 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: ownerless_leases
--- Leases of a worker that is not known, with the jobs that they still hold: no rescue finds them.
+-- Leases of a worker that is not registered, with the jobs that they still hold: no rescue finds
+-- them.
+-- returns: number bigint, worker uuid, id uuid?
+-- timeout: doctor
 SELECT lease.number, lease.worker, job.id
 FROM millrace.lease AS lease
 LEFT JOIN LATERAL (
@@ -141,7 +158,9 @@ ORDER BY lease.number, job.key
 LIMIT :limit::integer;
 
 -- name: places_without_job
--- Jobs that wait, though there is no job: a claim that meets one fails.
+-- Places of jobs that do not exist: a claim that meets one fails.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key bigint
+-- timeout: doctor
 WITH waiting (place, key) AS (
     SELECT 'scheduled', key FROM millrace.scheduled
     UNION ALL
@@ -156,8 +175,11 @@ ORDER BY place, key
 LIMIT :limit::integer;
 
 -- name: places_against_ledger
--- Jobs that wait although they are over, are held by a worker, wait elsewhere as well, or would run
--- under a number that the ledger does not expect.
+-- Jobs that wait although they are over, are held by a worker, wait in another place as well, or
+-- would run under a number that the ledger does not expect.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key bigint, id uuid, is_over boolean,
+--   is_held boolean, is_twin boolean, next_n integer
+-- timeout: doctor
 WITH held AS MATERIALIZED (
     SELECT DISTINCT run.key, run.n
     FROM millrace.lease AS lease

@@ -1,10 +1,12 @@
 -- apart: the feed is numbered after the commit here; SQLite has one writer and need not.
 
 -- name: number_events
--- Gives committed events their positions, in the order in which they were written. The lock on the
--- head lets one do it at a time; who has waited for it finds the rows gone that the other has
--- moved. So positions have no gaps, and a late commit comes after all that was read before it.
--- Answers how many rows it saw: fewer than the limit were all. Without news nothing is locked.
+-- Moves committed events from the outbox to the feed and gives them positions, in the order in
+-- which they were written. The lock on the head lets one process do so at a time; a process that
+-- waited for the lock finds the moved rows gone. So positions have no gaps, and a late commit gets
+-- a position after everything that was read before. Returns how many rows the statement saw: fewer
+-- than the limit were all. An empty outbox locks nothing.
+-- returns: seen bigint
 WITH seen AS MATERIALIZED (
     SELECT ctid AS place
     FROM millrace.event_outbox
@@ -39,12 +41,14 @@ SELECT count(*) AS seen
 FROM seen;
 
 -- name: feed_end
--- The last position given away.
+-- The last position that was given to an event.
+-- returns: position bigint
 SELECT position
 FROM millrace.feed_head;
 
 -- name: feed_after
--- What happened after a position, oldest first.
+-- The events after a position, oldest first.
+-- returns: position bigint, kind smallint, at bigint, keys bigint[]?, ids uuid[]?, details json?
 SELECT position, kind, millrace.ms_of(at) AS at, keys, ids, to_json(details) AS details
 FROM millrace.event
 WHERE position > :position::bigint

@@ -1,8 +1,11 @@
 -- apart: one statement moves many jobs, where SQLite goes job by job.
 
+-- row Barriers: gates boolean, held boolean, names boolean, wanted boolean
+
 -- name: promote_due
--- Moves jobs whose time has come, longest overdue first, and says when the next one is due. Those
--- that another process is moving right now are left to it.
+-- Moves due jobs from `scheduled` to `ready`, longest overdue first, and returns when the next one
+-- is due. Rows that another process has locked are skipped.
+-- returns: moved bigint, next_due_ms bigint?
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -39,7 +42,7 @@ SELECT (SELECT count(*) FROM due) AS moved,
 FROM moment;
 
 -- name: close_gate
--- Holds back what stands behind a name, for a while or until somebody opens it.
+-- Closes a gate, for a time or until an operator opens it.
 INSERT INTO millrace.gate (name, until, reason, by)
 VALUES (
     :name::integer,
@@ -51,31 +54,34 @@ ON CONFLICT (name) DO UPDATE
 SET until = excluded.until, reason = excluded.reason, by = excluded.by;
 
 -- name: open_gate
--- Lets go. An open gate is one without a row.
+-- Opens a gate. An open gate has no row.
 DELETE FROM millrace.gate
 WHERE name = :name::integer;
 
 -- name: closed_gates
--- What holds jobs back now.
+-- The gates that are closed now.
+-- returns: name integer, until bigint?, reason text, by text?
 SELECT name, millrace.ms_of(until) AS until, reason, by
 FROM millrace.gate
 WHERE until IS NULL OR until > millrace.clock_at(:now::timestamptz)
 ORDER BY name;
 
 -- name: barriers_in_use
--- Whether there are gates and taken names, and whether jobs were moved away for the sake of either:
--- most often there is nothing, and what would be done about it need not even be planned.
+-- Whether there are gates and locks, and whether jobs are in `blocked` because of either. Mostly
+-- there are none, and the statements that deal with them need not be planned.
+-- returns: Barriers
 SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate > 0) AS held,
        EXISTS (SELECT 1 FROM millrace.lock) AS names,
        EXISTS (SELECT 1 FROM millrace.blocked WHERE gate = -1) AS wanted;
 
 -- name: hold_jobs
--- Moves due jobs behind closed gates, and those whose key is taken, out of the way of the claim.
--- Only the front of each lane is looked at, and not as far if it is only for the keys: what lies
--- deeper is in nobody's way. Jobs that somebody is taking are left to him. The rows of taken keys
--- are held meanwhile: whoever ends one waits, and then finds the jobs that waited for it. One that
--- is just ending holds nobody back. Keys as a list: a join would let the planner read whole tables.
+-- Moves due jobs behind closed gates, and jobs whose lock is taken, from `ready` to `blocked`, so
+-- that claims need not skip them. Only the front of each lane is scanned, and less of it for locks
+-- alone. Rows that others have locked are skipped. The rows of taken locks are locked meanwhile: a
+-- run that ends waits, and then finds the jobs that wait for its lock. A lock that is being
+-- released blocks no job. Keys are passed as a list: with a join the planner might scan whole
+-- tables.
 WITH RECURSIVE closed AS MATERIALIZED (
     SELECT name
     FROM millrace.gate
@@ -118,7 +124,7 @@ taken_key AS MATERIALIZED (
         FOR KEY SHARE SKIP LOCKED
     ) AS taken
 ),
--- A closed gate has a number above 0, and comes before a taken key.
+-- A closed gate has a number above 0, and takes precedence over a taken lock.
 behind AS MATERIALIZED (
     SELECT front.key, coalesce(min(closed.name), -1) AS gate
     FROM front
@@ -150,10 +156,10 @@ FROM taken
 JOIN behind ON behind.key = taken.key;
 
 -- name: release_jobs
--- Brings back what waits behind gates that are not closed, most urgent first, exactly as it lay. It
--- looks at what waits and not at the gates: a job that was held in the moment in which its gate
--- opened is found as well. Gates that have opened by themselves leave no row behind. What waits for
--- a key or for other jobs is behind no gate.
+-- Moves jobs from `blocked` back to `ready` if their gate is not closed, most urgent first, with
+-- their old rank. The statement starts from the blocked jobs and not from the gates, so it finds a
+-- job that was blocked at the moment in which its gate opened. Gates that have opened by time are
+-- removed. Jobs that wait for a lock or for other jobs are not touched.
 WITH RECURSIVE gate (id) AS (
     SELECT min(gate)
     FROM millrace.blocked
@@ -192,7 +198,7 @@ taken AS (
     WHERE blocked.key = free.key
     RETURNING blocked.*
 ),
-forgotten AS (
+deleted_gates AS (
     DELETE FROM millrace.gate
     WHERE until <= millrace.clock_at(:now::timestamptz)
 )

@@ -1,7 +1,17 @@
 -- apart: arrays are lists of the database here, and JSON there.
 
+-- row ShownJobRow: key bigint, id uuid, state integer, type integer, tenant integer, lane integer,
+--   category integer?, priority integer, payload json?, payload_version text?, correlation text?,
+--   parent uuid?, retry_of uuid?, concurrency text?, idempotency text?, dedup text?, webhook text?,
+--   flags smallint, tags json?, created_by text?, max_attempts integer, timeout_ms bigint?,
+--   tries integer, crashes integer, result json?, error json?, cancel_reason text?, gate integer?,
+--   cancel_requested boolean, created_at bigint, run_at bigint, next_run_at bigint?,
+--   finished_at bigint?, last_started_at bigint?, phase text?, overall double precision?,
+--   is_stale boolean, started_at bigint?
+
 -- name: job_by_id
--- One job as it stands now. The newest lease that names a running job is the valid one.
+-- One job with its present state. The newest lease that names a running job is the valid one.
+-- returns: ShownJobRow
 SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
        CASE WHEN job.state = 3 THEN (
            SELECT millrace.ms_of(lease.starts[array_position(lease.keys, job.key)])
@@ -17,8 +27,10 @@ LEFT JOIN millrace.stale AS stale ON stale.key = job.key
 WHERE job.id = :id::uuid;
 
 -- name: match_jobs
--- Which of these candidates pass the filter, newest first. One look at the leases finds when all
--- those began that are running.
+-- Those of these candidates that pass the filter, newest first. One scan of the leases finds the
+-- start of all running jobs.
+-- returns: ShownJobRow
+-- timeout: reader
 WITH run AS MATERIALIZED (
     SELECT DISTINCT ON (run.key) run.key, run.start
     FROM millrace.lease AS lease
@@ -61,6 +73,8 @@ ORDER BY job.key DESC;
 
 -- name: count_matching
 -- How many of these candidates pass the filter. The twin of `match_jobs`, without its columns.
+-- returns: count bigint
+-- timeout: reader
 SELECT count(*) AS count
 FROM unnest(:keys::bigint[]) AS candidate (key)
 JOIN millrace.job_now AS job ON job.key = candidate.key
@@ -85,8 +99,10 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
   );
 
 -- name: count_places
--- How many jobs lie in each place, and how many runs are open, each counted up to a limit. All of
--- one moment.
+-- How many jobs are in each place, and how many runs are open, each counted up to a limit. All
+-- figures are of one moment.
+-- returns: scheduled bigint, ready bigint, blocked bigint, running bigint
+-- timeout: reader
 SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT :max::bigint) AS few)
            AS scheduled,
        (SELECT count(*) FROM (SELECT 1 FROM millrace.ready LIMIT :max::bigint) AS few) AS ready,
@@ -108,16 +124,19 @@ SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT :max::bigin
        ) AS running;
 
 -- name: count_ended
--- How many jobs have ended in one state, up to a limit.
+-- How many jobs have ended in one final state, up to a limit.
+-- returns: count bigint
+-- timeout: reader
 SELECT count(*) AS count
 FROM (
     SELECT 1 FROM millrace.attempt WHERE state = :state::smallint LIMIT :max::bigint
 ) AS few;
 
 -- name: longest_due
--- For how long the job that is due longest has waited. The first job of each lane and priority is
--- the oldest there, so hopping from one to the next over the index finds it, however many jobs
--- there are.
+-- How long the job that has been due longest has waited. The first job of each lane and priority is
+-- the oldest there, so a recursive hop over the index finds it, however many jobs there are.
+-- returns: ms bigint?
+-- timeout: reader
 WITH RECURSIVE hop (lane, priority, rank) AS (
     (
         SELECT lane, priority, rank
@@ -142,6 +161,8 @@ HAVING count(*) > 0;
 
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.
+-- returns: key bigint
+-- timeout: reader
 SELECT key
 FROM millrace.job
 WHERE key < :before::bigint
@@ -150,6 +171,8 @@ LIMIT :limit::integer;
 
 -- name: keys_of_type
 -- Candidates by type, newest first.
+-- returns: key bigint
+-- timeout: reader
 SELECT key
 FROM millrace.job
 WHERE type = :type::integer
@@ -159,6 +182,8 @@ LIMIT :limit::integer;
 
 -- name: keys_of_tenant
 -- Candidates by tenant, newest first. The default tenant has no index of its own.
+-- returns: key bigint
+-- timeout: reader
 SELECT key
 FROM millrace.job
 WHERE tenant = :tenant::integer
@@ -169,6 +194,8 @@ LIMIT :limit::integer;
 
 -- name: keys_of_category
 -- Candidates by category, newest first.
+-- returns: key bigint
+-- timeout: reader
 SELECT key
 FROM millrace.job
 WHERE category = :category::integer
@@ -177,7 +204,9 @@ ORDER BY key DESC
 LIMIT :limit::integer;
 
 -- name: keys_of_correlation
--- Candidates by correlation, newest first. The first job of its kind correlates by its own id.
+-- Candidates by correlation, newest first. A job without a correlation is found by its own id.
+-- returns: key bigint
+-- timeout: reader
 SELECT key
 FROM millrace.job
 WHERE correlation = :correlation::text
@@ -193,6 +222,8 @@ LIMIT :limit::integer;
 
 -- name: keys_of_parent
 -- Candidates by parent, newest first.
+-- returns: key bigint
+-- timeout: reader
 SELECT key
 FROM millrace.job
 WHERE parent = :parent::uuid
@@ -202,6 +233,8 @@ LIMIT :limit::integer;
 
 -- name: keys_of_tag
 -- Candidates by one tag, newest first.
+-- returns: key bigint
+-- timeout: reader
 SELECT key
 FROM millrace.tag
 WHERE name = :name::text
@@ -212,7 +245,10 @@ LIMIT :limit::integer;
 
 -- name: keys_of_states
 -- Candidates by state, newest first. Every state but `completed` has an index of its own: a place,
--- the leases, or the unusual ends. A job that is on its way from one to the other shows twice.
+-- the leases, or the unusual final states. A job that is moving from one to another may be found
+-- twice.
+-- returns: key bigint
+-- timeout: reader
 SELECT DISTINCT key
 FROM (
     (
@@ -265,6 +301,9 @@ LIMIT :limit::integer;
 
 -- name: attempts_of_job
 -- The ledger of one job.
+-- returns: n integer, tries integer, crashes integer, fence bigint?, worker uuid?,
+--   outcome smallint, error_class smallint?, error json?, reason text?, claimed_at bigint?,
+--   started_at bigint?, finished_at bigint, next_run_at bigint?
 SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
        attempt.outcome, attempt.error_class, attempt.error, attempt.reason,
        millrace.ms_of(attempt.claimed_at) AS claimed_at,
@@ -277,13 +316,16 @@ WHERE job.id = :id::uuid
 ORDER BY attempt.n;
 
 -- name: ids_of_keys
--- The public ids of those of these jobs that are still here.
+-- The public ids of those of these jobs that still exist.
+-- returns: key bigint, id uuid
 SELECT job.key, job.id
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job AS job ON job.key = named.key;
 
 -- name: facts_of_keys
--- What listeners are told of these jobs, as they stand now.
+-- What the feed tells listeners about these jobs, with their present state.
+-- returns: key bigint, type integer, state integer, tries integer, next_run_at bigint?,
+--   finished_at bigint?, error json?
 SELECT job.key, job.type, job.state, job.tries, job.next_run_at, job.finished_at, job.error
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job_record AS job ON job.key = named.key;

@@ -1,8 +1,12 @@
--- What must be true of an installation at every moment: each query answers the jobs of which it is
--- not. `src/store/doctor/invariants.ts` says what each means and how it is cured.
+-- Invariants of an installation: each query returns the jobs that break one. The catalogue in
+-- `src/store/doctor/catalogue.ts` says what each means and how it is fixed.
+
+-- row OffendingRow: key bigint?, id uuid?
 
 -- name: two_leases
 -- Jobs that two leases hold, or one lease twice.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT run.key, job.id
 FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -18,6 +22,8 @@ LIMIT :limit::integer;
 -- name: leases_against_ledger
 -- Jobs that a lease holds although they are over or gone, or under a number that the ledger does
 -- not expect.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT run.key, job.id
 FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -37,8 +43,10 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: places_against_job
--- Jobs that wait and are filed otherwise than they were asked for, or charged otherwise than the
--- ledger says, or have no attempt left. Those that are over are found elsewhere.
+-- Waiting jobs whose place contradicts their spec, whose charges contradict the ledger, or that
+-- have no attempt left. Jobs that are over are found by another query.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
     SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.scheduled
     UNION ALL
@@ -71,7 +79,9 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: overdue_promotions
--- Jobs whose time came long ago and that nobody has promoted, although workers live.
+-- Scheduled jobs that were due long ago and were not promoted, although workers are alive.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT place.key, job.id
 FROM millrace.scheduled AS place
 LEFT JOIN millrace.job AS job ON job.key = place.key
@@ -86,8 +96,10 @@ ORDER BY place.run_at, place.key
 LIMIT :limit::integer;
 
 -- name: stale_dedup
--- Dedup keys that a job holds which is over, gone, or has another key. Here the one living
--- successor of a job holds a key as well, of tenant and type 0: the id of its predecessor.
+-- Dedup keys whose holder is over, gone, or has another key. The unfinished successor of a job
+-- holds a key as well, with tenant and type 0: the id of its predecessor.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT held.job AS key, job.id
 FROM millrace.dedup AS held
 LEFT JOIN millrace.job AS job ON job.key = held.job
@@ -103,7 +115,9 @@ ORDER BY held.job
 LIMIT :limit::integer;
 
 -- name: unheld_dedup
--- Jobs that are not over and whose dedup key nobody holds: a second one would be let in.
+-- Unfinished jobs whose dedup key has no holder: a duplicate would be accepted.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH live (key) AS (
     SELECT key FROM millrace.scheduled
     UNION
@@ -129,7 +143,9 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: shared_dedup
--- Jobs that are not over and whose dedup key another job holds.
+-- Unfinished jobs whose dedup key another job holds.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH live (key) AS (
     SELECT key FROM millrace.scheduled
     UNION
@@ -139,7 +155,7 @@ WITH live (key) AS (
     UNION
     SELECT unnest(keys) FROM millrace.lease
 ),
--- The holder is looked up for each, whatever a planner without figures thinks of a join.
+-- A lookup per row: without statistics the planner may choose a join that reads whole tables.
 keyed AS MATERIALIZED (
     SELECT job.key, job.id, job.tenant, job.type, job.dedup, (
                SELECT held.job
@@ -173,7 +189,9 @@ ORDER BY keyed.key
 LIMIT :limit::integer;
 
 -- name: stale_cancel_requests
--- Requests to cancel jobs that are over or gone, or that wait: those are cancelled at once.
+-- Cancel requests for jobs that are over, gone, or waiting: a waiting job is cancelled at once.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT asked.key, job.id
 FROM millrace.cancel_request AS asked
 LEFT JOIN millrace.job AS job ON job.key = asked.key
@@ -188,8 +206,10 @@ ORDER BY asked.key
 LIMIT :limit::integer;
 
 -- name: locks_without_run
--- Names that a job has whose run has ended, that waits, or that is gone. Jobs that are lost are
--- found elsewhere, and what they have goes with their run.
+-- Locks of jobs whose run has ended, that wait, or that are gone. Lost jobs are found by another
+-- query, and their locks go with their run.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT held.job AS key, job.id
 FROM millrace.lock AS held
 LEFT JOIN millrace.job AS job ON job.key = held.job
@@ -202,7 +222,9 @@ ORDER BY held.job
 LIMIT :limit::integer;
 
 -- name: runs_without_lock
--- Jobs that run and do not have their concurrency key.
+-- Running jobs that do not hold the lock of their concurrency key.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT job.key, job.id
 FROM millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
@@ -220,7 +242,9 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: waits_without_dependencies
--- Jobs that lie behind others, none of which is named.
+-- Jobs behind gate 0 without a dependency.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT place.key, job.id
 FROM millrace.blocked AS place
 LEFT JOIN millrace.job AS job ON job.key = place.key
@@ -230,7 +254,9 @@ ORDER BY place.key
 LIMIT :limit::integer;
 
 -- name: dependencies_without_wait
--- Jobs of which it is said that they wait for others, and that do not lie there.
+-- Jobs with a dependency that are not behind gate 0.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT dependency.job AS key, job.id
 FROM millrace.dependency AS dependency
 LEFT JOIN millrace.job AS job ON job.key = dependency.job
@@ -241,7 +267,10 @@ ORDER BY dependency.job
 LIMIT :limit::integer;
 
 -- name: failed_without_letter
--- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
+-- Failed jobs without a dead letter, as far as the letters reach back: the oldest letters are
+-- removed first.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT job.key, job.id
 FROM millrace.attempt AS done
 JOIN millrace.job AS job ON job.key = done.key
@@ -252,8 +281,10 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: letters_without_failure
--- Dead letters of jobs that are still there and have not failed. The ledger is asked for jobs with
--- a letter alone.
+-- Dead letters of jobs that still exist and have not failed. Only the ledger of jobs with a letter
+-- is read.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH lettered AS MATERIALIZED (
     SELECT job.key, job.id
     FROM millrace.dead_letter AS letter
@@ -272,7 +303,9 @@ ORDER BY lettered.key
 LIMIT :limit::integer;
 
 -- name: runs_after_end
--- Jobs that are over and have run once more. It reads the whole ledger.
+-- Jobs that have run again after they were over. Reads the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT late.key, job.id
 FROM millrace.attempt AS ended
 JOIN millrace.attempt AS late ON late.key = ended.key AND late.n > ended.n
@@ -282,7 +315,9 @@ ORDER BY late.key
 LIMIT :limit::integer;
 
 -- name: run_gaps
--- Jobs in whose ledger a run is missing. It reads the whole ledger.
+-- Jobs in whose ledger a run is missing. Reads the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT run.key, job.id
 FROM millrace.attempt AS run
 LEFT JOIN millrace.job AS job ON job.key = run.key
@@ -294,9 +329,10 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: wrong_charges
--- Jobs with more attempts than they may have, with more crashes than attempts, that went on
--- without any attempt left, or whose run was charged twice or gave something back. It reads the
--- whole ledger.
+-- Jobs with more attempts than allowed, with more crashes than attempts, that went on without an
+-- attempt left, or with a run that was charged twice or gave a charge back. Reads the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT job.key, job.id
 FROM millrace.attempt AS run
 JOIN millrace.job AS job ON job.key = run.key
@@ -315,7 +351,9 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: ledger_without_job
--- Runs of jobs that are gone. It reads the whole ledger.
+-- Ledger rows of jobs that are gone. Reads the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT run.key, NULL::uuid AS id
 FROM millrace.attempt AS run
 WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = run.key)
@@ -323,7 +361,9 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: tags_without_job
--- Tags of jobs that are gone. It reads all tags.
+-- Tags of jobs that are gone. Reads all tags.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT DISTINCT tag.key, NULL::uuid AS id
 FROM millrace.tag AS tag
 WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = tag.key)
@@ -331,7 +371,9 @@ ORDER BY tag.key
 LIMIT :limit::integer;
 
 -- name: endless_idempotency
--- Idempotency keys whose job is gone, and that never expire. It reads all keys.
+-- Idempotency keys whose job is gone and that never expire. Reads all keys.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT NULL::bigint AS key, held.job_id AS id
 FROM millrace.idempotency AS held
 WHERE held.expires_at IS NULL
@@ -340,8 +382,9 @@ ORDER BY held.job_id
 LIMIT :limit::integer;
 
 -- name: lost_idempotency
--- Jobs whose idempotency key another job holds, or nobody, or that is about to expire. It reads all
--- jobs.
+-- Jobs whose idempotency key has another holder or none, or is about to expire. Reads all jobs.
+-- returns: OffendingRow
+-- timeout: doctor
 SELECT job.key, job.id
 FROM millrace.job AS job
 WHERE job.idempotency IS NOT NULL
@@ -357,9 +400,11 @@ ORDER BY job.key
 LIMIT :limit::integer;
 
 -- name: untold_changes
--- Jobs of which the feed does not tell that they came, waited again or ended, or tells it too
--- often, as far as it reaches back. Where entries have been removed, a minute is left out: they
--- went by their age, which is not quite their order. It reads the whole feed and the whole ledger.
+-- Jobs whose enqueue, retry or end is missing from the feed or is there too often, as far as the
+-- feed reaches back. Where events have been removed, one minute is left out: events are removed by
+-- age, which is not quite their order. Reads the whole feed and the whole ledger.
+-- returns: OffendingRow
+-- timeout: doctor
 WITH reach AS MATERIALIZED (
     SELECT CASE
                WHEN head.position = 0 OR first.position = 1 THEN '-infinity'::timestamptz
@@ -404,7 +449,9 @@ ORDER BY due.key
 LIMIT :limit::integer;
 
 -- name: recount
--- How many jobs are in each state, told by the jobs themselves. It reads all jobs.
+-- How many jobs are in each state, counted job by job. Reads all jobs.
+-- returns: scheduled bigint, queued bigint, held bigint, running bigint, failed bigint
+-- timeout: doctor
 SELECT count(*) FILTER (WHERE state = 1) AS scheduled,
        count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,
        count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,

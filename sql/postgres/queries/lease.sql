@@ -1,8 +1,14 @@
 -- apart: arrays are lists of the database here, and JSON there.
 
+-- row FactsRow: id uuid, type_name text, max_attempts integer, flags smallint, tries integer,
+--   crashes integer
+-- row RunRow: fence bigint, key bigint, n integer, rank bigint, claimed_at bigint,
+--   started_at bigint?, ended boolean
+
 -- name: lock_leases
--- Leases that somebody says he holds, in the order that all who lock keep to. A rescuer, or
--- whoever narrows a lease, is waited for; a heartbeat is not.
+-- Locks leases whose number and secret match, in the order of their numbers. Waits for a rescuer
+-- and for a verb that narrows a lease, but not for a heartbeat.
+-- returns: number bigint, secret text
 SELECT number, secret
 FROM millrace.lease
 WHERE number = ANY (:numbers::bigint[])
@@ -10,16 +16,18 @@ ORDER BY number
 FOR KEY SHARE;
 
 -- name: own_lease
--- The same for one lease that is to be narrowed: settles that are under way are waited for.
+-- Locks one lease that is about to be narrowed. Waits for settles under way.
+-- returns: number bigint
 SELECT number
 FROM millrace.lease
 WHERE number = :number::bigint
-  AND secret = :secret
+  AND secret = :secret::text
 FOR UPDATE;
 
 -- name: own_lease_of_job
--- The lease of a running job; the newest that names it is the valid one. Settles that are under way
--- are waited for.
+-- Locks the lease of a running job. The newest lease that names the job is the valid one. Waits for
+-- settles under way.
+-- returns: number bigint, worker uuid
 SELECT lease.number, lease.worker
 FROM millrace.lease AS lease
 WHERE :key::bigint BETWEEN lease.low AND lease.high
@@ -29,7 +37,8 @@ LIMIT 1
 FOR UPDATE;
 
 -- name: own_leases_of_worker
--- The leases of a worker, whose own row is locked already.
+-- Locks the leases of a worker, whose own row is locked already.
+-- returns: number bigint
 SELECT number
 FROM millrace.lease
 WHERE worker = :worker::uuid
@@ -38,8 +47,10 @@ LIMIT :limit::integer
 FOR UPDATE;
 
 -- name: runs_of_leases
--- Every run that these leases name, in their order. Asked after the leases were locked: only a
--- younger statement sees what others have ended meanwhile.
+-- Every run that these leases name, in their order. `rank` is the rank that the job had in `ready`;
+-- `started_at` is null for a prefetched job; `ended` says that the run has a ledger row. This runs
+-- after the leases were locked: only a later statement sees what others have committed meanwhile.
+-- returns: RunRow
 SELECT lease.number AS fence, run.key, run.n, run.rank,
        millrace.ms_of(lease.claimed_at) AS claimed_at, millrace.ms_of(run.start) AS started_at,
        EXISTS (
@@ -52,10 +63,12 @@ WHERE lease.number = ANY (:numbers::bigint[])
 ORDER BY lease.number, run.turn;
 
 -- name: job_facts
--- What it takes to put jobs back or to decide about them. The last ledger row says what was charged
--- before the present run.
-SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,
-       job.max_attempts, job.flags, name.text AS type_name,
+-- The facts that are needed to return a job to its place or to decide about it. The last ledger row
+-- has the charges before the present run.
+-- returns: key bigint, lane integer, priority integer, type integer, tenant integer,
+--   concurrency text?, FactsRow
+SELECT job.key, job.lane, job.priority, job.type, job.tenant, job.concurrency,
+       job.id, name.text AS type_name, job.max_attempts, job.flags,
        coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
 FROM unnest(:keys::bigint[]) AS named (key)
 JOIN millrace.job AS job ON job.key = named.key
@@ -69,9 +82,10 @@ LEFT JOIN LATERAL (
 ) AS last ON true;
 
 -- name: start_runs
--- Jobs of a buffer begin. Those that somebody asked to cancel do not: they are only named. This
--- commit waits for the disk: a worker outlives the crash of its server, and a server that had
--- forgotten the start would refuse the end, and never give the job to anybody else.
+-- Prefetched jobs start. Jobs with a cancel request do not start and are returned. This commit
+-- waits for the disk: a worker survives a crash of its server, and a server that had lost the start
+-- would refuse the end and never give the job to another worker.
+-- returns: held boolean, begun bigint[], asked bigint[]
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -79,7 +93,7 @@ held AS MATERIALIZED (
     SELECT number, keys, ns, starts
     FROM millrace.lease
     WHERE number = :number::bigint
-      AND secret = :secret
+      AND secret = :secret::text
     FOR NO KEY UPDATE
 ),
 run AS MATERIALIZED (
@@ -111,7 +125,7 @@ begun AS (
     ) AS fresh
     WHERE lease.number = fresh.number
 ),
-told AS (
+events AS (
     INSERT INTO millrace.event_outbox (at, kind, keys)
     SELECT moment.at, 2, array_agg(run.key ORDER BY run.turn)
     FROM moment
@@ -133,7 +147,7 @@ SELECT EXISTS (SELECT 1 FROM held) AS held,
 FROM run;
 
 -- name: narrow_lease
--- Some jobs have left a lease: it keeps those that are named.
+-- Some jobs have left a lease: the lease keeps the named ones.
 UPDATE millrace.lease AS lease
 SET keys   = kept.keys,
     ns     = kept.ns,
@@ -153,6 +167,6 @@ FROM (
 WHERE lease.number = :number::bigint;
 
 -- name: delete_leases
--- All of their jobs have left.
+-- All jobs of these leases have left.
 DELETE FROM millrace.lease
 WHERE number = ANY (:numbers::bigint[]);

@@ -1,7 +1,7 @@
--- apart: PostgreSQL locks rows in whole batches, SQLite goes name by name under its one write lock.
+-- apart: PostgreSQL locks rows in whole batches, SQLite goes lock by lock under its one write lock.
 
 -- name: acquire_locks
--- A run takes those of these names that are free, in an order that is the same for all.
+-- A run acquires those of these locks that are free, in one order for all runs.
 INSERT INTO millrace.lock (job, n, tenant, name)
 SELECT job.key, :n::integer, job.tenant, wanted.name
 FROM millrace.job AS job
@@ -11,7 +11,8 @@ ORDER BY wanted.name COLLATE "C"
 ON CONFLICT (tenant, name) DO NOTHING;
 
 -- name: locks_of_run
--- Which of these names a run has.
+-- Which of these locks a run holds.
+-- returns: name text
 SELECT name
 FROM millrace.lock
 WHERE job = :key::bigint
@@ -19,7 +20,8 @@ WHERE job = :key::bigint
   AND name = ANY (:names::text[]);
 
 -- name: release_locks
--- Runs give names up, but not the concurrency keys of their jobs. Answers how many.
+-- Runs release locks, but not those of their jobs' concurrency keys. Returns how many.
+-- returns: count bigint, done text?
 WITH own AS MATERIALIZED (
     SELECT lock.tenant, lock.name
     FROM json_to_recordset(:names::json) AS given (key bigint, n integer, name text)
@@ -35,9 +37,10 @@ SELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name)
 FROM own;
 
 -- name: free_dead_locks
--- Names that nobody has any more: the run has ended, the job waits, or it is gone. Nothing leaves
--- such a row behind, but nobody would ever get the name. Each is looked up by itself: of EXISTS the
--- planner may make a look through the whole table. Answers how many.
+-- Releases locks whose run has ended, or whose job waits or is gone. No verb leaves such a row
+-- behind, but it would block the lock for ever. Each row is looked up by itself: for EXISTS the
+-- planner may choose a scan of the whole table. Returns how many.
+-- returns: count bigint, done text?
 WITH dead AS MATERIALIZED (
     SELECT lock.tenant, lock.name
     FROM millrace.lock AS lock
@@ -58,8 +61,8 @@ SELECT count(*) AS count, millrace.free_locks(array_agg(tenant), array_agg(name)
 FROM dead;
 
 -- name: release_keys
--- Brings back the most urgent of the jobs of each key that were moved away for its sake, where it
--- is free again. The keys are found by hopping over the index, however many jobs there are.
+-- Moves the most urgent job of each concurrency key from `blocked` back to `ready`, if the lock is
+-- free. A recursive hop over the index finds the keys, however many jobs there are.
 WITH RECURSIVE hop (tenant, name) AS (
     (
         SELECT tenant, concurrency
@@ -117,7 +120,8 @@ SELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
 FROM taken;
 
 -- name: lock_holder
--- Who has a name.
+-- The job that holds a lock.
+-- returns: id uuid
 SELECT job.id
 FROM millrace.lock AS lock
 JOIN millrace.job AS job ON job.key = lock.job

@@ -1,8 +1,10 @@
 -- apart: PostgreSQL keeps whole batches in one statement, where SQLite goes line by line.
 
+-- row LogRow: line integer, n integer, at bigint, level smallint, message text, fields json?
+
 -- name: put_logs
--- What handlers have said, numbered after the newest line of each job. A commit that brings nothing
--- else than this and progress need not wait for the disk.
+-- Appends log lines, numbered after the newest line of each job. A commit that contains only log
+-- lines and progress need not wait for the disk.
 WITH said AS MATERIALIZED (
     SELECT line.*,
            CASE WHEN :relaxed::boolean
@@ -24,8 +26,8 @@ JOIN (
 ORDER BY said.key, said.turn;
 
 -- name: trim_logs
--- The oldest lines of these jobs go that are too many or too long with those after them. The newest
--- one stays whatever it weighs, for the next one is numbered after it.
+-- Removes the oldest lines of these jobs beyond the limits of count and size. The newest line
+-- always stays, because the next one is numbered after it.
 DELETE FROM millrace.log AS log
 USING (
     SELECT weighed.key, max(weighed.line) AS line
@@ -46,7 +48,8 @@ WHERE log.key = old.key
   AND log.line <= old.line;
 
 -- name: log_after
--- Lines of a job after one of them, oldest first.
+-- The lines of a job after one of them, oldest first.
+-- returns: LogRow
 SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
 FROM millrace.log
 WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
@@ -56,6 +59,7 @@ LIMIT :limit::integer;
 
 -- name: newest_log
 -- The newest lines of a job, newest first.
+-- returns: LogRow
 SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
 FROM millrace.log
 WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)

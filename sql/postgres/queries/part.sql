@@ -1,9 +1,9 @@
 -- name: save_part
--- Begins a part of a transaction that may be undone by itself.
+-- Begins a part of a transaction that can be rolled back by itself.
 SAVEPOINT part;
 
 -- name: undo_part
--- Takes the part back. It stays open until it is kept, empty.
+-- Rolls the part back. It stays open, empty, until `keep_part`.
 ROLLBACK TO part;
 
 -- name: keep_part

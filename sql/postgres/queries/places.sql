@@ -1,8 +1,13 @@
 -- apart: PostgreSQL moves whole batches, where SQLite goes job by job.
 
+-- row WaitingRow: key bigint, rank bigint, lane integer, priority integer, type integer,
+--   tenant integer, concurrency text?, n integer, tries integer, crashes integer
+-- row StateRow: key bigint, state integer, runs integer, lease bigint?, at bigint
+
 -- name: take_waiting
--- Takes jobs out of whichever place they lie in. A job that somebody else is taking right now is
--- waited for: it is in one place, or in none. In an order that is the same for all.
+-- Removes jobs from the places they wait in, in one order for all callers. The statement waits for
+-- jobs that another transaction is moving: afterwards such a job is in one place or in none.
+-- returns: WaitingRow
 WITH wanted AS MATERIALIZED (
     SELECT key FROM unnest(:keys::bigint[]) AS wanted (key) ORDER BY key
 ),
@@ -34,9 +39,10 @@ UNION ALL
 SELECT * FROM from_blocked;
 
 -- name: put_waiting
--- Puts jobs where they belong by their due time, an instant or a length from now: `ready` when that
--- has come, else `scheduled`. One that still waits for others goes back behind gate 0, whatever its
--- time. Answers whether they wait for their time.
+-- Puts jobs where they belong by their due time, an instant or a length from now: `ready` if it has
+-- come, else `scheduled`. A job that still waits for other jobs goes behind gate 0. Returns whether
+-- a job is scheduled for later.
+-- returns: key bigint, waits boolean
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -86,7 +92,7 @@ held AS (
 SELECT key, run_at > now AND NOT awaits AS waits FROM job;
 
 -- name: put_back
--- Puts jobs back into `ready` exactly as they lay there.
+-- Puts jobs back into `ready` with their old rank.
 INSERT INTO millrace.ready (
     key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
 )
@@ -98,8 +104,9 @@ FROM json_to_recordset(:jobs::json) AS job (
 );
 
 -- name: end_unstarted
--- Writes the end of jobs that were cancelled before they began: the ledger row, and nothing is left
--- of their dedup keys and of requests to cancel them. Answers whether others wait for them.
+-- Writes the end of jobs that were cancelled before they started: the ledger row. Dedup keys and
+-- cancel requests are removed. Returns whether any job has dependants.
+-- returns: awaited boolean
 WITH ended AS (
     INSERT INTO millrace.attempt (
         key, n, tries, crashes, finished_at, outcome, state, reason
@@ -111,12 +118,12 @@ WITH ended AS (
     )
     RETURNING key
 ),
-freed AS (
+deleted_dedup AS (
     DELETE FROM millrace.dedup AS held
     USING ended
     WHERE held.job = ended.key
 ),
-met AS (
+deleted_requests AS (
     DELETE FROM millrace.cancel_request AS request
     USING ended
     WHERE request.key = ended.key
@@ -124,8 +131,9 @@ met AS (
 SELECT millrace.end_jobs(array_agg(key)) AS awaited FROM ended;
 
 -- name: still_waiting
--- Which of these jobs lie in some place. Asked anew for jobs that were in none: one that moved from
--- place to place in that moment was seen in neither.
+-- Which of these jobs are in a place. Asked for jobs that an earlier statement found in none: a job
+-- that was moving at that moment was in neither place.
+-- returns: key bigint
 SELECT key FROM millrace.ready WHERE key = ANY (:keys::bigint[])
 UNION ALL
 SELECT key FROM millrace.scheduled WHERE key = ANY (:keys::bigint[])
@@ -133,7 +141,8 @@ UNION ALL
 SELECT key FROM millrace.blocked WHERE key = ANY (:keys::bigint[]);
 
 -- name: hurry_job
--- Makes a job due that waits for its time. One that waits for others as well stays where it is.
+-- Makes a scheduled job due now. A job that waits for other jobs stays behind gate 0, with the new
+-- due time.
 WITH put_forward AS (
     UPDATE millrace.blocked AS blocked
     SET rank = millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000
@@ -157,8 +166,9 @@ SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane, p
 FROM taken;
 
 -- name: state_of
--- Where a job is, how many runs its ledger knows, and which lease names it, if any does; the newest
--- one is the valid one.
+-- The state of a job, how many runs its ledger has, the number of the newest lease that names it,
+-- and the store's clock.
+-- returns: StateRow
 SELECT now.key, now.state,
        (SELECT coalesce(max(n), 0) FROM millrace.attempt AS run WHERE run.key = now.key) AS runs,
        (
@@ -172,13 +182,14 @@ FROM millrace.job_now AS now
 WHERE now.id = :id::uuid;
 
 -- name: find_worker
--- Whether a worker is known.
+-- Whether a worker is registered.
+-- returns: id uuid
 SELECT id
 FROM millrace.worker
 WHERE id = :id::uuid;
 
 -- name: insert_cancel_request
--- Asks the worker of a running job to stop it. The first asker's reason stays.
+-- Asks the worker of a running job to stop it. The reason of the first request stays.
 INSERT INTO millrace.cancel_request (key, by, reason, at)
 VALUES (:key::bigint, :by::text, :reason::text, millrace.clock_at(:now::timestamptz))
 ON CONFLICT (key) DO NOTHING;

@@ -1,11 +1,14 @@
 -- apart: one statement removes many jobs, where SQLite goes job by job.
 
 -- name: expired_keys
--- Looks through stretches in the order of ends, each of one final state, for jobs that have
--- expired the time of their state and type: one type alone, or all but those that have their own.
--- One that a lease still names waits until its neighbours are done, for without its ledger it would
--- look as if it ran; one that others wait for stays until they know how it ended. Answers what it
--- found of each stretch, and up to where it looked: the end, or where that was too far.
+-- Scans ranges of the order of ends, each of one final state, for jobs past the retention of their
+-- state and type: of one type alone, or of all types without a retention of their own. A job that a
+-- lease still names stays until the other runs of the lease have ended, because without its ledger
+-- row it would look as if it ran. A job that other jobs wait for stays until they are resolved.
+-- Returns the jobs of each range (`turn`), and with `is_found` false how far the range was scanned;
+-- `is_cut` says that the range goes on there.
+-- returns: turn integer, key bigint, at bigint, is_found boolean, is_cut boolean
+-- timeout: reader
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -49,7 +52,7 @@ found AS MATERIALIZED (
            ) AS place
     FROM walked
     WHERE walked.key NOT IN (SELECT leased.key FROM leased)
-      -- Each is looked up by itself: of EXISTS the planner may make a look through the whole table.
+      -- A lookup per row: for EXISTS the planner may choose a scan of the whole table.
       AND (
           SELECT link.job
           FROM millrace.dependency AS link
@@ -82,7 +85,8 @@ LEFT JOIN walked AS cut ON cut.turn = age.turn AND cut.place = :depth::integer
 ORDER BY at, key;
 
 -- name: jobs_by_keys
--- Jobs as they stand now, in the order of the keys.
+-- Jobs with their present state, in the order of the keys.
+-- returns: ShownJobRow
 SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
        job.last_started_at AS started_at
 FROM unnest(:keys::bigint[]) WITH ORDINALITY AS named (key, turn)
@@ -94,6 +98,7 @@ ORDER BY named.turn;
 
 -- name: insert_stale
 -- Marks those of these jobs that are over and have no mark yet.
+-- returns: key bigint
 INSERT INTO millrace.stale (key, at)
 SELECT DISTINCT over.key, millrace.clock_at(:now::timestamptz)
 FROM millrace.attempt AS over
@@ -104,10 +109,12 @@ ON CONFLICT (key) DO NOTHING
 RETURNING key;
 
 -- name: prune_jobs
--- Removes those of these jobs that are over: what was asked for, the ledger, the tags. Idempotency
--- keys stay for a while. One that a lease names, or that others wait for, stays as well. Those that
--- another process is removing right now are left to it. When some have very many units, those after
--- them wait. Answers how many went, and how many have to wait.
+-- Removes those of these jobs that are over: spec, ledger and tags. Idempotency keys stay for a
+-- while. A job that a lease names, or that other jobs wait for, stays. Rows that another process
+-- has locked are skipped. When some jobs have very many units, the jobs after them wait. Returns
+-- how many were removed, and how many have to wait.
+-- returns: count bigint, waiting bigint
+-- timeout: reader
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -142,52 +149,52 @@ expired AS MATERIALIZED (
     FROM weighed
     WHERE units_before < :units::integer
 ),
--- Keys as a list: a join would let the planner read the whole table.
+-- Keys as a list: with a join the planner might read the whole table.
 gone AS (
     DELETE FROM millrace.job
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
     RETURNING key, id, tenant, idempotency, tags
 ),
-unledgered AS (
+deleted_attempts AS (
     DELETE FROM millrace.attempt
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
-untold AS (
+deleted_progress AS (
     DELETE FROM millrace.run
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
-unphased AS (
+deleted_phases AS (
     DELETE FROM millrace.phase
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
-ununited AS (
+deleted_units AS (
     DELETE FROM millrace.unit
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
-unlogged AS (
+deleted_logs AS (
     DELETE FROM millrace.log
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
-unmarked AS (
+deleted_marks AS (
     DELETE FROM millrace.stale
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
-unneeded AS (
+deleted_dependencies AS (
     DELETE FROM millrace.dependency
     WHERE job = ANY (ARRAY(SELECT key FROM expired))
 ),
-unheard AS (
+deleted_finished AS (
     DELETE FROM millrace.finished_dependency
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
-untagged AS (
+deleted_tags AS (
     DELETE FROM millrace.tag AS tag
     USING gone
     CROSS JOIN LATERAL json_each_text(gone.tags) AS old
     WHERE gone.tags IS NOT NULL
       AND tag.name = old.key AND tag.value = old.value AND tag.key = gone.key
 ),
-unasked AS (
+deleted_requests AS (
     DELETE FROM millrace.cancel_request
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
 ),
@@ -199,7 +206,7 @@ expiring AS (
     WHERE gone.idempotency IS NOT NULL
       AND held.tenant = gone.tenant AND held.key = gone.idempotency AND held.job_id = gone.id
 ),
-told AS (
+events AS (
     INSERT INTO millrace.event_outbox (at, kind, ids)
     SELECT moment.at, 7, array_agg(named.id ORDER BY named.turn)
     FROM moment
@@ -212,9 +219,11 @@ SELECT (SELECT count(*) FROM expired) AS count,
        (SELECT count(*) FROM aged) - (SELECT count(*) FROM expired) AS waiting;
 
 -- name: prune_idempotency
--- Keys that have expired their jobs for long enough, oldest first, from the instant that the
--- caller knows. What goes is chosen once and found by its place, or a plan might choose anew for
--- each row and remove more than was asked. Answers how many went, and how far that got.
+-- Removes keys that have expired, oldest first, from the instant that the caller knows. The rows
+-- are chosen once and found by their ctid: a plan might otherwise choose anew for each row and
+-- remove more than the limit. Returns how many were removed, and the expiry of the last one.
+-- returns: count bigint, last bigint
+-- timeout: reader
 WITH expired AS MATERIALIZED (
     SELECT ctid AS place, expires_at
     FROM millrace.idempotency
@@ -233,7 +242,8 @@ FROM expired
 HAVING count(*) > 0;
 
 -- name: prune_dead_letters
--- Review records past their time, oldest first.
+-- Removes review records past their retention, oldest first.
+-- timeout: reader
 WITH expired AS MATERIALIZED (
     SELECT id
     FROM millrace.dead_letter
@@ -246,8 +256,9 @@ DELETE FROM millrace.dead_letter
 WHERE id = ANY (ARRAY(SELECT id FROM expired));
 
 -- name: prune_events
--- Feed entries past their time. Only the oldest positions are looked at, so that nothing is read
--- when nothing is to go.
+-- Removes feed events past their retention. Only the oldest positions are read, so that nothing is
+-- read when nothing has expired.
+-- timeout: reader
 WITH oldest AS MATERIALIZED (
     SELECT position, at
     FROM millrace.event

@@ -1,17 +1,17 @@
 -- apart: one statement keeps what a whole batch of runs says, where SQLite goes unit by unit.
 
 -- name: forget_notes
--- Runs begin anew: what those before them had told and completed.
+-- Runs start over: removes the progress, phases and units of the runs before.
 WITH anew AS MATERIALIZED (
     SELECT run.key, run.n
     FROM json_to_recordset(:runs::json) AS run (key bigint, n integer)
 ),
-untold AS (
+deleted_progress AS (
     DELETE FROM millrace.run AS old
     USING anew
     WHERE old.key = anew.key AND old.n <= anew.n
 ),
-undone AS (
+deleted_phases AS (
     DELETE FROM millrace.phase AS old
     USING anew
     WHERE old.key = anew.key AND old.n <= anew.n
@@ -21,7 +21,7 @@ USING anew
 WHERE old.key = anew.key AND old.n <= anew.n;
 
 -- name: put_progress
--- How far runs have come. A commit that brings nothing else need not wait for the disk.
+-- Writes the progress of runs. A commit that contains nothing else need not wait for the disk.
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at,
            CASE WHEN :relaxed::boolean
@@ -42,7 +42,8 @@ SET at = excluded.at, n = excluded.n, percent = excluded.percent, overall = excl
 WHERE old.n <= excluded.n;
 
 -- name: put_units
--- Units begin or end. Answers the phases that have more of them now.
+-- Units start or end. Returns the phases that have more units now.
+-- returns: key bigint, phase text
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -66,7 +67,8 @@ FROM moved
 WHERE fresh;
 
 -- name: crowded_phases
--- Which of these phases have more units than they may.
+-- Which of these phases have more units than allowed.
+-- returns: key bigint, phase text
 SELECT named.key, named.phase
 FROM json_to_recordset(:phases::json) AS named (key bigint, phase text)
 WHERE (
@@ -80,7 +82,8 @@ WHERE (
 ) > :max::integer;
 
 -- name: insert_phases
--- Phases have ended well; the first word about each stands. Answers those that are new.
+-- Phases have completed. The first result of a phase stays. Returns the phases that are new.
+-- returns: key bigint, name text
 INSERT INTO millrace.phase (key, at, n, name, result)
 SELECT done.key, moment.at, done.n, done.name, done.result::json
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
@@ -92,9 +95,9 @@ ON CONFLICT (key, name) DO NOTHING
 RETURNING key, name;
 
 -- name: take_over
--- New jobs begin with what those that they repeat have completed, if they ask for the same: up to
--- the first phase with units that failed. That one runs again for their sake, and so does whatever
--- was built on it. Completed units go along whatever their phase: they are not repeated.
+-- New jobs take over what their predecessors have completed, if they ask for the same: all phases
+-- before the first one with failed units. That phase runs again, and so do the phases after it.
+-- Completed units of all phases are taken over, so that they are not repeated.
 WITH heir AS MATERIALIZED (
     SELECT job.key, old.key AS source
     FROM millrace.job AS job
@@ -130,7 +133,8 @@ FROM heir
 JOIN millrace.unit AS unit ON unit.key = heir.source AND unit.state = 2;
 
 -- name: phases_of_job
--- What a job has completed, in the order in which it did.
+-- The phases that a job has completed, in order of completion.
+-- returns: name text, result json?
 SELECT name, result
 FROM millrace.phase
 WHERE key = :key::bigint
@@ -138,6 +142,7 @@ ORDER BY at, n, name COLLATE "C";
 
 -- name: ended_units
 -- Units that have ended, of phases that have not.
+-- returns: phase text, unit text, state smallint, result json?, error json?
 SELECT phase, unit, state, result, error
 FROM millrace.unit
 WHERE key = :key::bigint
@@ -146,8 +151,9 @@ WHERE key = :key::bigint
 ORDER BY phase, unit;
 
 -- name: checkpoints_of_job
--- Units that failed in phases that ended well all the same, by phase; and what had been charged
--- before the newest run that left anything. What was taken over has run 0, and -1 stands for it.
+-- The failed units of completed phases, by phase; and the charges before the newest run that stored
+-- anything. What was taken over from a predecessor has run 0, and -1 stands for it.
+-- returns: failed text?, tries integer?
 SELECT (
            SELECT json_object_agg(phase, failed)::text
            FROM (
@@ -179,7 +185,9 @@ FROM (
 ) AS newest;
 
 -- name: progress_of_job
--- How far a job had come when its last run told, and how its last run ended.
+-- The last progress of a job, and how its last run ended.
+-- returns: key bigint, phase text?, phases json?, percent double precision?,
+--   overall double precision?, data json?, at bigint?, last_outcome smallint?
 SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,
        millrace.ms_of(run.at) AS at,
        (
@@ -195,6 +203,7 @@ WHERE job.id = :id::uuid;
 
 -- name: unit_counts
 -- How many units of each phase are in each state.
+-- returns: phase text, running bigint, completed bigint, failed bigint
 SELECT phase,
        count(*) FILTER (WHERE state = 1) AS running,
        count(*) FILTER (WHERE state = 2) AS completed,
@@ -206,6 +215,7 @@ ORDER BY phase;
 
 -- name: units_of_job
 -- A page of units, in the order of phase and unit.
+-- returns: phase text, unit text, state smallint, result json?, error json?, n integer, at bigint
 SELECT phase, unit, state, result, error, n, millrace.ms_of(at) AS at
 FROM millrace.unit
 WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
@@ -217,6 +227,7 @@ LIMIT :limit::integer;
 
 -- name: holders_of_unit
 -- Jobs that work on a unit of this name, longest first: their run has no ledger row.
+-- returns: id uuid, phase text, unit text, at bigint
 SELECT job.id, unit.phase, unit.unit, millrace.ms_of(unit.at) AS at
 FROM millrace.unit AS unit
 JOIN millrace.job AS job ON job.key = unit.key

@@ -1,8 +1,9 @@
 -- apart: one statement settles a whole batch, where SQLite goes job by job.
 
 -- name: settle_done
--- Ends runs that have succeeded. Answers the keys of those that were accepted, whether exclusive
--- names have become free, and whether others wait for one of these jobs.
+-- Ends runs that have succeeded. Returns the keys of the accepted ones, whether locks were
+-- released, and whether other jobs wait for one of these jobs.
+-- returns tuples: accepted bigint[], freed boolean, awaited boolean
 SELECT accepted, freed, awaited
 FROM millrace.settle_done(
     :leases::bigint[], :secrets::text[], :places::integer[], :keys::bigint[], :ns::integer[],
@@ -11,8 +12,9 @@ FROM millrace.settle_done(
 );
 
 -- name: insert_attempts
--- Writes how runs ended, and waits that somebody ended. The lease that held a run, if any did, must
--- still be there. Answers when a job is to run again.
+-- Writes the ledger rows of runs that have ended, and of waits that an operator ended. The lease of
+-- a run must still exist. Returns when a job is to run again.
+-- returns: key bigint, next_run_at bigint?
 INSERT INTO millrace.attempt (
     key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
     error_class, error, result, reason, next_run_at
@@ -32,10 +34,11 @@ ORDER BY ended.key
 RETURNING key, millrace.ms_of(next_run_at) AS next_run_at;
 
 -- name: end_runs
--- Runs have ended, and some of their jobs with them: nothing is left of the names that they had, of
--- the dedup keys, and of what they waited for. Answers whether names have become free, and whether
--- others wait for one of these jobs.
-WITH unkeyed AS (
+-- Runs have ended, and some of their jobs are over: removes their locks, dedup keys and
+-- dependencies. Returns whether locks were released, and whether other jobs wait for one of these
+-- jobs.
+-- returns: freed boolean, awaited boolean
+WITH deleted_dedup AS (
     DELETE FROM millrace.dedup
     WHERE job = ANY (:over::bigint[])
 )
@@ -43,24 +46,31 @@ SELECT millrace.release_job_locks(:jobs::bigint[]) AS freed,
        millrace.end_jobs(:over::bigint[]) AS awaited;
 
 -- name: find_fences
--- Under which lease these runs ended, and how.
+-- The lease under which each of these runs ended, and its outcome.
+-- returns: key bigint, n integer, fence bigint?, outcome smallint
 SELECT attempt.key, attempt.n, attempt.fence, attempt.outcome
 FROM json_to_recordset(:runs::json) AS run (key bigint, n integer)
 JOIN millrace.attempt AS attempt ON attempt.key = run.key AND attempt.n = run.n;
 
 -- name: find_cancel_requests
--- Which of these jobs somebody asked to cancel.
+-- Which of these jobs have a cancel request.
+-- returns: key bigint, reason text?
 SELECT key, reason
 FROM millrace.cancel_request
 WHERE key = ANY (:keys::bigint[]);
 
 -- name: delete_cancel_requests
--- The requests were met, or came too late.
+-- Removes cancel requests that were fulfilled or came too late.
 DELETE FROM millrace.cancel_request
 WHERE key = ANY (:keys::bigint[]);
 
 -- name: specs_of
--- What was asked for, in words.
+-- The specs of these jobs, with names instead of ids.
+-- returns: key bigint, id uuid, type text, tenant text, lane text, category text?,
+--   priority integer, payload json?, payload_version text?, correlation text?, parent uuid?,
+--   retry_of uuid?, concurrency text?, idempotency text?, dedup text?, webhook text?, tags json?,
+--   created_by text?, created_at bigint, run_at bigint, max_attempts integer, timeout_ms bigint?,
+--   flags smallint
 SELECT job.key, job.id, type.text AS type, tenant.text AS tenant, lane.text AS lane,
        category.text AS category, job.priority, job.payload, job.payload_version, job.correlation,
        job.parent, job.retry_of, job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,
@@ -74,8 +84,8 @@ LEFT JOIN millrace.interned_name AS category ON category.id = job.category
 WHERE job.key = ANY (:keys::bigint[]);
 
 -- name: insert_dead_letters
--- Final failures leave a record that a person can review. An id may have been used again after
--- retention had removed the job, but not its record.
+-- Writes the review records of jobs that have failed for good. After retention has removed a job
+-- but not its record, its id may have been used again: then the record is replaced.
 INSERT INTO millrace.dead_letter AS letter (
     id, type, tenant, status, error, attempts, died_at, spec
 )

@@ -1,12 +1,14 @@
 -- name: home
 -- only: postgres, whose connections may lead to any server.
--- Which database this is, of all that there are.
+-- Which database this is: the identity of the cluster, and the name of the database.
+-- returns: home text
 SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home;
 
 -- name: enqueue_at_home
 -- only: postgres, whose connections may lead to any server.
--- The same as enqueue, if this is the database that the names of the jobs come from. Else it writes
--- nothing and answers null.
+-- The same as `enqueue`, if this is the database that the interned names come from. Otherwise
+-- writes nothing and returns null.
+-- returns tuples: later uuid[]?
 SELECT CASE WHEN (pg_control_system()).system_identifier || ' ' || current_database() = :home::text
             THEN coalesce(
                 millrace.enqueue_batch(

@@ -1,22 +1,24 @@
 -- apart: one statement looks through the leases, which SQLite reads one by one.
 
 -- name: register_worker
--- Makes a worker known, or gives a known one a new lease.
+-- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace.worker AS known (
     id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
 )
-SELECT :id::uuid, :host, :pid::bigint, :version, :protocol::integer, :types::json, :lanes::json,
-       :slots::integer, :tenant, moment.at,
+SELECT :id::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer, :types::json,
+       :lanes::json, :slots::integer, :tenant::text, moment.at,
        moment.at + :lease_ms::bigint * interval '1 millisecond', 0, false
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 ON CONFLICT (id) DO UPDATE SET until = excluded.until, beats = known.beats + 1;
 
 -- name: renew_worker
--- A heartbeat: the one row that all leases of the process hang on. A worker whose lease has run out
--- may still renew as long as nobody has rescued it. It is told which of its runs somebody asked to
--- cancel, which have ended, and whether it speaks a protocol that this store no longer accepts. A
--- lease all of whose runs ended more than a minute ago is told of no
--- more: two settlers had ended the last of them at the same moment.
+-- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
+-- has expired may still renew it as long as it was not rescued. Returns which runs of the worker
+-- have a cancel request, which have ended, and whether its protocol is no longer accepted. A lease
+-- all of whose runs ended more than a minute ago is left out. Such a lease remains when two
+-- settlers end its last runs at the same moment.
+-- returns: now bigint, quiet boolean, outdated boolean, cancel json?, ended json?
+-- timeout: heartbeat
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
@@ -40,7 +42,7 @@ run AS MATERIALIZED (
     ) AS done ON true
     WHERE lease.worker = :id::uuid
 ),
-forgotten AS (
+deleted_leases AS (
     DELETE FROM millrace.lease
     WHERE number IN (
         SELECT run.number
@@ -73,14 +75,17 @@ FROM moment
 CROSS JOIN beat;
 
 -- name: lock_worker
--- The row of a worker, against everybody who would claim or rescue in its name.
+-- Locks the row of a worker against claims and rescues.
+-- returns: id uuid
 SELECT id
 FROM millrace.worker
 WHERE id = :id::uuid
 FOR UPDATE;
 
 -- name: lock_silent_worker
--- The same, if it has not beaten since the rescuer looked and its lease has run out.
+-- Locks the row of a worker, if it has not renewed since the rescuer looked and its lease has
+-- expired.
+-- returns: id uuid
 SELECT id
 FROM millrace.worker
 WHERE id = :id::uuid
@@ -89,19 +94,20 @@ WHERE id = :id::uuid
 FOR UPDATE;
 
 -- name: delete_worker
--- Nothing is left of a worker that holds nothing. Its row is locked: it can claim nothing.
+-- Removes a worker that holds nothing. Its row is locked, so it can claim nothing.
 DELETE FROM millrace.worker AS worker
 WHERE worker.id = :id::uuid
   AND NOT EXISTS (SELECT 1 FROM millrace.lease AS lease WHERE lease.worker = worker.id);
 
 -- name: expire_worker
--- The worker has gone and left something behind: it need not be waited for.
+-- The worker has stopped and left jobs behind: its lease expires at once.
 UPDATE millrace.worker
 SET until = millrace.clock_at(:now::timestamptz)
 WHERE id = :id::uuid;
 
 -- name: silent_workers
--- Workers whose lease has run out, longest silent first.
+-- Workers whose lease has expired, longest expired first.
+-- returns: id uuid, beats bigint, silent_ms bigint
 SELECT worker.id, worker.beats,
        millrace.ms_of(moment.at) - millrace.ms_of(worker.until) AS silent_ms
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
@@ -116,7 +122,12 @@ SET quiet = true
 WHERE id = :id::uuid;
 
 -- name: list_workers
--- Workers as operators see them, longest known first, with what they hold: begun, and in buffers.
+-- Workers as operators see them, longest registered first, with the number of running and of
+-- prefetched jobs.
+-- returns: id uuid, host text, pid bigint, version text, types json, lanes json, slots integer,
+--   tenant text?, joined_at bigint, until bigint, beats bigint, quiet boolean, running bigint,
+--   buffered bigint
+-- timeout: reader
 SELECT worker.id, worker.host, worker.pid, worker.version, worker.types, worker.lanes, worker.slots,
        worker.tenant, millrace.ms_of(worker.joined_at) AS joined_at,
        millrace.ms_of(worker.until) AS until, worker.beats, worker.quiet,
@@ -136,7 +147,9 @@ CROSS JOIN LATERAL (
 ORDER BY worker.joined_at, worker.id;
 
 -- name: overdue_runs
--- Runs of a worker that have overrun their limit, with the proof that allows to end them.
+-- Runs of a worker that have exceeded their time limit, with the proof that is needed to end them.
+-- returns: number bigint, secret text, key bigint, n integer, limit_ms bigint, ran_ms bigint,
+--   FactsRow
 SELECT lease.number, lease.secret, run.key, run.n, job.timeout_ms AS limit_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(run.start) AS ran_ms,
        job.id, name.text AS type_name, job.max_attempts, job.flags,

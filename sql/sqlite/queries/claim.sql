@@ -1,6 +1,7 @@
 -- name: worker_may_claim
--- Whether a worker is known, still has its lease and speaks a protocol that this store accepts; and
--- whether somebody has asked it to take no new work.
+-- Whether a worker is registered, has an unexpired lease and speaks a protocol that this store
+-- accepts; and whether an operator has asked it to take no new work.
+-- returns: quiet boolean
 SELECT quiet
 FROM millrace_worker
 WHERE id = :worker
@@ -8,9 +9,11 @@ WHERE id = :worker
   AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol');
 
 -- name: claim_candidates
--- The most urgent due jobs of one lane that no gate and no taken key holds back. Of keys that the
--- claim itself is about to take, only the jobs that will have them. The transaction has the only
--- write lock, so the rows need none of their own.
+-- The most urgent due jobs of one lane that are blocked by no gate and no lock. For each key that
+-- the claim itself is about to lock, only the job that gets the lock. The transaction has the only
+-- write lock, so the rows need no locks of their own.
+-- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
+--   crashes integer, tenant integer, concurrency text?
 SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
 FROM millrace_ready
 WHERE lane = :lane
@@ -38,12 +41,14 @@ ORDER BY priority, rank, key
 LIMIT :limit;
 
 -- name: delete_ready
--- Takes a batch out of its place.
+-- Removes a batch from `ready`.
 DELETE FROM millrace_ready
 WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: ready_lanes
--- The lanes in which something waits, found by hopping over the index, however many jobs there are.
+-- The lanes that have due jobs. A recursive hop over the index finds them, however many jobs there
+-- are.
+-- returns: lane integer
 WITH RECURSIVE hop (lane) AS (
     SELECT min(lane) FROM millrace_ready
     UNION ALL
@@ -54,19 +59,23 @@ WITH RECURSIVE hop (lane) AS (
 SELECT lane FROM hop WHERE lane IS NOT NULL;
 
 -- name: payload_sizes
--- How much each job of a batch would weigh, without reading the payloads themselves.
+-- The size of each payload of a batch, without reading the payloads.
+-- returns tuples: bytes integer
 SELECT coalesce(octet_length(job.payload), 0) AS bytes
 FROM json_each(:keys) AS candidate
 CROSS JOIN millrace_job AS job ON job.key = candidate.value
 ORDER BY candidate.key;
 
 -- name: insert_lease
--- One lease for the whole batch.
+-- Writes one lease for the whole batch.
 INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)
 VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at);
 
 -- name: claimed_jobs
--- What the handlers of a batch need to know, in the order of the keys.
+-- The jobs of a batch as handlers get them, in the order of the keys.
+-- returns tuples: id blob, type integer, tenant integer, lane integer, max_attempts integer,
+--   timeout_ms integer?, payload text?, payload_version text?, correlation text?, parent blob?,
+--   concurrency text?, tags text?, created_at integer, flags integer
 SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,
        job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,
        job.created_at, job.flags

@@ -6,11 +6,12 @@ INSERT INTO millrace_meta (name, value)
 VALUES ('moved_to', :value);
 
 -- name: all_leases
--- Everything that any worker holds.
+-- The leases of all workers.
+-- returns: LeaseRow
 SELECT number, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 ORDER BY number;
 
 -- name: delete_workers
--- No worker is known any more.
+-- Removes all workers.
 DELETE FROM millrace_worker;

@@ -1,8 +1,12 @@
+-- row DeadLetterRow: id blob, type integer, tenant integer, status integer, error text,
+--   attempts integer, died_at integer, reviewed_by text?, reviewed_at integer?, notes text?,
+--   successor blob?, spec text
+
 -- name: insert_dead_letter
--- A final failure leaves a record that a person can review.
+-- Writes the review record of a job that has failed for good.
 INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
 VALUES (:id, :type, :tenant, 1, :error, :attempts, :died_at, :spec)
--- Its id may have been used again after retention had removed the job, but not its record.
+-- After retention has removed a job but not its record, its id may have been used again.
 ON CONFLICT (id) DO UPDATE
 SET type = :type, tenant = :tenant, status = 1, error = :error, attempts = :attempts,
     died_at = :died_at, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,
@@ -10,13 +14,15 @@ SET type = :type, tenant = :tenant, status = 1, error = :error, attempts = :atte
 
 -- name: find_dead_letter
 -- One review record.
+-- returns: DeadLetterRow
 SELECT id, type, tenant, status, error, attempts, died_at, reviewed_by, reviewed_at, notes,
        successor, spec
 FROM millrace_dead_letter
 WHERE id = :id;
 
 -- name: list_dead_letters
--- A page of review records, newest first. The inner search needs nothing but the index.
+-- A page of review records, newest first. The inner search uses the index alone.
+-- returns: DeadLetterRow
 SELECT letter.id, letter.type, letter.tenant, letter.status, letter.error, letter.attempts,
        letter.died_at, letter.reviewed_by, letter.reviewed_at, letter.notes, letter.successor,
        letter.spec
@@ -34,7 +40,7 @@ JOIN millrace_dead_letter AS letter ON letter.id = page.id
 ORDER BY letter.died_at DESC, letter.id DESC;
 
 -- name: review_dead_letter
--- Writes what a person decided. A record that is reprocessed or discarded does not change.
+-- Writes an operator's decision. A record that is reprocessed or discarded does not change.
 UPDATE millrace_dead_letter
 SET status      = :status,
     reviewed_by = :reviewed_by,

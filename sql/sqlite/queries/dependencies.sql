@@ -2,43 +2,45 @@
 
 -- name: find_key
 -- The key of a job.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE id = :id;
 
 -- name: insert_dependency
--- A job waits for another.
+-- A job waits for another job.
 INSERT INTO millrace_dependency (job, depends_on, tolerant)
 VALUES (:job, :depends_on, :tolerant)
 ON CONFLICT (job, depends_on) DO NOTHING;
 
 -- name: set_rank_of_dependant
--- A job that waits for others is due at another time.
+-- Changes the due time of a job that waits for other jobs.
 UPDATE millrace_blocked
 SET rank = :rank
 WHERE key = :key
   AND gate = 0;
 
 -- name: has_dependencies
--- Whether a job still waits for others.
+-- Whether a job still waits for other jobs.
+-- returns: yes integer `1`
 SELECT 1 AS yes
 FROM millrace_dependency
 WHERE job = :job
 LIMIT 1;
 
 -- name: delete_dependency
--- A job waits for another no longer.
+-- A job no longer waits for another job.
 DELETE FROM millrace_dependency
 WHERE job = :job
   AND depends_on = :depends_on;
 
 -- name: delete_dependencies
--- Jobs that are over, or go, wait for nobody.
+-- Removes the dependencies of jobs that are over or are being removed.
 DELETE FROM millrace_dependency
 WHERE job IN (SELECT value FROM json_each(:keys));
 
 -- name: insert_finished_dependency
--- Some of these jobs are over and others wait for them: those have yet to hear of it.
+-- Records those of these jobs that are over and have dependants.
 INSERT INTO millrace_finished_dependency (key)
 SELECT DISTINCT dependency.depends_on
 FROM json_each(:keys) AS over
@@ -47,7 +49,7 @@ WHERE true
 ON CONFLICT (key) DO NOTHING;
 
 -- name: insert_finished_dependencies
--- Those jobs that a new one waits for and that are over already.
+-- Records which dependencies of a new job have finished already.
 INSERT INTO millrace_finished_dependency (key)
 SELECT dependency.depends_on
 FROM millrace_dependency AS dependency
@@ -56,7 +58,9 @@ WHERE dependency.job = :job
 ON CONFLICT (key) DO NOTHING;
 
 -- name: next_finished_dependency
--- A job whose end others have yet to hear of, and how it ended. Its id is null when it is gone.
+-- A finished job whose dependants are unresolved, and its final state. `id` is null when the job is
+-- gone.
+-- returns: key integer, id blob?, state integer?
 SELECT ended.key, job.id,
        (
            SELECT attempt.state
@@ -68,12 +72,13 @@ LEFT JOIN millrace_job AS job ON job.key = ended.key
 LIMIT 1;
 
 -- name: delete_finished_dependency
--- Everybody has heard of it.
+-- All dependants of a finished job are resolved.
 DELETE FROM millrace_finished_dependency
 WHERE key = :key;
 
 -- name: dependants_of
--- Jobs that wait for one.
+-- The jobs that wait for a job.
+-- returns: job integer, tolerant boolean
 SELECT job, tolerant
 FROM millrace_dependency
 WHERE depends_on = :depends_on
@@ -81,14 +86,16 @@ ORDER BY job
 LIMIT :limit;
 
 -- name: take_dependant
--- Takes one job out of its place: it waits for others.
+-- Removes one job that waits for other jobs from `blocked`.
+-- returns: WaitingRow
 DELETE FROM millrace_blocked
 WHERE key = :key
   AND gate = 0
 RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: dependencies_after
--- The next needs in their order, and whether the job that is waited for is over or gone.
+-- The next dependencies in their order, and whether the job they name is over or gone.
+-- returns: job integer, depends_on integer, is_over boolean
 SELECT dependency.job, dependency.depends_on,
        EXISTS (
            SELECT 1
@@ -103,7 +110,8 @@ ORDER BY dependency.job, dependency.depends_on
 LIMIT :limit;
 
 -- name: open_dependencies
--- Jobs that one waits for and that are not over.
+-- The unfinished jobs that a job waits for.
+-- returns: id blob
 SELECT parent.id
 FROM millrace_job AS job
 CROSS JOIN millrace_dependency AS dependency ON dependency.job = job.key

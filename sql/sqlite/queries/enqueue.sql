@@ -1,6 +1,6 @@
 -- name: insert_job
--- Writes what was asked for. Everything else of an enqueue hangs on this row being new, so that a
--- repeat after a lost answer changes nothing.
+-- Writes the spec of a job. The rest of an enqueue depends on this row being new, so that a
+-- repeated call changes nothing.
 INSERT INTO millrace_job (
     id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
     payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook, tags,
@@ -19,39 +19,42 @@ INSERT INTO millrace_tag (name, value, key)
 VALUES (:name, :value, :key);
 
 -- name: insert_ready
--- Puts a job where it is claimed.
+-- Puts a job into `ready`.
 INSERT INTO millrace_ready (
     lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
 )
 VALUES (:lane, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes);
 
 -- name: insert_scheduled
--- Puts a job where it waits for its time.
+-- Puts a job into `scheduled`.
 INSERT INTO millrace_scheduled (
     key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes
 )
 VALUES (:key, :run_at, :lane, :priority, :type, :tenant, :concurrency, :n, :tries, :crashes);
 
 -- name: find_body
--- What an id already stands for.
+-- The job that an id already belongs to.
+-- returns: key integer, type integer, tenant integer, payload text?
 SELECT key, type, tenant, payload
 FROM millrace_job
 WHERE id = :id;
 
 -- name: find_idempotency
 -- The holder of an idempotency key.
+-- returns: job_id blob, body blob
 SELECT job_id, body
 FROM millrace_idempotency
 WHERE tenant = :tenant
   AND key = :key;
 
 -- name: insert_idempotency
--- Takes an idempotency key.
+-- Inserts an idempotency key.
 INSERT INTO millrace_idempotency (tenant, key, job_id, body)
 VALUES (:tenant, :key, :job_id, :body);
 
 -- name: find_successor
 -- The unfinished job that repeats a final one.
+-- returns: key integer, id blob
 SELECT job.key, job.id
 FROM millrace_job AS job
 WHERE job.retry_of = :retry_of
@@ -62,7 +65,8 @@ WHERE job.retry_of = :retry_of
 LIMIT 1;
 
 -- name: find_dedup
--- The unfinished job that holds a dedup key, and where it waits, if it does.
+-- The unfinished job that holds a dedup key.
+-- returns: key integer, id blob
 SELECT dedup.job AS key, job.id
 FROM millrace_dedup AS dedup
 JOIN millrace_job AS job ON job.key = dedup.job
@@ -71,16 +75,16 @@ WHERE dedup.tenant = :tenant
   AND dedup.key = :key;
 
 -- name: insert_dedup
--- Takes a dedup key.
+-- Inserts a dedup key.
 INSERT INTO millrace_dedup (tenant, type, key, job)
 VALUES (:tenant, :type, :key, :job);
 
 -- name: delete_dedup
--- Frees the dedup keys of jobs that are over.
+-- Removes the dedup keys of jobs that are over.
 DELETE FROM millrace_dedup
 WHERE job IN (SELECT value FROM json_each(:keys));
 
 -- name: append_event
--- Tells the feed what happened to a batch.
+-- Appends the event of a batch to the feed.
 INSERT INTO millrace_event (kind, at, keys, ids, details)
 VALUES (:kind, :at, :keys, :ids, :details);

@@ -1,7 +1,8 @@
 -- name: lost_jobs
 -- only: sqlite, whose file anybody can edit or put together from pieces.
--- Jobs that are not over, wait nowhere and are in no lease: nobody will ever run them. The casts
--- let SQLite build an index over what JSON holds.
+-- Unfinished jobs that are in no place and in no lease: no worker will ever run them. The casts let
+-- SQLite build an index over the values of a JSON list.
+-- returns: id blob
 WITH held AS (
     SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n
     FROM millrace_lease AS lease
@@ -24,7 +25,9 @@ LIMIT :limit;
 
 -- name: ownerless_leases
 -- only: sqlite, whose file anybody can edit or put together from pieces.
--- Leases of a worker that is not known, with the jobs that they still hold: no rescue finds them.
+-- Leases of a worker that is not registered, with the jobs that they still hold: no rescue finds
+-- them.
+-- returns: number integer, worker blob, id blob?
 WITH held AS (
     SELECT lease.number, named.value AS key
     FROM millrace_lease AS lease
@@ -46,15 +49,17 @@ ORDER BY lease.number, job.key
 LIMIT :limit;
 
 -- name: worker_is_known
--- only: sqlite, where a lease may have expired its worker; see ownerless_leases.
--- Whether there is somebody to hear of what happens to a lease.
+-- only: sqlite, where the worker of a lease may be gone; see ownerless_leases.
+-- Whether a worker is registered.
+-- returns: yes integer `1`
 SELECT 1 AS yes
 FROM millrace_worker
 WHERE id = :id;
 
 -- name: places_without_job
 -- only: sqlite, whose file anybody can edit or put together from pieces.
--- Jobs that wait, though there is no job: a claim that meets one fails.
+-- Places of jobs that do not exist: a claim that meets one fails.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key integer
 WITH waiting (place, key) AS (
     SELECT 'scheduled', key FROM millrace_scheduled
     UNION ALL
@@ -70,8 +75,10 @@ LIMIT :limit;
 
 -- name: places_against_ledger
 -- only: sqlite, whose file anybody can edit or put together from pieces.
--- Jobs that wait although they are over, are held by a worker, wait elsewhere as well, or would run
--- under a number that the ledger does not expect.
+-- Jobs that wait although they are over, are held by a worker, wait in another place as well, or
+-- would run under a number that the ledger does not expect.
+-- returns: place text `"scheduled" | "ready" | "blocked"`, key integer, id blob, is_over boolean,
+--   is_held boolean, is_twin boolean, next_n integer
 WITH held AS (
     SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n
     FROM millrace_lease AS lease

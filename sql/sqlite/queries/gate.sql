@@ -1,37 +1,40 @@
 -- name: close_gate
--- Holds back what stands behind a name.
+-- Closes a gate, for a time or until an operator opens it.
 INSERT INTO millrace_gate (name, until, reason, by)
 VALUES (:name, :until, :reason, :by)
 ON CONFLICT (name) DO UPDATE SET until = :until, reason = :reason, by = :by;
 
 -- name: open_gate
--- Lets go. The row stays until `release` has brought back what was moved away.
+-- Opens a gate. The row stays until `release` has moved its jobs back to `ready`.
 UPDATE millrace_gate
 SET until = 0
 WHERE name = :name;
 
 -- name: closed_gates
--- What holds jobs back now.
+-- The gates that are closed now.
+-- returns: name integer, until integer?, reason text, by text?
 SELECT name, until, reason, by
 FROM millrace_gate
 WHERE until IS NULL OR until > :now
 ORDER BY name;
 
 -- name: open_gates
--- Gates that have opened, by hand or by time, and may have left jobs behind.
+-- Gates that were opened, by an operator or by time, and may still have jobs behind them.
+-- returns: name integer
 SELECT name
 FROM millrace_gate
 WHERE until <= :now
 ORDER BY name;
 
 -- name: delete_gate
--- Nothing waits behind it any more.
+-- Removes a gate that has no jobs behind it.
 DELETE FROM millrace_gate
 WHERE name = :name;
 
 -- name: jobs_behind_gates
--- Due jobs in front of a lane that a closed gate holds back. Only the front is looked at: what lies
--- deeper is in nobody's way.
+-- Due jobs at the front of a lane that are behind a closed gate. Only the front is scanned: jobs
+-- further back do not slow down a claim.
+-- returns: key integer, gate integer
 SELECT front.key, min(gate.name) AS gate
 FROM (
     SELECT key, lane, type, tenant
@@ -46,7 +49,7 @@ GROUP BY front.key
 LIMIT :limit;
 
 -- name: insert_blocked
--- Puts a job behind the gate that holds it.
+-- Puts a job behind a gate.
 INSERT INTO millrace_blocked (
     key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes
 )
@@ -55,7 +58,8 @@ VALUES (
 );
 
 -- name: blocked_keys
--- What waits behind one gate, most urgent first.
+-- The jobs behind one gate, most urgent first.
+-- returns: key integer
 SELECT key
 FROM millrace_blocked
 WHERE gate = :gate

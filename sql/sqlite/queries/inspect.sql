@@ -1,5 +1,15 @@
+-- row JobNowRow: key integer, id blob, type integer, tenant integer, lane integer,
+--   category integer?, priority integer, run_at integer, max_attempts integer, timeout_ms integer?,
+--   payload text?, payload_version text?, correlation text?, parent blob?, retry_of blob?,
+--   concurrency text?, idempotency text?, dedup text?, webhook text?, tags text?, created_by text?,
+--   created_at integer, flags integer, state integer, tries integer, crashes integer,
+--   next_run_at integer?, last_started_at integer?, last_finished_at integer?, last_error text?,
+--   result text?, cancel_reason text?, gate integer?, cancel_requested boolean
+-- row ShownJobRow: JobNowRow, phase text?, overall real?, is_stale boolean
+
 -- name: job_by_id
--- One job as it stands now.
+-- One job with its present state.
+-- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM millrace_job_now AS now
 LEFT JOIN millrace_run AS run ON run.key = now.key
@@ -7,13 +17,15 @@ LEFT JOIN millrace_stale AS stale ON stale.key = now.key
 WHERE now.id = :id;
 
 -- name: job_by_key
--- One job as it stands now.
+-- One job with its present state.
+-- returns: JobNowRow
 SELECT *
 FROM millrace_job_now
 WHERE key = :key;
 
 -- name: match_jobs
--- Which of these candidates pass the filter, newest first.
+-- Those of these candidates that pass the filter, newest first.
+-- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM json_each(:keys) AS candidate
 JOIN millrace_job_now AS now ON now.key = candidate.value
@@ -42,6 +54,7 @@ ORDER BY now.key DESC;
 
 -- name: count_matching
 -- How many of these candidates pass the filter. The twin of `match_jobs`, without its columns.
+-- returns: count integer
 SELECT count(*) AS count
 FROM json_each(:keys) AS candidate
 JOIN millrace_job_now AS now ON now.key = candidate.value
@@ -66,19 +79,22 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
   );
 
 -- name: count_waiting
--- How many jobs lie in each waiting place, each counted up to a limit.
+-- How many jobs are in each place, each counted up to a limit.
+-- returns: scheduled integer, ready integer, blocked integer
 SELECT (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT :max)) AS scheduled,
        (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT :max)) AS ready,
        (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT :max)) AS blocked;
 
 -- name: count_ended
--- How many jobs have ended in one state, up to a limit.
+-- How many jobs have ended in one final state, up to a limit.
+-- returns: count integer
 SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
 -- name: oldest_ready
--- The least rank of all that is due. The first job of each lane and priority is the oldest there,
--- so hopping from one to the next over the index finds it, however many jobs there are.
+-- The least rank of all due jobs. The first job of each lane and priority is the oldest there, so a
+-- recursive hop over the index finds it, however many jobs there are.
+-- returns: rank integer?
 WITH RECURSIVE hop (lane, priority, rank) AS (
     SELECT lane, priority, rank
     FROM millrace_ready
@@ -108,6 +124,7 @@ SELECT min(rank) AS rank FROM hop;
 
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE key < :before
@@ -116,6 +133,7 @@ LIMIT :limit;
 
 -- name: keys_of_type
 -- Candidates by type, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE type = :type
@@ -125,6 +143,7 @@ LIMIT :limit;
 
 -- name: keys_of_tenant
 -- Candidates by tenant, newest first. The default tenant has no index of its own.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE tenant = :tenant
@@ -135,6 +154,7 @@ LIMIT :limit;
 
 -- name: keys_of_category
 -- Candidates by category, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE category = :category
@@ -143,7 +163,8 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_of_correlation
--- Candidates by correlation, newest first. The first job of its kind correlates by its own id.
+-- Candidates by correlation, newest first. A job without a correlation is found by its own id.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE correlation = :correlation
@@ -159,6 +180,7 @@ LIMIT :limit;
 
 -- name: keys_of_parent
 -- Candidates by parent, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_job
 WHERE parent = :parent
@@ -168,6 +190,7 @@ LIMIT :limit;
 
 -- name: keys_of_tag
 -- Candidates by one tag, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_tag
 WHERE name = :name
@@ -177,7 +200,8 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_of_final_state
--- Candidates that ended otherwise than well, newest first.
+-- Candidates by a final state other than `completed`, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_attempt
 WHERE state = :state
@@ -187,7 +211,8 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_scheduled
--- Candidates that wait for their time, newest first.
+-- Candidates in `scheduled`, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_scheduled
 WHERE key < :before
@@ -195,7 +220,8 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_ready
--- Candidates that are due, newest first.
+-- Candidates in `ready`, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_ready
 WHERE key < :before
@@ -203,7 +229,8 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_blocked
--- Candidates that a gate holds back, newest first.
+-- Candidates in `blocked`, newest first.
+-- returns: key integer
 SELECT key
 FROM millrace_blocked
 WHERE key < :before
@@ -211,7 +238,8 @@ ORDER BY key DESC
 LIMIT :limit;
 
 -- name: keys_leased
--- Candidates that some worker holds, newest first.
+-- Candidates that a worker holds, newest first.
+-- returns: key integer
 SELECT DISTINCT claimed.value AS key
 FROM millrace_lease AS lease
 JOIN json_each(lease.keys) AS claimed
@@ -220,7 +248,8 @@ ORDER BY claimed.value DESC
 LIMIT :limit;
 
 -- name: start_of_run
--- When the present run of a job began; the newest lease that names it is the valid one.
+-- The start of a job's present run. The newest lease that names the job is the valid one.
+-- returns: started_at integer?
 SELECT lease.claimed_at + (lease.starts ->> claimed.key) AS started_at
 FROM millrace_lease AS lease
 JOIN json_each(lease.keys) AS claimed
@@ -230,6 +259,9 @@ LIMIT 1;
 
 -- name: attempts_of_job
 -- The ledger of one job.
+-- returns: n integer, tries integer, crashes integer, fence integer?, worker blob?,
+--   claimed_at integer?, started_at integer?, finished_at integer, outcome integer,
+--   error_class integer?, error text?, reason text?, next_run_at integer?
 SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
        attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,
        attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at
@@ -239,12 +271,14 @@ WHERE job.id = :id
 ORDER BY attempt.n;
 
 -- name: feed_end
--- The position of the last entry so far.
+-- The position of the last event.
+-- returns: position integer
 SELECT coalesce(max(position), 0) AS position
 FROM millrace_event;
 
 -- name: feed_after
--- What happened after a position, oldest first.
+-- The events after a position, oldest first.
+-- returns: position integer, kind integer, at integer, keys text?, ids text?, details text?
 SELECT position, kind, at, keys, ids, details
 FROM millrace_event
 WHERE position > :position
@@ -252,13 +286,16 @@ ORDER BY position
 LIMIT :limit;
 
 -- name: ids_of_keys
--- The public ids of those of these jobs that are still here.
+-- The public ids of those of these jobs that still exist.
+-- returns: key integer, id blob
 SELECT job.key, job.id
 FROM json_each(:keys) AS named
 JOIN millrace_job AS job ON job.key = named.value;
 
 -- name: facts_of_keys
--- What listeners are told of these jobs, as they stand now.
+-- What the feed tells listeners about these jobs, with their present state.
+-- returns: key integer, type integer, state integer, tries integer, next_run_at integer?,
+--   error text?, finished_at integer?
 SELECT now.key, now.type, now.state, now.tries, now.next_run_at, now.last_error AS error,
        CASE WHEN now.state >= 4 THEN now.last_finished_at END AS finished_at
 FROM json_each(:keys) AS named

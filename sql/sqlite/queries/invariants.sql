@@ -1,9 +1,12 @@
--- What must be true of an installation at every moment: each query answers the jobs of which it is
--- not. `src/store/doctor/invariants.ts` says what each means and how it is cured.
+-- Invariants of an installation: each query returns the jobs that break one. The catalogue in
+-- `src/store/doctor/catalogue.ts` says what each means and how it is fixed.
+
+-- row OffendingRow: key integer?, id blob?
 
 -- name: two_leases
 -- Jobs that two leases hold, or one lease twice. Lists are joined as rows with an index: SQLite
--- would read the second anew for each member of the first.
+-- would read the second list anew for each member of the first.
+-- returns: OffendingRow
 WITH named AS MATERIALIZED (
     SELECT lease.number, each.key AS turn, each.value AS key
     FROM millrace_lease AS lease
@@ -29,6 +32,7 @@ LIMIT :limit;
 -- name: leases_against_ledger
 -- Jobs that a lease holds although they are over or gone, or under a number that the ledger does
 -- not expect.
+-- returns: OffendingRow
 WITH named AS MATERIALIZED (
     SELECT lease.number, each.key AS turn, each.value AS key
     FROM millrace_lease AS lease
@@ -54,8 +58,9 @@ ORDER BY named.key
 LIMIT :limit;
 
 -- name: places_against_job
--- Jobs that wait and are filed otherwise than they were asked for, or charged otherwise than the
--- ledger says, or have no attempt left. Those that are over are found elsewhere.
+-- Waiting jobs whose place contradicts their spec, whose charges contradict the ledger, or that
+-- have no attempt left. Jobs that are over are found by another query.
+-- returns: OffendingRow
 WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
     SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_scheduled
     UNION ALL
@@ -84,7 +89,8 @@ ORDER BY job.key
 LIMIT :limit;
 
 -- name: overdue_promotions
--- Jobs whose time came long ago and that nobody has promoted, although workers live.
+-- Scheduled jobs that were due long ago and were not promoted, although workers are alive.
+-- returns: OffendingRow
 SELECT place.key, job.id
 FROM millrace_scheduled AS place
 LEFT JOIN millrace_job AS job ON job.key = place.key
@@ -99,7 +105,8 @@ ORDER BY place.run_at, place.key
 LIMIT :limit;
 
 -- name: stale_dedup
--- Dedup keys that a job holds which is over, gone, or has another key.
+-- Dedup keys whose holder is over, gone, or has another key.
+-- returns: OffendingRow
 SELECT held.job AS key, job.id
 FROM millrace_dedup AS held
 LEFT JOIN millrace_job AS job ON job.key = held.job
@@ -112,7 +119,8 @@ ORDER BY held.job
 LIMIT :limit;
 
 -- name: unheld_dedup
--- Jobs that are not over and whose dedup key nobody holds: a second one would be let in.
+-- Unfinished jobs whose dedup key has no holder: a duplicate would be accepted.
+-- returns: OffendingRow
 WITH live (key) AS (
     SELECT key FROM millrace_scheduled
     UNION
@@ -138,7 +146,8 @@ ORDER BY job.key
 LIMIT :limit;
 
 -- name: shared_dedup
--- Jobs that are not over and whose dedup key another job holds.
+-- Unfinished jobs whose dedup key another job holds.
+-- returns: OffendingRow
 WITH live (key) AS (
     SELECT key FROM millrace_scheduled
     UNION
@@ -148,7 +157,7 @@ WITH live (key) AS (
     UNION
     SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named
 ),
--- The holder is looked up for each, whatever a planner without figures thinks of a join.
+-- A lookup per row: without statistics the planner may choose a join that reads whole tables.
 keyed AS MATERIALIZED (
     SELECT job.key, job.id, job.tenant, job.type, job.dedup, (
                SELECT held.job
@@ -182,7 +191,8 @@ ORDER BY keyed.key
 LIMIT :limit;
 
 -- name: stale_cancel_requests
--- Requests to cancel jobs that are over or gone, or that wait: those are cancelled at once.
+-- Cancel requests for jobs that are over, gone, or waiting: a waiting job is cancelled at once.
+-- returns: OffendingRow
 SELECT asked.key, job.id
 FROM millrace_cancel_request AS asked
 LEFT JOIN millrace_job AS job ON job.key = asked.key
@@ -197,8 +207,9 @@ ORDER BY asked.key
 LIMIT :limit;
 
 -- name: locks_without_run
--- Names that a job has whose run has ended, that waits, or that is gone. Jobs that are lost are
--- found elsewhere, and what they have goes with their run.
+-- Locks of jobs whose run has ended, that wait, or that are gone. Lost jobs are found by another
+-- query, and their locks go with their run.
+-- returns: OffendingRow
 SELECT DISTINCT held.job AS key, job.id
 FROM millrace_lock AS held
 LEFT JOIN millrace_job AS job ON job.key = held.job
@@ -211,7 +222,8 @@ ORDER BY held.job
 LIMIT :limit;
 
 -- name: runs_without_lock
--- Jobs that run and do not have their concurrency key.
+-- Running jobs that do not hold the lock of their concurrency key.
+-- returns: OffendingRow
 WITH named AS MATERIALIZED (
     SELECT lease.number, each.key AS turn, each.value AS key
     FROM millrace_lease AS lease
@@ -239,7 +251,8 @@ ORDER BY job.key
 LIMIT :limit;
 
 -- name: waits_without_dependencies
--- Jobs that lie behind others, none of which is named.
+-- Jobs behind gate 0 without a dependency.
+-- returns: OffendingRow
 SELECT place.key, job.id
 FROM millrace_blocked AS place
 LEFT JOIN millrace_job AS job ON job.key = place.key
@@ -249,7 +262,8 @@ ORDER BY place.key
 LIMIT :limit;
 
 -- name: dependencies_without_wait
--- Jobs of which it is said that they wait for others, and that do not lie there.
+-- Jobs with a dependency that are not behind gate 0.
+-- returns: OffendingRow
 SELECT DISTINCT dependency.job AS key, job.id
 FROM millrace_dependency AS dependency
 LEFT JOIN millrace_job AS job ON job.key = dependency.job
@@ -260,7 +274,9 @@ ORDER BY dependency.job
 LIMIT :limit;
 
 -- name: failed_without_letter
--- Failed jobs without a dead letter, as far as the letters reach back: the oldest go first.
+-- Failed jobs without a dead letter, as far as the letters reach back: the oldest letters are
+-- removed first.
+-- returns: OffendingRow
 SELECT job.key, job.id
 FROM millrace_attempt AS done
 JOIN millrace_job AS job ON job.key = done.key
@@ -271,8 +287,9 @@ ORDER BY job.key
 LIMIT :limit;
 
 -- name: letters_without_failure
--- Dead letters of jobs that are still there and have not failed. The ledger is asked for jobs with
--- a letter alone.
+-- Dead letters of jobs that still exist and have not failed. Only the ledger of jobs with a letter
+-- is read.
+-- returns: OffendingRow
 WITH lettered AS MATERIALIZED (
     SELECT job.key, job.id
     FROM millrace_dead_letter AS letter
@@ -291,7 +308,8 @@ ORDER BY lettered.key
 LIMIT :limit;
 
 -- name: runs_after_end
--- Jobs that are over and have run once more. It reads the whole ledger.
+-- Jobs that have run again after they were over. Reads the whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT late.key, job.id
 FROM millrace_attempt AS ended
 JOIN millrace_attempt AS late ON late.key = ended.key AND late.n > ended.n
@@ -301,7 +319,8 @@ ORDER BY late.key
 LIMIT :limit;
 
 -- name: run_gaps
--- Jobs in whose ledger a run is missing. It reads the whole ledger.
+-- Jobs in whose ledger a run is missing. Reads the whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT run.key, job.id
 FROM millrace_attempt AS run
 LEFT JOIN millrace_job AS job ON job.key = run.key
@@ -313,9 +332,9 @@ ORDER BY run.key
 LIMIT :limit;
 
 -- name: wrong_charges
--- Jobs with more attempts than they may have, with more crashes than attempts, that went on
--- without any attempt left, or whose run was charged twice or gave something back. It reads the
--- whole ledger.
+-- Jobs with more attempts than allowed, with more crashes than attempts, that went on without an
+-- attempt left, or with a run that was charged twice or gave a charge back. Reads the whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT job.key, job.id
 FROM millrace_attempt AS run
 JOIN millrace_job AS job ON job.key = run.key
@@ -334,7 +353,8 @@ ORDER BY job.key
 LIMIT :limit;
 
 -- name: ledger_without_job
--- Runs of jobs that are gone. It reads the whole ledger.
+-- Ledger rows of jobs that are gone. Reads the whole ledger.
+-- returns: OffendingRow
 SELECT DISTINCT run.key, NULL AS id
 FROM millrace_attempt AS run
 WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)
@@ -342,7 +362,8 @@ ORDER BY run.key
 LIMIT :limit;
 
 -- name: tags_without_job
--- Tags of jobs that are gone. It reads all tags.
+-- Tags of jobs that are gone. Reads all tags.
+-- returns: OffendingRow
 SELECT DISTINCT tag.key, NULL AS id
 FROM millrace_tag AS tag
 WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)
@@ -350,7 +371,8 @@ ORDER BY tag.key
 LIMIT :limit;
 
 -- name: endless_idempotency
--- Idempotency keys whose job is gone, and that never expire. It reads all keys.
+-- Idempotency keys whose job is gone and that never expire. Reads all keys.
+-- returns: OffendingRow
 SELECT NULL AS key, held.job_id AS id
 FROM millrace_idempotency AS held
 WHERE held.expires_at IS NULL
@@ -359,8 +381,8 @@ ORDER BY held.job_id
 LIMIT :limit;
 
 -- name: lost_idempotency
--- Jobs whose idempotency key another job holds, or nobody, or that is about to expire. It reads all
--- jobs.
+-- Jobs whose idempotency key has another holder or none, or is about to expire. Reads all jobs.
+-- returns: OffendingRow
 SELECT job.key, job.id
 FROM millrace_job AS job
 WHERE job.idempotency IS NOT NULL
@@ -376,9 +398,10 @@ ORDER BY job.key
 LIMIT :limit;
 
 -- name: untold_changes
--- Jobs of which the feed does not tell that they came, waited again or ended, or tells it too
--- often, as far as it reaches back. Where entries have been removed, a minute is left out: they
--- went by their age, which is not quite their order. It reads the whole feed and the whole ledger.
+-- Jobs whose enqueue, retry or end is missing from the feed or is there too often, as far as the
+-- feed reaches back. Where events have been removed, one minute is left out: events are removed by
+-- age, which is not quite their order. Reads the whole feed and the whole ledger.
+-- returns: OffendingRow
 WITH reach AS MATERIALIZED (
     SELECT CASE
                WHEN head.seq IS NULL OR first.position = 1 THEN -1
@@ -419,7 +442,8 @@ ORDER BY due.key
 LIMIT :limit;
 
 -- name: recount
--- How many jobs are in each state, told by the jobs themselves. It reads all jobs.
+-- How many jobs are in each state, counted job by job. Reads all jobs.
+-- returns: scheduled integer, queued integer, held integer, running integer, failed integer
 SELECT count(*) FILTER (WHERE state = 1) AS scheduled,
        count(*) FILTER (WHERE state = 2 AND gate IS NULL) AS queued,
        count(*) FILTER (WHERE state = 2 AND gate IS NOT NULL) AS held,

@@ -1,12 +1,17 @@
+-- row LeaseRow: number integer, worker blob, keys text, ns text, ranks text, starts text,
+--   claimed_at integer
+
 -- name: find_lease
--- The lease that a worker says it holds.
+-- The lease with this number and secret.
+-- returns: LeaseRow
 SELECT number, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 WHERE number = :number
   AND secret = :secret;
 
 -- name: lease_of_job
--- Who holds a running job; the newest lease that names it is the valid one.
+-- The lease of a running job. The newest lease that names the job is the valid one.
+-- returns: LeaseRow
 SELECT lease.number, lease.worker, lease.keys, lease.ns, lease.ranks, lease.starts,
        lease.claimed_at
 FROM millrace_lease AS lease
@@ -16,19 +21,20 @@ ORDER BY lease.number DESC
 LIMIT 1;
 
 -- name: lease_by_number
--- A lease as it stands now.
+-- One lease.
+-- returns: LeaseRow
 SELECT number, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 WHERE number = :number;
 
 -- name: set_starts
--- Some jobs of a buffer have begun.
+-- Some prefetched jobs have started.
 UPDATE millrace_lease
 SET starts = :starts
 WHERE number = :number;
 
 -- name: set_lease_jobs
--- Some jobs of a buffer have left it unstarted.
+-- Some prefetched jobs have left the lease unstarted.
 UPDATE millrace_lease
 SET keys   = :keys,
     ns     = :ns,
@@ -37,20 +43,24 @@ SET keys   = :keys,
 WHERE number = :number;
 
 -- name: delete_lease
--- All of its jobs have left.
+-- All jobs of the lease have left.
 DELETE FROM millrace_lease
 WHERE number = :number;
 
 -- name: last_runs
 -- The number of the last run in the ledger of each of these jobs.
+-- returns tuples: key integer, n integer
 SELECT attempt.key, max(attempt.n) AS n
 FROM json_each(:keys) AS named
 JOIN millrace_attempt AS attempt ON attempt.key = named.value
 GROUP BY attempt.key;
 
 -- name: job_facts
--- What it takes to put a job back or to decide about it. The ledger row before the present run says
--- what was charged until then.
+-- The facts that are needed to return a job to its place or to decide about it. The ledger row
+-- before the present run has the charges so far.
+-- returns: key integer, id blob, lane integer, priority integer, type integer, tenant integer,
+--   concurrency text?, max_attempts integer, timeout_ms integer?, flags integer, tries integer,
+--   crashes integer
 SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,
        job.max_attempts, job.timeout_ms, job.flags,
        coalesce(last.tries, 0) AS tries,

@@ -1,12 +1,14 @@
--- apart: SQLite goes name by name under its one write lock, PostgreSQL locks rows in whole batches.
+-- apart: SQLite goes lock by lock under its one write lock, PostgreSQL locks rows in whole batches.
+
+-- row LockRow: tenant integer, name text
 
 -- name: insert_lock
--- A job that was claimed has its concurrency key. That nobody else has it was seen before.
+-- A claimed job acquires the lock of its concurrency key, which the claim has found free.
 INSERT INTO millrace_lock (tenant, name, job, n)
 VALUES (:tenant, :name, :job, :n);
 
 -- name: acquire_lock
--- A run takes a name, if it is free.
+-- A run acquires a lock if it is free.
 INSERT INTO millrace_lock (tenant, name, job, n)
 SELECT tenant, :name, key, :n
 FROM millrace_job
@@ -14,7 +16,8 @@ WHERE key = :key
 ON CONFLICT (tenant, name) DO NOTHING;
 
 -- name: locks_of_run
--- Which of these names a run has.
+-- Which of these locks a run holds.
+-- returns: name text
 SELECT lock.name
 FROM millrace_lock AS lock
 WHERE lock.job = :key
@@ -22,7 +25,8 @@ WHERE lock.job = :key
   AND lock.name IN (SELECT value FROM json_each(:names));
 
 -- name: release_locks
--- A run gives names up, but not the concurrency key of its job.
+-- Runs release locks, but not those of their jobs' concurrency keys.
+-- returns: LockRow
 DELETE FROM millrace_lock
 WHERE job = :key
   AND n = :n
@@ -31,13 +35,15 @@ WHERE job = :key
 RETURNING tenant, name;
 
 -- name: delete_locks
--- Runs have ended, and with them everything that they had.
+-- Releases all locks of runs that have ended.
+-- returns: LockRow
 DELETE FROM millrace_lock
 WHERE job IN (SELECT value FROM json_each(:keys))
 RETURNING tenant, name;
 
 -- name: next_of_key
--- The most urgent of the jobs that were moved away because a key was taken.
+-- The most urgent of the jobs that are in `blocked` because of a taken lock.
+-- returns: key integer
 SELECT key
 FROM millrace_blocked
 WHERE gate = -1
@@ -47,14 +53,16 @@ ORDER BY priority, rank, key
 LIMIT 1;
 
 -- name: any_lock
--- Whether any name is taken.
+-- Whether any lock is taken.
+-- returns: yes integer `1`
 SELECT 1 AS yes
 FROM millrace_lock
 LIMIT 1;
 
 -- name: jobs_of_taken_keys
--- Due jobs in front of a lane whose concurrency key is taken. Only the front is looked at: what
--- lies deeper is in nobody's way.
+-- Due jobs at the front of a lane whose concurrency key is locked. Only the front is scanned: jobs
+-- further back do not slow down a claim.
+-- returns: key integer
 SELECT front.key
 FROM (
     SELECT key, tenant, concurrency
@@ -67,8 +75,9 @@ CROSS JOIN millrace_lock AS lock ON lock.tenant = front.tenant AND lock.name = f
 LIMIT :limit;
 
 -- name: locks_after
--- The next names in their order, and whether nobody has them any more: the run has ended, the job
--- waits, or it is gone. Nothing leaves such a row behind, but nobody would ever get the name.
+-- The next locks in their order, and whether they are dead: the run has ended, or the job waits or
+-- is gone. No verb leaves such a row behind, but it would block the lock for ever.
+-- returns: tenant integer, name text, is_dead boolean
 SELECT lock.tenant, lock.name,
        EXISTS (
            SELECT 1 FROM millrace_attempt AS ended WHERE ended.key = lock.job AND ended.n = lock.n
@@ -83,14 +92,15 @@ ORDER BY lock.tenant, lock.name
 LIMIT :limit;
 
 -- name: delete_lock
--- Frees one name.
+-- Releases one lock.
 DELETE FROM millrace_lock
 WHERE tenant = :tenant
   AND name = :name;
 
 -- name: jobs_of_free_keys
--- Of the jobs that were moved away for the sake of a key, the most urgent, where it is free again.
--- The keys are found by hopping over the index, however many jobs there are.
+-- The most urgent job of each concurrency key in `blocked` whose lock is free. A recursive hop over
+-- the index finds the keys, however many jobs there are.
+-- returns: key integer
 WITH RECURSIVE hop (tenant, name, key) AS (
     SELECT tenant, concurrency, key
     FROM millrace_blocked
@@ -129,7 +139,8 @@ WHERE NOT EXISTS (
 LIMIT :limit;
 
 -- name: lock_holder
--- Who has a name.
+-- The job that holds a lock.
+-- returns: id blob
 SELECT job.id
 FROM millrace_lock AS lock
 JOIN millrace_job AS job ON job.key = lock.job

@@ -1,19 +1,22 @@
 -- apart: SQLite goes line by line, where PostgreSQL keeps whole batches in one statement.
 
+-- row LogRow: line integer, n integer, at integer, level integer, message text, fields text?
+
 -- name: last_line
 -- The number of the newest line of a job.
+-- returns: line integer
 SELECT coalesce(max(line), 0) AS line
 FROM millrace_log
 WHERE key = :key;
 
 -- name: insert_log
--- A handler has said something.
+-- Appends a log line.
 INSERT INTO millrace_log (key, line, n, at, level, message, fields)
 VALUES (:key, :line, :n, :at, :level, :message, :fields);
 
 -- name: trim_log
--- The oldest lines of a job go that are too many or too long with those after them. The newest one
--- stays whatever it weighs, for the next one is numbered after it.
+-- Removes the oldest lines of a job beyond the limits of count and size. The newest line always
+-- stays, because the next one is numbered after it.
 DELETE FROM millrace_log
 WHERE key = :key
   AND line <= (
@@ -31,7 +34,8 @@ WHERE key = :key
   );
 
 -- name: log_after
--- Lines of a job after one of them, oldest first.
+-- The lines of a job after one of them, oldest first.
+-- returns: LogRow
 SELECT line, n, at, level, message, fields
 FROM millrace_log
 WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
@@ -41,6 +45,7 @@ LIMIT :limit;
 
 -- name: newest_log
 -- The newest lines of a job, newest first.
+-- returns: LogRow
 SELECT line, n, at, level, message, fields
 FROM millrace_log
 WHERE key = (SELECT key FROM millrace_job WHERE id = :id)

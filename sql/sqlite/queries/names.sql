@@ -1,5 +1,6 @@
 -- name: find_name
 -- The id of a type, tenant, lane or category.
+-- returns: id integer
 SELECT id
 FROM millrace_interned_name
 WHERE kind = :kind
@@ -11,7 +12,8 @@ INSERT INTO millrace_interned_name (kind, text)
 VALUES (:kind, :text);
 
 -- name: name_by_id
--- The text behind an id.
+-- The text of an id.
+-- returns: kind integer, text text
 SELECT kind, text
 FROM millrace_interned_name
 WHERE id = :id;

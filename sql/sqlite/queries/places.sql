@@ -1,23 +1,30 @@
+-- row WaitingRow: key integer, rank integer, lane integer, priority integer, type integer,
+--   tenant integer, concurrency text?, n integer, tries integer, crashes integer
+
 -- name: take_scheduled
--- Takes one job out of its place: it waits for its time.
+-- Removes one job from `scheduled`.
+-- returns: WaitingRow
 DELETE FROM millrace_scheduled
 WHERE key = :key
 RETURNING key, run_at * 1000 AS rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: take_ready
--- Takes one job out of its place: it is due.
+-- Removes one job from `ready`.
+-- returns: WaitingRow
 DELETE FROM millrace_ready
 WHERE key = :key
 RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: take_blocked
--- Takes one job out of its place: a gate holds it.
+-- Removes one job from `blocked`.
+-- returns: WaitingRow
 DELETE FROM millrace_blocked
 WHERE key = :key
 RETURNING key, rank, lane, priority, type, tenant, concurrency, n, tries, crashes;
 
 -- name: due_keys
--- The jobs whose time has come, longest overdue first.
+-- The scheduled jobs that are due, longest overdue first.
+-- returns: key integer
 SELECT key
 FROM millrace_scheduled
 WHERE run_at <= :now
@@ -39,23 +46,25 @@ DELETE FROM millrace_scheduled
 WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: next_due
--- When the next job is due.
+-- When the next scheduled job is due.
+-- returns: run_at integer?
 SELECT min(run_at) AS run_at
 FROM millrace_scheduled;
 
 -- name: insert_cancel_request
--- Asks the worker of a running job to stop it. The first asker's reason stays.
+-- Asks the worker of a running job to stop it. The reason of the first request stays.
 INSERT INTO millrace_cancel_request (key, by, reason, at)
 VALUES (:key, :by, :reason, :at)
 ON CONFLICT (key) DO NOTHING;
 
 -- name: find_cancel_requests
--- Which of these jobs somebody asked to cancel.
+-- Which of these jobs have a cancel request.
+-- returns: key integer, reason text?
 SELECT asked.key, asked.reason
 FROM json_each(:keys) AS named
 JOIN millrace_cancel_request AS asked ON asked.key = named.value;
 
 -- name: delete_cancel_requests
--- The requests were met, or came too late.
+-- Removes cancel requests that were fulfilled or came too late.
 DELETE FROM millrace_cancel_request
 WHERE key IN (SELECT value FROM json_each(:keys));

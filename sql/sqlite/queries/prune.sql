@@ -1,7 +1,11 @@
 -- apart: SQLite goes job by job, where one statement of PostgreSQL removes many.
 
+-- row FinishedRow: key integer, finished_at integer, id blob, tenant integer, idempotency text?,
+--   tags text?
+
 -- name: end_of_range
--- The place in the order of ends that is so many jobs of one final state further on.
+-- The position in the order of ends that is a number of jobs of one final state further on.
+-- returns: finished_at integer, key integer
 SELECT finished_at, key
 FROM millrace_attempt
 WHERE state = :state
@@ -11,9 +15,10 @@ ORDER BY finished_at, key
 LIMIT 1 OFFSET :depth - 1;
 
 -- name: expired_jobs
--- Jobs of one final state in a stretch of the order of ends, longest finished first. One that a
--- lease still names waits until its neighbours are done, for without its ledger it would look as if
--- it ran; one that others wait for stays until they know how it ended.
+-- Jobs of one final state in a range of the order of ends, longest finished first. A job that a
+-- lease still names stays until the other runs of the lease have ended, because without its ledger
+-- row it would look as if it ran. A job that other jobs wait for stays until they are resolved.
+-- returns: FinishedRow
 SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
 FROM millrace_attempt AS ended
 CROSS JOIN millrace_job AS job ON job.key = ended.key
@@ -31,7 +36,8 @@ ORDER BY ended.finished_at, ended.key
 LIMIT :limit;
 
 -- name: removable_jobs
--- Which of these jobs are over and can go, as above.
+-- Those of these jobs that are over and can be removed, by the rules of `expired_jobs`.
+-- returns: FinishedRow
 SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
 FROM json_each(:keys) AS named
 CROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL
@@ -42,7 +48,8 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_o
   );
 
 -- name: jobs_by_keys
--- Jobs as they stand now, in the order of the keys.
+-- Jobs with their present state, in the order of the keys.
+-- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM json_each(:keys) AS named
 CROSS JOIN millrace_job_now AS now ON now.key = named.value
@@ -52,6 +59,7 @@ ORDER BY named.key;
 
 -- name: insert_stale
 -- Marks those of these jobs that are over and have no mark yet.
+-- returns: key integer
 INSERT INTO millrace_stale (key, at)
 SELECT DISTINCT ended.key, :at
 FROM json_each(:keys) AS named
@@ -61,27 +69,27 @@ ON CONFLICT (key) DO NOTHING
 RETURNING key;
 
 -- name: delete_jobs
--- Removes what was asked for.
+-- Removes the specs of jobs.
 DELETE FROM millrace_job
 WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_attempts
--- Removes the ledger of jobs that go.
+-- Removes the ledger of jobs.
 DELETE FROM millrace_attempt
 WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_runs
--- Removes how far jobs had come that go.
+-- Removes the progress of jobs.
 DELETE FROM millrace_run
 WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_phases
--- Removes what jobs had completed that go.
+-- Removes the completed phases of jobs.
 DELETE FROM millrace_phase
 WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_units
--- Removes units of jobs that go, so many at a time.
+-- Removes units of jobs, up to a limit.
 DELETE FROM millrace_unit
 WHERE (key, phase, unit) IN (
     SELECT unit.key, unit.phase, unit.unit
@@ -91,7 +99,7 @@ WHERE (key, phase, unit) IN (
 );
 
 -- name: delete_logs
--- Removes lines of jobs that go, so many at a time.
+-- Removes log lines of jobs, up to a limit.
 DELETE FROM millrace_log
 WHERE (key, line) IN (
     SELECT log.key, log.line
@@ -101,18 +109,18 @@ WHERE (key, line) IN (
 );
 
 -- name: delete_stale
--- Removes the marks of jobs that go.
+-- Removes the stale marks of jobs.
 DELETE FROM millrace_stale
 WHERE key IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_tags
--- Removes the tags of one job that goes.
+-- Removes the tags of one job.
 DELETE FROM millrace_tag
 WHERE key = :key
   AND (name, value) IN (SELECT tag.key, tag.value FROM json_each(:tags) AS tag);
 
 -- name: expire_idempotency
--- The job goes; its key stays for a while.
+-- Sets the expiry of a key whose job is being removed.
 UPDATE millrace_idempotency
 SET expires_at = :expires_at
 WHERE tenant = :tenant
@@ -120,7 +128,7 @@ WHERE tenant = :tenant
   AND job_id = :job_id;
 
 -- name: delete_expired_idempotency
--- Keys that have expired their jobs for long enough.
+-- Removes keys that have expired.
 DELETE FROM millrace_idempotency
 WHERE (tenant, key) IN (
     SELECT tenant, key
@@ -130,14 +138,14 @@ WHERE (tenant, key) IN (
 );
 
 -- name: delete_dead_letters
--- Review records past their time.
+-- Removes review records past their retention.
 DELETE FROM millrace_dead_letter
 WHERE id IN (
     SELECT id FROM millrace_dead_letter WHERE died_at <= :before ORDER BY died_at LIMIT :limit
 );
 
 -- name: delete_events
--- Feed entries past their time.
+-- Removes feed events past their retention.
 DELETE FROM millrace_event
 WHERE position IN (
     SELECT position FROM millrace_event WHERE at <= :before ORDER BY at LIMIT :limit

@@ -1,22 +1,22 @@
 -- apart: SQLite goes unit by unit, where PostgreSQL keeps whole batches in one statement.
 
 -- name: forget_run
--- A run begins anew: how far those before it had come.
+-- A run starts over: removes the progress of the runs before.
 DELETE FROM millrace_run
 WHERE key = :key;
 
 -- name: forget_phases
--- A run begins anew: what those before it had completed.
+-- A run starts over: removes the phases of the runs before.
 DELETE FROM millrace_phase
 WHERE key = :key;
 
 -- name: forget_units
--- A run begins anew: the units of those before it.
+-- A run starts over: removes the units of the runs before.
 DELETE FROM millrace_unit
 WHERE key = :key;
 
 -- name: put_progress
--- How far a run has come.
+-- Writes the progress of a run.
 INSERT INTO millrace_run (key, n, phase, phases, percent, overall, data, at)
 VALUES (:key, :n, :phase, :phases, :percent, :overall, :data, :at)
 ON CONFLICT (key) DO UPDATE
@@ -24,7 +24,7 @@ SET n = :n, phase = :phase, phases = :phases, percent = :percent, overall = :ove
     at = :at;
 
 -- name: move_unit
--- A unit that is known begins again, or ends.
+-- A known unit starts again, or ends.
 UPDATE millrace_unit
 SET n = :n, state = :state, result = :result, error = :error, at = :at
 WHERE key = :key
@@ -32,25 +32,25 @@ WHERE key = :key
   AND unit = :unit;
 
 -- name: insert_unit
--- A unit that nobody has named before.
+-- A new unit.
 INSERT INTO millrace_unit (key, phase, unit, n, state, result, error, at)
 VALUES (:key, :phase, :unit, :n, :state, :result, :error, :at);
 
 -- name: count_units
 -- How many units a phase has, up to a limit.
+-- returns: count integer
 SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_unit WHERE key = :key AND phase = :phase LIMIT :max);
 
 -- name: insert_phase
--- A phase has ended well; the first word about it stands.
+-- A phase has completed. The first result of a phase stays.
 INSERT INTO millrace_phase (key, name, n, result, at)
 VALUES (:key, :name, :n, :result, :at)
 ON CONFLICT (key, name) DO NOTHING;
 
 -- name: take_over_phases
--- A new job begins with what the one that it repeats has completed, if it asks for the same: up to
--- the first phase with units that failed. That one runs again for their sake, and so does whatever
--- was built on it.
+-- A new job takes over what its predecessor has completed, if it asks for the same: all phases
+-- before the first one with failed units. That phase runs again, and so do the phases after it.
 INSERT INTO millrace_phase (key, name, n, result, at)
 SELECT job.key, phase.name, 0, phase.result, phase.at
 FROM millrace_job AS job
@@ -75,7 +75,8 @@ WHERE job.key = :key
   );
 
 -- name: take_over_units
--- The same for its completed units, of all phases: one that runs again does not repeat them.
+-- A new job takes over the completed units of its predecessor, of all phases, so that they are not
+-- repeated.
 INSERT INTO millrace_unit (key, phase, unit, n, state, result, at)
 SELECT job.key, unit.phase, unit.unit, 0, unit.state, unit.result, unit.at
 FROM millrace_job AS job
@@ -85,7 +86,8 @@ WHERE job.key = :key
   AND unit.state = 2;
 
 -- name: phases_of_job
--- What a job has completed, in the order in which it did.
+-- The phases that a job has completed, in order of completion.
+-- returns: name text, result text?
 SELECT name, result
 FROM millrace_phase
 WHERE key = :key
@@ -93,6 +95,7 @@ ORDER BY at, n, name;
 
 -- name: ended_units
 -- Units that have ended, of phases that have not.
+-- returns: phase text, unit text, state integer, result text?, error text?
 SELECT phase, unit, state, result, error
 FROM millrace_unit
 WHERE key = :key
@@ -101,8 +104,9 @@ WHERE key = :key
 ORDER BY phase, unit;
 
 -- name: checkpoints_of_job
--- Units that failed in phases that ended well all the same, by phase; and what had been charged
--- before the newest run that left anything. What was taken over has run 0, and -1 stands for it.
+-- The failed units of completed phases, by phase; and the charges before the newest run that stored
+-- anything. What was taken over from a predecessor has run 0, and -1 stands for it.
+-- returns: failed text?, tries integer?
 SELECT (
            SELECT json_group_object(phase, failed)
            FROM (
@@ -129,7 +133,9 @@ FROM (
 ) AS newest;
 
 -- name: progress_of_job
--- How far a job had come when its last run told, and how its last run ended.
+-- The last progress of a job, and how its last run ended.
+-- returns: key integer, phase text?, phases text?, percent real?, overall real?, data text?,
+--   at integer?, last_outcome integer?
 SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,
        (
            SELECT attempt.outcome
@@ -144,6 +150,7 @@ WHERE job.id = :id;
 
 -- name: unit_counts
 -- How many units of each phase are in each state.
+-- returns: phase text, running integer, completed integer, failed integer
 SELECT phase,
        count(*) FILTER (WHERE state = 1) AS running,
        count(*) FILTER (WHERE state = 2) AS completed,
@@ -155,6 +162,7 @@ ORDER BY phase;
 
 -- name: units_of_job
 -- A page of units, in the order of phase and unit.
+-- returns: phase text, unit text, state integer, result text?, error text?, n integer, at integer
 SELECT phase, unit, state, result, error, n, at
 FROM millrace_unit
 WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
@@ -166,6 +174,7 @@ LIMIT :limit;
 
 -- name: holders_of_unit
 -- Jobs that work on a unit of this name, longest first: their run has no ledger row.
+-- returns: id blob, phase text, unit text, at integer
 SELECT job.id, unit.phase, unit.unit, unit.at
 FROM millrace_unit AS unit
 JOIN millrace_job AS job ON job.key = unit.key

@@ -1,5 +1,5 @@
 -- name: insert_attempt
--- Writes how a run ended.
+-- Writes the ledger row of a run that has ended.
 INSERT INTO millrace_attempt (
     key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
     error_class, error, result, reason, next_run_at
@@ -10,7 +10,8 @@ VALUES (
 );
 
 -- name: waiting_fields
--- What a job takes with it into the place where it waits.
+-- The columns of a job that its place repeats.
+-- returns: lane integer, priority integer, type integer, tenant integer, concurrency text?
 SELECT lane, priority, type, tenant, concurrency
 FROM millrace_job
 WHERE key = :key;

@@ -1,5 +1,5 @@
 -- name: register_worker
--- Makes a worker known, or gives a known one a new lease.
+-- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace_worker (
     id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
 )
@@ -9,9 +9,10 @@ VALUES (
 ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
 
 -- name: renew_worker
--- A heartbeat: the one row that all leases of the process hang on. A worker whose lease has run out
--- may still renew as long as nobody has rescued it. It is told when it speaks a protocol that this
--- store no longer accepts.
+-- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
+-- has expired may still renew it as long as it was not rescued. Returns whether its protocol is no
+-- longer accepted.
+-- returns: quiet boolean, outdated boolean
 UPDATE millrace_worker
 SET until = :until,
     beats = beats + 1
@@ -21,18 +22,19 @@ RETURNING quiet,
               AS outdated;
 
 -- name: expire_worker
--- The worker has gone and left something behind: it need not be waited for.
+-- The worker has stopped and left jobs behind: its lease expires at once.
 UPDATE millrace_worker
 SET until = :now
 WHERE id = :id;
 
 -- name: delete_worker
--- Nothing is left of the worker.
+-- Removes a worker.
 DELETE FROM millrace_worker
 WHERE id = :id;
 
 -- name: silent_workers
--- Workers whose lease has run out, longest silent first.
+-- Workers whose lease has expired, longest expired first.
+-- returns: id blob, beats integer, until integer
 SELECT id, beats, until
 FROM millrace_worker
 WHERE until <= :now
@@ -40,7 +42,8 @@ ORDER BY until, id
 LIMIT :limit;
 
 -- name: worker_is_silent
--- Whether a worker has not beaten since the rescuer looked, and its lease has run out.
+-- Whether a worker has not renewed since the rescuer looked, and its lease has expired.
+-- returns: yes integer `1`
 SELECT 1 AS yes
 FROM millrace_worker
 WHERE id = :id
@@ -48,14 +51,18 @@ WHERE id = :id
   AND until <= :now;
 
 -- name: leases_of_worker
--- What a worker holds, oldest lease first.
+-- The leases of a worker, oldest first.
+-- returns: number integer, secret text, worker blob, keys text, ns text, ranks text, starts text,
+--   claimed_at integer
 SELECT number, secret, worker, keys, ns, ranks, starts, claimed_at
 FROM millrace_lease
 WHERE worker = :worker
 ORDER BY number;
 
 -- name: list_workers
--- Workers as operators see them, longest known first.
+-- Workers as operators see them, longest registered first.
+-- returns: id blob, host text, pid integer, version text, types text, lanes text, slots integer,
+--   tenant text?, joined_at integer, until integer, beats integer, quiet boolean
 SELECT id, host, pid, version, types, lanes, slots, tenant, joined_at, until, beats, quiet
 FROM millrace_worker
 ORDER BY joined_at, id

@@ -8,7 +8,7 @@
  */
 import type { FinalState } from "../../core/job.ts";
 import type {
-  EndPlace,
+  FinishPosition,
   JobRecord,
   ExpiredJobs,
   ExpiredPage,
@@ -128,7 +128,7 @@ interface RetentionStageParts extends Pick<PrunerParts, "clock" | "isStopping" |
 class RetentionStage {
   readonly #parts: RetentionStageParts;
   /** Where the sweep continues; null: at the start. */
-  #from: EndPlace | null = null;
+  #from: FinishPosition | null = null;
   /** By the monotonic clock. */
   #restsUntil = -Infinity;
 
@@ -155,7 +155,7 @@ class RetentionStage {
   /** A slow hook ends the page at its job, so that the other stage gets its turn. */
   async #callHooks(
     jobs: readonly JobRecord[],
-  ): Promise<{ readonly done: readonly JobKey[]; readonly slow: EndPlace | null }> {
+  ): Promise<{ readonly done: readonly JobKey[]; readonly slow: FinishPosition | null }> {
     const { hook, mayGo, isStopping } = this.#parts;
     const done: JobKey[] = [];
     for (const job of jobs) {

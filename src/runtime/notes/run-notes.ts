@@ -9,7 +9,7 @@ import type { JsonText } from "../../core/job.ts";
 import type { ClaimedJob, JobKey, Lease, NewJob } from "../../store/types/jobs-and-runs.ts";
 import type {
   Checkpoints,
-  LogLine,
+  LogEntry,
   NoteBody,
   AcquiredLocks,
   OpenRun,
@@ -94,12 +94,12 @@ export class RunNotes {
   }
 
   /** Adds a line to the log of the job, without waiting for the store. */
-  log(line: LogLine): void {
+  log(line: LogEntry): void {
     if (!this.#isOver) this.#log.add(line);
   }
 
   /** Lines that are stored with the end of the run. */
-  get unsentLines(): readonly LogLine[] {
+  get unsentLines(): readonly LogEntry[] {
     return this.#log.unsent;
   }
 
@@ -201,7 +201,7 @@ export class RunNotes {
     if (onRetry === "restart" && isOfEarlierAttempt(found, job)) {
       // Progress that this attempt has reported before must not be deleted.
       const progress = this.#lastProgress === null ? {} : { progress: this.#lastProgress };
-      this.record({ afresh: true, ...progress }).catch(nothing);
+      this.record({ clearCheckpoints: true, ...progress }).catch(nothing);
       return;
     }
     this.checkpoints.load(found);

@@ -11,7 +11,7 @@ import { soon } from "../../lib/system.ts";
 import { isSuccess, type Fault, type Settlement } from "../../core/outcome.ts";
 import type { Logger } from "../../api/context.ts";
 import { BATCH_MAX, type JobStore } from "../../store/store.ts";
-import type { Refusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
+import type { StoreRefusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
 import { ChildRefusedError, warnAboutDuplicates } from "./refused-children.ts";
 
 /** Settlements that may wait for the store. If the process died now, their jobs would run again. */
@@ -134,7 +134,7 @@ export class Settler {
   }
 
   /** Settles without result and children, because the store may have refused one of them. */
-  #settleBare(item: SettleItem, why: Refusal): void {
+  #settleBare(item: SettleItem, why: StoreRefusal): void {
     const { lease, key, n, settlement, note, children } = item;
     if (isUnstorable(settlement)) {
       const message =

@@ -1,24 +1,10 @@
-/** What only the embedded store can show of names, and of searches among very many jobs. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+/** Retention on the embedded store behind very many jobs. */
+import { describe, expect, test } from "vitest";
 import { completed, newJobs, retention } from "../../../test/support/factories.ts";
-import {
-  add,
-  at,
-  claimable,
-  joinWorker,
-  settleAll,
-  settleItem,
-  take,
-} from "../../../test/support/steps.ts";
+import { add, at, settleAll, settleItem, take } from "../../../test/support/steps.ts";
 import { pagesOf } from "../../../test/support/sweeps.ts";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
-import type { JobId } from "../../core/job.ts";
-import { PROTOCOL, type JobStore } from "../store.ts";
-import { migrationScripts } from "./database/connection.ts";
+import type { JobStore } from "../store.ts";
 import { makeSqliteStore } from "./create.ts";
 
 const HOUR_MS = 3_600_000;
@@ -31,68 +17,6 @@ const LATE = {
 } as const;
 const KEPT = retention({ finishedMs: AT_ONCE, types: { report: LATE } });
 const PAGE = { fresh: true, limit: 10 } as const;
-
-let folder: string;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "millrace-flows-"));
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
-
-describe("a file of a release that knew no exclusive names", () => {
-  test("gives what runs its key, and no more work to workers of that release", async () => {
-    const path = join(folder, "jobs.db");
-    const ids = await fillFile(path);
-    backTo(path, 2);
-
-    const store = makeSqliteStore({ path });
-    await store.open();
-
-    expect(await store.lockHolder("default", "docs/main")).toBe(ids[0]);
-    expect(await store.lockHolder("default", "docs/next")).toBeNull();
-    const old = await joinWorker(store, { protocol: PROTOCOL - 1 });
-    expect(await claimable(store, { worker: old })).toEqual([]);
-    expect(await claimable(store)).toEqual([ids[2]]);
-    await store.close();
-  });
-});
-
-/** One job of a key runs, one of the same key waits, and one of another. */
-async function fillFile(path: string): Promise<readonly JobId[]> {
-  const store = makeSqliteStore({ path });
-  await store.open();
-  const keyed = { concurrencyKey: "docs/main" };
-  const ids = await add(store, keyed, keyed, { concurrencyKey: "docs/next" });
-  await take(store, { limit: 1 });
-  await store.close();
-  return ids;
-}
-
-/** Takes away what the migrations after this one have made. */
-function backTo(path: string, version: number): void {
-  const fresh = new DatabaseSync(":memory:");
-  for (const script of migrationScripts()) {
-    if (script.version <= version) fresh.exec(script.sql);
-  }
-  const known = new Set(
-    fresh
-      .prepare("SELECT name FROM sqlite_schema")
-      .all()
-      .map((row) => String(row["name"])),
-  );
-  const database = new DatabaseSync(path);
-  const now = database.prepare("SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL").all();
-  for (const { type, name } of now) {
-    if (!known.has(String(name))) database.exec(`DROP ${String(type)} IF EXISTS ${String(name)}`);
-  }
-  database.exec(`UPDATE millrace_meta SET value = '${version}' WHERE name = 'schema';
-                 UPDATE millrace_meta SET value = '1' WHERE name = 'min_protocol'`);
-  database.close();
-  fresh.close();
-}
 
 describe("retention behind thousands of jobs that are kept longer", () => {
   test("goes past them in one call", async () => {

@@ -6,6 +6,7 @@
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
 import { POSTGRES_NOTE_FAULTS } from "./postgres-notes.ts";
+import { POSTGRES_RUN_FAULTS } from "./postgres-runs.ts";
 import { SQLITE_FLOW_FAULTS } from "./sqlite-flows.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
@@ -13,7 +14,7 @@ import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
 export interface Mutant {
   /** The `describe` that must notice. */
   readonly verb: string;
-  /** A named query of the store, one of its files, or a migration. */
+  /** A named query of the store, one of its files, or a file below `sql/<dialect>`. */
   readonly place: string;
   /** What is wrong. */
   readonly mutant: string;
@@ -29,7 +30,12 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 /** The mutants of each store. */
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
   sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS, ...SQLITE_FLOW_FAULTS }),
-  postgres: mutantsOf({ ...POSTGRES_FAULTS, ...POSTGRES_NOTE_FAULTS, ...POSTGRES_FLOW_FAULTS }),
+  postgres: mutantsOf({
+    ...POSTGRES_FAULTS,
+    ...POSTGRES_RUN_FAULTS,
+    ...POSTGRES_NOTE_FAULTS,
+    ...POSTGRES_FLOW_FAULTS,
+  }),
 };
 
 function mutantsOf(faults: Faults): Mutant[] {

@@ -1,11 +1,9 @@
 /** What can go wrong with names, waits, logs and marks in the store on PostgreSQL. */
 import type { Faults } from "./all.ts";
 
-const FLOWS = "0006_flows.sql";
-
 export const POSTGRES_FLOW_FAULTS: Faults = {
   lock: {
-    [FLOWS]: [
+    "functions/claim.sql": [
       [
         "a taken key is not looked at",
         "WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency\n",
@@ -23,6 +21,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
       ["a batch takes a key twice", "array_agg(key) FILTER (WHERE turn = 1),", "array_agg(key),"],
       ["a claim gives up at once", "FOR round IN 1 .. 4 LOOP", "FOR round IN 1 .. 1 LOOP"],
+    ],
+    "functions/locks.sql": [
       [
         "the least urgent is next",
         "ORDER BY blocked.priority, blocked.rank, blocked.key",
@@ -31,7 +31,6 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["another tenant is next", "AND blocked.tenant = free.tenant\n", ""],
       ["another key is next", "AND blocked.concurrency = free.name\n", ""],
       ["names outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
-      ["workers of the release before go on", "SET value = '2'", "SET value = '1'"],
     ],
     hold_jobs: [
       ["tenants share keys", "lock.tenant = wanted.tenant AND ", ""],
@@ -138,7 +137,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
     "jobs/enqueue.ts": [
-      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+      ["a refused child is lost", "throwIfRefused(children, ", "void [throwIfRefused]; ("],
     ],
     "runs/settle.ts": [
       ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
@@ -148,7 +147,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   resolveDependencies: {
-    [FLOWS]: [
+    "functions/dependencies.sql": [
       ["nobody hears of an end", "WHERE depends_on = ANY (keys)\n    ORDER", "WHERE false ORDER"],
     ],
     take_finished_dependencies: [
@@ -162,12 +161,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
     ],
     hurry_job: [["a hurried job keeps its time", "AND blocked.gate = 0", "AND blocked.gate = -5"]],
-    expired_keys: [
-      ["awaited jobs go", "link.depends_on = walked.key", "dependency.depends_on = -1"],
-    ],
-    prune_jobs: [
-      ["awaited jobs go", "link.depends_on = attempt.key", "dependency.depends_on = -1"],
-    ],
+    expired_keys: [["awaited jobs go", "link.depends_on = walked.key", "link.depends_on = -1"]],
+    prune_jobs: [["awaited jobs go", "link.depends_on = attempt.key", "link.depends_on = -1"]],
   },
   openDependencies: {
     open_dependencies: [
@@ -238,7 +233,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["all others go with them", "walked.type IS NULL OR job.type = walked.type", "true"],
     ],
     "retention/expired.ts": [
-      ["it always begins in front", "from: hand.reached, end: END", "from: START, end: END"],
+      [
+        "it always begins in front",
+        "from: cursor.reached,\n    end: END",
+        "from: START,\n    end: END",
+      ],
       ["what was passed is never found", "[...late, ...found]", "[...found]"],
     ],
   },
@@ -276,9 +275,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "DELETE FROM millrace.stale\n    WHERE false AND",
       ],
     ],
-    [FLOWS]: [
+    "functions/dependencies.sql": [
       [
-        "needs outlive their job",
+        "dependencies outlive their job",
         "DELETE FROM millrace.dependency WHERE",
         "DELETE FROM millrace.dependency WHERE false AND",
       ],
@@ -286,12 +285,16 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   sweep: {
     "retention/expired.ts": [
-      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["each page begins anew", "later(from, cursor.reached)", "cursor.reached"],
       ["a page ends the sweep", "last?.is_cut === true ? reached : null", "null"],
-      ["what is left is lost", "if (ahead[index]?.from === hand.reached) hand", "hand"],
+      ["what is left is lost", "if (start === cursor.reached) cursor", "cursor"],
       ["there is no second look", "if (from === null) await", "if (false) await"],
-      ["the second look goes no further", "hand.again = far ?? START;", "hand.again = START;"],
-      ["the second look finds nothing", "if (jobs.length > 0) hand", "if (false) hand"],
+      [
+        "the second look goes no further",
+        "cursor.rescanned = stoppedAt ?? START;",
+        "cursor.rescanned = START;",
+      ],
+      ["the second look finds nothing", "if (jobs.length > 0) cursor", "if (false) cursor"],
     ],
     expired_keys: [
       [

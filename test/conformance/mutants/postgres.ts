@@ -1,4 +1,4 @@
-/** What can go wrong in the store on PostgreSQL. */
+/** What can go wrong in the store on PostgreSQL, except in what workers do. */
 import type { Faults } from "./all.ts";
 
 export const POSTGRES_FAULTS: Faults = {
@@ -7,7 +7,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["a known id is an error", "ON CONFLICT (id) DO NOTHING", ""],
       ["a job with a key waits too long", "run_at > created_at AS waits", "true AS waits"],
     ],
-    "0004_enqueue.sql": [
+    "functions/enqueue.sql": [
       ["a job waits too long", "item.run_at > moment AS waits", "true AS waits"],
       ["jobs that differ change places", "ORDER BY job.turn", "ORDER BY job.turn DESC"],
       ["the due time is no rank", "SELECT key, millrace.ms_of(run_at) * 1000", "SELECT key, 0"],
@@ -38,7 +38,7 @@ export const POSTGRES_FAULTS: Faults = {
           "        ORDER BY key DESC",
       ],
     ],
-    "0006_flows.sql": [
+    "functions/settle.sql": [
       ["a success frees no dedup key", "dedup WHERE job = ANY (accepted)", "dedup WHERE false"],
     ],
     find_bodies: [["payloads are not compared", "tenant, payload", "tenant, NULL AS payload"]],
@@ -98,197 +98,6 @@ export const POSTGRES_FAULTS: Faults = {
       ],
       ["a name that is not taken is passed over", "filed.length === jobs.length", "true"],
     ],
-  },
-  claim: {
-    "0006_flows.sql": [
-      [
-        "SKIP LOCKED is dropped",
-        "LIMIT room\n                FOR UPDATE SKIP LOCKED",
-        "LIMIT room\n                FOR UPDATE",
-      ],
-      ["the limit is dropped", "LIMIT room\n", "\n"],
-      [
-        "due time goes before priority",
-        "ORDER BY priority, rank, key\n                LIMIT room",
-        "ORDER BY rank, key\n                LIMIT room",
-      ],
-      ["a closed type is not looked at", "AND type <> ALL (asker.closed)", ""],
-      ["a closed tenant is not looked at", "AND tenant <> ALL (asker.closed)", ""],
-      ["a closed lane is not looked at", "CONTINUE WHEN lanes[turn] = ANY (asker.closed);", ""],
-      ["the filter of types is dropped", "of_types IS NULL OR", "true OR"],
-      ["the filter of tenants is dropped", "of_tenants IS NULL OR", "true OR"],
-      ["a quiet worker claims on", "IF lost OR asker.quiet THEN", "IF lost THEN"],
-      ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
-      ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
-      ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
-      ["a prefetch takes jobs that have crashed", "(NOT to_prefetch OR crashes = 0)", "true"],
-      ["a lane named twice gives twice", "SELECT DISTINCT named.lane", "SELECT named.lane"],
-      ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],
-      ["a stretch begins before its mark", "(priority, rank, key) >= (", "(priority, 0, 0) >= ("],
-      ["a stretch has no end", "AND priority < coalesce(ends[turn], 2147483647)", ""],
-      ["lanes are not merged", "IF lane_count > 1 OR is_keyed THEN", "IF is_keyed THEN"],
-      [
-        "lanes are merged by age alone",
-        "ORDER BY priority, rank, key\n            LIMIT most",
-        "ORDER BY key\n            LIMIT most",
-      ],
-      ["each lane gives all it may", "LIMIT most\n", "\n"],
-      ["payloads weigh nothing", ") > 8000000 THEN", ") > 8000000000 THEN"],
-      ["a payload too heavy is never taken", "WHERE turn = 1 OR weight", "WHERE weight"],
-      ["a rescuer is not waited for", "WHERE id = claimer FOR KEY SHARE\n", "WHERE id = claimer\n"],
-      ["jobs go though no lease has them", "AND EXISTS (SELECT FROM leased)", ""],
-      ["a claimed job stays claimable", "WHERE ctid = ANY (places)", "WHERE false"],
-      [
-        "a prefetch starts with its claim",
-        "CASE WHEN NOT to_prefetch THEN moment END, ARRAY[cardinality(keys)]",
-        "moment, ARRAY[cardinality(keys)]",
-      ],
-      [
-        "a place without a job stays in the lease",
-        "IF taken < cardinality(keys) THEN",
-        "IF false THEN",
-      ],
-      [
-        "a lease without jobs stays",
-        "DELETE FROM millrace.lease WHERE number = claim_batch.key",
-        "DELETE FROM millrace.lease WHERE false",
-      ],
-      [
-        "the feed takes a prefetch for a start",
-        "FROM leased\n        WHERE NOT to_prefetch",
-        "FROM leased",
-      ],
-      [
-        "the timeout is lost",
-        "job.timeout_ms\n           ),\n           job.payload",
-        "NULL\n           ),\n           job.payload",
-      ],
-    ],
-  },
-  startPrefetched: {
-    start_runs: [
-      ["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"],
-      ["requests to cancel are not seen", "asked.key = run.key", "false"],
-    ],
-  },
-  returnPrefetched: {
-    own_lease: [["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"]],
-    put_back: [["the place in the order is lost", "job.rank, job.lane", "0, job.lane"]],
-  },
-  settle: {
-    "0006_flows.sql": [
-      ["the fence is dropped", "FOR KEY SHARE OF lease", ""],
-      [
-        "leases are locked in another order",
-        "ORDER BY lease.number\n        FOR KEY SHARE",
-        "ORDER BY lease.number DESC\n        FOR KEY SHARE",
-      ],
-      ["the secret is not looked at", "AND lease.secret = proof.secret", ""],
-      [
-        "any proof will do for any run",
-        "WHERE item.place = held.place\n              AND",
-        "WHERE",
-      ],
-      ["the number of the run is not looked at", "AND run.n = item.n", ""],
-      ["results are lost", "item.result::json", "NULL"],
-      [
-        "a lease goes before its last job",
-        "cardinality(held.keys) = cardinality(done)",
-        "cardinality(done) > 0",
-      ],
-      [
-        "the lease never goes",
-        "WHERE number = held.number",
-        "WHERE false AND number = held.number",
-      ],
-      [
-        "a lease that is settled in parts never goes",
-        "cardinality(done) OR NOT EXISTS (",
-        "cardinality(done) OR false AND NOT EXISTS (",
-      ],
-      [
-        "the feed hears nothing",
-        "VALUES (moment, 3, accepted)",
-        "SELECT moment, 3, accepted WHERE false",
-      ],
-      [
-        "a request to cancel outlives its run",
-        "DELETE FROM millrace.cancel_request WHERE key = ANY (accepted)",
-        "DELETE FROM millrace.cancel_request WHERE false",
-      ],
-    ],
-    "runs/lease-proof.ts": [
-      ["a job that has not begun can end", "&& held.started_at !== null", ""],
-      [
-        "the secret of a retry is not looked at",
-        "return `${number} ${secret}`",
-        "return `${number}`",
-      ],
-    ],
-    lock_leases: [
-      ["the fence of a retry is dropped", "FOR KEY SHARE", ""],
-      ["a retry locks leases in another order", "ORDER BY number", "ORDER BY number DESC"],
-    ],
-    runs_of_leases: [["a run ends twice", "done.n = run.n", "false"]],
-    insert_attempts: [
-      ["the ledger forgets the fence", "lease.worker, ended.fence", "lease.worker, NULL"],
-    ],
-    put_waiting: [["a retry is due at once", "WHERE run_at > now", "WHERE false"]],
-  },
-  overdue: {
-    overdue_runs: [
-      ["the runs of others are named", "lease.worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
-      ["the slack is not granted", "+ :slack_ms::bigint", "+ 0 * :slack_ms::bigint"],
-    ],
-  },
-  register: {
-    register_worker: [
-      ["no beat when it returns", "beats = known.beats + 1", "beats = known.beats"],
-    ],
-  },
-  renew: {
-    renew_worker: [
-      ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
-      ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
-      ["an old protocol is never too old", "beat.protocol <", "0 >"],
-      ["nobody hears what has ended", "WHERE run.finished_at IS NOT NULL", "WHERE false"],
-      ["what has ended is told for ever", "- interval '1 minute'", "- interval '9 years'"],
-      ["what has ended is forgotten at once", "- interval '1 minute'", "+ interval '1 minute'"],
-      [
-        "a heartbeat does not extend the lease",
-        "SET until = moment.at",
-        "SET until = worker.until - :lease_ms::bigint * interval '1 millisecond'",
-      ],
-    ],
-  },
-  silent: {
-    silent_workers: [
-      ["the living are silent, too", "worker.until <= moment.at", "true"],
-      ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
-    ],
-  },
-  deregister: {
-    expire_worker: [["what it holds must be waited for", "WHERE", "WHERE false AND"]],
-    delete_worker: [["the worker stays", "WHERE worker.id", "WHERE false AND worker.id"]],
-  },
-  quiet: {
-    quiet_worker: [["everybody falls silent", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
-  },
-  workers: {
-    list_workers: [
-      ["youngest first", "ORDER BY worker.joined_at", "ORDER BY worker.joined_at DESC"],
-      ["what has ended is running", "done.key = run.key", "false"],
-    ],
-  },
-  rescue: {
-    lock_silent_worker: [
-      ["beats are not compared", "AND beats = :beats::bigint", "AND :beats::bigint >= 0"],
-      ["a living worker is rescued", "AND until <= ", "AND now() <> "],
-    ],
-    own_leases_of_worker: [
-      ["others are rescued, too", "worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
-    ],
-    job_facts: [["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"]],
   },
   promote: {
     promote_due: [
@@ -367,7 +176,7 @@ export const POSTGRES_FAULTS: Faults = {
       ["any job is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"],
       ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
     ],
-    "0001_jobs.sql": [
+    "migrations/0001_tables.sql": [
       ["the first of a lease is not found", "SELECT min(key)", "SELECT max(key)"],
       ["the last of a lease is not found", "SELECT max(key)", "SELECT min(key)"],
     ],

@@ -31,9 +31,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["another key is next", "AND concurrency = :name", ""],
       ["a job behind a gate is next", "gate = -1", "1"],
     ],
-    "runs/locks.ts": [
-      ["nobody is next", "if (next !== undefined) bringBack", "if (false) bringBack"],
-    ],
+    "runs/locks.ts": [["nobody is next", "if (next !== undefined) unblock", "if (false) unblock"]],
     jobs_of_taken_keys: [
       ["tenants share keys", "lock.tenant = front.tenant AND ", ""],
       ["any key is taken", " AND lock.name = front.concurrency", ""],
@@ -50,7 +48,11 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   acquireLocks: {
     "runs/locks.ts": [
       ["anybody takes names", 'return { status: "stale" };', ";"],
-      ["nobody hears of a name", 'passOn(session, session.sql.all("r', 'void (session.sql.all("r'],
+      [
+        "nobody hears of a name",
+        'unblockNext(session, session.sql.all("r',
+        'void (session.sql.all("r',
+      ],
     ],
     acquire_lock: [["tenants share names", "SELECT tenant, :name", "SELECT 1, :name"]],
     locks_of_run: [["names of others are had", "lock.job = :key", ":key > 0"]],
@@ -89,7 +91,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       [
         "a cancellation goes no further",
         "if (dependency === undefined) return moved;",
-        "if (parent === undefined || moved > 0) return moved;",
+        "if (dependency === undefined || moved > 0) return moved;",
       ],
     ],
     "jobs/enqueue.ts": [
@@ -111,7 +113,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
     "jobs/enqueue.ts": [
-      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+      ["a refused child is lost", "throwIfRefused(children, ", "void [throwIfRefused]; ("],
     ],
     "runs/settle.ts": [
       ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
@@ -193,7 +195,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["all others go with them", ":type IS NULL OR job.type = :type", ":type IS NULL OR 1"],
     ],
     "retention/expired.ts": [
-      ["it always begins in front", "from === null ? hand.reached", "from === null ? START"],
+      ["it always begins in front", "from === null ? cursor.reached", "from === null ? START"],
       ["what was passed is never found", "[...behind.jobs, ...ahead.jobs]", "[...ahead.jobs]"],
     ],
   },
@@ -202,7 +204,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       [
         "it looks at the same needs",
         "(dependency.job, dependency.depends_on) > (:job, :depends_on)",
-        ":job + :needs > -1",
+        ":job + :depends_on > -1",
       ],
       ["it sees no ends", "AND ended.state IS NOT NULL", "AND 0"],
       ["it sees not who is gone", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
@@ -219,12 +221,16 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   sweep: {
     "retention/expired.ts": [
-      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
-      ["a page ends the sweep", "key })), far }", "key })), far: null }"],
-      ["what is left is lost", "if (start === hand.reached) hand", "hand"],
+      ["each page begins anew", "later(from, cursor.reached)", "cursor.reached"],
+      ["a page ends the sweep", "key })), stoppedAt }", "key })), stoppedAt: null }"],
+      ["what is left is lost", "if (start === cursor.reached) cursor", "cursor"],
       ["there is no second look", "if (from === null) for", "if (false) for"],
-      ["the second look goes no further", "behind.far ?? START;", "START;"],
-      ["the second look finds nothing", "beforeFirst(behind) ?? hand.reached;", "hand.reached;"],
+      ["the second look goes no further", "behind.stoppedAt ?? START;", "START;"],
+      [
+        "the second look finds nothing",
+        "beforeFirst(behind) ?? cursor.reached;",
+        "cursor.reached;",
+      ],
     ],
     expired_jobs: [
       [

@@ -228,17 +228,6 @@ function claimTests(open: OpenStore): void {
     expect(await claimable(store)).toEqual([paused]);
   });
 
-  test("is never given to a worker of a release that knew no keys", async () => {
-    await using db = await open();
-    const { store } = db;
-    await add(store, KEYED, {});
-    const old = await joinWorker(store, { protocol: 1 });
-
-    expect(await claimable(store, { worker: old })).toEqual([]);
-    expect(await store.renew(old, 30_000)).toMatchObject({ outdated: true });
-    expect(await claimable(store)).toHaveLength(2);
-  });
-
   test("is never had twice when two handles race, and every job runs once", async () => {
     await using db = await open();
     const handles = [db.store, await db.another()];

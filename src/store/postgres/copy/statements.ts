@@ -1,5 +1,5 @@
 /** The statements of a copy, made from the description of each table. */
-import type { CopiedTable, ScanRange } from "../../shared/copy-tables.ts";
+import type { CopiedTable, KeyRange } from "../../shared/copy-tables.ts";
 
 /** Rows of `$1`, a list of lines, go into the table. */
 export function insertOf(table: CopiedTable): string {
@@ -60,7 +60,7 @@ const SHOWN: Readonly<Record<Kind, (column: string) => string>> = {
 };
 
 /** The keys of a stretch as one text. Only for tables whose keys are numbers. */
-export function keysOf(table: CopiedTable, stretch: ScanRange): string {
+export function keysOf(table: CopiedTable, stretch: KeyRange): string {
   const key = table.key.map((name) => `"${name}"`);
   const order = key.join(", ");
   return `SELECT coalesce(string_agg(${key.join(" || '.' || ")}::text, ',' ORDER BY ${order}), '')
@@ -78,7 +78,7 @@ export function deleteOf(table: CopiedTable, keys: readonly string[]): string {
 }
 
 /** The keys are numbers, so they may stand in the text. */
-function within({ key }: CopiedTable, { after, upTo }: ScanRange): string {
+function within({ key }: CopiedTable, { after, upTo }: KeyRange): string {
   const columns = key.map((name) => `"${name}"`).join(", ");
   const list = (values: readonly unknown[]): string => values.map(Number).join(", ");
   const from = after === null ? "true" : `(${columns}) > (${list(after)})`;

@@ -9,8 +9,8 @@ import type {
   CopiedTable,
   CopyTarget,
   Counters,
-  Progress,
-  ScanRange,
+  CopyProgress,
+  KeyRange,
   TargetState,
 } from "../../shared/copy-tables.ts";
 import { newerError, newestOf } from "../../shared/migrations.ts";
@@ -53,7 +53,7 @@ class PostgresTarget implements CopyTarget {
   readonly #options: TargetOptions;
   readonly #pool: Pool;
   readonly #session: CopySession;
-  #progress: Progress | null = null;
+  #progress: CopyProgress | null = null;
   #letGo: () => Promise<void> = async () => {};
 
   constructor(options: TargetOptions, pool: Pool) {
@@ -63,13 +63,13 @@ class PostgresTarget implements CopyTarget {
     this.#session = new CopySession({ ...options, pool });
   }
 
-  async look(): Promise<TargetState> {
+  async readState(): Promise<TargetState> {
     return this.#state();
   }
 
-  async begin(first: Progress): Promise<Progress> {
+  async begin(first: CopyProgress): Promise<CopyProgress> {
     await this.#keepOthersAway();
-    const state = await this.look();
+    const state = await this.readState();
     if (state.kind === "free") {
       await this.#install();
       await this.#session.transaction("on", (ask) => this.#mark(ask, first));
@@ -81,7 +81,7 @@ class PostgresTarget implements CopyTarget {
   async put(
     table: CopiedTable,
     { lines, without }: Parameters<CopyTarget["put"]>[1],
-    progress: Progress,
+    progress: CopyProgress,
   ): Promise<void> {
     await this.#session.transaction("off", async (ask) => {
       if (without.length > 0) await ask(deleteOf(table, without));
@@ -91,7 +91,7 @@ class PostgresTarget implements CopyTarget {
     this.#progress = progress;
   }
 
-  async keys(table: CopiedTable, stretch: ScanRange): Promise<string> {
+  async keys(table: CopiedTable, stretch: KeyRange): Promise<string> {
     const { rows } = await this.#session.ask(keysOf(table, stretch));
     return rows[0].keys;
   }
@@ -143,7 +143,7 @@ class PostgresTarget implements CopyTarget {
     await this.#session.transaction("on", async (ask) => {
       await ask(UNGUARD);
       await ask("DELETE FROM millrace.meta WHERE name = 'copy'");
-      const done: Progress = { copy, from, step: FINISHED, after: null };
+      const done: CopyProgress = { copy, from, step: FINISHED, after: null };
       const text = `INSERT INTO millrace.meta (name, value) VALUES ('copied', $1)
                     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
       await ask(text, [JSON.stringify(done)]);
@@ -153,7 +153,7 @@ class PostgresTarget implements CopyTarget {
 
   async abandon(): Promise<void> {
     await this.#keepOthersAway();
-    const state = await this.look();
+    const state = await this.readState();
     if (state.kind === "finished") {
       throw this.#occupied("the copy has ended, and work may have gone on there");
     }
@@ -179,7 +179,7 @@ class PostgresTarget implements CopyTarget {
   }
 
   /** The lock of the triggers comes first: what others are about to write is then seen. */
-  async #mark(ask: Ask, first: Progress): Promise<void> {
+  async #mark(ask: Ask, first: CopyProgress): Promise<void> {
     await ask(GUARD);
     const { rows } = await ask(OCCUPIED);
     if (rows.length > 0) throw this.#occupied(`there are rows in ${namesOf(rows)}`);
@@ -233,7 +233,7 @@ class PostgresTarget implements CopyTarget {
   }
 
   /** Fails when somebody else has gone on with the same copy. */
-  async #advance(ask: Ask, progress: Progress): Promise<void> {
+  async #advance(ask: Ask, progress: CopyProgress): Promise<void> {
     const text = "UPDATE millrace.meta SET value = $1 WHERE name = 'copy' AND value = $2";
     const values = [JSON.stringify(progress), JSON.stringify(this.#known())];
     const { rowCount } = await ask(text, values);
@@ -241,7 +241,7 @@ class PostgresTarget implements CopyTarget {
     throw new MillraceError("STORE_BUSY", `another copy into ${this.place} has gone on`);
   }
 
-  #known(): Progress {
+  #known(): CopyProgress {
     if (this.#progress === null) throw new Error("the copy has not begun");
     return this.#progress;
   }

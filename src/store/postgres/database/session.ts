@@ -7,6 +7,7 @@ import { send, type PgClient, type Pool, type Received } from "./pool.ts";
 import { retrying } from "./retry.ts";
 import { Statements, type Sql } from "./statements.ts";
 import { Outbox } from "../events/outbox.ts";
+import type { SessionState } from "./session-state.ts";
 import type { Notifier } from "../events/notifier.ts";
 
 /** How long a transaction that does not say so waits for each lock. */
@@ -42,6 +43,7 @@ interface SessionOptions {
   /** Whether a statement by itself sees what others have committed, as by default it does. */
   readonly readsCommitted: boolean;
   readonly runDependencyTask: (session: Session, dependencyTask: DependencyTask) => Promise<void>;
+  readonly makeState: (session: Session) => SessionState;
 }
 
 export class Session {
@@ -57,6 +59,8 @@ export class Session {
   readonly notifier: Notifier;
   /** What is done in the background after commits. */
   readonly dependencyTasks: DependencyTasks;
+  /** What the verbs remember between calls. */
+  readonly state: SessionState;
   readonly #statements: Statements;
 
   constructor(options: SessionOptions) {
@@ -79,6 +83,7 @@ export class Session {
       ),
     );
     this.names = new InternedNames(dice, this.read, this.write);
+    this.state = options.makeState(this);
     this.dependencyTasks = new DependencyTasks((dependencyTask) =>
       runDependencyTask(this, dependencyTask),
     );

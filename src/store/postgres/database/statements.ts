@@ -1,8 +1,7 @@
 /** Named queries: parameters by name in, rows out. */
 import { timeoutMs } from "./statement-timeouts.ts";
 import { send, type PgClient, type Received } from "./pool.ts";
-import { queries, type QueryParameters } from "./queries.gen.ts";
-import type { QueryRows, QueryTuples } from "./rows.ts";
+import { queries, type QueryParameters, type QueryRows, type QueryTuples } from "./queries.gen.ts";
 import { types } from "./values.ts";
 
 type QueryName = keyof QueryParameters;
@@ -59,7 +58,7 @@ export class Statements {
         text,
         values,
         types,
-        query_timeout: timeoutMs(name, values) + lockMs,
+        query_timeout: timeoutMs(queries[name].timeout, values) + lockMs,
         ...mode,
       };
       return lend((client) => send(client, sent));

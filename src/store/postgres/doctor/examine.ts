@@ -6,7 +6,7 @@
 import type { BrokenInvariant } from "../../doctor/invariants.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { schemaDrift } from "./schema-drift.ts";
-import type { TableHealth } from "../database/rows-views.ts";
+import type { TableHealth } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { quoted } from "../database/statements.ts";
 import { misplacedJobs } from "./misplaced-jobs.ts";

@@ -2,7 +2,7 @@
 import type { JobId } from "../../../core/job.ts";
 import { bounded } from "../../shared/limits.ts";
 import { logRecord, logRows } from "../../shared/decode-notes.ts";
-import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine, type LogRecord } from "../../types/notes.ts";
+import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogEntry, type LogRecord } from "../../types/notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
 import type { Session, Transaction } from "../database/session.ts";
@@ -14,7 +14,7 @@ const PAGE_MAX = 1_000;
 interface Said {
   readonly key: JobKey;
   readonly n: number;
-  readonly logs?: readonly LogLine[];
+  readonly logs?: readonly LogEntry[];
 }
 
 /**

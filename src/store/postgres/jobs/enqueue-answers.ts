@@ -5,7 +5,7 @@ import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import type { Filed } from "./job-rows.ts";
-import type { BodyRow, QueryTuples } from "../database/rows.ts";
+import type { BodyRow, QueryTuples } from "../database/queries.gen.ts";
 
 /** The answer to a job with a value that the database does not take. */
 export function refusal(job: NewJob): EnqueueAnswer {

@@ -312,6 +312,6 @@ async function withStates(transaction: JobWriter, answers: Answers): Promise<Ans
 }
 
 /** Whether a job begins with what the one that it repeats has completed. */
-function isHeir({ retryOf, afresh }: NewJob): boolean {
-  return retryOf !== null && afresh !== true;
+function isHeir({ retryOf, ignoreCheckpoints }: NewJob): boolean {
+  return retryOf !== null && ignoreCheckpoints !== true;
 }

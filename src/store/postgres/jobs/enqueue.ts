@@ -5,7 +5,7 @@
  */
 import type { JobId } from "../../../core/job.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
-import { insistOnAll } from "../../shared/refused-child.ts";
+import { throwIfRefused } from "../../shared/refused-child.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import {
   answersOf,
@@ -139,7 +139,7 @@ export async function enqueueChildren(
 ): Promise<void> {
   const children = dependencies.flatMap((parent) => parent.children);
   const filed = dependencies.flatMap((parent) => parent.filed);
-  insistOnAll(children, await enqueueWithin(transaction, filed, children));
+  throwIfRefused(children, await enqueueWithin(transaction, filed, children));
 }
 
 /** One statement for the whole batch. Only when it is refused, it is looked at more closely. */

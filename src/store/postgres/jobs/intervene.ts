@@ -13,7 +13,7 @@ import { takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, Transaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
-import type { RunRow } from "../database/rows-runs.ts";
+import type { RunRow } from "../database/queries.gen.ts";
 
 /** How long a settle or a rescue that is under way is waited for. */
 const LOCK_MS = 5_000;

@@ -11,7 +11,6 @@ import { afterReason } from "../../shared/run-end.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { DependencyTask } from "./dependency-tasks.ts";
-import { keptBy } from "../database/session-state.ts";
 import { endUnstarted, takeWaiting } from "./places.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, Transaction } from "../database/session.ts";
@@ -56,12 +55,9 @@ export async function openDependencies(
   return (await read.all("open_dependencies", page)).map((row) => row.id);
 }
 
-/** Where the sweep of an open store has come to. */
-const sweeps = keptBy(() => ({ job: 0, depends_on: 0 }));
-
 async function sweep(session: Session, limit: number): Promise<void> {
   const { write, dice } = session;
-  const last = sweeps(session);
+  const last = session.state.dependencySweep;
   const row = await repeating(dice, () => write.get("sweep_dependencies", { ...last, limit }));
   // At the end it begins anew.
   Object.assign(last, row ?? { job: 0, depends_on: 0 });

@@ -6,7 +6,7 @@ import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { releaseKeys } from "../runs/locks.ts";
-import type { Barriers } from "../database/rows-runs.ts";
+import type { Barriers } from "../database/queries.gen.ts";
 
 /** How far into a lane `hold` looks for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;

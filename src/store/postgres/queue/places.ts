@@ -1,7 +1,7 @@
 /** The three places where jobs wait, and how whole batches go in and out. */
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { Outdated } from "../database/errors.ts";
-import type { WaitingRow } from "../database/rows.ts";
+import type { WaitingRow } from "../database/queries.gen.ts";
 import type { JobWriter } from "../database/session.ts";
 import { list } from "../database/values.ts";
 

@@ -14,20 +14,17 @@
 import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
-import { START, byEnd, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
-import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
+import { START, byEnd, earlier, later, pageOf, type Scan } from "../../shared/finish-order.ts";
+import type { ScanCursor } from "../../shared/scan-cursors.ts";
+import type { FinishPosition, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { recordsOf } from "../inspect/jobs.ts";
-import { keptBy } from "../database/session-state.ts";
-import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** Jobs that one look may walk past. What is to be removed comes on top. */
 const DEPTH = 2_000;
 const LIMIT_MAX = 1_000;
-/** A second look that takes longer may take a twentieth of the time. */
-const LOOK_MS_MAX = 250;
 /** Longer than anything is kept: 100 years. */
 const AGE_MS_MAX = 3_155_760_000_000;
 
@@ -43,13 +40,18 @@ export async function expired(
   if (limit === 0) return { jobs: [], next: from };
   const searches = await searchesOf(session, fresh ? "mark" : "show", periods);
   if (from === null) await setBack(session, searches, fresh);
-  const ahead = searches.map(({ hand, ...each }) => {
-    return { ...each, from: from === null ? hand.reached : later(from, hand.reached), end: END };
+  const ahead = searches.map(({ cursor, ...each }) => {
+    return {
+      ...each,
+      from: from === null ? cursor.reached : later(from, cursor.reached),
+      end: END,
+    };
   });
   const looks = await lookThrough(session, ahead, { isFresh: fresh, limit, depth: DEPTH });
-  for (const [index, { hand }] of searches.entries()) {
-    // One that begins further on does not know what is left before it.
-    if (ahead[index]?.from === hand.reached) hand.reached = looks[index]?.stop ?? hand.reached;
+  for (const [index, { cursor }] of searches.entries()) {
+    // A scan that starts further on does not know what is left before its start.
+    const start = ahead[index]?.from;
+    if (start === cursor.reached) cursor.reached = looks[index]?.stop ?? cursor.reached;
   }
   const { keys, next } = pageOf(looks, limit);
   if (keys.length === 0) return { jobs: [], next };
@@ -57,21 +59,21 @@ export async function expired(
   return { jobs: await recordsOf(session.names, rows), next };
 }
 
-/** The second look of a sweep. What it finds may be left as it is: the hands wait before that. */
+/** The second look of a sweep. What it finds may be left as it is: the cursors wait before that. */
 async function setBack(
   session: Session,
   searches: readonly Search[],
   isFresh: boolean,
 ): Promise<void> {
   const look = { isFresh, limit: 1, depth: DEPTH };
-  const late = await keptFor(session).rest.take(() =>
+  const late = await session.state.expired.rescan.take(() =>
     lookThrough(session, searches.map(behind), look),
   );
-  for (const [index, { jobs, stop, far }] of (late ?? []).entries()) {
-    const hand = searches[index]?.hand;
-    if (hand === undefined) continue;
-    hand.again = far ?? START;
-    if (jobs.length > 0) hand.reached = earlier(hand.reached, stop);
+  for (const [index, { jobs, stop, stoppedAt }] of (late ?? []).entries()) {
+    const cursor = searches[index]?.cursor;
+    if (cursor === undefined) continue;
+    cursor.rescanned = stoppedAt ?? START;
+    if (jobs.length > 0) cursor.reached = earlier(cursor.reached, stop);
   }
 }
 
@@ -86,24 +88,28 @@ export async function findExpired(
 ): Promise<{ readonly keys: readonly JobKey[]; readonly isCut: boolean }> {
   const searches = await searchesOf(session, "prune", periods);
   const look = { isFresh: false, limit, depth: limit + DEPTH };
-  const ahead = searches.map(({ hand, ...each }) => ({ ...each, from: hand.reached, end: END }));
+  const ahead = searches.map(({ cursor, ...each }) => ({
+    ...each,
+    from: cursor.reached,
+    end: END,
+  }));
   const before = searches.map(behind);
   const found = await lookThrough(session, ahead, look);
-  const { rest } = keptFor(session);
-  const late = (await rest.take(() => lookThrough(session, before, look))) ?? [];
-  for (const [index, { hand }] of searches.entries()) {
-    hand.reached = found[index]?.stop ?? hand.reached;
-    if (late.length > 0) hand.again = againAfter(late[index]);
+  const { rescan } = session.state.expired;
+  const late = (await rescan.take(() => lookThrough(session, before, look))) ?? [];
+  for (const [index, { cursor }] of searches.entries()) {
+    cursor.reached = found[index]?.stop ?? cursor.reached;
+    if (late.length > 0) cursor.rescanned = againAfter(late[index]);
   }
   const jobs = [...late, ...found].flatMap((each) => each.jobs).toSorted(byEnd);
-  const isCut = found.some((each) => each.far !== null && each.jobs.length === 0);
+  const isCut = found.some((each) => each.stoppedAt !== null && each.jobs.length === 0);
   return { keys: [...new Set(jobs.map(({ key }) => key))].slice(0, limit), isCut };
 }
 
 /** What was found stays in sight until it is gone; behind the end it begins anew. */
-function againAfter(look: Looked | undefined): EndPlace {
+function againAfter(look: Looked | undefined): FinishPosition {
   if (look === undefined) return START;
-  return look.jobs.length > 0 || look.far !== null ? look.stop : START;
+  return look.jobs.length > 0 || look.stoppedAt !== null ? look.stop : START;
 }
 
 /** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
@@ -135,29 +141,10 @@ export function age(ms: number): number {
   return bounded(ms, AGE_MS_MAX);
 }
 
-const END: EndPlace = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
-
-/** Up to where there was nothing, and how far the second look has come before that. */
-interface Hand {
-  reached: EndPlace;
-  again: EndPlace;
-}
-
-class Hands {
-  readonly #known = new Map<string, Hand>();
-
-  of(purpose: Purpose, { state, type }: Class): Hand {
-    const name = `${purpose}.${state}.${type}`;
-    const hand = this.#known.get(name) ?? { reached: START, again: START };
-    this.#known.set(name, hand);
-    return hand;
-  }
-}
-
-const keptFor = keptBy(() => ({ hands: new Hands(), rest: new DutyCycle(LOOK_MS_MAX) }));
+const END: FinishPosition = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
 
 interface Search extends Class {
-  readonly hand: Hand;
+  readonly cursor: ScanCursor;
 }
 
 async function searchesOf(
@@ -165,24 +152,24 @@ async function searchesOf(
   purpose: Purpose,
   periods: Periods,
 ): Promise<readonly Search[]> {
-  const { hands } = keptFor(session);
+  const { cursors } = session.state.expired;
   const classes = await classesOf(session, periods);
-  return classes.map((each) => ({ ...each, hand: hands.of(purpose, each) }));
+  return classes.map((each) => ({ ...each, cursor: cursors.of(purpose, each.state, each.type) }));
 }
 
 /** A part of the order of ends of one class. */
 interface ScanRange extends Class {
-  readonly from: EndPlace;
-  readonly end: EndPlace;
+  readonly from: FinishPosition;
+  readonly end: FinishPosition;
 }
 
-function behind({ hand, ...each }: Search): ScanRange {
-  return { ...each, from: hand.again, end: hand.reached };
+function behind({ cursor, ...each }: Search): ScanRange {
+  return { ...each, from: cursor.rescanned, end: cursor.reached };
 }
 
-interface Looked extends Look {
+interface Looked extends Scan {
   /** Before the first job that was found, or up to where there was none. */
-  readonly stop: EndPlace;
+  readonly stop: FinishPosition;
 }
 
 async function lookThrough(
@@ -218,6 +205,6 @@ async function lookThrough(
     const reached = { at: last?.at ?? 0, key: last?.key ?? 0 };
     const [first] = jobs;
     const stop = first === undefined ? reached : { at: first.at, key: first.key - 1 };
-    return { jobs, stop, far: last?.is_cut === true ? reached : null };
+    return { jobs, stop, stoppedAt: last?.is_cut === true ? reached : null };
   });
 }

@@ -6,9 +6,7 @@ import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { numberEvents } from "../events/feed.ts";
-import { keptBy } from "../database/session-state.ts";
 import { age, findExpired } from "./expired.ts";
-import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
@@ -17,8 +15,8 @@ import { list } from "../database/values.ts";
 const PRUNE_MAX = 5_000;
 /** Units, too, but for those of the last job. */
 const UNITS_MAX = 50_000;
-/** A look from the beginning that takes longer may take a twentieth of the time. */
-const LOOK_MS_MAX = 250;
+/** A scan from the beginning that takes longer may use a twentieth of the time. */
+export const RESCAN_MS_MAX = 250;
 
 export async function prune(
   session: Session,
@@ -88,9 +86,6 @@ async function removeJobs(
   return row ?? NOTHING;
 }
 
-/** Up to which instant all keys have gone, as far as is known; and when to look before that. */
-const keptFor = keptBy(() => ({ reached: 0, rest: new DutyCycle(LOOK_MS_MAX) }));
-
 /**
  * As long as some transaction keeps an old snapshot open, what was removed stays in the index as
  * dead entries, and each batch would step over all of them. So a batch begins where the one before
@@ -98,17 +93,17 @@ const keptFor = keptBy(() => ({ reached: 0, rest: new DutyCycle(LOOK_MS_MAX) }))
  * beginning when a batch was not filled.
  */
 async function pruneIdempotency(session: Session, limit: number): Promise<number> {
-  const kept = keptFor(session);
+  const kept = session.state.idempotency;
   const count = await pruneExpired(session, kept.reached, limit);
   if (count === limit) return count;
-  return count + ((await kept.rest.take(() => pruneExpired(session, 0, limit - count))) ?? 0);
+  return count + ((await kept.rescan.take(() => pruneExpired(session, 0, limit - count))) ?? 0);
 }
 
 async function pruneExpired(session: Session, since: number, limit: number): Promise<number> {
   const { write, dice } = session;
   const gone = await repeating(dice, () => write.get("prune_idempotency", { since, limit }));
   if (gone === undefined) return 0;
-  keptFor(session).reached = gone.last;
+  session.state.idempotency.reached = gone.last;
   return gone.count;
 }
 

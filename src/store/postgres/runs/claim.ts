@@ -4,16 +4,14 @@ import { policyOfFlags, type NameKind } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimedJob, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
-import { lostClaimsOf } from "./lost-claims.ts";
 import { UncertainWrite } from "../database/errors.ts";
-import { keptBy } from "../database/session-state.ts";
 import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
 import type { InternedName } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import type { Bound } from "../database/statements.ts";
 import { list, uuidOf } from "../database/values.ts";
-import type { ClaimLists, ClaimTuple } from "../database/rows-runs.ts";
+import type { ClaimTuple } from "../database/queries.gen.ts";
 
 const SECRET_BYTES = 8;
 const NO_TAGS: ClaimedJob["tags"] = Object.freeze({});
@@ -23,19 +21,29 @@ export async function claim(session: Session, request: ClaimRequest): Promise<Cl
   const found = await findForgotten(session, { ...request, limit });
   if (found !== null) return found;
   const wanted = await wantedBy(session, request);
-  const cursor = lowWaterOf(session).of(JSON.stringify(wanted));
+  const cursor = claimCursorsOf(session).of(JSON.stringify(wanted));
   const { answer } = await cursor.scan(limit, (ranges) =>
     takeBatch(session, request, { ...wanted, limit, ranges }),
   );
   return answer;
 }
 
-/** The cursor of a store, kept between its claims. */
-const lowWaterOf = keptBy(({ notifier, clock }) => {
-  const lowWater = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
-  notifier.watch((wakeUp) => lowWater.hear(wakeUp));
-  return lowWater;
-});
+function claimCursorsOf({ state, notifier, clock }: Session): LowWaterMarks {
+  if (state.claimCursors !== null) return state.claimCursors;
+  const cursors = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
+  notifier.watch((wakeUp) => cursors.hear(wakeUp));
+  state.claimCursors = cursors;
+  return cursors;
+}
+
+/** The lists of a lease: of every run that it names, in its order. */
+type ClaimLists = readonly [
+  keys: readonly number[],
+  ranks: readonly number[],
+  ns: readonly number[],
+  tries: readonly number[],
+  crashes: readonly number[],
+];
 
 /** What a claim looks for, as the statement takes it. */
 interface Wanted {
@@ -102,7 +110,7 @@ async function takeBatch(
     if (batch.places.length > 0 && !wanted.prefetch) session.notifier.wake("events");
     return batch;
   } catch (error) {
-    if (error instanceof UncertainWrite) lostClaimsOf(session).add(request, secret);
+    if (error instanceof UncertainWrite) session.state.lostClaims.add(request, secret);
     throw error;
   }
 }
@@ -131,9 +139,9 @@ function marksOf(ranges: readonly ScanRange[] | null): ClaimCursor {
  * not begun, so they go back: whoever asks now may mean to run what he gets.
  */
 async function findForgotten(session: Session, request: ClaimRequest): Promise<Claim | null> {
-  const lostClaims = lostClaimsOf(session);
+  const { lostClaims } = session.state;
   for (const lostClaim of lostClaims.due(request)) {
-    const { secret, told } = lostClaim;
+    const { secret, delivered } = lostClaim;
     const worker = uuidOf(request.worker);
     const rows = await session.read.tuples("claimed_by", { worker, secret });
     const { answer } = await batchOf(session, rows, secret);
@@ -141,16 +149,16 @@ async function findForgotten(session: Session, request: ClaimRequest): Promise<C
       lostClaims.miss(lostClaim);
       continue;
     }
-    const untold = answer.jobs.filter(({ key }) => !told.has(key));
+    const undelivered = answer.jobs.filter(({ key }) => !delivered.has(key));
     if (lostClaim.request.prefetch) {
-      const keys = untold.map(({ key }) => key);
+      const keys = undelivered.map(({ key }) => key);
       await returnPrefetched(session, answer.lease, keys);
       lostClaims.settle(lostClaim);
       continue;
     }
-    const jobs = untold.slice(0, request.limit);
-    for (const { key } of jobs) told.add(key);
-    if (jobs.length === untold.length) lostClaims.settle(lostClaim);
+    const jobs = undelivered.slice(0, request.limit);
+    for (const { key } of jobs) delivered.add(key);
+    if (jobs.length === undelivered.length) lostClaims.settle(lostClaim);
     if (jobs.length > 0) return { ...answer, jobs };
   }
   return null;

@@ -3,7 +3,7 @@ import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { runsOf } from "./lease.ts";
 import type { Transaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
-import type { RunRow } from "../database/rows-runs.ts";
+import type { RunRow } from "../database/queries.gen.ts";
 
 export interface OpenLease {
   readonly number: number;

@@ -11,7 +11,7 @@ import type { CrashFacts, JobKey, Lease, WorkerId } from "../../types/jobs-and-r
 import type { Waiting } from "../queue/places.ts";
 import type { Transaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
-import type { FactsRow, RunRow } from "../database/rows-runs.ts";
+import type { FactsRow, RunRow } from "../database/queries.gen.ts";
 
 /** Locks a lease for somebody who will take jobs out of it. Null: it is not, or no longer, his. */
 export async function ownLease(

@@ -4,10 +4,9 @@ import { stateCodec } from "../../shared/codes.ts";
 import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { Outdated } from "../database/errors.ts";
 import { ownLeaseOf } from "./lease.ts";
-import type { StateRow } from "../database/rows-views.ts";
+import type { RunRow, StateRow } from "../database/queries.gen.ts";
 import type { Transaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
-import type { RunRow } from "../database/rows-runs.ts";
 
 interface Holder {
   readonly worker: WorkerId;

@@ -9,16 +9,14 @@ import type { JobId } from "../../../core/job.ts";
 import { lockNames } from "../../shared/decode-notes.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { orNothing } from "../inspect/jobs.ts";
-import { keptBy } from "../database/session-state.ts";
 import { ownLease } from "./lease.ts";
-import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { texts } from "../database/values.ts";
-import type { Barriers } from "../database/rows-runs.ts";
+import type { Barriers } from "../database/queries.gen.ts";
 
 /** A look at all names that takes longer may take a twentieth of the time. */
-const LOOK_MS_MAX = 20;
+export const LOCK_SWEEP_MS_MAX = 20;
 
 /** The lease is taken as a whole: no end of the run comes between the look and the names. */
 export async function acquireLocks(
@@ -62,14 +60,12 @@ export async function releaseKeys(
   { names, wanted }: Barriers,
   limit: number,
 ): Promise<number> {
-  const { write, dice, notifier } = session;
+  const { write, dice, notifier, state } = session;
   const looking = names
-    ? restOf(session).take(() => repeating(dice, () => write.get("free_dead_locks", { limit })))
+    ? state.lockSweep.take(() => repeating(dice, () => write.get("free_dead_locks", { limit })))
     : null;
   const freed = (await looking)?.count ?? 0;
   const moved = wanted ? await repeating(dice, () => write.run("release_keys", { limit })) : 0;
   if (freed + moved > 0) notifier.wake("work");
   return moved;
 }
-
-const restOf = keptBy(() => new DutyCycle(LOOK_MS_MAX));

@@ -2,11 +2,8 @@
  * Claims whose answer was lost. The secret of a lease is made here, so whether such a claim took
  * anything can be asked later: what bears the secret is its answer.
  */
-import { systemClock } from "../../../lib/system.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import type { ClaimRequest, WorkerId } from "../../types/jobs-and-runs.ts";
-import { keptBy } from "../database/session-state.ts";
-import type { Session } from "../database/session.ts";
 
 /** Longer than the answer to a statement is waited for: the server may have fallen behind. */
 const DOUBT_MS = 180_000;
@@ -71,8 +68,3 @@ export class LostClaims {
     }
   }
 }
-
-/** The lost claims of an open store. */
-export const lostClaimsOf: (session: Session) => LostClaims = keptBy(
-  () => new LostClaims(() => systemClock.monotonic()),
-);

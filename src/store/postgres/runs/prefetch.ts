@@ -5,7 +5,7 @@ import { endUnstarted, putBack } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, Transaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
-import type { RunRow } from "../database/rows-runs.ts";
+import type { RunRow } from "../database/queries.gen.ts";
 
 export async function startPrefetched(
   session: Session,

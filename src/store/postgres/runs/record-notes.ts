@@ -1,6 +1,6 @@
 /** How notes about open runs are kept, whether they come by themselves or with an end. */
 import {
-  crowdedError,
+  tooManyUnits,
   lockNames,
   phaseDetail,
   progressDetail,
@@ -65,7 +65,8 @@ function wavesOf(notes: readonly OpenNote[]): readonly (readonly OpenNote[])[] {
   for (const note of notes) {
     const subjects = subjectsOf(note);
     const last = steps.get(note.key) ?? { turn: 0, said: new Set() };
-    const meets = note.afresh === true || subjects.some((subject) => last.said.has(subject));
+    const meets =
+      note.clearCheckpoints === true || subjects.some((subject) => last.said.has(subject));
     const next =
       meets && steps.has(note.key) ? { turn: last.turn + 1, said: new Set<string>() } : last;
     for (const subject of subjects) next.said.add(subject);
@@ -87,7 +88,9 @@ function subjectsOf({ progress, units = [], completed, logs = [] }: OpenNote): s
 }
 
 async function forget(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
-  const runs = notes.filter(({ afresh }) => afresh === true).map(({ key, n }) => ({ key, n }));
+  const runs = notes
+    .filter(({ clearCheckpoints }) => clearCheckpoints === true)
+    .map(({ key, n }) => ({ key, n }));
   if (runs.length > 0) await transaction.run("forget_notes", { runs: JSON.stringify(runs) });
 }
 
@@ -112,7 +115,7 @@ async function moveUnits(transaction: Transaction, notes: readonly OpenNote[]): 
   if (grown.length === 0) return;
   const phases = JSON.stringify(grown);
   const [crowded] = await transaction.all("crowded_phases", { phases, max: UNITS_MAX });
-  if (crowded !== undefined) throw crowdedError(crowded.phase);
+  if (crowded !== undefined) throw tooManyUnits(crowded.phase);
 }
 
 /** Runs give up exclusive names of their units. */

@@ -13,7 +13,6 @@ import { failureOf } from "../database/errors.ts";
 import { fileJobs, type Filed } from "../jobs/job-rows.ts";
 import { findRun, holdLeases, lockLeases, proofOf } from "./lease-proof.ts";
 import { keepNotes, notesBytes } from "./record-notes.ts";
-import { keptBy } from "../database/session-state.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, Transaction } from "../database/session.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
@@ -29,13 +28,13 @@ export async function record(
   session: Session,
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[]> {
-  const recorder = recorderOf(session);
+  const recorder = session.state.notes;
   const loads = batchesOf(notes, notesBytes, BATCH_BYTES_MAX);
   // All at once, or a later call would come between them.
   return (await Promise.all(loads.map((load) => recorder.add(load)))).flat();
 }
 
-const recorderOf = keptBy((session) => {
+export function noteBatcher(session: Session): Batcher<RunNote, NoteAnswer> {
   const stragglers = new Stragglers(session);
   return new Batcher<RunNote, NoteAnswer>({
     // One at a time: of two on their way, the later could be the first to arrive.
@@ -46,7 +45,7 @@ const recorderOf = keptBy((session) => {
     weigh: notesBytes,
     flush: (notes) => flush(session, stragglers, notes),
   });
-});
+}
 
 /**
  * If a lock is not to be had, such as that of a key which a child wants, each note goes by itself,

@@ -1,6 +1,6 @@
 /** rescue: takes the jobs of a silent worker back, through the same door as settle. */
 import { repeating } from "../database/retry.ts";
-import type { JobKey, Rescue, RescueRequest } from "../../types/jobs-and-runs.ts";
+import type { JobKey, RescueAnswer, RescueRequest } from "../../types/jobs-and-runs.ts";
 import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { isWaiting, returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./attempts.ts";
@@ -9,7 +9,7 @@ import { factsOf, keepRuns, runsOf, withFacts } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session, Transaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
-import type { RunRow } from "../database/rows-runs.ts";
+import type { RunRow } from "../database/queries.gen.ts";
 
 /** Jobs moved and leases looked at in one transaction. */
 const RESCUE_MAX = 500;
@@ -17,9 +17,9 @@ const LEASES_MAX = 100;
 /** How long another rescuer, or a settle under way, is waited for. */
 const LOCK_MS = 2_000;
 
-const NOTHING: Rescue = { returned: 0, settled: [], done: false };
+const NOTHING: RescueAnswer = { returned: 0, settled: [], done: false };
 
-export async function rescue(session: Session, request: RescueRequest): Promise<Rescue> {
+export async function rescue(session: Session, request: RescueRequest): Promise<RescueAnswer> {
   try {
     return await repeating(session.dice, () =>
       session.transaction((transaction) => rescueWithin(transaction, request), { lockMs: LOCK_MS }),
@@ -31,7 +31,10 @@ export async function rescue(session: Session, request: RescueRequest): Promise<
 }
 
 /** Locks the worker, then its leases in order, and only then looks at what is open. */
-async function rescueWithin(transaction: Transaction, request: RescueRequest): Promise<Rescue> {
+async function rescueWithin(
+  transaction: Transaction,
+  request: RescueRequest,
+): Promise<RescueAnswer> {
   const worker = uuidOf(request.worker);
   const { beats } = request;
   const silent = await transaction.get("lock_silent_worker", { id: worker, beats });
@@ -62,7 +65,7 @@ async function endCrashed(
   transaction: Transaction,
   runs: readonly RunRow[],
   { decide, lastWave }: RescueRequest & { readonly lastWave: ReadonlySet<JobKey> },
-): Promise<Rescue["settled"]> {
+): Promise<RescueAnswer["settled"]> {
   const jobs = await withFacts(transaction, runs);
   const states = await endRuns(
     transaction,

@@ -14,7 +14,6 @@ import { failureOf } from "../database/errors.ts";
 import { fileJobs, type Filed } from "../jobs/job-rows.ts";
 import { holdLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
 import { keepNotes, notesBytes } from "./record-notes.ts";
-import { keptBy } from "../database/session-state.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, Transaction } from "../database/session.ts";
 import type { Bound, Sql } from "../database/statements.ts";
@@ -31,24 +30,23 @@ export async function settle(
   session: Session,
   items: readonly SettleItem[],
 ): Promise<readonly SettleAnswer[]> {
-  return settlerOf(session).add(items);
+  return session.state.settlements.add(items);
 }
 
 /**
  * One batch is on its way at a time: of two that end the last runs of one lease at the same moment,
  * none would close it.
  */
-const settlerOf = keptBy(
-  (session) =>
-    new Batcher<SettleItem, SettleAnswer>({
-      flightsMax: 1,
-      crowd: 0,
-      itemsMax: BATCH_ITEMS_MAX,
-      weightMax: BATCH_BYTES_MAX,
-      weigh: bytesOf,
-      flush: (items) => flush(session, items),
-    }),
-);
+export function settlementBatcher(session: Session): Batcher<SettleItem, SettleAnswer> {
+  return new Batcher({
+    flightsMax: 1,
+    crowd: 0,
+    itemsMax: BATCH_ITEMS_MAX,
+    weightMax: BATCH_BYTES_MAX,
+    weigh: bytesOf,
+    flush: (items) => flush(session, items),
+  });
+}
 
 function bytesOf({ settlement, note }: SettleItem): number {
   const result = isSuccess(settlement) ? (settlement.result?.length ?? 0) : 0;

@@ -1,7 +1,6 @@
 /** join, renew, leave, quiet, silent and workers: the life of a worker as the store sees it. */
 import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
-import { lostClaimsOf } from "./lost-claims.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -39,7 +38,7 @@ export async function deregister(session: Session, worker: WorkerId): Promise<vo
       if (!isGone) await transaction.run("expire_worker", { id });
     }),
   );
-  lostClaimsOf(session).forget(worker);
+  session.state.lostClaims.forget(worker);
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {
@@ -61,9 +60,10 @@ export async function quiet(session: Session, worker: WorkerId): Promise<boolean
 
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
-  return rows.map(({ types, lanes, joined_at: joinedAt, ...row }) => ({
+  return rows.map(({ types, lanes, joined_at: joinedAt, buffered: prefetched, ...row }) => ({
     ...row,
     joinedAt,
+    prefetched,
     types: JSON.parse(types),
     lanes: JSON.parse(lanes),
   }));

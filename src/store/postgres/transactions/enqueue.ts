@@ -52,14 +52,9 @@ interface Place {
   readonly home: string;
 }
 
-const homes = new WeakMap<Session, string>();
-
 async function homeOf(session: Session): Promise<string> {
-  const known = homes.get(session);
-  if (known !== undefined) return known;
-  const home = (await session.read.get("home", {}))?.home ?? "";
-  homes.set(session, home);
-  return home;
+  session.state.home ??= (await session.read.get("home", {}))?.home ?? "";
+  return session.state.home;
 }
 
 async function insertPlain(

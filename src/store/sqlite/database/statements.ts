@@ -1,7 +1,6 @@
 /** Named queries as prepared statements: parameters by name in, rows out. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { queries, type QueryParameters } from "./queries.gen.ts";
-import type { QueryRows, QueryTuples } from "./rows.ts";
+import { queries, type QueryParameters, type QueryRows, type QueryTuples } from "./queries.gen.ts";
 
 type QueryName = keyof QueryParameters;
 type ReadName = keyof QueryRows & QueryName;

@@ -1,14 +1,15 @@
--- The places a job can be, the ledger of what happened to it, and what holds it back. Times are
--- milliseconds since the epoch; ranks are microseconds; enums are small integers whose meaning
--- stands in store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: a
--- job's state is where it lies, or how its last attempt ended.
+-- Where a job waits, the ledger of its runs, and what blocks it. Times are milliseconds since the
+-- epoch; ranks are microseconds; enums are small integers whose meaning is in
+-- store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: the state of a
+-- job is its place, or how its last attempt ended.
 
 CREATE TABLE millrace_meta (
     name  TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Types, tenants, lanes and categories as integers. One id space, so that a gate is just a name.
+-- Types, tenants, lanes and categories as integers. One id space for all, so that a gate is just an
+-- interned name.
 CREATE TABLE millrace_interned_name (
     id   INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
@@ -16,7 +17,7 @@ CREATE TABLE millrace_interned_name (
     UNIQUE (kind, text)
 ) STRICT;
 
--- What was asked for. Written once, never updated. AUTOINCREMENT: a key is never used again, not
+-- The spec of a job. Written once, never updated. AUTOINCREMENT: a key is never used again, not
 -- even when the newest job is removed. The bounds keep every number within what JavaScript reads
 -- exactly.
 CREATE TABLE millrace_job (
@@ -46,7 +47,8 @@ CREATE TABLE millrace_job (
 ) STRICT;
 
 CREATE INDEX millrace_job_type ON millrace_job (type, key);
--- Name 1 is the default tenant: an installation without tenants pays nothing for the index.
+-- Interned name 1 is the default tenant: an installation without tenants pays nothing for the
+-- index.
 CREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;
 CREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;
 CREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)
@@ -61,8 +63,8 @@ CREATE TABLE millrace_tag (
     PRIMARY KEY (name, value, key)
 ) STRICT, WITHOUT ROWID;
 
--- Three places where a job waits. `n` is the number its next run will have in the ledger, `tries`
--- the attempts charged so far, `crashes` the workers it took with it.
+-- Three places where a job waits. `n` is the number that its next run will have in the ledger,
+-- `tries` the attempts charged so far, `crashes` the crashes of its workers.
 CREATE TABLE millrace_scheduled (
     key         INTEGER PRIMARY KEY,
     run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),
@@ -107,11 +109,15 @@ CREATE TABLE millrace_blocked (
 ) STRICT;
 
 CREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);
+-- Jobs whose lock is taken are behind gate -1. The most urgent job of each key is released first.
+CREATE INDEX millrace_blocked_key
+    ON millrace_blocked (tenant, concurrency, priority, rank, key)
+    WHERE gate = -1;
 
--- One row per claimed batch, four lists of equal length. A settle does not touch it: unfinished are
--- the keys whose run has no ledger row. `starts` says how long after the claim each run began, null
--- while it only lies in the worker's buffer; `ranks` are lengths after the first of them. A lease
--- ends with its worker's `until`.
+-- One row per claimed batch, with four lists of equal length. A settle does not touch the row: a
+-- run is unfinished while it has no ledger row. `starts` says how long after the claim each run
+-- started, null while the job is prefetched; `ranks` are differences to the first of them. A lease
+-- expires with its worker's `until`.
 CREATE TABLE millrace_lease (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
     secret     TEXT    NOT NULL CHECK (length(secret) = 16),
@@ -125,7 +131,7 @@ CREATE TABLE millrace_lease (
 
 CREATE INDEX millrace_lease_worker ON millrace_lease (worker);
 
--- The ledger: one row per run that ended, and one for a wait that somebody ended by hand.
+-- The ledger: one row per run that ended, and one for a wait that an operator ended.
 CREATE TABLE millrace_attempt (
     key         INTEGER NOT NULL,
     n           INTEGER NOT NULL CHECK (n >= 1),
@@ -144,11 +150,11 @@ CREATE TABLE millrace_attempt (
     reason      TEXT,
     next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),
     PRIMARY KEY (key, n),
-    -- It goes on exactly when it is not over.
+    -- A job runs again exactly when this was not its end.
     CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),
-    -- What never started may be cancelled, or failed by an operator, who says why.
+    -- A job that never started may be cancelled, or failed by an operator with a reason.
     CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),
-    -- A failed job says why; a result belongs to success.
+    -- A failed job has an error; only success has a result.
     CHECK (state IS NOT 6 OR error IS NOT NULL),
     CHECK (result IS NULL OR state IN (4, 5)),
     CHECK (reason IS NULL OR state = 7)
@@ -157,8 +163,8 @@ CREATE TABLE millrace_attempt (
 CREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);
 CREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;
 
--- A closed gate holds jobs back until `until`, or until somebody opens it. An open one stays as a
--- row only as long as jobs wait in `blocked` to be brought back.
+-- A closed gate blocks jobs until `until`, or until an operator opens it. An open gate keeps its
+-- row only while jobs behind it have to be moved back.
 CREATE TABLE millrace_gate (
     name   INTEGER PRIMARY KEY,
     until  INTEGER,
@@ -166,7 +172,7 @@ CREATE TABLE millrace_gate (
     by     TEXT
 ) STRICT;
 
--- `types`, `lanes`, `slots` and `tenant` say what it takes: for people, no claim looks at them.
+-- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them.
 CREATE TABLE millrace_worker (
     id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     host       TEXT    NOT NULL,
@@ -185,7 +191,7 @@ CREATE TABLE millrace_worker (
 
 CREATE INDEX millrace_worker_until ON millrace_worker (until);
 
--- Outlives its job. `expires_at` is set when retention removes the job.
+-- A key stays after its job is removed. `expires_at` is set when retention removes the job.
 CREATE TABLE millrace_idempotency (
     tenant     INTEGER NOT NULL,
     key        TEXT    NOT NULL,
@@ -198,7 +204,7 @@ CREATE TABLE millrace_idempotency (
 CREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)
     WHERE expires_at IS NOT NULL;
 
--- Held only while its job is not final.
+-- Held while its job is not final.
 CREATE TABLE millrace_dedup (
     tenant INTEGER NOT NULL,
     type   INTEGER NOT NULL,
@@ -216,21 +222,23 @@ CREATE TABLE millrace_cancel_request (
     at     INTEGER NOT NULL
 ) STRICT;
 
--- The feed: one row per batch. SQLite has one writer, so the order of positions is that of commits.
--- It names jobs by their keys; those that retention has removed can only be named by their ids.
+-- The feed: one row per batch. SQLite has one writer, so the order of positions is the order of
+-- commits. Events name jobs by key, with one detail for each job; jobs that retention has removed
+-- are named by id.
 CREATE TABLE millrace_event (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),
+    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),
     at       INTEGER NOT NULL,
     keys     TEXT    CHECK (json_type(keys) = 'array'),
     ids      TEXT    CHECK (json_type(ids) = 'array'),
+    details  TEXT    CHECK (json_type(details) = 'array'),
     CHECK ((keys IS NULL) <> (ids IS NULL))
 ) STRICT;
 
 CREATE INDEX millrace_event_at ON millrace_event (at);
 
--- The review record of a failed job. It bears the job's id and has its own copy of the spec, so
--- that the job's rows can go before it does.
+-- The review record of a failed job. It has the id of the job and its own copy of the spec, so that
+-- the rows of the job can be removed first.
 CREATE TABLE millrace_dead_letter (
     id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
     type        INTEGER NOT NULL,
@@ -244,18 +252,110 @@ CREATE TABLE millrace_dead_letter (
     notes       TEXT,
     successor   BLOB    CHECK (length(successor) = 16),
     spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),
-    -- Somebody has looked at it exactly when it is no longer pending.
+    -- A record has a reviewer exactly when it is no longer pending.
     CHECK ((status = 1) = (reviewed_by IS NULL)),
     CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),
     CHECK (notes IS NULL OR reviewed_by IS NOT NULL),
     CHECK ((status = 3) = (successor IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
--- What a filter looks at stands in the index, so that a page reads only the letters it shows.
+-- The index has all columns that a filter reads, so that a page reads only the records it returns.
 CREATE INDEX millrace_dead_letter_died
     ON millrace_dead_letter (died_at, id, status, type, tenant);
 
--- A job as it stands now. State: how its last attempt ended, else the place it lies in, else
+-- Exclusive locks, one row each: the concurrency key of a running job, or a lock that a run has
+-- acquired for one of its units. Both share one name space per tenant. A row is deleted when its
+-- run ends.
+CREATE TABLE millrace_lock (
+    tenant INTEGER NOT NULL,
+    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),
+    job    INTEGER NOT NULL,
+    n      INTEGER NOT NULL CHECK (n >= 1),
+    PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_lock_job ON millrace_lock (job);
+
+-- One row per job that a job waits for; the waiting job is behind gate 0. `tolerant`: it runs even
+-- if the other job fails.
+CREATE TABLE millrace_dependency (
+    job        INTEGER NOT NULL,
+    depends_on INTEGER NOT NULL,
+    tolerant   INTEGER NOT NULL CHECK (tolerant IN (0, 1)),
+    PRIMARY KEY (job, depends_on)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_dependency_on ON millrace_dependency (depends_on, job);
+
+-- Finished jobs whose dependants are not yet resolved.
+CREATE TABLE millrace_finished_dependency (
+    key INTEGER PRIMARY KEY
+) STRICT;
+
+-- The newest log lines of each job, numbered from its first line. Level 1 is the least.
+CREATE TABLE millrace_log (
+    key     INTEGER NOT NULL,
+    line    INTEGER NOT NULL CHECK (line >= 1),
+    n       INTEGER NOT NULL CHECK (n >= 1),
+    at      INTEGER NOT NULL,
+    level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),
+    message TEXT    NOT NULL,
+    fields  TEXT    CHECK (
+        CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE fields IS NULL END
+    ),
+    PRIMARY KEY (key, line)
+) STRICT, WITHOUT ROWID;
+
+-- Finished jobs that will be removed soon, as the feed has announced.
+CREATE TABLE millrace_stale (
+    key INTEGER PRIMARY KEY,
+    at  INTEGER NOT NULL
+) STRICT;
+
+-- Progress, completed phases and units of runs. The state of a phase is not stored: it follows from
+-- these rows and the state of the job.
+
+-- One row per job with progress, from its last run that reported any.
+CREATE TABLE millrace_run (
+    key     INTEGER PRIMARY KEY,
+    n       INTEGER NOT NULL CHECK (n >= 1),
+    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),
+    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),
+    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),
+    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),
+    data    TEXT    CHECK (json_valid(data)),
+    at      INTEGER NOT NULL
+) STRICT;
+
+-- One row per completed phase, with the number of the run that completed it, or 0 if the phase was
+-- taken over from the job that this one repeats.
+CREATE TABLE millrace_phase (
+    key    INTEGER NOT NULL,
+    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    n      INTEGER NOT NULL CHECK (n >= 0),
+    result TEXT    CHECK (json_valid(result)),
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (key, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row per unit, with the number of the run that changed it last, or 0. State 1 is in progress.
+CREATE TABLE millrace_unit (
+    key    INTEGER NOT NULL,
+    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),
+    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),
+    n      INTEGER NOT NULL CHECK (n >= 0),
+    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
+    result TEXT    CHECK (json_valid(result)),
+    error  TEXT    CHECK (json_valid(error)),
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (key, phase, unit),
+    CHECK ((state = 3) = (error IS NOT NULL)),
+    CHECK (result IS NULL OR state = 2)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;
+
+-- A job with its present state: the final state of its last attempt, else the place it is in, else
 -- running.
 CREATE VIEW millrace_job_now AS
 SELECT job.*,

@@ -1,7 +1,7 @@
--- Writes new jobs that differ in nothing but their ids and payloads, as most jobs of a batch do,
--- and puts them where they wait. Whether they are due is decided here, by the store's clock. An id
--- that is taken makes the whole batch fail: that hardly ever happens, and to look for it with every
--- row would cost a third more. Answers whether they wait for their time.
+-- Writes new jobs that differ only in id and payload, as most jobs of a batch do, and puts them
+-- into `ready` or `scheduled`, by the store's clock. An id that is taken fails the whole batch:
+-- that is rare, and looking for it in every row would cost a third more. Returns whether the jobs
+-- are scheduled for later.
 CREATE FUNCTION millrace.enqueue_alike(
     ids uuid[], payloads text[], type integer, tenant integer, lane integer, category integer,
     priority integer, due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
@@ -57,9 +57,9 @@ BEGIN
 END
 $enqueue$;
 
--- The same for jobs of several kinds. What many of them have in common is sent once, as a kind;
--- each job brings its id, its payload and the number of its kind. Answers the ids of those that
--- wait for their time.
+-- Writes new jobs of several kinds. What jobs have in common is sent once, as a kind; each job has
+-- an id, a payload and the number of its kind. Returns the ids of the jobs that are scheduled for
+-- later.
 CREATE FUNCTION millrace.enqueue_batch(
     kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz
 )
@@ -135,7 +135,7 @@ BEGIN
         CROSS JOIN LATERAL json_each_text(fresh.tags) AS tag
         WHERE fresh.tags IS NOT NULL
     ),
-    told AS (
+    events AS (
         INSERT INTO millrace.event_outbox (at, kind, keys)
         SELECT moment, 1, array_agg(key) FROM fresh
     )

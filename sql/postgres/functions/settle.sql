@@ -1,14 +1,16 @@
--- Ends runs that have succeeded: the ledger rows, fenced by a share lock on the leases, in the
--- order of their numbers. A rescuer that holds a lease is waited for and then found to have deleted
--- it. A lease goes with its last open run; of two settlers that end its last runs at the same
--- moment neither sees the other, and a later heartbeat takes the lease away. Answers the keys of
--- those that were accepted. A run that somebody else has ended under the same lease makes the whole
--- batch fail: it hardly ever happens, and to look for it with every row would cost a third more.
-CREATE FUNCTION millrace.settle_batch(
+-- Ends runs that have succeeded: writes their ledger rows, fenced by a share lock on the leases, in
+-- the order of their numbers. The function waits for a rescuer that has locked a lease, and then
+-- finds the lease deleted. A lease is deleted with its last open run; two settlers that end its
+-- last runs at the same moment do not see each other, and a later heartbeat deletes the lease. A
+-- run that another settler has ended under the same lease fails the whole batch: that is rare, and
+-- looking for it in every row would cost a third more. Returns the keys of the accepted runs,
+-- whether locks were released, and whether other jobs wait for one of these jobs. One look at the
+-- range of their keys saves most batches a look for each key.
+CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
-    crashes integer[], states smallint[], results text[], given timestamptz
+    crashes integer[], states smallint[], results text[], given timestamptz,
+    OUT accepted bigint[], OUT freed boolean, OUT awaited boolean
 )
-RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -21,8 +23,12 @@ DECLARE
     moment timestamptz := millrace.clock_at(given);
     held   record;
     done   bigint[];
-    ended  bigint[] := '{}';
+    low    bigint;
+    high   bigint;
 BEGIN
+    accepted := '{}';
+    freed := false;
+    awaited := false;
     FOR held IN
         SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns, lease.starts,
                proof.place
@@ -50,8 +56,8 @@ BEGIN
             RETURNING key
         )
         SELECT array_agg(key) INTO done FROM fresh;
-        ended := ended || done;
-        -- When more of it was settled before, its last runs are looked at first, because they are
+        accepted := accepted || done;
+        -- When a part of the lease was settled before, its last runs are looked at first: they are
         -- the most likely to be open.
         DELETE FROM millrace.lease
         WHERE number = held.number
@@ -70,15 +76,23 @@ BEGIN
           ));
     END LOOP;
 
-    IF cardinality(ended) > 0 THEN
-        WITH told AS (
-            INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, ended)
+    IF cardinality(accepted) > 0 THEN
+        WITH events AS (
+            INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, accepted)
         ),
-        freed AS (
-            DELETE FROM millrace.dedup WHERE job = ANY (ended)
+        deleted_dedup AS (
+            DELETE FROM millrace.dedup WHERE job = ANY (accepted)
         )
-        DELETE FROM millrace.cancel_request WHERE key = ANY (ended);
+        DELETE FROM millrace.cancel_request WHERE key = ANY (accepted);
+
+        low := millrace.least_of(accepted);
+        high := millrace.greatest_of(accepted);
+        IF EXISTS (SELECT 1 FROM millrace.lock WHERE job BETWEEN low AND high) THEN
+            freed := millrace.release_job_locks(accepted);
+        END IF;
+        IF EXISTS (SELECT 1 FROM millrace.dependency WHERE depends_on BETWEEN low AND high) THEN
+            awaited := millrace.end_jobs(accepted);
+        END IF;
     END IF;
-    RETURN ended;
 END
 $settle$;

@@ -1,0 +1,77 @@
+/** Renders `queries.gen.ts`: the migrations, the queries, and what the types of both are. */
+import { assembleMigrations, bindParameters, queryFiles, type Dialect } from "./files.ts";
+import { describeQueries, type Column, type Shape } from "./headers.ts";
+
+export function renderModule(dialect: Dialect): string {
+  const { shapes, queries } = describeQueries(dialect, queryFiles(dialect));
+  const bound = queries.map((query) => ({ ...query, ...bindParameters(query.text, dialect) }));
+  const returning = (kind: Shape["kind"]): string[] =>
+    queries.flatMap(({ name, returns }) =>
+      returns?.kind === kind ? [`  ${name}: ${returns.name ?? literal(returns)};`] : [],
+    );
+  const timed = dialect === "postgres";
+  return [
+    `// Generated from sql/${dialect} by scripts/embed-sql.ts. Do not edit.`,
+    ...(timed
+      ? [
+          'import type { JobId } from "../../../core/job.ts";',
+          'import type { TimeoutClass } from "./statement-timeouts.ts";',
+        ]
+      : []),
+    "",
+    ...shapes.map((shape) =>
+      shape.kind === "row"
+        ? `export interface ${shape.name} ${literal(shape)}\n`
+        : `export type ${shape.name} = ${literal(shape)};\n`,
+    ),
+    "/** The rows of each query that returns some. */",
+    "export interface QueryRows {",
+    ...returning("row"),
+    "}",
+    "",
+    "/** The rows of queries that are read as arrays, in the order of the columns. */",
+    "export interface QueryTuples {",
+    ...returning("tuple"),
+    "}",
+    "",
+    "/** The parameters of each named query, in the order in which they are bound. */",
+    "export interface QueryParameters {",
+    ...bound.map(({ name, parameters }) => `  ${name}: ${tuple(parameters)};`),
+    "}",
+    "",
+    "export const migrations: readonly { version: number; name: string; sql: string }[] = [",
+    ...assembleMigrations(dialect).map((migration) => `  ${JSON.stringify(migration)},`),
+    "];",
+    "",
+    "export const queries: {",
+    "  readonly [Name in keyof QueryParameters]: {",
+    "    readonly text: string;",
+    "    readonly parameters: QueryParameters[Name];",
+    ...(timed ? ["    readonly timeout: TimeoutClass;"] : []),
+    "  };",
+    "} = {",
+    ...bound.flatMap(({ name, text, parameters, timeout }) => [
+      `  ${name}: {`,
+      `    text: ${JSON.stringify(text)},`,
+      `    parameters: ${JSON.stringify(parameters)},`,
+      ...(timed ? [`    timeout: ${JSON.stringify(timeout ?? "answer")},`] : []),
+      "  },",
+    ]),
+    "};",
+    "",
+  ].join("\n");
+}
+
+function literal({ kind, columns }: Shape): string {
+  return kind === "row"
+    ? `{ ${columns.map((column) => `readonly ${member(column)};`).join(" ")} }`
+    : `readonly [${columns.map(member).join(", ")}]`;
+}
+
+function member({ name, script, isNullable }: Column): string {
+  return `${name}: ${script}${isNullable ? " | null" : ""}`;
+}
+
+function tuple(parameters: readonly string[]): string {
+  return `readonly [${parameters.map((name) => JSON.stringify(name)).join(", ")}]`;
+}

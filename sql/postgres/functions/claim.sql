@@ -1,0 +1,339 @@
+-- Claims a batch of due jobs and writes its lease. Candidates are locked in their order, never more
+-- than the limit per lane; SKIP LOCKED lets workers claim concurrently. Candidates of a lane beyond
+-- the limit are unlocked by the commit, untouched.
+--
+-- A job whose lock is taken is skipped, and so are all but the most urgent job of a free lock. If
+-- that leaves room, the lanes are scanned again, further each time, for a limited number of rounds:
+-- without the candidates of earlier rounds, and without keys whose most urgent job is known,
+-- because it comes before everything that was not scanned. The locks are acquired last and in their
+-- order, after the row of the worker was locked; a job whose lock another claim has acquired
+-- meanwhile is left out. A claim without keys pays nothing for this.
+--
+-- A scan starts at the low-water marks of the caller's claim cursor: each range of the index goes
+-- from its mark to the next marked priority, and the first range of a lane from the beginning. A
+-- lane without marks is scanned as a whole.
+--
+-- The first row describes the batch and has no id: its key is the number of the lease, its payload
+-- has the lists of the lease in their order; or it only says that the worker is lost. The other
+-- rows are the jobs, in any order. What many jobs have in common is one text (`kind`), so that the
+-- caller parses it once.
+CREATE FUNCTION millrace.claim_batch(
+    claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
+    to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
+    mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], given timestamptz
+)
+RETURNS TABLE (
+    lost boolean, key bigint, id uuid, created_at bigint, kind text, payload json,
+    payload_version text, correlation text, parent uuid, concurrency text, tags json
+)
+LANGUAGE plpgsql VOLATILE
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+SET jit = off
+AS $claim$
+#variable_conflict use_column
+DECLARE
+    moment     timestamptz := millrace.clock_at(given);
+    asker      record;
+    due        record;
+    scanned    integer;
+    room       integer;
+    lane_count integer := 0;
+    lanes      integer[];
+    priorities integer[] := mark_priorities;
+    from_ranks bigint[] := mark_ranks;
+    from_keys  bigint[] := mark_keys;
+    ends       integer[] := mark_ends;
+    places     tid[];
+    urgency    integer[];
+    keys       bigint[];
+    ranks      bigint[];
+    ns         integer[];
+    tries      integer[];
+    crashes    integer[];
+    taken      integer;
+    is_keyed   boolean := false;
+    is_cut     boolean;
+    width      integer := most;
+    passed     bigint[] := '{}';
+    known      text[];
+    others     bigint[];
+    far_urgent integer;
+    far_rank   bigint;
+    far_key    bigint;
+BEGIN
+    SELECT worker.quiet,
+           ARRAY(
+               SELECT gate.name FROM millrace.gate WHERE gate.until IS NULL OR gate.until > moment
+           ) AS closed,
+           CASE
+               WHEN in_lanes IS NULL THEN ARRAY(
+                   SELECT name.id FROM millrace.interned_name AS name WHERE name.kind = 3
+               )
+               -- Rows that this transaction has locked are not skipped: no lane may be scanned
+               -- twice.
+               ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
+           END AS lanes
+    INTO asker
+    FROM millrace.worker AS worker
+    WHERE worker.id = claimer
+      AND worker.until > moment
+      AND worker.protocol >= (
+          SELECT meta.value::integer FROM millrace.meta AS meta WHERE meta.name = 'min_protocol'
+      );
+    lost := NOT FOUND;
+    IF lost OR asker.quiet THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    lanes := asker.lanes;
+    IF mark_lanes IS NOT NULL THEN
+        SELECT array_agg(lane), array_agg(priority), array_agg(rank), array_agg(key),
+               array_agg("end")
+        INTO lanes, priorities, from_ranks, from_keys, ends
+        FROM (
+            SELECT *
+            FROM unnest(mark_lanes, mark_priorities, mark_ranks, mark_keys, mark_ends)
+                AS mark (lane, priority, rank, key, "end")
+            WHERE lane = ANY (asker.lanes)
+            UNION ALL
+            SELECT lane, 0, 0, 0, 2147483647
+            FROM unnest(asker.lanes) AS other (lane)
+            WHERE lane <> ALL (mark_lanes)
+            ORDER BY lane, priority
+        ) AS stretch;
+    END IF;
+    FOR round IN 1 .. 4 LOOP
+        is_cut := false;
+        scanned := NULL;
+        FOR turn IN 1 .. coalesce(cardinality(lanes), 0) LOOP
+            CONTINUE WHEN lanes[turn] = ANY (asker.closed);
+            IF lanes[turn] IS DISTINCT FROM scanned THEN
+                room := width;
+                scanned := lanes[turn];
+            END IF;
+            SELECT array_agg(place) AS places, array_agg(key) AS keys,
+                   array_agg(priority) AS urgency, array_agg(rank) AS ranks, array_agg(n) AS ns,
+                   array_agg(tries) AS tries, array_agg(crashes) AS crashes,
+                   bool_or(has_key) AS is_keyed
+            INTO due
+            FROM (
+                SELECT ctid AS place, key, priority, rank, n, tries, crashes,
+                       concurrency IS NOT NULL AS has_key
+                FROM millrace.ready
+                WHERE lane = lanes[turn]
+                  AND (priority, rank, key) >= (
+                      coalesce(priorities[turn], 0), coalesce(from_ranks[turn], 0),
+                      coalesce(from_keys[turn], 0)
+                  )
+                  AND priority < coalesce(ends[turn], 2147483647)
+                  AND (of_types IS NULL OR type = ANY (of_types))
+                  AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
+                  AND (NOT to_prefetch OR crashes = 0)
+                  AND type <> ALL (asker.closed)
+                  AND tenant <> ALL (asker.closed)
+                  AND (concurrency IS NULL OR (
+                      NOT to_prefetch
+                      AND NOT EXISTS (
+                          SELECT 1
+                          FROM millrace.lock AS lock
+                          WHERE lock.tenant = ready.tenant AND lock.name = ready.concurrency
+                      )
+                      AND (known IS NULL OR tenant || ' ' || concurrency <> ALL (known))
+                  ))
+                  AND (round = 1 OR key <> ALL (passed))
+                ORDER BY priority, rank, key
+                LIMIT room
+                FOR UPDATE SKIP LOCKED
+            ) AS row;
+            CONTINUE WHEN due.keys IS NULL;
+            lane_count := lane_count + (room = width)::integer;
+            room := room - cardinality(due.keys);
+            is_keyed := is_keyed OR due.is_keyed;
+            IF room = 0 THEN
+                taken := cardinality(due.keys);
+                IF NOT is_cut OR (due.urgency[taken], due.ranks[taken], due.keys[taken])
+                        < (far_urgent, far_rank, far_key) THEN
+                    far_urgent := due.urgency[taken];
+                    far_rank := due.ranks[taken];
+                    far_key := due.keys[taken];
+                END IF;
+                is_cut := true;
+            END IF;
+            places := places || due.places;
+            urgency := urgency || due.urgency;
+            keys := keys || due.keys;
+            ranks := ranks || due.ranks;
+            ns := ns || due.ns;
+            tries := tries || due.tries;
+            crashes := crashes || due.crashes;
+        END LOOP;
+        EXIT WHEN NOT is_keyed;
+
+        taken := cardinality(keys);
+        SELECT array_agg(place) FILTER (WHERE turn = 1),
+               array_agg(key) FILTER (WHERE turn = 1),
+               array_agg(priority) FILTER (WHERE turn = 1),
+               array_agg(rank) FILTER (WHERE turn = 1),
+               array_agg(n) FILTER (WHERE turn = 1),
+               array_agg(tried) FILTER (WHERE turn = 1),
+               array_agg(crashed) FILTER (WHERE turn = 1),
+               array_agg(mark) FILTER (WHERE turn = 1 AND is_known AND mark IS NOT NULL),
+               array_agg(key) FILTER (WHERE turn = 1 OR NOT is_known)
+        INTO places, keys, urgency, ranks, ns, tries, crashes, known, others
+        FROM (
+            SELECT due.*, ready.tenant || ' ' || ready.concurrency AS mark,
+                   row_number() OVER own AS turn,
+                   first_value(
+                       (due.priority, due.rank, due.key) <= (far_urgent, far_rank, far_key)
+                   ) OVER own AS is_known
+            FROM unnest(places, urgency, keys, ranks, ns, tries, crashes)
+                AS due (place, priority, key, rank, n, tried, crashed)
+            JOIN millrace.ready AS ready ON ready.key = due.key
+            WINDOW own AS (
+                PARTITION BY ready.tenant, ready.concurrency,
+                             CASE WHEN ready.concurrency IS NULL THEN due.key END
+                ORDER BY due.priority, due.rank, due.key
+            )
+        ) AS due;
+        EXIT WHEN NOT is_cut OR cardinality(keys) = taken;
+        passed := passed || others;
+        width := least(4 * width, 2000);
+    END LOOP;
+    -- A claim that finds no job writes nothing.
+    IF keys IS NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    IF lane_count > 1 OR is_keyed THEN
+        SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n), array_agg(tried),
+               array_agg(crashed)
+        INTO places, keys, ranks, ns, tries, crashes
+        FROM (
+            SELECT *
+            FROM unnest(places, urgency, keys, ranks, ns, tries, crashes)
+                AS due (place, priority, key, rank, n, tried, crashed)
+            ORDER BY priority, rank, key
+            LIMIT most
+        ) AS due;
+    END IF;
+
+    -- Jobs beyond 8 MB of payload stay where they are, but one job is always claimed.
+    IF cardinality(keys) > 1 AND (
+        SELECT sum(octet_length(payload::text)) FROM millrace.job WHERE key = ANY (keys)
+    ) > 8000000 THEN
+        SELECT count(*) INTO taken
+        FROM (
+            SELECT turn, sum(octet_length(payload::text)) OVER (ORDER BY turn) AS weight
+            FROM unnest(keys) WITH ORDINALITY AS named (key, turn)
+            JOIN millrace.job AS job ON job.key = named.key
+        ) AS weighed
+        WHERE turn = 1 OR weight <= 8000000;
+        places := places[:taken];
+        keys := keys[:taken];
+        ranks := ranks[:taken];
+        ns := ns[:taken];
+        tries := tries[:taken];
+        crashes := crashes[:taken];
+    END IF;
+
+    -- Waits for a rescuer that has locked the worker, and then claims nothing: the rows locked
+    -- above are unlocked by the commit.
+    IF is_keyed THEN
+        PERFORM FROM millrace.worker WHERE id = claimer FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        WITH taken AS (
+            INSERT INTO millrace.lock (job, n, tenant, name)
+            SELECT due.key, due.n, ready.tenant, ready.concurrency
+            FROM unnest(keys, ns) AS due (key, n)
+            JOIN millrace.ready AS ready ON ready.key = due.key
+            WHERE ready.concurrency IS NOT NULL
+            ORDER BY ready.tenant, ready.concurrency COLLATE "C"
+            ON CONFLICT (tenant, name) DO NOTHING
+            RETURNING job
+        )
+        SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n), array_agg(tried),
+               array_agg(crashed)
+        INTO places, keys, ranks, ns, tries, crashes
+        FROM (
+            SELECT due.*
+            FROM unnest(places, keys, ranks, ns, tries, crashes)
+                WITH ORDINALITY AS due (place, key, rank, n, tried, crashed, turn)
+            JOIN millrace.ready AS ready ON ready.key = due.key
+            LEFT JOIN taken ON taken.job = due.key
+            WHERE ready.concurrency IS NULL OR taken.job IS NOT NULL
+            ORDER BY due.turn
+        ) AS due;
+        IF keys IS NULL THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END IF;
+    WITH alive AS MATERIALIZED (
+        SELECT FROM millrace.worker WHERE id = claimer FOR KEY SHARE
+    ),
+    leased AS (
+        INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+        SELECT proof, claimer, keys, ns, ranks,
+               array_fill(CASE WHEN NOT to_prefetch THEN moment END, ARRAY[cardinality(keys)]),
+               moment
+        FROM alive
+        RETURNING number
+    ),
+    gone AS (
+        DELETE FROM millrace.ready
+        WHERE ctid = ANY (places)
+          AND EXISTS (SELECT FROM leased)
+    ),
+    events AS (
+        INSERT INTO millrace.event_outbox (at, kind, keys)
+        SELECT moment, 2, keys
+        FROM leased
+        WHERE NOT to_prefetch
+    )
+    SELECT number INTO key FROM leased;
+    IF key IS NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    payload := json_build_array(keys, ranks, ns, tries, crashes);
+    RETURN NEXT;
+    RETURN QUERY
+    SELECT false, job.key, job.id, millrace.ms_of(job.created_at),
+           concat_ws(
+               ' ', job.type, job.tenant, job.lane, job.priority, job.max_attempts, job.flags,
+               job.timeout_ms
+           ),
+           job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags
+    FROM millrace.job AS job
+    WHERE job.key = ANY (keys);
+
+    -- A place without a job, which only a manual change can cause, must not stay in the lease.
+    GET DIAGNOSTICS taken = ROW_COUNT;
+    IF taken < cardinality(keys) THEN
+        UPDATE millrace.lease AS lease
+        SET keys = real.keys, ns = real.ns, ranks = real.ranks, starts = real.starts
+        FROM (
+            SELECT array_agg(run.key) AS keys, array_agg(run.n) AS ns, array_agg(run.rank) AS ranks,
+                   array_fill(
+                       CASE WHEN NOT to_prefetch THEN moment END, ARRAY[count(*)::integer]
+                   ) AS starts
+            FROM unnest(keys, ns, ranks) AS run (key, n, rank)
+            JOIN millrace.job AS job ON job.key = run.key
+        ) AS real
+        WHERE lease.number = claim_batch.key
+          AND real.keys IS NOT NULL;
+        IF NOT FOUND THEN
+            DELETE FROM millrace.lease WHERE number = claim_batch.key;
+        END IF;
+    END IF;
+END
+$claim$;
