@@ -1,8 +1,8 @@
 /**
- * The store for a fleet: the port of `../store.ts` on PostgreSQL.
+ * The store on PostgreSQL: implements the port of `../store.ts`.
  *
- * Each verb has its own file beside this one and is one statement where it can be, else one
- * transaction. `docs/decisions` says why the tables are as they are.
+ * Each verb is a function in one of the folders beside this file: one statement where possible,
+ * else one transaction. `docs/decisions` has the reasons for the tables.
  */
 import { within, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -45,12 +45,12 @@ import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
 import { Notifier } from "./events/notifier.ts";
 import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
 
-/** Jobs in one call: it is one statement. */
+/** Jobs in one call. */
 const ENQUEUE_MAX = 10_000;
 
 export interface StoreOptions {
   readonly address: PoolOptions;
-  /** Where that is, for messages: no secret. */
+  /** Host and database for messages, without a password. */
   readonly place: string;
   readonly schema: string;
   /** Null: the server's clock decides. */
@@ -60,7 +60,7 @@ export interface StoreOptions {
   readonly thread: ThreadEntry | null;
 }
 
-/** How long calls under way hold up the close: twice what most answers may take. */
+/** How long `close` waits for calls in progress: twice the usual statement time-out. */
 const CLOSE_MS_MAX = 2 * ANSWER_MS;
 
 export class PostgresJobStore implements JobStore {
@@ -154,12 +154,12 @@ export class PostgresJobStore implements JobStore {
     return this.#use().notifier.watch(listener);
   }
 
-  /** Looks for what slows the server down, and for what somebody has changed by hand. */
+  /** Checks the server, the schema and the invariants. */
   async examine(limits: Partial<ExamineLimits> = {}): Promise<ServerExamination> {
     return this.#run((session) => examine(session, limits));
   }
 
-  /** Tells once what an operator should know, such as that wake-ups do not come through. */
+  /** Reports each warning for the operator once, such as that wake-ups do not arrive. */
   onWarning(listener: (warning: string) => void): void {
     this.#warnings.listen(listener);
   }
@@ -169,7 +169,7 @@ export class PostgresJobStore implements JobStore {
     return this.#opened;
   }
 
-  /** A verb of the port, made of its function in a file of its own. */
+  /** Makes a verb of the port from its function. */
   #verb<Args extends readonly unknown[], Answer>(
     verb: (session: Session, ...args: Args) => Promise<Answer>,
   ): (...args: Args) => Promise<Answer> {
@@ -190,15 +190,15 @@ export class PostgresJobStore implements JobStore {
   }
 
   async #close(): Promise<void> {
-    // An opening under way is let through, so that it can be closed.
+    // An `open` in progress completes first, so that it can be closed.
     await this.#opening?.catch(() => {});
     if (this.#opened === null) return;
     const session = this.#opened;
     session.notifier.close();
-    // What has no answer by then waits on a line that is dead.
+    // A call without an answer by then has a broken connection.
     await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
     await within(systemClock, CLOSE_MS_MAX, session.dependencyTasks.done());
-    await within(systemClock, CLOSE_MS_MAX, session.notifier.silent());
+    await within(systemClock, CLOSE_MS_MAX, session.notifier.drained());
     await session.pool.end();
   }
 }
@@ -206,12 +206,12 @@ export class PostgresJobStore implements JobStore {
 async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Session> {
   const { address, place, schema, migrations, clock, dice } = options;
   const pool = await Pool.make(address);
-  const tell = (warning: string): void => warnings.report(warning);
+  const warn = (warning: string): void => warnings.report(warning);
   try {
-    await migrate({ pool, schema, migrations, dice, tell });
+    await migrate({ pool, schema, migrations, dice, tell: warn });
     await refuseUnfinished(pool, schema);
     const readsCommitted = await doesReadCommitted(pool);
-    const notifier = new Notifier({ pool, address, schema, dice, tell });
+    const notifier = new Notifier({ pool, address, schema, dice, warn });
     const parts = { pool, schema, clock, dice, notifier, readsCommitted };
     return new Session({ ...parts, runDependencyTask, makeState });
   } catch (error) {

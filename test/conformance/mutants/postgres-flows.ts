@@ -61,8 +61,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     "runs/record-notes.ts": [
       [
         "names are never given up",
-        "if (given.length === 0) return;",
-        "if (given.length >= 0) return;",
+        "if (released.length === 0) return;",
+        "if (released.length >= 0) return;",
       ],
       ["nobody is woken", "if ((row?.count ?? 0) > 0) transaction.outbox.wake();", ""],
     ],
@@ -91,10 +91,10 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["any number is waited for", "if (job.after.length > AFTER_MAX) return refusal(job);", ""],
     ],
     "jobs/enqueue-order.ts": [
-      ["later jobs of a call are known", "named.get(idMark(bound.filed.job.id)) ?? 0", "0"],
+      ["later jobs of a call are known", "named.get(idKey(numbered.interned.job.id)) ?? 0", "0"],
     ],
     "jobs/enqueue-keyed.ts": [
-      ["nobody hears who gave way", "noteKeyHolder(keyHolders, filed.job.id, answer);", ""],
+      ["nobody hears who gave way", "noteKeyHolder(keyHolders, interned.job.id, answer);", ""],
     ],
     "jobs/enqueue.ts": [
       [
@@ -107,10 +107,10 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "if (answer !== null) noteKeyHolder(keyHolders, id, answer);",
         "",
       ],
-      ["a heavy call forgets who gave way", "noteKeyHolders(earlier, asked, own);", ""],
+      ["a heavy call forgets who gave way", "noteKeyHolders(earlier, requests, own);", ""],
     ],
     "transactions/enqueue.ts": [
-      ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, load, own);", ""],
+      ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, batch, own);", ""],
     ],
     spoilt_dependants: [
       ["errors in units are a failure", "IN (6, 7)", "IN (5, 6, 7)"],

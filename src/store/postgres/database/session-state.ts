@@ -1,6 +1,6 @@
 /**
- * Everything that an open store remembers between its calls. No answer depends on any of it but the
- * lost claims: the rest saves work.
+ * Everything that an open store keeps between calls. Only the lost claims affect answers; the rest
+ * saves work.
  */
 import type { DutyCycle } from "../../../lib/duty-cycle.ts";
 import type { ScanCursors } from "../../shared/scan-cursors.ts";
@@ -16,18 +16,18 @@ export interface SessionState {
   readonly enqueuer: Enqueuer;
   readonly settlements: Batcher<SettleItem, SettleAnswer>;
   readonly notes: Batcher<RunNote, NoteAnswer>;
-  /** Where claims start to scan. Null before the first claim: only a worker needs wake-ups. */
+  /** Where claims start scanning. Null before the first claim: only a worker needs wake-ups. */
   claimCursors: LowWaterMarks | null;
   /** Claims whose answer was lost. */
   readonly lostClaims: LostClaims;
-  /** The next dependency that a sweep looks at. */
+  /** Where the next sweep of dependencies starts. */
   readonly dependencySweep: { job: number; depends_on: number };
-  /** How often dead locks are looked for. */
+  /** Limits sweeps for the locks of ended runs. */
   readonly lockSweep: DutyCycle;
-  /** Where the searches for expired jobs go on, and how often they start from the beginning. */
+  /** Where searches for expired jobs resume, and the limit of rescans from the beginning. */
   readonly expired: { readonly cursors: ScanCursors; readonly rescan: DutyCycle };
-  /** The instant up to which expired idempotency keys are gone, and how often to look before it. */
+  /** The instant up to which expired idempotency keys are deleted, and the limit of rescans. */
   readonly idempotency: { reached: number; readonly rescan: DutyCycle };
-  /** The database that the store is in, once `{ tx }` has asked for its name. */
+  /** The identity of the store's database. Null before the first call with `{ tx }`. */
   home: string | null;
 }
