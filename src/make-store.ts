@@ -1,4 +1,4 @@
-/** Makes the store that an address names. Each is loaded only when it is needed. */
+/** Makes the store for an address. Its module is loaded on demand. */
 import type { DatabaseAddress } from "./client/database-url.ts";
 import type { JobStore } from "./store/store.ts";
 

@@ -116,7 +116,7 @@ describe("openMillrace", () => {
 
     await first.enqueue(anything, 1);
 
-    await expect.poll(() => said).toEqual(["a listener of job:enqueued threw"]);
+    await expect.poll(() => said).toEqual(["a listener of job:enqueued failed"]);
   });
 
   test("finds its stores again when a hot reload evaluates it anew", async () => {
@@ -143,10 +143,10 @@ describe("openMillrace", () => {
     const { id } = await mill.enqueue(anything, 1);
     const [name = ""] = sharedNames();
     const make = (): Promise<never> => Promise.reject(new Error("made anew"));
-    const terms = { tenant: "default", preset: jobqueue };
-    const asked = { make, wishes: {}, otherwise: terms };
+    const defaults = { tenant: "default", preset: jobqueue };
+    const request = { make, options: {}, defaults };
 
-    await expect(openShared({ ...asked, name: `99.0.0 ${path}` })).rejects.toThrow("made anew");
+    await expect(openShared({ ...request, name: `99.0.0 ${path}` })).rejects.toThrow("made anew");
 
     expect(sharedNames()).toEqual([name]);
     expect(await mill.jobs.get(id)).toMatchObject({ payload: 1 });

@@ -1,10 +1,10 @@
-/** `openMillrace`: chooses a store, opens it, and puts client and runtime together. */
+/** `openMillrace`: chooses and opens a store, and joins client and runtime. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { runningHere } from "./jobs/async-context.ts";
+import { currentJob } from "./jobs/async-context.ts";
 import { Client } from "./client/client.ts";
 import { parseDatabaseUrl, type DatabaseAddress } from "./client/database-url.ts";
-import { openShared, type Terms } from "./client/store-registry.ts";
+import { openShared, type SharedOptions } from "./client/store-registry.ts";
 import { MillraceError } from "./core/errors.ts";
 import { defaults } from "./core/presets.ts";
 import type { Millrace, OpenOptions } from "./api/client.ts";
@@ -19,15 +19,15 @@ import type { JobStore, Store } from "./store/store.ts";
 
 const URL_DEFAULT = "sqlite:./millrace.db";
 
-const TERMS_DEFAULT: Terms = { tenant: "default", preset: defaults };
+const OPTIONS_DEFAULT: SharedOptions = { tenant: "default", preset: defaults };
 
 /**
- * Opens Millrace: on the store that a URL names, or on one that you made. Without either it takes
+ * Opens Millrace on the database of a URL, or on a store that you made. The default URL is
  * `MILLRACE_DATABASE_URL`, else `sqlite:./millrace.db`.
  *
- * The same URL in one process leads to the same store, also when a hot reload evaluates this module
- * twice. It is closed when everybody who opened it has closed what they got. `tenant` and `preset`
- * hold for all of them: whoever comes later gives the same or leaves them out.
+ * In one process the same URL shares one store, also after a hot reload. The store is closed when
+ * all mills that share it are closed. They share `tenant` and `preset` as well: a later call gives
+ * the same values or leaves them out.
  *
  * @example
  * ```ts
@@ -59,13 +59,13 @@ export async function openMillrace(
   const shared = await openShared({
     name: `${packageVersion()} ${place}`,
     make: async () => opened(await makeStore(address)),
-    wishes: { tenant, preset },
-    otherwise: TERMS_DEFAULT,
+    options: { tenant, preset },
+    defaults: OPTIONS_DEFAULT,
   });
-  return new OpenedMillrace(shared.store, shared.terms, logger);
+  return new OpenedMillrace(shared.store, shared.options, logger);
 }
 
-/** What tells one database from another; null for one in memory, which nobody can share. */
+/** Identifies a database; null for a database in memory, which cannot be shared. */
 function placeOf(address: DatabaseAddress): string | null {
   if (address.kind === "postgres") return `${address.url} ${address.schema ?? ""}`;
   return address.path === ":memory:" ? null : resolve(address.path);
@@ -75,11 +75,11 @@ async function openOn(
   store: JobStore,
   { tenant, preset, logger }: OpenOptions,
 ): Promise<OpenedMillrace> {
-  const terms = {
-    tenant: tenant ?? TERMS_DEFAULT.tenant,
-    preset: preset ?? TERMS_DEFAULT.preset,
+  const options = {
+    tenant: tenant ?? OPTIONS_DEFAULT.tenant,
+    preset: preset ?? OPTIONS_DEFAULT.preset,
   };
-  return new OpenedMillrace(await opened(store), terms, logger);
+  return new OpenedMillrace(await opened(store), options, logger);
 }
 
 async function opened(store: JobStore): Promise<JobStore> {
@@ -102,7 +102,7 @@ class OpenedMillrace extends Client implements Millrace {
   readonly #workers = new Set<JobWorker>();
   #closing: Promise<void> | null = null;
 
-  constructor(store: JobStore, { tenant, preset }: Terms, logger: Logger | undefined) {
+  constructor(store: JobStore, { tenant, preset }: SharedOptions, logger: Logger | undefined) {
     super({
       store,
       clock: systemClock,
@@ -118,31 +118,40 @@ class OpenedMillrace extends Client implements Millrace {
     const settings = settingsOf({ preset: this.parts.preset, ...options });
     this.learn(settings.definitions.values(), settings.preset.retry);
     this.learnRetention(settings.retention.keptMs);
-    const worker = new JobWorker({ client: this, settings, version: packageVersion() });
+    const { store, clock, dice, logger } = this.parts;
+    const worker = new JobWorker({
+      store,
+      clock,
+      dice,
+      logger,
+      jobDefaults: this.jobDefaults,
+      settings,
+      version: packageVersion(),
+    });
     this.#workers.add(worker);
     return worker;
   }
 
-  /** Stops the workers that were started here and still run, then lets go of the store. */
+  /** Stops the workers that were started here, then closes the store. */
   override async close(): Promise<void> {
     if (await this.#isWithinOwnJob()) {
       throw new MillraceError(
         "CLOSE_FROM_WITHIN",
-        "a handler must not close the mill that runs it: the close would wait for the handler",
+        "a handler must not close the mill that runs it: close would wait for the handler",
       );
     }
     this.#closing ??= this.#close();
     await this.#closing;
   }
 
-  /** Ids are unique: a job that is running here and known to this store is one of its own. */
+  /** Ids are unique: if this store has the current job, a worker of this mill may run it. */
   async #isWithinOwnJob(): Promise<boolean> {
-    const job = runningHere();
+    const job = currentJob();
     if (job === undefined || this.#workers.size === 0) return false;
     try {
       return (await this.parts.store.get(job.id)) !== null;
     } catch {
-      // Closed already, or out of order: then there is nothing that waits.
+      // The store is closed or fails: then close does not wait for the handler.
       return false;
     }
   }
@@ -155,7 +164,7 @@ class OpenedMillrace extends Client implements Millrace {
   }
 }
 
-/** From the package's own manifest, one folder up in the source and in the build. */
+/** Reads package.json, which is one folder up in the source and in the build. */
 function packageVersion(): string {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   const { version }: { version: string } = JSON.parse(manifest);

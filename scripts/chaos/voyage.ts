@@ -23,7 +23,7 @@ const CALM_MS_MAX = 200;
 /** The share of rounds in which a second fault strikes beside the first. */
 const COMPANY_SHARE = 0.25;
 const DRAIN_MS_MAX = 60_000;
-const STALE = /a run was no longer ours/g;
+const STALE = /lease lost: result discarded/g;
 
 export interface VoyageOptions {
   /** Null: SQLite. */

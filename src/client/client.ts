@@ -1,8 +1,7 @@
-/** The client: everything of an opened Millrace that needs no worker. */
+/** The client: all of an opened Millrace but workers. */
 import type { Clock, Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
 import { idSource } from "../core/ids.ts";
-import type { JobId } from "../core/job.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Preset } from "../core/presets.ts";
 import { Feed } from "../events/feed.ts";
@@ -31,13 +30,13 @@ import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
 import type { GateName, JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
-import { runningHere } from "../jobs/async-context.ts";
+import { currentJob } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
 import { eventsFrom } from "./events.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
-import { newJobOf } from "../jobs/new-job.ts";
+import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { failedUnitsOf } from "./progress.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
 import { checkRemark, insistOn } from "../jobs/check-text.ts";
@@ -56,24 +55,25 @@ export interface ClientParts {
   readonly preset: Preset;
 }
 
-/** All of {@link Millrace} but `work`, which needs the runtime. */
+/** {@link Millrace} without `work`, which needs the runtime. */
 export class Client implements Omit<Millrace, "work"> {
   readonly parts: ClientParts;
-  readonly newId: () => JobId;
+  /** What new jobs get that neither request nor definition says. */
+  readonly jobDefaults: JobDefaults;
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
-  /** What `on` hears, and what `wait` does: who waits is not held up by what listeners are told. */
+  /** One feed for `on` and one for `wait`, so that listeners do not delay a wait. */
   readonly #events: Feed;
-  readonly #ends: Feed;
-  /** How failures of a type are retried, where this process has its definition. */
+  readonly #finalEvents: Feed;
+  /** The retry policy by type, as far as this process has definitions. */
   readonly #policies = new Map<string, RetryPolicy>();
-  /** The phases of a type, where this process has its definition. */
+  /** The phases by type, likewise. */
   readonly #phases = new Map<string, readonly string[]>();
-  /** Types whose new attempts and successors keep nothing, likewise. */
+  /** Types whose new attempts and successors keep no checkpoints, likewise. */
   readonly #restarting = new Set<string>();
   readonly #notFound: NotFound = (id) => notFound(id, this.#keptMs);
-  /** For how long finished jobs stay, as far as this process knows. */
+  /** The retention periods of finished jobs, as far as this process knows. */
   #keptMs: readonly number[];
   readonly #closing = new AbortController();
   readonly #waits = new Set<Promise<JobRecord>>();
@@ -87,15 +87,16 @@ export class Client implements Omit<Millrace, "work"> {
     const { store, clock, dice, logger } = parts;
     this.parts = parts;
     this.#keptMs = Object.values(parts.preset.retention.finishedMs);
-    this.newId = idSource(clock, dice);
-    const unread = (error: unknown): void => {
-      logger.warn("the feed could not be read; it will be tried again", { error });
+    const newId = idSource(clock, dice);
+    this.jobDefaults = { newId, tenant: parts.tenant, preset: parts.preset };
+    const onFeedError = (error: unknown): void => {
+      logger.warn("cannot read the feed; trying again", { error });
     };
-    this.#events = new Feed(given.store, clock, unread);
-    this.#ends = new Feed(given.store, clock, unread);
+    this.#events = new Feed(given.store, clock, onFeedError);
+    this.#finalEvents = new Feed(given.store, clock, onFeedError);
     this.jobs = makeJobs({
       store,
-      newId: this.newId,
+      newId,
       random: () => dice.random(),
       now: () => clock.now(),
       policyOf: (type) => this.#policies.get(type) ?? parts.preset.retry,
@@ -103,7 +104,7 @@ export class Client implements Omit<Millrace, "work"> {
       restarts: (type) => parts.preset.onRetry === "restart" || this.#restarting.has(type),
       notFound: this.#notFound,
     });
-    this.deadLetters = makeDeadLetters(store, this.newId);
+    this.deadLetters = makeDeadLetters(store, newId);
     this.workers = {
       list: async () =>
         (await store.workers(WORKERS_MAX)).map((worker) => workerView(worker, clock.now())),
@@ -118,7 +119,7 @@ export class Client implements Omit<Millrace, "work"> {
     contract: JobContract<string, Input, R>,
     ...[payload, options = {}]: PayloadArgs<NoInfer<Input>>
   ): Promise<Enqueued<R>> {
-    const { job, tx } = await this.#newJobOf({ contract, payload, options });
+    const { job, tx } = await this.#prepare({ contract, payload, options });
     const [answer] = await this.#store([job], tx);
     if (answer === undefined) throw new Error("the store gave no answer");
     const enqueued: Enqueued<any> = enqueuedOf(answer, job);
@@ -128,12 +129,12 @@ export class Client implements Omit<Millrace, "work"> {
   async enqueueMany<const T extends readonly JobRequest<unknown>[]>(
     requests: T,
   ): Promise<{ [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never }> {
-    const made = await allOf(requests.map((request, index) => this.#madeAt(request, index)));
-    const jobs = made.map(({ job }) => job);
-    const said = await this.#store(jobs, commonTx(made));
-    const answers: readonly any[] = allEnqueued(said, jobs);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- One answer per request.
-    return answers as { [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never };
+    const prepared = await allOf(requests.map((request, index) => this.#prepareAt(request, index)));
+    const jobs = prepared.map(({ job }) => job);
+    const answers = await this.#store(jobs, commonTx(prepared));
+    const results: readonly any[] = allEnqueued(answers, jobs);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- One result per request.
+    return results as { [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never };
   }
 
   async wait<R>(job: JobRef<R>, options: WaitOptions = {}): Promise<Finished<R>> {
@@ -149,7 +150,7 @@ export class Client implements Omit<Millrace, "work"> {
 
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => unknown): () => void {
     return eventsFrom(this.#events, event, listener, (error) => {
-      this.parts.logger.error(`a listener of ${event} threw`, { error });
+      this.parts.logger.error(`a listener of ${event} failed`, { error });
     });
   }
 
@@ -162,12 +163,12 @@ export class Client implements Omit<Millrace, "work"> {
     await this.parts.store.resume(gateOf("resume", target));
   }
 
-  /** Whoever waits for a job gets one last look at it, then hears of the end. */
+  /** Every pending `wait` reads its job once more, then ends with STORE_CLOSED. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#waits);
     this.#events.close();
-    this.#ends.close();
+    this.#finalEvents.close();
     await this.parts.store.close();
   }
 
@@ -176,8 +177,8 @@ export class Client implements Omit<Millrace, "work"> {
   }
 
   /**
-   * Remembers how jobs that run here are retried, for failures that are recorded by hand, and which
-   * phases they have, for those of which none has begun.
+   * Remembers retry policies, for failures that an operator records, and phases, for the progress
+   * of jobs that have not begun.
    */
   learn(definitions: Iterable<Definition>, retry: RetryPolicy): void {
     for (const definition of definitions) {
@@ -186,7 +187,7 @@ export class Client implements Omit<Millrace, "work"> {
     }
   }
 
-  /** Remembers for how long workers that were started here let finished jobs stay. */
+  /** Remembers the retention periods of workers that were started here. */
   learnRetention(keptMs: readonly number[]): void {
     this.#keptMs = keptMs;
   }
@@ -203,33 +204,31 @@ export class Client implements Omit<Millrace, "work"> {
   async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<JobRecord> {
     const { store, clock } = this.parts;
     const closing = this.#closing.signal;
-    const parts = { store, clock, feed: this.#ends, closing, notFound: this.#notFound };
-    const end = untilFinal(parts, idOf(job.id), options);
-    this.#waits.add(end);
+    const parts = { store, clock, feed: this.#finalEvents, closing, notFound: this.#notFound };
+    const wait = untilFinal(parts, idOf(job.id), options);
+    this.#waits.add(wait);
     try {
-      return await end;
+      return await wait;
     } finally {
-      this.#waits.delete(end);
+      this.#waits.delete(wait);
     }
   }
 
-  #madeAt(request: JobRequest<unknown>, index: number): Made | Promise<Made> {
+  #prepareAt(request: JobRequest<unknown>, index: number): PreparedJob | Promise<PreparedJob> {
     const refuse = (error: unknown): never => {
       throw atRequest(index, error);
     };
     try {
-      const made = this.#newJobOf(requestOf(request));
-      return made instanceof Promise ? made.catch(refuse) : made;
+      const prepared = this.#prepare(requestOf(request));
+      return prepared instanceof Promise ? prepared.catch(refuse) : prepared;
     } catch (error) {
       return refuse(error);
     }
   }
 
-  #newJobOf(request: RequestParts): Made | Promise<Made> {
-    const { tenant, preset } = this.parts;
-    const around = { newId: this.newId, tenant, preset, running: runningHere() };
+  #prepare(request: RequestParts): PreparedJob | Promise<PreparedJob> {
     const { tx, request: plain } = withoutTx(request);
-    const job = newJobOf(plain, around);
+    const job = newJobOf(plain, { ...this.jobDefaults, running: currentJob() });
     this.#learnOnce(request.contract);
     return job instanceof Promise ? job.then((late) => ({ job: late, tx })) : { job, tx };
   }
@@ -239,7 +238,7 @@ export class Client implements Omit<Millrace, "work"> {
     return tx === undefined ? store.enqueue(jobs) : store.enqueueInTransaction(tx, jobs);
   }
 
-  /** A contract that says nothing about retries or phases teaches nothing, and takes no room. */
+  /** A contract without backoff and phases adds nothing, and takes no memory. */
   #learnOnce(contract: AnyContract): void {
     const definition = definitionOf(contract);
     const { type, settings } = definition;
@@ -249,13 +248,13 @@ export class Client implements Omit<Millrace, "work"> {
   }
 }
 
-/** A job to be written, and the transaction of the caller that it belongs to. */
-interface Made {
+/** A job to enqueue, and the caller's transaction, if any. */
+interface PreparedJob {
   readonly job: NewJob;
   readonly tx: unknown;
 }
 
-/** A target names exactly one of lane, type and tenant. */
+/** A target must name exactly one of lane, type and tenant. */
 function gateOf(verb: "pause" | "resume", target: PauseTarget): GateName {
   const [entry, ...more] = Object.entries(target);
   const [kind, name] = entry ?? [];

@@ -1,27 +1,27 @@
-/** Reads the address of a database. */
+/** Parses database URLs. */
 import { MillraceError } from "../core/errors.ts";
 import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../lib/url-password.ts";
 
-export type DatabaseAddress = SqliteAddress | PostgresAddress;
+export type DatabaseAddress = SqliteDatabase | PostgresDatabase;
 
-interface SqliteAddress {
+interface SqliteDatabase {
   readonly kind: "sqlite";
   /** A file, or `:memory:`. */
   readonly path: string;
 }
 
-interface PostgresAddress {
+interface PostgresDatabase {
   readonly kind: "postgres";
-  /** As the driver takes it. It may hold a password. */
+  /** In the form that the driver takes. May contain a password. */
   readonly url: string;
-  /** From `?schema=`; the default where it is absent. */
+  /** From `?schema=`; undefined: the default schema. */
   readonly schema: string | undefined;
 }
 
 const EXAMPLE = "sqlite:./millrace.db";
 const POSTGRES_EXAMPLE = "postgres://user@host/database";
 
-/** Tells which database a URL names, or refuses it and says what to write instead. */
+/** Throws OPTION_INVALID with a suggestion if the URL is not valid. */
 export function parseDatabaseUrl(url: string): DatabaseAddress {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) throw refusal(url, suggestionFor(url));
@@ -36,8 +36,8 @@ export function parseDatabaseUrl(url: string): DatabaseAddress {
   return { kind: "sqlite", path };
 }
 
-/** The schema is ours: the driver does not know the word. */
-function postgresAddress(text: string): PostgresAddress {
+/** Removes `schema` from the URL, because the driver does not know this parameter. */
+function postgresAddress(text: string): PostgresDatabase {
   const isWhole = /^[a-z]+:\/\/./i.test(text) && URL.canParse(text);
   if (!isWhole) throw refusal(text, `it should look like ${POSTGRES_EXAMPLE}`);
   const url = new URL(text);
@@ -47,7 +47,7 @@ function postgresAddress(text: string): PostgresAddress {
   return { kind: "postgres", url: url.href, schema };
 }
 
-/** A database in words for people and logs. */
+/** The address for messages and logs, without the password. */
 export function shownAddress(address: DatabaseAddress): string {
   if (address.kind === "sqlite") return address.path;
   return withoutPassword(address.url);
@@ -64,7 +64,7 @@ function refusal(url: string, advice: string): MillraceError {
   return new MillraceError("OPTION_INVALID", `“${withoutPassword(url)}”: ${advice}`);
 }
 
-/** Error messages end up in logs. */
+/** Error messages are logged. */
 function withoutPassword(url: string): string {
   return url.replace(/(\/\/[^/@:]*):[^@]*@/, "$1:…@");
 }

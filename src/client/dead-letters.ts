@@ -1,4 +1,4 @@
-/** `mill.deadLetters`: what a person does about jobs that have failed for good. */
+/** `mill.deadLetters`: review of failed jobs. */
 import { MillraceError } from "../core/errors.ts";
 import type { JobId } from "../core/job.ts";
 import { encodePayload } from "../core/payload.ts";
@@ -49,7 +49,7 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
   };
 }
 
-/** Who decides, and what they note. */
+/** The actor of a review, and notes. */
 interface Reviewer {
   readonly actor: string;
   readonly notes?: string;
@@ -63,7 +63,7 @@ function reviewerRule(more: Readonly<Record<string, Rule>>): Rule {
 }
 
 const aReviewer = reviewerRule({});
-// The payload has a rule of its own, which names the path inside it.
+// encodePayload checks the payload, and names the path of an error.
 const aReprocessor = reviewerRule({ payload: () => null });
 
 async function letterOf(store: JobStore, id: JobId): Promise<DeadLetter> {
@@ -88,7 +88,7 @@ function unknown(id: JobId): MillraceError {
 }
 
 function closed({ id, status }: DeadLetter): MillraceError {
-  return new MillraceError("JOB_OVER", `dead letter ${id} is ${status} and does not change`, {
+  return new MillraceError("JOB_OVER", `dead letter ${id} is ${status} and cannot change`, {
     details: { id, status },
   });
 }

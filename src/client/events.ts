@@ -1,18 +1,18 @@
-/** `mill.on`: entries of the feed, job by job, with what each event tells. */
+/** `mill.on`: turns entries of the feed into one event per job. */
 import type { JobId, JsonText } from "../core/job.ts";
 import { decode } from "../core/payload.ts";
 import type { Feed } from "../events/feed.ts";
 import { EVENT_NAMES, type Events } from "../api/events.ts";
 import { aFunction, oneOf } from "../api/rules.ts";
 import type { EventKind, FeedEntry, PhaseDetail, ProgressDetail } from "../store/types/records.ts";
-import { runOutside } from "../jobs/async-context.ts";
+import { runOutsideJobs } from "../jobs/async-context.ts";
 import { insistOn } from "../jobs/check-text.ts";
 
 const anEvent = oneOf(...EVENT_NAMES);
 
 /**
- * Calls `listener` for every job that the event happens to. Answers how to end that. A listener
- * that throws, or answers a promise that is rejected, is reported and called again for the next.
+ * Calls `listener` once per event and job. Returns the function to stop. If the listener throws or
+ * its promise rejects, the error is reported and later events are still delivered.
  */
 export function eventsFrom<E extends keyof Events>(
   feed: Feed,
@@ -23,43 +23,43 @@ export function eventsFrom<E extends keyof Events>(
   insistOn("on", anEvent, event, "event");
   insistOn("on", aFunction, listener, "listener");
   let isOver = false;
-  const tell = (entry: FeedEntry, index: number, id: JobId): void => {
+  const deliver = (entry: FeedEntry, index: number, id: JobId): void => {
     try {
       const detail: any = detailOf(entry, index, id);
-      // The wake-up may come from a job that runs here; what a listener does is not its work.
-      const answer = runOutside(() => listener(detail));
-      // The next event does not wait for it.
+      // The read may be caused by a job that runs here, but the listener is not part of that job.
+      const answer = runOutsideJobs(() => listener(detail));
+      // The next event does not wait for the listener.
       Promise.resolve(answer).catch(failed);
     } catch (error) {
       failed(error);
     }
   };
-  const hear = (entry: FeedEntry): void => {
+  const onEntry = (entry: FeedEntry): void => {
     if (entry.kind !== event) return;
     for (const [index, id] of entry.jobs.entries()) {
       if (isOver) return;
-      tell(entry, index, id);
+      deliver(entry, index, id);
     }
   };
-  const end = feed.listen(hear, LOOKED_UP.find((kind) => kind === event) ?? null);
+  const end = feed.listen(onEntry, WITH_FACTS.find((kind) => kind === event) ?? null);
   return () => {
     isOver = true;
     end();
   };
 }
 
-/** Events that say more than the feed has kept. */
-const LOOKED_UP: readonly EventKind[] = [
+/** Events with facts of the job that the feed does not store. */
+const WITH_FACTS: readonly EventKind[] = [
   "job:enqueued",
   "job:started",
   "job:retrying",
   "job:failed",
 ];
 
-/** What an event says besides the id. A job may have gone on, or be gone, since it happened. */
+/** The event object. Since the event, the job may have changed or have been removed. */
 function detailOf({ kind, details, facts }: FeedEntry, index: number, id: JobId): object {
   const detail = details?.[index];
-  if (detail !== undefined) return { id, ...toldIn(kind, detail) };
+  if (detail !== undefined) return { id, ...storedDetail(kind, detail) };
   const job = facts?.[index];
   switch (kind) {
     case "job:enqueued":
@@ -80,10 +80,10 @@ function detailOf({ kind, details, facts }: FeedEntry, index: number, id: JobId)
   }
 }
 
-/** What the feed itself has kept of it. */
-function toldIn(kind: string, detail: JsonText): object {
-  const told: PhaseDetail & ProgressDetail = JSON.parse(detail);
-  const { phase, percent, overall, data } = told;
+/** The detail that the feed has stored. */
+function storedDetail(kind: string, detail: JsonText): object {
+  const stored: PhaseDetail & ProgressDetail = JSON.parse(detail);
+  const { phase, percent, overall, data } = stored;
   if (kind === "job:phase:completed") return { phase };
   return { phase, percent, overall, ...(data === null ? {} : { data: decode(data) }) };
 }

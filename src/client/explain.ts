@@ -1,4 +1,4 @@
-/** Why is this job not running, and what is to be done? */
+/** `mill.jobs.explain`: why a job is not running, and what to do. */
 import { takesLane } from "../core/lanes.ts";
 import type { Explanation } from "../api/client.ts";
 import { shellWord } from "../lib/shell-word.ts";
@@ -6,9 +6,9 @@ import type { Gate, GateName, JobRecord, WorkerRecord } from "../store/types/rec
 import type { JobStore } from "../store/store.ts";
 
 const WORKERS_MAX = 1_000;
-/** Names in one sentence. */
+/** The most names in one sentence. */
 const NAMES_MAX = 10;
-/** Ids are long. */
+/** The most ids in one sentence. */
 const AWAITED_MAX = 3;
 
 export async function explain(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
@@ -16,13 +16,13 @@ export async function explain(store: JobStore, job: JobRecord, now: number): Pro
     case "completed":
     case "completed_with_errors":
     case "cancelled":
-      return over(job, `To run it once more: millrace jobs retry ${job.id}`);
+      return over(job, `To run it again: millrace jobs retry ${job.id}`);
     case "failed":
-      return over(job, `Read why, then reprocess or discard it: millrace dlq show ${job.id}`);
+      return over(job, `Read the error, then reprocess or discard it: millrace dlq show ${job.id}`);
     case "running":
       return explainRunning(job);
     case "scheduled":
-      // One whose time has come is moved to the others by the next worker that looks.
+      // A due job stays scheduled until the next promoter tick.
       return (job.runAt ?? 0) > now ? explainScheduled(job) : explainDue(store, job, now);
     case "queued":
       return explainDue(store, job, now);
@@ -30,7 +30,7 @@ export async function explain(store: JobStore, job: JobRecord, now: number): Pro
 }
 
 function over({ state }: JobRecord, hint: string): Explanation {
-  return { sentence: `It is over: ${state}.`, reason: state, hint };
+  return { sentence: `The job is final: ${state}.`, reason: state, hint };
 }
 
 function explainRunning(job: JobRecord): Explanation {
@@ -38,18 +38,18 @@ function explainRunning(job: JobRecord): Explanation {
     return {
       sentence: "It is running and has been asked to stop.",
       reason: "cancelling",
-      hint: "Let its handler listen to ctx.signal; one that does not is left behind after a while.",
+      hint: "Its handler should react to ctx.signal; if not, its run ends without it in seconds.",
     };
   }
   if (job.startedAt === null) {
     return {
-      sentence: "A worker has taken it and starts it as soon as a slot is free.",
+      sentence: "A worker has prefetched it and starts it when a slot is free.",
       reason: "buffered",
-      hint: `If the worker is stuck, take it away from there: millrace jobs release ${job.id}`,
+      hint: `If the worker hangs, return the job to the queue: millrace jobs release ${job.id}`,
     };
   }
   return {
-    sentence: `It is running since ${iso(job.startedAt)}.`,
+    sentence: `It has been running since ${iso(job.startedAt)}.`,
     reason: "running",
     hint: `To stop it: millrace jobs cancel ${job.id}`,
   };
@@ -83,13 +83,13 @@ async function explainDue(store: JobStore, job: JobRecord, now: number): Promise
   );
 }
 
-/** It waits for jobs that are not final. */
+/** The job waits for dependencies. */
 async function explainAfter(store: JobStore, { id }: JobRecord): Promise<Explanation> {
   const awaited = await store.openDependencies(id, AWAITED_MAX + 1);
   const [first] = awaited;
   if (first === undefined) {
     return {
-      sentence: "The jobs that it runs after have ended, and it goes on in a moment.",
+      sentence: "Its dependencies are final; it returns to the queue in a moment.",
       reason: "after",
       hint: "If it does not, start a worker: millrace worker --jobs FILE",
     };
@@ -100,11 +100,11 @@ async function explainAfter(store: JobStore, { id }: JobRecord): Promise<Explana
   return {
     sentence: `It runs after the ${jobs} ${names}, which ${have} not ended yet.`,
     reason: "after",
-    hint: `Ask why that is: millrace jobs explain ${first}`,
+    hint: `To see why: millrace jobs explain ${first}`,
   };
 }
 
-/** Another job, or a unit of one, has its concurrency key, or had it until a moment ago. */
+/** Another job, or a unit of another job, holds the concurrency key, or has just released it. */
 async function explainKey(store: JobStore, job: JobRecord): Promise<Explanation | null> {
   const { concurrencyKey: key, tenant, id, heldBy } = job;
   if (key === null) return null;
@@ -113,28 +113,28 @@ async function explainKey(store: JobStore, job: JobRecord): Promise<Explanation 
   return {
     sentence: `It is due, but its concurrency key ${key} is taken by job ${holder}.`,
     reason: "key",
-    hint: `It starts when that one gives it up. To stop that one: millrace jobs cancel ${holder}`,
+    hint: `It starts when that job releases it. To stop that job: millrace jobs cancel ${holder}`,
   };
 }
 
-/** It was moved aside while the key was taken, and nobody has brought it back yet. */
+/** The job was held while the key was taken, and has not been released yet. */
 function explainFreeKey(key: string): Explanation {
   return {
-    sentence: `Its concurrency key ${key} is free again, and it goes on in a moment.`,
+    sentence: `Its concurrency key ${key} is free again; it returns to the queue in a moment.`,
     reason: "key",
-    hint: "Workers see to that. If it stays so, start another one: millrace worker --jobs FILE",
+    hint: "If it does not, start a worker: millrace worker --jobs FILE",
   };
 }
 
 function explainGate({ kind, name, by, reason, until }: Gate): Explanation {
   const whose = by === null ? "" : ` by ${by}`;
   const sentence = `The ${kind} ${name} is paused${whose}: ${reason}.`;
-  const hint = `To let it go on: millrace resume --${kind} ${shellWord(name)}`;
+  const hint = `To resume: millrace resume --${kind} ${shellWord(name)}`;
   if (until === null) return { sentence, reason: "paused", hint };
   return { sentence, reason: "paused", hint, until: new Date(until) };
 }
 
-/** What no worker has that the job needs: the first thing that rules out all that were left. */
+/** The first requirement of the job that no running worker meets. */
 function explainMissing(job: JobRecord, alive: readonly WorkerRecord[]): Explanation | null {
   if (alive.length === 0) {
     const hint = "Start one: millrace worker --jobs FILE, or mill.work({ jobs }) in a program.";
@@ -181,7 +181,7 @@ function notTaken(kind: GateName["kind"], name: string, taken: string, how: stri
   };
 }
 
-/** Workers that take the job are there. */
+/** There are workers that take the job. */
 function explainSlots({ lane }: JobRecord, takers: readonly WorkerRecord[]): Explanation {
   const slots = takers.reduce((total, worker) => total + worker.slots, 0);
   const running = takers.reduce((total, worker) => total + worker.running, 0);

@@ -1,17 +1,17 @@
 /**
- * The store of a client, heard by its own listeners: what it writes waits while a feed that has
- * just begun asks for its place. Another connection would ask, so a write that overtook it would
- * lie before that place.
+ * The store of a client whose listeners must see the client's own events. While a new feed reads
+ * its start position, writes wait: the feed uses another connection, and an event written before
+ * that read would be before the position.
  */
 import type { JobStore } from "../store/store.ts";
 import type { Verb } from "../store/verbs.ts";
 import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /**
- * Whatever adds to the feed. The heartbeat does not, and must not wait; nor must what is written in
- * a caller's transaction, which may have the connection that the feed needs to find its place.
+ * The verbs that write events. The heartbeat writes none, and must not wait. Writes in a caller's
+ * transaction must not wait either: the caller may hold the connection that the feed needs.
  */
-const TOLD: ReadonlySet<Verb> = new Set<Verb>([
+const EVENT_VERBS: ReadonlySet<Verb> = new Set<Verb>([
   "enqueue",
   "claim",
   "startPrefetched",
@@ -28,11 +28,11 @@ const TOLD: ReadonlySet<Verb> = new Set<Verb>([
   "remove",
 ]);
 
-/** `beginning` answers null, or what to wait for. It is asked at every call. */
+/** `beginning` is called before every write; null: there is nothing to wait for. */
 export function feedOrderedStore(store: JobStore, beginning: () => Promise<void> | null): JobStore {
   const afterBeginning: VerbWrapper = (call) => {
     const begun = beginning();
     return begun === null ? call() : begun.then(call);
   };
-  return wrapStore(store, (verb) => (TOLD.has(verb) ? afterBeginning : null));
+  return wrapStore(store, (verb) => (EVENT_VERBS.has(verb) ? afterBeginning : null));
 }

@@ -1,4 +1,4 @@
-/** What to list, checked: a filter with a slip of the pen would show jobs that nobody asked for. */
+/** Checks filters of lists: a misspelled filter would list the wrong jobs. */
 import { STATES, type State } from "../core/job.ts";
 import type { DeadLetterFilter, JobFilter } from "../api/client.ts";
 import type { LogPage } from "../api/logs.ts";
@@ -12,7 +12,7 @@ import { idOf } from "../jobs/views.ts";
 const PAGE_DEFAULT = 50;
 const PAGE_MAX = 1_000;
 const TEXT_LENGTH_MAX = 500;
-/** Phase and key of a unit, as bytes, wrapped. */
+/** Phase and key of a unit as JSON in base64. */
 const CURSOR_LENGTH_MAX = 4_000;
 
 const PENDING: readonly State[] = ["scheduled", "queued"];
@@ -72,14 +72,14 @@ const LOG_PAGE: Rule = anObject(
   "an object such as { limit: 100 }",
 );
 
-/** A filter without the page it asks for. */
-interface Asked<Filter> {
+/** A filter and the page to read. */
+interface PageRequest<Filter> {
   readonly filter: Filter;
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-export function jobFilter(given: JobFilter): Asked<store.ListFilter> {
+export function jobFilter(given: JobFilter): PageRequest<store.ListFilter> {
   insistOn("jobs.list", JOB_FILTER, given, "");
   const { state, parentId, after, limit, ...rest } = present(given);
   const filter = {
@@ -90,13 +90,13 @@ export function jobFilter(given: JobFilter): Asked<store.ListFilter> {
   return { filter, after, limit: pageOf(limit) };
 }
 
-export function deadLetterFilter(given: DeadLetterFilter): Asked<store.DeadLetterFilter> {
+export function deadLetterFilter(given: DeadLetterFilter): PageRequest<store.DeadLetterFilter> {
   insistOn("deadLetters.list", LETTER_FILTER, given, "");
   const { after, limit, ...filter } = present(given);
   return { filter, after, limit: pageOf(limit) };
 }
 
-export function unitFilter(given: UnitFilter): Asked<Pick<UnitFilter, "phase" | "state">> {
+export function unitFilter(given: UnitFilter): PageRequest<Pick<UnitFilter, "phase" | "state">> {
   insistOn("jobs.units", UNIT_FILTER, given, "");
   const { after, limit, ...filter } = present(given);
   return { filter, after, limit: pageOf(limit) };
@@ -108,7 +108,7 @@ export function logPage(given: LogPage): { readonly after?: number; readonly lim
   return { limit: pageOf(limit), ...(after === undefined ? {} : { after }) };
 }
 
-/** Without what is named but `undefined`: that is how callers leave a filter out. */
+/** Drops properties that are `undefined`: callers use them to leave a filter out. */
 function present<Filter extends object>(given: Filter): Filter {
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- A subset of the same pairs.
@@ -116,8 +116,8 @@ function present<Filter extends object>(given: Filter): Filter {
 }
 
 function statesOf(state: NonNullable<JobFilter["state"]>): readonly State[] {
-  const words: readonly (State | "pending")[] = typeof state === "string" ? [state] : state;
-  return words.flatMap((word) => (word === "pending" ? PENDING : [word]));
+  const states: readonly (State | "pending")[] = typeof state === "string" ? [state] : state;
+  return states.flatMap((each) => (each === "pending" ? PENDING : [each]));
 }
 
 function pageOf(limit = PAGE_DEFAULT): number {

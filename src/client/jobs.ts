@@ -1,4 +1,4 @@
-/** `mill.jobs`: looking at jobs, and what an operator may do to one. */
+/** `mill.jobs`: reads jobs, and changes one on behalf of an operator. */
 import { MillraceError } from "../core/errors.ts";
 import { isFinal, type JobId, type State } from "../core/job.ts";
 import type { Settlement } from "../core/outcome.ts";
@@ -33,11 +33,11 @@ export interface JobsParts {
   readonly newId: () => JobId;
   readonly random: () => number;
   readonly now: () => number;
-  /** The policy of a type, as far as this process knows it. */
+  /** The retry policy of a type, as far as this process knows it. */
   readonly policyOf: (type: string) => RetryPolicy;
-  /** Likewise its phases. */
+  /** The phases of a type, as far as this process knows them. */
   readonly phasesOf: (type: string) => readonly string[];
-  /** Whether a successor of that type keeps nothing. */
+  /** Whether a successor of this type keeps no checkpoints. */
   readonly restarts: (type: string) => boolean;
   readonly notFound: NotFound;
 }
@@ -95,7 +95,7 @@ export function makeJobs(parts: JobsParts): Jobs {
       try {
         await intervene(parts, id, decide);
       } catch (error) {
-        // Its run may have ended meanwhile: what waits cannot be interrupted.
+        // The run may have ended meanwhile: a waiting job cannot be interrupted.
         await insistRunning();
         throw error;
       }
@@ -110,7 +110,7 @@ async function recordOf({ store, notFound }: JobsParts, id: JobId): Promise<JobR
   return job;
 }
 
-/** Pages are cut by an opaque cursor: the id of their last job. */
+/** The cursor of a page is the id of its last job. */
 async function listJobs(
   store: JobStore,
   given: JobFilter,
@@ -134,7 +134,7 @@ async function cursorKey(store: JobStore, after: string): Promise<number> {
   if (job !== null) return job.key;
   throw new MillraceError(
     "OPTION_INVALID",
-    `after: the job ${after} is no longer there; start anew`,
+    `after: the job ${after} no longer exists; start from the first page`,
   );
 }
 
@@ -154,7 +154,7 @@ async function retry(parts: JobsParts, id: JobId, restart: boolean): Promise<Enq
   return { id, type: job.type, state, created: false };
 }
 
-/** A successor keeps the phases that have ended well: of a completed pipeline, all of them. */
+/** A successor keeps completed phases: of a completed pipeline, all of them. */
 async function insistOnSomethingToDo(
   { store, phasesOf, restarts }: JobsParts,
   { id, type, state }: JobRecord,
@@ -167,7 +167,7 @@ async function insistOnSomethingToDo(
   if (phases.length === 0 || !phases.every((phase) => completed.has(phase))) return;
   throw new MillraceError(
     "NOTHING_TO_RETRY",
-    `job ${id} is completed, and a successor would keep all of its phases: nothing would run`,
+    `job ${id} is completed, and a successor would keep all of its phases, so nothing would run`,
     { details: { id } },
   );
 }
@@ -182,7 +182,7 @@ async function intervene(
   if (answer.status === "final") throw isOver(id, answer.state);
 }
 
-/** A failure by hand: final, or a failed attempt like any other. */
+/** A failure by an operator: final, or a failed attempt like any other. */
 function failBy(
   facts: CrashFacts,
   message: string,
@@ -198,7 +198,7 @@ function failBy(
 }
 
 function notFinal({ id, state }: JobRecord): MillraceError {
-  const message = `jobs.retry: restart is for jobs that are over, and job ${id} is ${state}`;
+  const message = `jobs.retry: restart is only for final jobs, and job ${id} is ${state}`;
   return new MillraceError("OPTION_INVALID", message, { details: { option: "restart" } });
 }
 

@@ -1,4 +1,4 @@
-/** What the handlers of a job have logged, as users see it. */
+/** `mill.jobs.logs`: the stored log lines of a job. */
 import type { JobId } from "../core/job.ts";
 import { decode } from "../core/payload.ts";
 import type { LogPage, LogView } from "../api/logs.ts";
@@ -6,7 +6,7 @@ import type { JobStore } from "../store/store.ts";
 import type { LogRecord } from "../store/types/notes.ts";
 import { logPage } from "./filters.ts";
 
-/** `next` is null when no line follows the last one, so far. */
+/** `next` is null if no line follows so far. */
 export async function listLogs(
   store: JobStore,
   id: JobId,

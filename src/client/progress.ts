@@ -1,4 +1,4 @@
-/** How far a job has come, and what became of its units, as users see it. */
+/** `mill.jobs.progress`, `units` and `holders`: the progress of a job and its units. */
 import { MillraceError } from "../core/errors.ts";
 import type { JobId } from "../core/job.ts";
 import { phaseStates } from "../core/phases.ts";
@@ -22,7 +22,7 @@ const HOLDERS_MAX = 100;
 const KEY_LENGTH_MAX = 500;
 const aUnit = aText(KEY_LENGTH_MAX);
 
-/** `names` are the phases of its definition, as far as this process knows it. */
+/** `names` are the phases of the definition, as far as this process knows it. */
 export async function progressOf(
   store: JobStore,
   job: JobRecord,
@@ -42,7 +42,7 @@ export async function progressOf(
   };
 }
 
-/** Of a job that was removed since it was looked up. */
+/** For a job that was removed since it was read. */
 const NOTHING: JobProgress = {
   progress: null,
   at: null,
@@ -51,13 +51,13 @@ const NOTHING: JobProgress = {
   units: [],
 };
 
-/** How many units of a job have failed. */
+/** The number of failed units of a job. */
 export async function failedUnitsOf(store: JobStore, id: JobId): Promise<number> {
   const { units } = (await store.progress(id)) ?? NOTHING;
   return units.reduce((total, { failed }) => total + failed, 0);
 }
 
-/** Pages are cut by an opaque cursor: phase and key of their last unit. */
+/** The cursor of a page is phase and key of its last unit. */
 export async function listUnits(
   store: JobStore,
   job: JobRecord,
@@ -74,7 +74,7 @@ export async function listUnits(
   return { units, next: last === undefined ? null : cursorOf(last) };
 }
 
-/** A unit that began and has not ended runs only as long as its job does. */
+/** A unit without an end is running only while its job is. */
 function openState({ state }: JobRecord): "running" | "pending" {
   return state === "running" ? "running" : "pending";
 }
@@ -158,9 +158,13 @@ function unitAt(cursor: string): UnitName {
   const place = placeIn(cursor);
   const [phase, unit] = Array.isArray(place) ? place : [];
   if (typeof phase === "string" && typeof unit === "string") return { phase, unit };
-  throw new MillraceError("OPTION_INVALID", "jobs.units: after is not the next of a page before", {
-    details: { option: "after" },
-  });
+  throw new MillraceError(
+    "OPTION_INVALID",
+    "jobs.units: after must be the next of an earlier page",
+    {
+      details: { option: "after" },
+    },
+  );
 }
 
 function placeIn(cursor: string): unknown {

@@ -1,11 +1,11 @@
-/** A final job never changes; what repeats it is a new job that is linked to it. */
+/** Repeats a final job as a new job, its successor. The final job does not change. */
 import { MillraceError } from "../core/errors.ts";
 import type { JobId, JsonText } from "../core/job.ts";
 import type { Enqueued } from "../api/enqueue.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../store/types/records.ts";
 
-/** What there is to repeat: a job, or the copy that a dead letter keeps of one. */
+/** What a successor needs: a job, or the copy of a job in a dead letter. */
 export type Repeatable = Pick<
   JobRecord,
   | "id"
@@ -35,7 +35,7 @@ export function successorOf(
   change: {
     readonly payload?: JsonText | null;
     readonly createdBy?: string;
-    /** It does again also what the job has completed. */
+    /** The successor keeps no checkpoints. */
     readonly restart?: boolean;
   } = {},
 ): NewJob {
@@ -56,10 +56,10 @@ export function successorOf(
     retryOf: job.id,
     ignoreCheckpoints: change.restart === true,
     concurrencyKey: job.concurrencyKey,
-    // A repeat waits for nobody.
+    // A successor has no dependencies.
     after: [],
     onFailed: "cancel",
-    // The key belongs to the first of them; the link says that this one repeats it.
+    // The key belongs to the first job; `retryOf` links the successor to it.
     idempotency: null,
     dedup: job.dedupKey === null ? null : { key: job.dedupKey, onConflict: "skip" },
     webhookUrl: job.webhookUrl,
@@ -70,7 +70,7 @@ export function successorOf(
   };
 }
 
-/** What came of asking for a successor. `created` is false when one lives already. */
+/** The result of a retry. `created` is false if a successor already exists. */
 export function successorAnswer(job: Repeatable, answer: EnqueueAnswer): Enqueued<unknown> {
   if (answer.status === "refused") {
     throw new MillraceError("STORE_REFUSED", `the successor of ${job.id} was refused`, {
@@ -82,7 +82,7 @@ export function successorAnswer(job: Repeatable, answer: EnqueueAnswer): Enqueue
   return { id, type: job.type, state, created: answer.status === "created" };
 }
 
-/** Another job does that work meanwhile: a second one is not made, and the caller is told so. */
+/** Another job holds the dedup key, so no successor is made. */
 function keyIsHeld({ id, dedupKey }: Repeatable, holder: JobId): MillraceError {
   const message = `job ${id} is not repeated: ${holder} holds its dedup key "${dedupKey}"`;
   return new MillraceError("DEDUP_KEY_HELD", message, { details: { id, holder } });

@@ -1,10 +1,10 @@
 /**
- * One store per address and process, so that a hot reload does not open forty. Everybody who opens
- * it has a view of its own: closing that ends the view, and the last one to close ends the store.
+ * One store per address and process, so that hot reloads do not open more and more stores. Each
+ * caller gets its own view of the store. Closing a view closes only the view; the store is closed
+ * with its last view.
  *
- * The list hangs on `globalThis`, because a module that is evaluated twice must find what it made
- * the first time. Another version of the library may speak otherwise to its stores, so the version
- * is part of the name.
+ * The registry is a property of `globalThis`, because a hot reload evaluates this module again. The
+ * version of the library is part of the name, because versions do not share stores.
  */
 import { isDeepStrictEqual } from "node:util";
 import { MillraceError } from "../core/errors.ts";
@@ -12,8 +12,8 @@ import type { Preset } from "../core/presets.ts";
 import type { JobStore } from "../store/store.ts";
 import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
-/** What holds for everybody who opens the same store. */
-export interface Terms {
+/** The options that all callers who share a store have in common. */
+export interface SharedOptions {
   readonly tenant: string;
   readonly preset: Preset;
 }
@@ -22,16 +22,16 @@ export interface SharedRequest {
   /** The version of the library, and the address. */
   readonly name: string;
   readonly make: () => Promise<JobStore>;
-  /** What this opener asks for. Another wish than that of the first one is refused. */
-  readonly wishes: { readonly [Name in keyof Terms]?: Terms[Name] | undefined };
-  /** For the first one, where it does not say. */
-  readonly otherwise: Terms;
+  /** The options of this caller. They must not differ from those of the first caller. */
+  readonly options: { readonly [Name in keyof SharedOptions]?: SharedOptions[Name] | undefined };
+  /** Defaults for the options of the first caller. */
+  readonly defaults: SharedOptions;
 }
 
 interface Shared {
   readonly opened: Promise<JobStore>;
-  readonly terms: Terms;
-  /** Who has opened it and not closed it yet. */
+  readonly options: SharedOptions;
+  /** The number of open views. */
   users: number;
 }
 
@@ -39,14 +39,17 @@ const KEY = Symbol.for("millrace.instances");
 
 export async function openShared(
   request: SharedRequest,
-): Promise<{ readonly store: JobStore; readonly terms: Terms }> {
-  const { name, make, wishes, otherwise } = request;
+): Promise<{ readonly store: JobStore; readonly options: SharedOptions }> {
+  const { name, make, options, defaults } = request;
   const all = instances();
   const found = all.get(name);
-  if (found !== undefined) checkWishes(found.terms, wishes);
+  if (found !== undefined) checkOptions(found.options, options);
   const shared: Shared = found ?? {
     opened: make(),
-    terms: { tenant: wishes.tenant ?? otherwise.tenant, preset: wishes.preset ?? otherwise.preset },
+    options: {
+      tenant: options.tenant ?? defaults.tenant,
+      preset: options.preset ?? defaults.preset,
+    },
     users: 0,
   };
   all.set(name, shared);
@@ -56,13 +59,13 @@ export async function openShared(
   };
   try {
     const store = await shared.opened;
-    const letGo = async (): Promise<void> => {
+    const release = async (): Promise<void> => {
       shared.users -= 1;
       if (shared.users > 0) return;
       forget();
       await store.close();
     };
-    return { store: viewOf(store, letGo), terms: shared.terms };
+    return { store: viewOf(store, release), options: shared.options };
   } catch (error) {
     forget();
     throw error;
@@ -77,26 +80,26 @@ function instances(): Map<string, Shared> {
   return made;
 }
 
-/** Two presets are the same when their numbers are: a module that is evaluated anew has its own. */
-function checkWishes(terms: Terms, wishes: SharedRequest["wishes"]): void {
-  const names: readonly (keyof Terms)[] = ["tenant", "preset"];
+/** Presets are compared by value, because a hot reload makes new objects. */
+function checkOptions(shared: SharedOptions, options: SharedRequest["options"]): void {
+  const names: readonly (keyof SharedOptions)[] = ["tenant", "preset"];
   const other = names.find(
-    (name) => wishes[name] !== undefined && !isDeepStrictEqual(wishes[name], terms[name]),
+    (name) => options[name] !== undefined && !isDeepStrictEqual(options[name], shared[name]),
   );
   if (other === undefined) return;
   throw new MillraceError(
     "OPTION_INVALID",
     `${other}: this process has opened the same database with another ${other}; ` +
-      "give the same, leave it out, or close the first one before",
+      "give the same, leave it out, or close the other mill first",
     { details: { option: other } },
   );
 }
 
-/** The store as one opener sees it: open until that one closes it. */
-function viewOf(store: JobStore, letGo: () => Promise<void>): JobStore {
+/** The store as one caller sees it: open until the caller closes it. */
+function viewOf(store: JobStore, release: () => Promise<void>): JobStore {
   let closing: Promise<void> | null = null;
   const whileOpen: VerbWrapper = (call) => (closing === null ? call() : refuse());
-  return wrapStore(store, (verb) => (verb === "close" ? () => (closing ??= letGo()) : whileOpen));
+  return wrapStore(store, (verb) => (verb === "close" ? () => (closing ??= release()) : whileOpen));
 }
 
 function refuse(): Promise<never> {

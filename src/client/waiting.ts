@@ -1,4 +1,4 @@
-/** wait and result: from a job's id to its end, whoever runs it. */
+/** `wait` and `result`: wait until a job is final, no matter which process runs the job. */
 import { within, type Clock } from "../core/clock.ts";
 import { durationMs, formatDuration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -8,18 +8,24 @@ import { decode } from "../core/payload.ts";
 import type { WaitOptions } from "../api/client.ts";
 import type { Finished } from "../api/enqueue.ts";
 import type { Feed } from "../events/feed.ts";
-import type { JobRecord } from "../store/types/records.ts";
+import type { EventKind, JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import type { NotFound } from "../jobs/views.ts";
 
-/** How often to look although nothing was heard: the feed is complete, but its reader may fail. */
-const LOOK_MS = 5_000;
+/** How often the job is read without an event: the feed is complete, but its reader may fail. */
+const POLL_MS = 5_000;
+/** The kinds of event that make a job final. Events of other kinds do not cause a read. */
+const FINAL_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
+  "job:completed",
+  "job:failed",
+  "job:cancelled",
+]);
 
 export interface WaitParts {
   readonly store: JobStore;
   readonly feed: Feed;
   readonly clock: Clock;
-  /** Aborts before the store closes: after one last look there is nothing left to wait for. */
+  /** Aborts before the store closes: the job is read once more, then the wait ends. */
   readonly closing: AbortSignal;
   readonly notFound: NotFound;
 }
@@ -32,44 +38,44 @@ export async function untilFinal(
 ): Promise<JobRecord> {
   const limitMs = options.timeout === undefined ? null : durationMs(options.timeout, "timeout");
   const endsAt = limitMs === null ? null : clock.monotonic() + limitMs;
-  const ear = listenFor(feed, id);
+  const finalEvent = listenForFinal(feed, id);
   const abort = aborted(options.signal);
   const close = aborted(closing);
   const ended = close.promise.catch(() => {});
   const leftMs = (): number =>
-    endsAt === null ? LOOK_MS : Math.min(LOOK_MS, endsAt - clock.monotonic());
+    endsAt === null ? POLL_MS : Math.min(POLL_MS, endsAt - clock.monotonic());
   try {
-    // What ends while the feed does not know its place is seen by the first look.
+    // If the job ends before the feed knows its position, the first read finds the final job.
     const begun = Promise.race([feed.beginning, ended, abort.promise.catch(() => {})]);
     await within(clock, Math.max(0, leftMs()), begun);
     for (;;) {
-      const heard = ear.next();
-      const isLastLook = closing.aborted;
+      const event = finalEvent.next();
+      const isLastRead = closing.aborted;
       const job = await store.get(id);
       if (job === null) throw notFound(id);
       if (isFinal(job.state)) return job;
-      if (isLastLook) throw closed(id, job.state);
+      if (isLastRead) throw closed(id, job.state);
       const ms = leftMs();
       if (ms <= 0) throw timedOut(id, job.state, limitMs ?? 0);
-      await within(clock, ms, Promise.race([heard, ended, abort.promise]));
+      await within(clock, ms, Promise.race([event, ended, abort.promise]));
     }
   } finally {
-    ear.stop();
+    finalEvent.stop();
     abort.stop();
     close.stop();
   }
 }
 
-/** Hears whatever happens to one job. */
-function listenFor(feed: Feed, id: JobId): { next(): Promise<void>; stop(): void } {
-  let heard = (): void => {};
-  const stop = feed.listen(({ jobs }) => {
-    if (jobs.includes(id)) heard();
+/** `next` resolves at the next event that makes the job final. */
+function listenForFinal(feed: Feed, id: JobId): { next(): Promise<void>; stop(): void } {
+  let wake = (): void => {};
+  const stop = feed.listen(({ kind, jobs }) => {
+    if (FINAL_KINDS.has(kind) && jobs.includes(id)) wake();
   });
   return {
     next: () =>
       new Promise((resolve) => {
-        heard = resolve;
+        wake = resolve;
       }),
     stop,
   };
@@ -77,7 +83,7 @@ function listenFor(feed: Feed, id: JobId): { next(): Promise<void>; stop(): void
 
 function aborted(signal: AbortSignal | undefined): { promise: Promise<never>; stop(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
-  // Nobody may be racing when it fires.
+  // Without a race at that moment, the rejection would count as unhandled.
   promise.catch(() => {});
   const onAbort = (): void => reject(signal?.reason);
   if (signal?.aborted) onAbort();
@@ -91,11 +97,11 @@ function timedOut(id: JobId, state: string, limitMs: number): MillraceError {
 }
 
 function closed(id: JobId, state: string): MillraceError {
-  const message = `the mill was closed while job ${id} is ${state}; the job goes on`;
+  const message = `the mill was closed while job ${id} is ${state}; the job continues`;
   return new MillraceError("STORE_CLOSED", message, { details: { id, state } });
 }
 
-/** The final job as a union on its state. */
+/** The final job, as a union by its state. */
 export function finishedOf(job: JobRecord, failedUnits: number): Finished<any> {
   const { id, type } = job;
   const result = decode(job.result);
@@ -115,7 +121,7 @@ export function finishedOf(job: JobRecord, failedUnits: number): Finished<any> {
   }
 }
 
-/** The result, or the error that says why there is none. */
+/** The result of a final job; throws if the job failed or was cancelled. */
 export function resultOf(job: JobRecord): unknown {
   const finished = finishedOf(job, 0);
   switch (finished.state) {

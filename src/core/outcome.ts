@@ -48,18 +48,21 @@ interface Ended {
   readonly crashes: number;
 }
 
+/** The job is completed. Only such a settlement stores a result and enqueues child jobs. */
+export type SuccessSettlement = Ended & {
+  readonly to: "completed" | "completed_with_errors";
+  readonly result: JsonText | null;
+  readonly failedUnits: number;
+  /**
+   * Set when a supervisor owns the retries: the task is delivered and therefore `completed`,
+   * and the ledger says that the run itself failed.
+   */
+  readonly fault: Fault | null;
+};
+
 /** What happens to the job next. Waits are lengths, not instants: the store's clock adds them. */
 export type Settlement =
-  | (Ended & {
-      readonly to: "completed" | "completed_with_errors";
-      readonly result: JsonText | null;
-      readonly failedUnits: number;
-      /**
-       * Set when a supervisor owns the retries: the task is delivered and therefore `completed`,
-       * and the ledger says that the run itself failed.
-       */
-      readonly fault: Fault | null;
-    })
+  | SuccessSettlement
   | (Ended & { readonly to: "failed"; readonly fault: Fault })
   | (Ended & { readonly to: "cancelled"; readonly reason: string | null })
   | (Ended & {
@@ -68,3 +71,7 @@ export type Settlement =
       readonly delayMs: number;
       readonly fault: Fault | null;
     });
+
+export function isSuccess(settlement: Settlement): settlement is SuccessSettlement {
+  return settlement.to === "completed" || settlement.to === "completed_with_errors";
+}

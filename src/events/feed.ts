@@ -1,10 +1,10 @@
 /**
- * One reader of the durable feed, fanned out to many listeners.
+ * One reader of the durable feed for many listeners.
  *
- * It sleeps while nobody listens. Then it reads on every wake-up of the store and, because wake-ups
- * are only wake-ups, every {@link POLL_MS} as well. Listeners hear of jobs that other processes
- * ran, in the order of commits, at least once. Everybody hears an entry before anybody hears the
- * next: what happened to a job is in order also for somebody who listens to several events.
+ * The feed is read only while there are listeners: at every wake-up of the store and, because
+ * wake-ups are best effort, every {@link POLL_MS}. Listeners get the events of all processes, in
+ * the order of commits, at least once. All listeners get an entry before any listener gets the next
+ * one, so that the events of a job are in order for a listener of several kinds.
  */
 import { wait, within, type Clock } from "../core/clock.ts";
 import type { EventKind, FeedEntry } from "../store/types/records.ts";
@@ -12,11 +12,11 @@ import type { JobStore } from "../store/store.ts";
 
 const POLL_MS = 1_000;
 const ENTRIES_PER_READ = 200;
-/** An entry whose facts cannot be read so often comes without: it must not silence all others. */
+/** After so many failed reads an entry is delivered without facts, so that it blocks no others. */
 const FACTS_TRIES_MAX = 5;
-/** For how long somebody waits for the feed to know its place. */
+/** The longest wait for the start position of the feed. */
 const BEGIN_MS_MAX = 5_000;
-const PLACE_RETRY_MS = 200;
+const POSITION_RETRY_MS = 200;
 
 export type FeedListener = (entry: FeedEntry) => void;
 
@@ -26,12 +26,12 @@ export class Feed {
   readonly #store: FeedStore;
   readonly #clock: Clock;
   readonly #failed: (error: unknown) => void;
-  readonly #listeners = new Set<Listening>();
-  #session: Session | null = null;
+  readonly #subscriptions = new Set<FeedSubscription>();
+  #session: FeedSession | null = null;
   #beginning: Promise<void> | null = null;
   #reading = false;
   #again = false;
-  /** How often what follows the last entry that was told could not be read. */
+  /** Consecutive failed reads. */
   #failures = 0;
 
   constructor(store: FeedStore, clock: Clock, failed: (error: unknown) => void) {
@@ -41,35 +41,35 @@ export class Feed {
   }
 
   /**
-   * Until the feed knows from where on it hears; null: it does. It is over as well when the store
-   * took too long: then the feed hears from the moment at which the store says it.
+   * Resolves when the feed knows its start position; null: it knows. Also resolves when the store
+   * took too long: then the feed starts where the store answers later.
    */
   get beginning(): Promise<void> | null {
     return this.#beginning;
   }
 
   /**
-   * Hears everything that is committed from now on, or from the end of {@link beginning}. Entries
-   * of the kind `about` come with the facts of their jobs.
+   * Delivers everything that is committed from now on, or from the end of {@link beginning}.
+   * Entries of the kind `about` have the facts of their jobs. Returns the function to stop.
    */
-  listen(hear: FeedListener, about: EventKind | null = null): () => void {
-    const listening: Listening = { hear, about };
-    this.#listeners.add(listening);
+  listen(listener: FeedListener, about: EventKind | null = null): () => void {
+    const subscription: FeedSubscription = { listener, about };
+    this.#subscriptions.add(subscription);
     this.#session ??= this.#begin();
     return () => {
-      this.#listeners.delete(listening);
-      if (this.#listeners.size === 0) this.close();
+      this.#subscriptions.delete(subscription);
+      if (this.#subscriptions.size === 0) this.close();
     };
   }
 
   close(): void {
-    this.#listeners.clear();
+    this.#subscriptions.clear();
     this.#session?.stop();
     this.#session = null;
     this.#failures = 0;
   }
 
-  #begin(): Session {
+  #begin(): FeedSession {
     const unwatch = this.#store.watch(() => void this.#read());
     let cancelPoll = (): void => {};
     const poll = (): void => {
@@ -84,14 +84,14 @@ export class Feed {
       unwatch();
       cancelPoll();
     };
-    const session: Session = { stop, position: null, isOver: false };
-    void this.#awaitPlace(within(this.#clock, BEGIN_MS_MAX, this.#findPlace(session)));
+    const session: FeedSession = { stop, position: null, isOver: false };
+    void this.#awaitPosition(within(this.#clock, BEGIN_MS_MAX, this.#findPosition(session)));
     return session;
   }
 
-  /** A store that cannot say is asked again, as long as somebody may wait for it. */
-  async #findPlace(session: Session): Promise<void> {
-    for (let waitedMs = 0; waitedMs < BEGIN_MS_MAX; waitedMs += PLACE_RETRY_MS) {
+  /** Retries as long as callers may wait for the position. */
+  async #findPosition(session: FeedSession): Promise<void> {
+    for (let waitedMs = 0; waitedMs < BEGIN_MS_MAX; waitedMs += POSITION_RETRY_MS) {
       try {
         await this.#positionOf(session);
         return;
@@ -99,20 +99,20 @@ export class Feed {
         if (session.isOver) return;
         this.#failed(error);
       }
-      await wait(this.#clock, PLACE_RETRY_MS);
+      await wait(this.#clock, POSITION_RETRY_MS);
       if (session.isOver) return;
     }
   }
 
-  /** It is forgotten before anybody who waits for it goes on, so that nobody overtakes them. */
-  async #awaitPlace(beginning: Promise<void>): Promise<void> {
+  /** Clears `beginning` before its waiters continue, so that no later write overtakes them. */
+  async #awaitPosition(beginning: Promise<void>): Promise<void> {
     this.#beginning = beginning;
     await beginning;
     if (this.#beginning === beginning) this.#beginning = null;
   }
 
-  /** Where to read on. A store that could not say is asked again the next time. */
-  #positionOf(session: Session): Promise<number> {
+  /** The position of the next read. After a failure the next call asks the store again. */
+  #positionOf(session: FeedSession): Promise<number> {
     session.position ??= this.#store.feedEnd().catch((error: unknown) => {
       session.position = null;
       throw error;
@@ -120,7 +120,7 @@ export class Feed {
     return session.position;
   }
 
-  /** One read at a time; a wake-up during one leads to another. */
+  /** One read at a time; a wake-up during a read causes another read. */
   async #read(): Promise<void> {
     this.#again = true;
     if (this.#reading) return;
@@ -131,7 +131,7 @@ export class Feed {
         await this.#readOnce();
       }
     } catch (error) {
-      // Of a feed that is closed nobody wants to hear.
+      // Errors of a closed feed are not reported.
       if (this.#session !== null) this.#failed(error);
     } finally {
       this.#reading = false;
@@ -141,26 +141,26 @@ export class Feed {
   async #readOnce(): Promise<void> {
     const session = this.#session;
     if (session === null) return;
-    const about = this.#kindsAskedAbout();
+    const about = this.#kindsWithFacts();
     const entries = await this.#pageAfter(await this.#positionOf(session), about);
-    // Who has begun to listen meanwhile has a session of its own, and hears nothing of before.
+    // A new session has begun meanwhile: its listeners must not get older entries.
     if (entries.length === 0 || this.#session !== session) return;
     this.#again = true;
-    // Somebody who came meanwhile asks for more than was read.
-    if ([...this.#kindsAskedAbout()].some((kind) => !about.has(kind))) return;
-    const listeners = [...this.#listeners];
+    // A new listener needs facts that were not read.
+    if ([...this.#kindsWithFacts()].some((kind) => !about.has(kind))) return;
+    const subscriptions = [...this.#subscriptions];
     for (const entry of entries) {
-      for (const each of listeners) if (this.#listeners.has(each)) each.hear(entry);
+      for (const each of subscriptions) if (this.#subscriptions.has(each)) each.listener(entry);
       if (this.#session !== session) return;
       session.position = Promise.resolve(entry.position);
     }
   }
 
-  #kindsAskedAbout(): ReadonlySet<EventKind> {
-    return new Set([...this.#listeners].flatMap(({ about }) => about ?? []));
+  #kindsWithFacts(): ReadonlySet<EventKind> {
+    return new Set([...this.#subscriptions].flatMap(({ about }) => about ?? []));
   }
 
-  /** After a failure entry by entry, so that one whose facts cannot be read stands alone. */
+  /** After a failure one entry per read, to isolate the entry whose facts cannot be read. */
   async #pageAfter(position: number, about: ReadonlySet<EventKind>): Promise<readonly FeedEntry[]> {
     const limit = this.#failures === 0 ? ENTRIES_PER_READ : 1;
     try {
@@ -178,15 +178,15 @@ export class Feed {
   }
 }
 
-interface Listening {
-  readonly hear: FeedListener;
+interface FeedSubscription {
+  readonly listener: FeedListener;
   readonly about: EventKind | null;
 }
 
-/** From the first listener to the last one's leave. */
-interface Session {
+/** From the first listener until there is none. */
+interface FeedSession {
   readonly stop: () => void;
-  /** `null` when the store has not told it yet. */
+  /** Null until the store has answered. */
   position: Promise<number> | null;
   isOver: boolean;
 }

@@ -1,52 +1,52 @@
 /**
- * The job that is running here and now. What a handler enqueues, however deep below it, inherits
- * correlation, parent and tenant without being handed the context.
+ * The job whose handler runs the current code, by AsyncLocalStorage. Jobs that a handler enqueues,
+ * also in functions that it calls, inherit correlation, parent and tenant without the context.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { JobId } from "../core/job.ts";
 
-export interface RunningHere {
+export interface CurrentJob {
   readonly id: JobId;
   readonly correlationId: string;
   readonly tenant: string;
 }
 
-/** A run as the code below its handler knows it. */
-export interface RunHere {
-  readonly job: RunningHere;
-  /** Hears of promises that its handler left behind and that were rejected. */
+/** The run whose handler runs the current code. */
+export interface CurrentRun {
+  readonly job: CurrentJob;
+  /** Called for unhandled rejections in the handler. */
   rejected?(error: unknown): void;
 }
 
-const storage = new AsyncLocalStorage<RunHere>();
-const pieces = new AsyncLocalStorage<object>();
+const runs = new AsyncLocalStorage<CurrentRun>();
+const units = new AsyncLocalStorage<object>();
 
-/** The job below whose handler this code runs, if it does. */
-export function runningHere(): RunningHere | undefined {
-  return storage.getStore()?.job;
+/** The job whose handler runs this code, if any. */
+export function currentJob(): CurrentJob | undefined {
+  return runs.getStore()?.job;
 }
 
-/** The run below whose handler this code runs, if it does. */
-export function runHere(): RunHere | undefined {
-  return storage.getStore();
+/** The run whose handler runs this code, if any. */
+export function currentRun(): CurrentRun | undefined {
+  return runs.getStore();
 }
 
-/** Runs `work` as part of no job, although one may have led to it. */
-export function runOutside<Answer>(work: () => Answer): Answer {
-  return storage.exit(() => pieces.exit(work));
+/** Runs `work` outside of any job, also if a handler has called this. */
+export function runOutsideJobs<Answer>(work: () => Answer): Answer {
+  return runs.exit(() => units.exit(work));
 }
 
-/** The unit, or step, below which this code runs, if it does. */
-export function pieceHere(): object | undefined {
-  return pieces.getStore();
+/** The unit or step that runs this code, if any. */
+export function currentUnit(): object | undefined {
+  return units.getStore();
 }
 
-/** Runs `work` as a unit, or a step, of a run. It should be small: what lives long may keep it. */
-export function runPiece<Answer>(piece: object, work: () => Answer): Answer {
-  return pieces.run(piece, work);
+/** Runs `work` as a unit or step. `unit` should be small: async resources keep it in memory. */
+export function runInUnit<Answer>(unit: object, work: () => Answer): Answer {
+  return units.run(unit, work);
 }
 
-/** Runs `work` as part of a job's run. */
-export function runAs<Answer>(run: RunHere, work: () => Answer): Answer {
-  return storage.run(run, work);
+/** Runs `work` as part of a run. */
+export function runInJob<Answer>(run: CurrentRun, work: () => Answer): Answer {
+  return runs.run(run, work);
 }

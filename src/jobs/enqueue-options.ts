@@ -1,4 +1,4 @@
-/** The options of one enqueue, checked before anything is written. */
+/** Checks the options of one enqueue before the store is called. */
 import { durationMs, instantMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { parseId } from "../core/ids.ts";
@@ -17,14 +17,14 @@ const NONE: readonly JobId[] = [];
 
 const aKey: Rule = aText(KEY_LENGTH_MAX);
 
-/** A job that another one runs after, told by its id alone. */
+/** A job of the option `after`; only its id is used. */
 const aJob: Rule = must(
   (value) => isObject(value) && typeof value["id"] === "string" && parseId(value["id"]) !== null,
-  "a job, such as the answer of enqueue",
+  "a job, such as the result of enqueue",
 );
 const someJobs: Rule = (value, place) => listOf(aJob)(value, place) ?? notTooMany(value, place);
 
-/** A key alone, or a key with what happens when it is taken. */
+/** A key alone, or a key with the policy for a conflict. */
 function keyOr(...policies: readonly string[]): Rule {
   const whole = anObject(
     { required: { key: aKey, onConflict: oneOf(...policies) }, optional: {} },
@@ -60,7 +60,7 @@ const RULE = anObject(
   "an object",
 );
 
-/** Throws OPTION_INVALID that names the job, the option and the cure. */
+/** Throws OPTION_INVALID with the type, the option and what it must be. */
 export function checkOptions(type: string, options: EnqueueOptions): void {
   if (isObject(options) && options["tx"] !== undefined) throw misplacedTx(type);
   const mismatch = RULE(options, "");
@@ -79,13 +79,13 @@ export function checkOptions(type: string, options: EnqueueOptions): void {
   if (options.onFailed !== undefined && options.after === undefined) {
     throw new MillraceError(
       "OPTION_INVALID",
-      `enqueue of "${type}": onFailed says what becomes of it when a job of after fails: give both`,
+      `enqueue of "${type}": onFailed is about failed jobs of after: give both, or none`,
       { details: { option: "onFailed" } },
     );
   }
 }
 
-/** The ids of the jobs that it runs after, each once. */
+/** The ids of the dependencies, without duplicates. */
 export function afterOf({ after = [] }: EnqueueOptions): readonly JobId[] {
   return after.length === 0 ? NONE : [...new Set(after.map(({ id }) => idOf(id)))];
 }
@@ -95,15 +95,15 @@ function notTooMany(value: unknown, place: string): ReturnType<Rule> {
   if (jobs.length <= AFTER_MAX) return null;
   const count = new Set(jobs.map(({ id }) => parseId(id))).size;
   if (count <= AFTER_MAX) return null;
-  return { place, problem: `names ${count} jobs, and ${AFTER_MAX} at most` };
+  return { place, problem: `must name at most ${AFTER_MAX} jobs, not ${count}` };
 }
 
-/** The client takes it out of the options; whoever else comes here cannot use it. */
+/** The client removes `tx` from the options before, so here the caller cannot use it. */
 function misplacedTx(type: string): MillraceError {
   return new MillraceError(
     "OPTION_INVALID",
-    `enqueue of "${type}": tx belongs to mill.enqueue and mill.enqueueMany; a child of ` +
-      "ctx.enqueue comes into being with the end of its run, and not with a transaction",
+    `enqueue of "${type}": tx is an option of mill.enqueue and mill.enqueueMany; a child of ` +
+      "ctx.enqueue is enqueued with the end of its run, not in a transaction of the caller",
     { details: { option: "tx" } },
   );
 }

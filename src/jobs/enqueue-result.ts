@@ -1,19 +1,19 @@
-/** What the store says to new jobs, as callers hear it. */
+/** Turns the store's answers to new jobs into results and errors of `enqueue`. */
 import { MillraceError } from "../core/errors.ts";
 import type { Enqueued } from "../api/enqueue.ts";
 import type { EnqueueAnswer, NewJob, RefusedJob } from "../store/types/jobs-and-runs.ts";
 
-/** The answer to one job; throws if it was refused. */
+/** The result for one job; throws if the job was refused. */
 export function enqueuedOf(answer: EnqueueAnswer, job: NewJob): Enqueued<unknown> {
   if (answer.status === "refused") {
     const { code, holder } = answer;
-    throw new MillraceError(code, toldOf(answer, job), { details: { holder } });
+    throw new MillraceError(code, messageOf(answer, job), { details: { holder } });
   }
   const { id, state } = answer;
   return { id, type: job.type, state, created: answer.status === "created" };
 }
 
-/** The answers to many jobs; throws if one was refused, and then says what became of each. */
+/** The results for many jobs; throws if one was refused, with the answers in the details. */
 export function allEnqueued(
   answers: readonly EnqueueAnswer[],
   jobs: readonly NewJob[],
@@ -23,24 +23,24 @@ export function allEnqueued(
   if (first === undefined) return answers.map((each, at) => enqueuedOf(each, jobs[at]!));
   const index = answers.indexOf(first);
   const message =
-    `${refused.length} of ${answers.length} jobs were refused, and the others are enqueued; ` +
-    `request ${index}: ${toldOf(first, jobs[index]!)}`;
+    `${refused.length} of ${answers.length} jobs were refused, the others are enqueued; ` +
+    `request ${index}: ${messageOf(first, jobs[index]!)}`;
   throw new MillraceError(first.code, message, {
-    details: { index, holder: first.holder, answers: answers.map(rowOf) },
+    details: { index, holder: first.holder, answers: answers.map(answerDetails) },
   });
 }
 
-function rowOf(answer: EnqueueAnswer, index: number): object {
+function answerDetails(answer: EnqueueAnswer, index: number): object {
   if (answer.status === "refused") {
     return { index, id: null, status: "refused", code: answer.code, holder: answer.holder };
   }
   return { index, id: answer.id, status: answer.status, code: null };
 }
 
-function toldOf(answer: RefusedJob, job: NewJob): string {
-  const told = refusalOf(answer, job, "job");
-  if (answer.code !== "AFTER_UNKNOWN") return told;
-  return `${told}; a child of ctx.enqueue exists only after its phase`;
+function messageOf(answer: RefusedJob, job: NewJob): string {
+  const message = refusalOf(answer, job, "job");
+  if (answer.code !== "AFTER_UNKNOWN") return message;
+  return `${message}; a child of ctx.enqueue exists only after its phase`;
 }
 
 /** Why a job, or a child of one, was refused. */
@@ -53,19 +53,19 @@ export function refusalOf(
   const keyed = `${subject} has the idempotency key ${JSON.stringify(idempotency?.key)}`;
   switch (code) {
     case "AFTER_UNKNOWN":
-      return `${subject} is to run after ${holder}, and there is no such job`;
+      return `${subject} is to run after ${holder}, which does not exist`;
     case "ID_CONFLICT":
-      return `${subject} has the id ${holder}, under which there is a job with other content`;
+      return `${subject} has the id ${holder}, which another job with different content has`;
     case "IDEMPOTENCY_CONFLICT":
       return `${keyed}, which job ${holder} holds with another type or payload`;
     case "IDEMPOTENCY_KEY_USED":
-      return `${keyed}, which may be used once and was, by job ${holder}`;
+      return `${keyed}, which job ${holder} has already used`;
     case "STORE_REFUSED":
-      return `${subject} has a value that the database does not take`;
+      return `${subject} has a value that the database refuses`;
   }
 }
 
-/** Says which of many requests an error is about; nothing has been written then. */
+/** Adds the index of the request to an error. No job has been enqueued then. */
 export function atRequest(index: number, error: unknown): unknown {
   if (!(error instanceof MillraceError)) return error;
   return new MillraceError(error.code, `request ${index}: ${error.message}`, {

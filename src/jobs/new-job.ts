@@ -1,6 +1,4 @@
-/**
- * From what a caller said to what the store writes: checked, encoded, with every default filled in.
- */
+/** Turns a request into the job that the store inserts: checked, encoded, with all defaults. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { durationMs, instantMs } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -11,34 +9,38 @@ import type { EnqueueOptions } from "../api/enqueue.ts";
 import { definitionOf, type Definition, type RequestParts } from "../api/definition.ts";
 import type { JobSettings } from "../api/settings.ts";
 import type { NewJob } from "../store/types/jobs-and-runs.ts";
-import type { RunningHere } from "./async-context.ts";
+import type { CurrentJob } from "./async-context.ts";
 import { afterOf, checkOptions } from "./enqueue-options.ts";
 
-/** What the caller did not have to say. */
-export interface Surroundings {
+/** Where a new job gets its id, and the values that neither request nor definition gives. */
+export interface JobDefaults {
   readonly newId: () => JobId;
   readonly tenant: string;
-  readonly running: RunningHere | undefined;
   readonly preset: Preset;
 }
 
-/** At once, if the schema answers at once: most do, and a thousand waits would take their time. */
-export function newJobOf(request: RequestParts, around: Surroundings): NewJob | Promise<NewJob> {
+/** The defaults, and the job whose handler makes the request. */
+export interface RequestContext extends JobDefaults {
+  readonly running: CurrentJob | undefined;
+}
+
+/** Synchronous if the schema is: an await per job would slow down large batches. */
+export function newJobOf(request: RequestParts, context: RequestContext): NewJob | Promise<NewJob> {
   const definition = definitionOf(request.contract);
   checkOptions(definition.type, request.options);
   const checked = checkPayload(definition, request.payload);
-  const assembled = (): NewJob => assemble(definition, request, around);
+  const assembled = (): NewJob => assemble(definition, request, context);
   return checked instanceof Promise ? checked.then(assembled) : assembled();
 }
 
-/** Runs the schema to refuse; what is stored is what the caller gave. */
+/** Runs the schema only as a check: the payload is stored as the caller gave it. */
 function checkPayload({ type, schema }: Definition, payload: unknown): unknown {
   if (schema !== undefined) return parsePayload(type, schema, payload);
   if (payload === undefined) return undefined;
   throw new MillraceError("PAYLOAD_INVALID", `job "${type}" takes no payload`);
 }
 
-/** What the handler gets: the schema's output; at once, if the schema has it at once. */
+/** The output of the schema, which the handler gets. Synchronous if the schema is. */
 export function parsePayload(type: string, schema: StandardSchemaV1, payload: unknown): unknown {
   const verdict = schema["~standard"].validate(payload);
   return "then" in verdict
@@ -52,8 +54,8 @@ function accepted(type: string, verdict: StandardSchemaV1.Result<unknown>): unkn
     path: ["payload", ...(path ?? []).map(stepOf)].join("."),
     message,
   }));
-  const told = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new MillraceError("PAYLOAD_INVALID", `job "${type}": ${told}`, { details: { issues } });
+  const problems = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new MillraceError("PAYLOAD_INVALID", `job "${type}": ${problems}`, { details: { issues } });
 }
 
 function stepOf(step: PropertyKey | StandardSchemaV1.PathSegment): string {
@@ -65,7 +67,7 @@ const NO_TAGS: NewJob["tags"] = Object.freeze({});
 function assemble(
   { type, settings }: Definition,
   { payload, options }: RequestParts,
-  { newId, tenant, running, preset }: Surroundings,
+  { newId, tenant, running, preset }: RequestContext,
 ): NewJob {
   const lane = settings.lane ?? "general";
   return {

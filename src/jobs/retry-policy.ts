@@ -1,10 +1,10 @@
-/** The retry policy of one type: the preset's numbers, changed where the job says otherwise. */
+/** The retry policy of one type: the preset, with the backoff of the definition. */
 import type { BackoffPolicy } from "../core/backoff.ts";
 import { durationMs } from "../core/duration.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { JobSettings } from "../api/settings.ts";
 
-/** A job's own backoff is for failures; a service that asked for patience keeps its longer one. */
+/** The definition's backoff applies to failures; rate limits keep the preset's longer backoff. */
 export function policyOf(preset: RetryPolicy, { backoff }: JobSettings): RetryPolicy {
   if (backoff === undefined) return preset;
   const own: BackoffPolicy = {

@@ -1,4 +1,4 @@
-/** What the store keeps, as users see it: words, Dates and parsed JSON. */
+/** Records of the store as users see them: with Dates and parsed JSON. */
 import { MillraceError } from "../core/errors.ts";
 import { formatDuration } from "../core/duration.ts";
 import { idTime, idUuid, parseId } from "../core/ids.ts";
@@ -40,7 +40,7 @@ export function jobView(job: store.JobRecord): JobView {
   };
 }
 
-/** A job that has ended well has come all the way, whatever was told last. */
+/** A completed job counts as 100 %, whatever its last progress was. */
 export function overallOf(state: State, overall: number | null): number {
   return state === "completed" || state === "completed_with_errors" ? 100 : (overall ?? 0);
 }
@@ -97,17 +97,17 @@ export function workerView(worker: store.WorkerRecord, now: number): WorkerView 
   };
 }
 
-/** The canonical form of what a person or a program gave as an id. */
+/** The canonical form of an id; throws ID_INVALID. */
 export function idOf(text: string): JobId {
   const id = typeof text === "string" ? parseId(text) : null;
   if (id !== null) return id;
   throw new MillraceError("ID_INVALID", `${JSON.stringify(text)} is not the id of a job`);
 }
 
-/** Makes the error that says what may have become of a job. */
+/** Makes the error for a job that does not exist. */
 export type NotFound = (id: JobId) => MillraceError;
 
-/** `keptMs` are the lengths for which finished jobs stay. */
+/** `keptMs` are the retention periods of finished jobs. */
 export function notFound(id: JobId, keptMs: readonly number[]): MillraceError {
   const [least, most] = [Math.min(...keptMs), Math.max(...keptMs)].map(formatDuration);
   const period = least === most ? least : `${least} to ${most}`;
@@ -116,7 +116,7 @@ export function notFound(id: JobId, keptMs: readonly number[]): MillraceError {
   return new MillraceError("JOB_NOT_FOUND", message, { details: { id } });
 }
 
-/** A UUIDv7 tells its time; an id of another kind was never given to a job. */
+/** A UUIDv7 contains its time; jobs have no other ids. */
 function isTimed(id: JobId): boolean {
   return idUuid(id)[14] === "7";
 }

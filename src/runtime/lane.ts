@@ -1,13 +1,14 @@
 /**
- * One lane of a worker: so many slots, and where they get their work.
+ * One lane of a worker: its slots, and the claims that fill them.
  *
- * A free slot asks for due jobs, which begin at once. If the answer was full there is a backlog,
- * and the next jobs should be at hand when slots get free. Many slots are filled by claims that
- * overlap: while the jobs of one run, the next is on its way. For few slots, what they will need in
- * the next half second is fetched into a prefetch; where runs take longer there is none, so that no
- * worker hoards what another could run. Jobs in the prefetch have not begun: each is started in the
- * store before its handler runs, so that a crash charges only what had really begun, and a stop
- * hands the rest back.
+ * Free slots claim due jobs, which start at once. If a claim returned as many jobs as requested,
+ * there is a backlog, and the next jobs should be available when slots become free. A lane with
+ * many slots overlaps its claims: while the jobs of one claim run, the next claim is sent. A lane
+ * with few slots prefetches the jobs that its slots will need in the next half second. With long
+ * runs there is no prefetch, so that no worker holds jobs that another worker could run.
+ *
+ * Prefetched jobs have not started: each is started in the store before its handler runs, so that
+ * a crash charges only started jobs. A stop returns the others to the queue.
  */
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
 import { BATCH_MAX, type JobStore } from "../store/store.ts";
@@ -18,31 +19,31 @@ export interface LaneParts {
   readonly name: string;
   readonly slots: number;
   readonly batch: number;
-  /** Who asks, and for what. */
+  /** The worker, and the jobs it takes. */
   readonly request: Pick<ClaimRequest, "worker" | "types" | "tenants">;
-  readonly begin: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
-  readonly lost: () => void;
-  /** False once nothing new may begin. */
+  readonly start: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
+  readonly onLost: () => void;
+  /** False once no job may start. */
   readonly isOpen: () => boolean;
-  /** False while the store lags behind with the ends of runs. */
+  /** False while too many settlements wait for the store. */
   readonly hasRoom: () => boolean;
 }
 
-/** How much work a prefetch may hold. */
-const BUFFER_MS = 500;
-/** Weight of the last run in the average. */
+/** The working time that a prefetch may hold. */
+const PREFETCH_MS = 500;
+/** The weight of the last run in the average. */
 const SMOOTHING = 0.1;
-/** Nothing is faster than this: the store's own share of a run. */
+/** The share of the store in the duration of a run. No run is faster. */
 const RUN_MS_MIN = 0.2;
 
 export class Lane {
   readonly name: string;
   readonly #parts: LaneParts;
   #running = 0;
-  /** Who fills its slots just now, and how many jobs their claims may bring. */
-  #hands = 0;
-  #asked = 0;
-  /** The last claim brought something, and all that it asked for. */
+  /** Calls of `fill` in progress, and the number of jobs that they request. */
+  #fills = 0;
+  #requested = 0;
+  /** The last claim returned a job; it returned as many as requested. */
   #hasFound = false;
   #hasBacklog = false;
   #averageMs: number | null = null;
@@ -53,51 +54,51 @@ export class Lane {
     this.name = parts.name;
   }
 
-  /** Its slots and how many of them are taken. */
+  /** The slots, and how many of them are taken. */
   get load(): LaneSlots {
-    return { lane: this.name, slots: this.#parts.slots, running: this.#running + this.#asked };
+    return { lane: this.name, slots: this.#parts.slots, running: this.#running + this.#requested };
   }
 
   get free(): number {
-    return this.#parts.slots - this.#running - this.#asked;
+    return this.#parts.slots - this.#running - this.#requested;
   }
 
   /**
-   * There may be work for a slot that has become free. After a claim that found nothing there is
-   * none until a hint, or the next poll, tells of some. One that found less than it asked for says
-   * little: payloads may have been too heavy, or jobs in the hands of somebody else.
+   * There may be a job for a free slot. After a claim that found no job, the next wake-up or poll
+   * has to find one. A claim with fewer jobs than requested does not mean that the queue is empty:
+   * the payloads may have been too large, or other claims may have locked the jobs.
    */
-  get isHungry(): boolean {
+  get mayHaveWork(): boolean {
     return this.#hasFound || this.#prefetch !== null;
   }
 
-  /** A run of this lane has ended after so long. */
-  ended(ms: number): void {
+  /** A run of this lane has ended, after `ms`. */
+  runEnded(ms: number): void {
     this.#running -= 1;
     this.#averageMs =
       this.#averageMs === null ? ms : this.#averageMs + SMOOTHING * (ms - this.#averageMs);
   }
 
-  /** One step towards full slots, in the lanes that the plan names. True: there may be another. */
+  /** Fills slots with jobs of the planned lanes. True: there may be more jobs. */
   async fill({ lanes }: LaneClaim): Promise<boolean> {
-    if (this.#hands > 0 && !this.#mayOverlap()) return false;
-    this.#hands += 1;
+    if (this.#fills > 0 && !this.#mayOverlap()) return false;
+    this.#fills += 1;
     try {
       return await this.#fill(lanes);
     } finally {
-      this.#hands -= 1;
+      this.#fills -= 1;
     }
   }
 
   async #fill(lanes: ClaimRequest["lanes"]): Promise<boolean> {
     if (this.free <= 0 || !this.#parts.isOpen() || !this.#parts.hasRoom()) return false;
     if (this.#prefetch !== null) {
-      await this.#startFromBuffer(this.#prefetch);
+      await this.#startPrefetched(this.#prefetch);
       return true;
     }
     await this.#claimForSlots(lanes);
     if (!this.#hasBacklog) return false;
-    const ahead = this.#bufferSize();
+    const ahead = this.#prefetchSize();
     if (ahead > 0) await this.#claim({ lanes, limit: ahead, prefetch: true });
     return true;
   }
@@ -106,31 +107,31 @@ export class Lane {
     const { slots, store } = this.#parts;
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
     const limit = Math.min(this.free, share, BATCH_MAX);
-    this.#asked += limit;
+    this.#requested += limit;
     try {
       const taken = await this.#claim({ lanes, limit, prefetch: false });
       this.#hasFound = taken > 0;
       this.#hasBacklog = taken >= limit;
     } finally {
-      this.#asked -= limit;
+      this.#requested -= limit;
     }
   }
 
-  /** With a backlog, claims overlap if the slots outnumber what a prefetch would hold. */
+  /** With a backlog, claims overlap if there are more slots than prefetched jobs. */
   #mayOverlap(): boolean {
     const { slots, batch } = this.#parts;
     return this.#hasBacklog && slots >= batch;
   }
 
-  /** How many jobs the slots will finish within {@link BUFFER_MS}, going by the last runs. */
-  #bufferSize(): number {
+  /** How many jobs the slots will finish within {@link PREFETCH_MS}, by the average of the runs. */
+  #prefetchSize(): number {
     const { slots, batch } = this.#parts;
     if (this.#averageMs === null || slots >= batch) return 0;
-    const perSlot = BUFFER_MS / Math.max(this.#averageMs, RUN_MS_MIN);
+    const perSlot = PREFETCH_MS / Math.max(this.#averageMs, RUN_MS_MIN);
     return Math.min(batch, Math.floor(slots * perSlot));
   }
 
-  /** Gives back what has not begun. */
+  /** Returns jobs that have not started to the queue. */
   async returnPrefetched(): Promise<void> {
     const prefetch = this.#prefetch;
     this.#prefetch = null;
@@ -141,42 +142,42 @@ export class Lane {
         prefetch.jobs.map(({ key }) => key),
       );
     } catch (error) {
-      // It is still held here: nobody else would ever give it back.
+      // The jobs are still claimed: only this worker can return them.
       this.#prefetch ??= prefetch;
       throw error;
     }
   }
 
-  /** Answers how many jobs were taken. */
+  /** Returns the number of claimed jobs. */
   async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<number> {
-    const { store, request, lost } = this.#parts;
-    const { lease, jobs, lost: isLost } = await store.claim({ ...request, ...wanted });
-    if (isLost) lost();
+    const { store, request, onLost } = this.#parts;
+    const { lease, jobs, lost } = await store.claim({ ...request, ...wanted });
+    if (lost) onLost();
     if (lease === null) return 0;
-    if (wanted.prefetch) await this.#keep(lease, jobs);
-    else for (const job of jobs) this.#begin(lease, job);
+    if (wanted.prefetch) await this.#keepPrefetched(lease, jobs);
+    else for (const job of jobs) this.#start(lease, job);
     return jobs.length;
   }
 
-  /** Fills the prefetch; if nothing new may begin by now, it is handed back at once. */
-  async #keep(lease: Lease, jobs: readonly ClaimedJob[]): Promise<void> {
+  /** Keeps prefetched jobs, or returns them at once if no job may start any more. */
+  async #keepPrefetched(lease: Lease, jobs: readonly ClaimedJob[]): Promise<void> {
     this.#prefetch = { lease, jobs: [...jobs] };
     if (!this.#parts.isOpen()) await this.returnPrefetched();
   }
 
-  async #startFromBuffer(prefetch: { lease: Lease; jobs: ClaimedJob[] }): Promise<void> {
+  async #startPrefetched(prefetch: { lease: Lease; jobs: ClaimedJob[] }): Promise<void> {
     const next = prefetch.jobs.slice(0, this.free);
     const keys = next.map(({ key }) => key);
     const { begun } = await this.#parts.store.startPrefetched(prefetch.lease, keys);
-    // Only now: what could not be started is still in the prefetch.
+    // After the call: if it fails, the jobs stay in the prefetch.
     prefetch.jobs.splice(0, next.length);
     if (prefetch.jobs.length === 0 && this.#prefetch === prefetch) this.#prefetch = null;
     const mayRun = new Set(begun);
-    for (const job of next) if (mayRun.has(job.key)) this.#begin(prefetch.lease, job);
+    for (const job of next) if (mayRun.has(job.key)) this.#start(prefetch.lease, job);
   }
 
-  #begin(lease: Lease, job: ClaimedJob): void {
+  #start(lease: Lease, job: ClaimedJob): void {
     this.#running += 1;
-    this.#parts.begin(this, lease, job);
+    this.#parts.start(this, lease, job);
   }
 }

@@ -1,4 +1,4 @@
-/** What `mill.work` was told, with every default filled in and every mistake refused. */
+/** The options of `mill.work`, checked and with all defaults. */
 import { insistOn } from "../jobs/check-text.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -16,7 +16,7 @@ import {
 /** No interval is shorter than this. */
 const INTERVAL_MS_MIN = 50;
 const GRACE_MS_DEFAULT = 25_000;
-/** Heartbeats also bring requests to cancel, so they come at least this often. */
+/** Heartbeats also deliver cancel requests, so their interval has a maximum. */
 const BEAT_MS_MAX = 1_000;
 
 export interface WorkerSettings {
@@ -34,7 +34,7 @@ export interface WorkerSettings {
   readonly signals: boolean;
 }
 
-/** One rule per option: the mapped type makes the compiler ask for that of a new one. */
+/** One rule per option. The mapped type makes the compiler demand a rule for a new option. */
 const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[]>>]: Rule } = {
   jobs: must(Array.isArray, "a list of jobs"),
   lanes: anything,
@@ -78,7 +78,7 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
   };
 }
 
-/** Checked where it is read. */
+/** For options that are checked where they are read. */
 function anything(): null {
   return null;
 }
@@ -91,11 +91,11 @@ function definitionsOf({ jobs, types }: WorkOptions<readonly AnyJob[]>): Map<str
     if (definition.body.kind === "none") {
       throw invalid(`jobs: "${definition.type}" has no handler; add .run or .phase`);
     }
-    if (found.has(definition.type)) throw invalid(`jobs: "${definition.type}" is there twice`);
+    if (found.has(definition.type)) throw invalid(`jobs: "${definition.type}" is listed twice`);
     found.set(definition.type, definition);
   }
   const unknown = types?.find((type) => !found.has(type));
-  if (unknown !== undefined) throw invalid(`types: "${unknown}" is none of the jobs`);
+  if (unknown !== undefined) throw invalid(`types: "${unknown}" is not one of the jobs`);
   if (types === undefined) return found;
   return new Map([...found].filter(([type]) => types.includes(type)));
 }
@@ -105,7 +105,8 @@ function lanesOf(lanes: Readonly<Record<string, number>>): Readonly<Record<strin
     if (Number.isSafeInteger(slots) && slots >= 0 && slots <= 10_000) continue;
     throw invalid(`lanes: "${lane}" must have a whole number of slots from 0 to 10000`);
   }
-  if (Object.values(lanes).every((slots) => slots === 0)) throw invalid("lanes: there is no slot");
+  if (Object.values(lanes).every((slots) => slots === 0))
+    throw invalid("lanes: at least one lane must have a slot");
   return lanes;
 }
 

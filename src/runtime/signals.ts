@@ -1,19 +1,16 @@
-/**
- * Stopping gracefully on SIGTERM and SIGINT, for those who ask for it. A library never does
- * unasked.
- */
+/** Stops a worker gracefully on SIGTERM and SIGINT, if the option `signals` is set. */
 import { constants } from "node:os";
 import type { Logger } from "../api/context.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** The first signal stops, a second one leaves at once. Answers how to end the listening. */
+/** The first signal stops the worker, a second one exits at once. Returns how to stop listening. */
 export function stopOnSignals(stop: () => Promise<void>, logger: Logger): () => void {
-  let isAsked = false;
+  let isStopping = false;
   const listeners = SIGNALS.map((signal) => {
     const listener = (): void => {
-      if (isAsked) process.exit(128 + constants.signals[signal]);
-      isAsked = true;
+      if (isStopping) process.exit(128 + constants.signals[signal]);
+      isStopping = true;
       stop().catch((error) => {
         process.exitCode = 1;
         logger.error("the worker did not stop cleanly", { error });

@@ -1,14 +1,14 @@
 /**
- * A loop that exposes its tick: the timer calls it, a wake-up calls it, a test calls it.
+ * Repeats a tick: after a delay, and at every wake-up.
  *
- * Ticks never overlap. A wake-up during one leads to another right after it, so none is lost. A
- * tick answers how long to wait for the next; one that throws is reported and tried again later.
+ * Ticks never overlap. A wake-up during a tick causes another tick right after it, so no wake-up is
+ * lost. A tick returns the delay until the next one; a tick that throws is reported and retried.
  */
 import type { Clock } from "../core/clock.ts";
 
 export interface TickerParts {
   readonly clock: Clock;
-  /** Does the work; answers the milliseconds until the next tick. */
+  /** Returns the milliseconds until the next tick. */
   readonly tick: () => Promise<number>;
   readonly failed: (error: unknown) => void;
   readonly retryMs: number;
@@ -25,14 +25,14 @@ export class Ticker {
     this.#parts = parts;
   }
 
-  /** Ticks now, or right after the tick that is under way. */
+  /** Ticks now, or right after the current tick. */
   wake(): void {
     if (this.#stopped) return;
     this.#again = true;
     this.#ticking ??= this.#run();
   }
 
-  /** Resolves when the tick under way has ended; there will be no other. */
+  /** Resolves when the current tick has ended. There is no tick afterwards. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#stopTimer();

@@ -1,25 +1,25 @@
 /**
- * One worker: lanes that run jobs, a heartbeat, and the background duties.
+ * One worker: lanes that run jobs, a heartbeat, and the maintenance duties.
  *
- * Starting: it joins the store, beats, then its lanes ask for work. Stopping, in this order: ask
- * for nothing new, hand back what has not begun, let handlers end within the grace while the heart
- * beats, abort the rest, give them a second chance, return what still runs uncharged, leave. Every
- * step happens even if one before it failed; a handler that would not end is reported last.
+ * Start: register in the store, start the heartbeat, then claim jobs. Stop, in this order: claim no
+ * more jobs, return prefetched jobs, wait for handlers within the grace period while the heartbeat
+ * continues, abort the remaining runs, wait for them once more, return their jobs uncharged,
+ * deregister. Every step happens even if an earlier one failed; handlers that have not ended are
+ * reported last.
  */
 import { hostname } from "node:os";
-import type { Client } from "../client/client.ts";
-import { newJobOf } from "../jobs/new-job.ts";
+import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
-import { within } from "../core/clock.ts";
-import { durationMs, formatDuration, type Duration } from "../core/duration.ts";
-import { MillraceError } from "../core/errors.ts";
+import { within, type Clock, type Dice } from "../core/clock.ts";
+import { durationMs, type Duration } from "../core/duration.ts";
 import { claimPlan } from "../core/lanes.ts";
 import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
+import type { Logger } from "../api/context.ts";
 import type { Worker } from "../api/worker.ts";
 import { soon } from "../lib/system.ts";
-import { PROTOCOL } from "../store/store.ts";
+import { PROTOCOL, type JobStore } from "../store/store.ts";
 import type {
   ClaimedJob,
   Lease,
@@ -32,21 +32,30 @@ import { Lane } from "./lane.ts";
 import { Registration } from "./lease/registration.ts";
 import { NoteSender } from "./notes/note-sender.ts";
 import { listenForRejections } from "./run/unhandled-rejections.ts";
+import { gatekeeper } from "./maintenance/gatekeeper.ts";
+import { promoter } from "./maintenance/promoter.ts";
 import { pruners } from "./maintenance/pruner.ts";
-import { gatekeeper, promoter, rescuer } from "./maintenance/services.ts";
+import { rescuer } from "./maintenance/rescuer.ts";
 import type { WorkerSettings } from "./settings.ts";
+import { RunningJobs } from "./run/running-jobs.ts";
 import { Settler } from "./run/settler.ts";
 import { stopOnSignals } from "./signals.ts";
+import { resultsNotStored, stopTimedOut, tryStep } from "./stop-errors.ts";
 import { Ticker } from "./ticker.ts";
 
 const OUTDATED =
-  "the database was migrated for a newer release of Millrace: this worker takes no new jobs and " +
-  "ends those it has; deploy the newer release";
-/** After an abort, handlers that listen to their signal get this long to end. */
+  "the database was migrated for a newer release of Millrace: this worker claims no more jobs " +
+  "and finishes those it has; deploy the newer release";
+/** The time for handlers to end after their signal was aborted. */
 const SECOND_DRAIN_MS = 5_000;
 
 export interface WorkerParts {
-  readonly client: Client;
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly logger: Logger;
+  /** For children of the jobs that run here. */
+  readonly jobDefaults: JobDefaults;
   readonly settings: WorkerSettings;
   readonly version: string;
 }
@@ -56,26 +65,27 @@ export class JobWorker implements Worker {
   readonly ready: Promise<void>;
   readonly #parts: WorkerParts;
   readonly #lanes: ReadonlyMap<string, Lane>;
-  readonly #running = new Map<string, { execution: Execution; ended: Promise<void> }>();
+  readonly #running: RunningJobs;
   readonly #executionParts: ExecutionParts;
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
   readonly #registration: Registration;
-  /** Each fills all lanes. One is enough, unless claims can overlap. */
+  /** Each pump fills all lanes. There is more than one if the store overlaps claims. */
   readonly #pumps: readonly Ticker[];
+  readonly #promoter: Ticker;
   readonly #duties: readonly Ticker[];
-  #unwatch = (): void => {};
-  #unhear = (): void => {};
-  #unlisten = (): void => {};
+  #stopWatching = (): void => {};
+  #stopSignals = (): void => {};
+  #stopRejections = (): void => {};
   #isQuiet = false;
-  #isPumpCalled = false;
+  #isPumpScheduled = false;
   #stopping: Promise<void> | null = null;
 
   constructor(parts: WorkerParts) {
-    const { client, settings } = parts;
-    const { store, clock, dice, logger } = client.parts;
-    this.id = client.newId();
+    const { store, clock, dice, logger, jobDefaults, settings } = parts;
+    this.id = jobDefaults.newId();
     this.#parts = parts;
+    this.#running = new RunningJobs(clock);
     this.#noteSender = new NoteSender({ store, clock, logger });
     this.#settler = this.#makeSettler();
     this.#executionParts = this.#makeExecutionParts();
@@ -91,10 +101,11 @@ export class JobWorker implements Worker {
     const duty = { store, clock, random, logger, policyOf: policies, ...timing };
     const isStopping = (): boolean => this.#stopping !== null;
     const sweeping = pruners({ ...duty, retention, isStopping });
-    this.#duties = [promoter(duty), gatekeeper(duty), rescuer(duty), ...sweeping];
-    if (settings.signals) this.#unhear = stopOnSignals(() => this.stop(), logger);
+    this.#promoter = promoter(duty);
+    this.#duties = [this.#promoter, gatekeeper(duty), rescuer(duty), ...sweeping];
+    if (settings.signals) this.#stopSignals = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
-    this.ready.catch((error) => logger.error("the worker could not start", { error }));
+    this.ready.catch((error) => logger.error("cannot start the worker", { error }));
   }
 
   async quiet(): Promise<void> {
@@ -125,34 +136,34 @@ export class JobWorker implements Worker {
 
   async #start(): Promise<void> {
     if (!(await this.#registration.begin())) return;
-    this.#unlisten = listenForRejections();
-    this.#unwatch = this.#parts.client.parts.store.watch((wakeUp) => {
+    this.#stopRejections = listenForRejections();
+    this.#stopWatching = this.#parts.store.watch((wakeUp) => {
       if (wakeUp !== "events") this.#wakePumps();
-      if (wakeUp === "work") this.#duties[0]?.wake();
+      if (wakeUp === "work") this.#promoter.wake();
     });
     for (const duty of this.#duties) duty.wake();
     this.#wakePumps();
   }
 
   #makePump(): Ticker {
-    const { clock, logger } = this.#parts.client.parts;
+    const { clock, logger } = this.#parts;
     return new Ticker({
       clock,
       retryMs: this.#parts.settings.pollMs,
       tick: () => this.#fillLanes(),
-      failed: (error) => logger.error("jobs could not be claimed; trying again", { error }),
+      failed: (error) => logger.error("cannot claim jobs; trying again", { error }),
     });
   }
 
-  /** What ended runs had is free when the store has heard of them, and others wait for it. */
+  /** The locks of a run are released when the store has settled it: local waiters are woken. */
   #makeSettler(): Settler {
-    const { store, clock, logger } = this.#parts.client.parts;
+    const { store, clock, logger } = this.#parts;
     return new Settler({
       store,
       clock,
       logger,
-      told: () => this.#wakePumps(),
-      ended: (run) => this.#noteSender.line.ended(run),
+      onRoom: () => this.#wakePumps(),
+      onSettled: (run) => this.#noteSender.lockQueue.runSettled(run),
     });
   }
 
@@ -161,8 +172,7 @@ export class JobWorker implements Worker {
   }
 
   #makeRegistration(): Registration {
-    const { client, settings } = this.#parts;
-    const { store, clock, logger } = client.parts;
+    const { store, clock, logger, settings } = this.#parts;
     const { beatMs, pollMs, preset, definitions } = settings;
     const policies = [...definitions.keys()].map((type) => [type, this.#policyOf(type)]);
     return new Registration({
@@ -174,9 +184,9 @@ export class JobWorker implements Worker {
       retryMs: pollMs,
       policy: preset.retry,
       policies: Object.fromEntries(policies),
-      heard: (renewal) => this.#heard(renewal),
-      lost: () => this.#interruptAll("store"),
-      regained: () => this.#wakePumps(),
+      onRenewal: (renewal) => this.#onRenewal(renewal),
+      onLost: () => this.#running.interruptAll("store"),
+      onRegained: () => this.#wakePumps(),
     });
   }
 
@@ -197,35 +207,26 @@ export class JobWorker implements Worker {
     };
   }
 
-  #heard(renewal: Renewal & { status: "renewed" }): void {
-    const { logger } = this.#parts.client.parts;
+  #onRenewal(renewal: Renewal & { status: "renewed" }): void {
+    const { logger } = this.#parts;
     if (renewal.outdated && !this.#isQuiet) logger.error(OUTDATED, { worker_id: this.id });
-    // At every beat, in case a buffer could not be handed back at the last one.
+    // At every heartbeat, because the last return of prefetched jobs may have failed.
     if (renewal.quiet || renewal.outdated || this.#isQuiet) {
-      this.quiet().catch((error) =>
-        logger.error("the buffers could not be handed back", { error }),
-      );
+      this.quiet().catch((error) => logger.error("cannot return prefetched jobs", { error }));
     }
     for (const { key, n, reason } of renewal.cancel) {
-      this.#running.get(runName({ key, n }))?.execution.interrupt({ type: "cancelled", reason });
+      this.#running.interrupt({ key, n }, { type: "cancelled", reason });
     }
     for (const { key, n } of renewal.ended) {
-      const why = { type: "interrupted", by: "store" } as const;
-      this.#running.get(runName({ key, n }))?.execution.interrupt(why);
-    }
-  }
-
-  #interruptAll(by: "stop" | "store"): void {
-    for (const { execution } of this.#running.values()) {
-      execution.interrupt({ type: "interrupted", by });
+      this.#running.interrupt({ key, n }, { type: "interrupted", by: "store" });
     }
   }
 
   #makeLane(name: string, slots: number): Lane {
-    const { client, settings } = this.#parts;
+    const { store, settings } = this.#parts;
     const { tenant, batch } = settings;
     return new Lane({
-      store: client.parts.store,
+      store,
       name,
       slots,
       batch,
@@ -234,19 +235,19 @@ export class JobWorker implements Worker {
         types: [...settings.definitions.keys()],
         ...(tenant === undefined ? {} : { tenants: [tenant] }),
       },
-      begin: (lane, lease, job) => this.#begin(lane, lease, job),
-      lost: () => this.#registration.doubt(),
+      start: (lane, lease, job) => this.#startRun(lane, lease, job),
+      onLost: () => this.#registration.checkLease(),
       isOpen: () => this.#isOpen(),
       hasRoom: () => this.#settler.hasRoom,
     });
   }
 
-  /** Whether new jobs may begin here. */
+  /** Whether jobs may start here. */
   #isOpen(): boolean {
-    return !this.#isQuiet && this.#registration.stands && this.#stopping === null;
+    return !this.#isQuiet && this.#registration.isRegistered && this.#stopping === null;
   }
 
-  /** Lanes take turns: a backlog of quick jobs in one must not keep the others waiting. */
+  /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
   async #fillLanes(): Promise<number> {
     const { pollMs } = this.#parts.settings;
     for (let isMore = true; isMore;) {
@@ -257,43 +258,43 @@ export class JobWorker implements Worker {
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }
     }
-    return jittered(pollMs, this.#parts.client.parts.dice.random());
+    return jittered(pollMs, this.#parts.dice.random());
   }
 
-  #begin(lane: Lane, lease: Lease, job: ClaimedJob): void {
-    const { clock } = this.#parts.client.parts;
+  #startRun(lane: Lane, lease: Lease, job: ClaimedJob): void {
+    const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
     const began = clock.monotonic();
     const ended = execution.run().then((outcome) => {
       this.#settle(execution, outcome);
-      this.#running.delete(runName(job));
-      return this.#freed(lane, clock.monotonic() - began);
+      this.#running.remove(job);
+      return this.#slotFreed(lane, clock.monotonic() - began);
     });
-    this.#running.set(runName(job), { execution, ended });
+    this.#running.add(execution, ended);
   }
 
-  #freed(lane: Lane, ms: number): void {
-    lane.ended(ms);
-    if (lane.isHungry) this.#wakePumpSoon();
+  #slotFreed(lane: Lane, ms: number): void {
+    lane.runEnded(ms);
+    if (lane.mayHaveWork) this.#wakePumpSoon();
   }
 
-  /** Runs that end in the same turn free their slots together: one start for all of them. */
+  /** One wake-up for all runs that end in the same turn of the event loop. */
   #wakePumpSoon(): void {
-    if (this.#isPumpCalled) return;
-    this.#isPumpCalled = true;
+    if (this.#isPumpScheduled) return;
+    this.#isPumpScheduled = true;
     soon(() => {
-      this.#isPumpCalled = false;
+      this.#isPumpScheduled = false;
       this.#wakePumps();
     });
   }
 
   #settle(execution: Execution, outcome: Outcome): void {
-    const { client } = this.#parts;
+    const { dice } = this.#parts;
     const { job, lease, children, note } = execution;
-    const context = { policy: this.#policyOf(job.type), random: client.parts.dice.random() };
+    const context = { policy: this.#policyOf(job.type), random: dice.random() };
     const settlement = settle(job, outcome, context);
     const end = { lease, key: job.key, n: job.n, settlement, children };
-    this.#noteSender.line.ending(job, execution.names);
+    this.#noteSender.lockQueue.runEnding(job, execution.lockNames);
     this.#settler.add(note === undefined ? end : { ...end, note });
   }
 
@@ -304,91 +305,56 @@ export class JobWorker implements Worker {
 
   #makeExecution(lease: Lease, job: ClaimedJob): Execution {
     const definition = this.#parts.settings.definitions.get(job.type);
-    if (definition === undefined)
-      throw new Error(`a job of the unknown type ${job.type} was claimed`);
+    if (definition === undefined) throw new Error(`claimed a job of the unknown type ${job.type}`);
     return new Execution(this.#executionParts, definition, lease, job);
   }
 
   #makeExecutionParts(): ExecutionParts {
-    const { client, settings } = this.#parts;
-    const { clock, logger, tenant, preset } = client.parts;
+    const { clock, logger, jobDefaults, settings } = this.#parts;
     return {
       clock,
       preset: settings.preset,
       logger,
       deps: settings.deps,
-      desk: this.#noteSender,
-      // Its own job, not the one that the async context names: callbacks of pools lose that.
+      runStore: this.#noteSender,
+      // The job is passed explicitly: callbacks of connection pools lose the async context.
       newChild: async (running, contract, ...[payload, options = {}]) =>
-        newJobOf({ contract, payload, options }, { newId: client.newId, tenant, preset, running }),
+        newJobOf({ contract, payload, options }, { ...jobDefaults, running }),
     };
   }
 
   async #stop(graceMs: number): Promise<void> {
-    const { clock, logger } = this.#parts.client.parts;
-    this.#registration.giveUp();
+    const { clock, logger } = this.#parts;
+    this.#registration.stopRetrying();
     const begun = this.ready.catch(() => {});
     await within(clock, graceMs, begun);
-    this.#unwatch();
+    this.#stopWatching();
     await Promise.all(this.#pumps.map((pump) => pump.stop()));
-    await attempt(logger, () => this.#returnPrefetched());
+    await tryStep(logger, () => this.#returnPrefetched());
     if (this.#running.size > 0) {
       logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
     }
-    await this.#drain(graceMs);
-    this.#interruptAll("stop");
-    await this.#drain(Math.min(SECOND_DRAIN_MS, graceMs));
+    await this.#running.drain(graceMs);
+    this.#running.interruptAll("stop");
+    await this.#running.drain(Math.min(SECOND_DRAIN_MS, graceMs));
     await this.#noteSender.close(SECOND_DRAIN_MS);
-    // Runs that waited for their last note end without it.
+    // Runs that waited for their last note end now.
     await new Promise<void>((resolve) => soon(resolve));
-    const stuck = [...this.#running.values()];
-    for (const { execution } of stuck) this.#settle(execution, { type: "interrupted" });
-    const untold = await this.#settler.close(SECOND_DRAIN_MS);
-    // What removes old things may wait for an answer for a minute; nobody else has to.
+    const stuck = this.#running.executions;
+    for (const execution of stuck) this.#settle(execution, { type: "interrupted" });
+    const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
+    // A retention hook may take a minute: the stop does not wait for it.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
     await within(clock, SECOND_DRAIN_MS, duties);
-    await attempt(logger, () => this.#registration.end());
-    this.#unhear();
-    this.#unlisten();
-    if (untold > 0) throw endsUntold(untold, stuck.length);
+    await tryStep(logger, () => this.#registration.end());
+    this.#stopSignals();
+    this.#stopRejections();
+    if (unsettled > 0) throw resultsNotStored(unsettled, stuck.length);
     if (stuck.length > 0) throw stopTimedOut(stuck.length, graceMs);
   }
-
-  /** Resolves when no job runs here any more, or the time is up. */
-  async #drain(ms: number): Promise<void> {
-    const ended = Promise.all([...this.#running.values()].map((run) => run.ended));
-    if (this.#running.size === 0) return;
-    await within(this.#parts.client.parts.clock, ms, ended);
-  }
 }
 
-async function attempt(
-  logger: { warn(message: string, fields?: object): void },
-  step: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await step();
-  } catch (error) {
-    logger.warn("a step of the stop failed; the others go on", { error });
-  }
-}
-
-function stopTimedOut(count: number, graceMs: number): MillraceError {
-  const message = `${count} handler(s) did not end within ${formatDuration(graceMs)}`;
-  return new MillraceError("STOP_TIMED_OUT", `${message}; their jobs were given back`);
-}
-
-function endsUntold(count: number, stuck: number): MillraceError {
-  const message = `the store did not take the ends of ${count} run(s)`;
-  const deaf = stuck > 0 ? `, ${stuck} of handler(s) that did not end` : "";
-  return new MillraceError("STOP_TIMED_OUT", `${message}${deaf}; others will take their jobs back`);
-}
-
-function runName({ key, n }: { readonly key: number; readonly n: number }): string {
-  return `${key}.${n}`;
-}
-
-/** Processes that poll in step would all ask at the same moment. */
+/** Spreads the polls of processes that started at the same time. */
 function jittered(ms: number, random: number): number {
   return ms * (0.8 + 0.4 * random);
 }

@@ -1,8 +1,8 @@
-/** What a test says about the jobs that were enqueued. Knows no test runner. */
+/** Assertions about enqueued jobs, for any test runner. */
 import { AssertionError } from "node:assert";
 import type { Jobs, JobView } from "../api/client.ts";
 
-/** What may be said of a job besides its payload. Only what is named has to match. */
+/** Properties of an expected job, besides its payload. Only given properties must match. */
 export type ExpectedJob = Partial<
   Pick<
     JobView,
@@ -30,23 +30,23 @@ export interface Expectation {
 const JOBS_MAX = 1_000;
 const SHOWN_MAX = 20;
 
-/** Answers the newest job that matches. */
+/** Returns the newest job that matches. */
 export async function findEnqueued(jobs: Jobs, expected: Expectation): Promise<JobView> {
-  const { all, match } = await look(jobs, expected);
+  const { all, match } = await search(jobs, expected);
   if (match !== undefined) return match;
-  const message = `no ${told(expected)} was enqueued; ${listed(all)}`;
+  const message = `no ${described(expected)} was enqueued; ${listed(all)}`;
   throw new AssertionError({ message, expected: partsOf(expected), actual: all.map(shownJob) });
 }
 
 export async function refuseEnqueued(jobs: Jobs, expected: Expectation): Promise<void> {
-  const { match } = await look(jobs, expected);
+  const { match } = await search(jobs, expected);
   if (match === undefined) return;
   const actual = shownJob(match);
-  const message = `${told(expected)} was enqueued as ${match.id}: ${JSON.stringify(actual)}`;
+  const message = `${described(expected)} was enqueued as ${match.id}: ${JSON.stringify(actual)}`;
   throw new AssertionError({ message, actual });
 }
 
-async function look(jobs: Jobs, { type, payload, job }: Expectation) {
+async function search(jobs: Jobs, { type, payload, job }: Expectation) {
   const all = (await jobs.list({ limit: JOBS_MAX })).jobs;
   const match = all.find(
     (each) => each.type === type && contains(each.payload, payload) && contains(each, job),
@@ -54,7 +54,7 @@ async function look(jobs: Jobs, { type, payload, job }: Expectation) {
   return { all, match };
 }
 
-/** True when everything that `part` says is true of `whole`; `undefined` says nothing. */
+/** True if `whole` has all properties of `part`, at every depth; `undefined` matches anything. */
 function contains(whole: unknown, part: unknown): boolean {
   if (part === undefined || Object.is(whole, part)) return true;
   if (part instanceof Date) return whole instanceof Date && whole.getTime() === part.getTime();
@@ -64,24 +64,24 @@ function contains(whole: unknown, part: unknown): boolean {
   return Object.entries(part).every(([key, value]) => contains(Reflect.get(whole, key), value));
 }
 
-function told({ type, payload, job }: Expectation): string {
+function described({ type, payload, job }: Expectation): string {
   const like = payload === undefined ? "" : ` like ${JSON.stringify(payload)}`;
   const among = Object.keys(job).length === 0 ? "" : ` with ${JSON.stringify(job)}`;
   return `job "${type}"${like}${among}`;
 }
 
 function listed(all: readonly JobView[]): string {
-  if (all.length === 0) return "nothing was";
+  if (all.length === 0) return "there are no jobs";
   const lines = all.slice(0, SHOWN_MAX).map((job) => `  ${JSON.stringify(shownJob(job))}`);
   const more = all.length > SHOWN_MAX ? `\n  and ${all.length - SHOWN_MAX} more` : "";
-  return `these were, newest first:\n${lines.join("\n")}${more}`;
+  return `these jobs were, newest first:\n${lines.join("\n")}${more}`;
 }
 
 function partsOf({ type, payload, job }: Expectation): object {
   return { type, ...(payload === undefined ? {} : { payload }), ...job };
 }
 
-/** The parts that differ from what every job has. */
+/** The properties that differ from their defaults. */
 function shownJob({ type, payload, state, tenant, runAt, tags, ...job }: JobView): object {
   return {
     type,

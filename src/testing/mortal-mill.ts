@@ -1,4 +1,4 @@
-/** A Millrace whose workers can die. */
+/** A Millrace whose workers can crash. */
 import { Client } from "../client/client.ts";
 import type { Duration } from "../core/duration.ts";
 import { defaults } from "../core/presets.ts";
@@ -10,7 +10,7 @@ import { JobWorker } from "../runtime/worker.ts";
 import type { JobStore } from "../store/store.ts";
 import { mortalStore, type CrashPoint, type Mortal } from "./mortal-store.ts";
 
-/** In leases: by then the rest of a fleet has taken back what a dead worker held. */
+/** In leases: after this time a dead worker's jobs are returned to the queue. */
 const RESCUE_LEASES = 1.5;
 const BATCH = 500;
 
@@ -18,7 +18,7 @@ export class MortalMill extends Client implements Millrace {
   readonly #workers = new Map<JobWorker, Mortal>();
   #crashPoint: CrashPoint | null = null;
 
-  /** The next worker that comes to this point dies there. */
+  /** The next worker that reaches this point crashes. */
   crashAt(point: CrashPoint): void {
     this.#crashPoint = point;
   }
@@ -32,14 +32,22 @@ export class MortalMill extends Client implements Millrace {
     this.learn(settings.definitions.values(), settings.preset.retry);
     this.learnRetention(settings.retention.keptMs);
     const diesAt = (point: CrashPoint): boolean => this.#dies(point, settings.leaseMs);
+    const { clock, dice, logger } = this.parts;
     const mortal = mortalStore(this.parts.store, diesAt);
-    const client = new Client({ ...this.parts, store: mortal.store });
-    const worker = new JobWorker({ client, settings, version: "test" });
+    const worker = new JobWorker({
+      store: mortal.store,
+      clock,
+      dice,
+      logger,
+      jobDefaults: this.jobDefaults,
+      settings,
+      version: "test",
+    });
     this.#workers.set(worker, mortal);
     return { worker, mortal };
   }
 
-  /** Stops the workers that live, then closes the store. */
+  /** Stops the workers that have not crashed, then closes the store. */
   override async close(grace?: Duration): Promise<void> {
     const living = [...this.#workers].filter(([, { isDead }]) => !isDead);
     const options = grace === undefined ? {} : { grace };
@@ -58,7 +66,7 @@ export class MortalMill extends Client implements Millrace {
   }
 }
 
-/** What a fleet does about workers that have fallen silent. */
+/** Rescues the jobs of dead workers, as other workers would. */
 async function rescueSilent(store: JobStore): Promise<void> {
   for (const { id: worker, beats } of await store.silent(BATCH)) {
     await store.rescue({

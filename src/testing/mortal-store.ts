@@ -1,7 +1,6 @@
 /**
- * The store as one worker sees it, until that worker dies: from then on nothing it asks is done or
- * answered, as if its process had been killed. It also counts, so that a test knows when all is
- * still.
+ * The store of a worker that can crash: after the crash no call has an effect or an answer, as if
+ * the process had been killed. Also counts calls, so that a test knows when nothing is pending.
  */
 import type { OutcomeName } from "../core/outcome.ts";
 import type { JobStore } from "../store/store.ts";
@@ -9,19 +8,18 @@ import type { Verb } from "../store/verbs.ts";
 import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /**
- * `start`: its jobs have begun in the store, and no handler has run. `record`: a handler has told
- * something, such as progress or the end of a phase or unit, and it was not stored. `settle`: a
- * handler has ended, and nobody was told.
+ * `start`: jobs have started in the store, and no handler has run. `record`: progress or the end of
+ * a phase or unit was not stored. `settle`: a handler has ended, and its result was not stored.
  */
 export type CrashPoint = "start" | "record" | "settle";
 
-/** What happens at the store, seen by the whole test. */
+/** Counts the calls of the store. */
 export class Traffic {
-  /** Calls made so far, and those without an answer yet. */
+  /** All calls so far, and the pending ones. */
   calls = 0;
   open = 0;
 
-  /** The store, counted. */
+  /** The same store, with its calls counted. */
   through(store: JobStore): JobStore {
     return wrapStore(store, () => (call) => {
       this.calls += 1;
@@ -39,15 +37,15 @@ export class Traffic {
   }
 }
 
-/** One worker's view of the store. */
+/** The store as one worker sees it. */
 export interface Mortal {
   readonly store: JobStore;
   readonly isDead: boolean;
-  /** How its runs have ended so far. */
+  /** The number of settled runs by outcome. */
   readonly ended: Readonly<Record<OutcomeName, number>>;
 }
 
-/** `diesAt` is asked whenever a crash is possible. */
+/** `diesAt` is called whenever a crash is possible. */
 export function mortalStore(store: JobStore, diesAt: (point: CrashPoint) => boolean): Mortal {
   let isDead = false;
   const ended = noneEnded();
@@ -88,12 +86,12 @@ function noneEnded(): Record<OutcomeName, number> {
   };
 }
 
-/** What the dead hear. */
+/** The answer after a crash: none. */
 function silence(): Promise<never> {
   return new Promise(() => {});
 }
 
-/** An answer that brings jobs that have begun is the moment to die before any handler runs. */
+/** An answer with started jobs is the point to crash before a handler runs. */
 async function begun(answer: Promise<any>, diesNow: (point: CrashPoint) => boolean) {
   const given = await answer;
   const jobs: readonly unknown[] = given.begun ?? given.jobs;

@@ -96,6 +96,6 @@ describe("perform", () => {
     await kit.settled();
     await kit.advance("1h");
 
-    expect(await performed).toContain("longer than");
+    expect(await performed).toContain("not finished within");
   });
 });

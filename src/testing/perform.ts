@@ -1,6 +1,6 @@
-/** One run of one handler, without any store. */
+/** `perform`: runs one handler without a store. */
 import { defaults } from "../core/presets.ts";
-import { runAs } from "../jobs/async-context.ts";
+import { runInJob } from "../jobs/async-context.ts";
 import { newJobOf, parsePayload } from "../jobs/new-job.ts";
 import type { Clock } from "../core/clock.ts";
 import { idSource } from "../core/ids.ts";
@@ -11,7 +11,7 @@ import type { Job } from "../api/job.ts";
 import { systemClock, systemDice } from "../lib/system.ts";
 import { contextOf, type ContextParts } from "../runtime/run/context.ts";
 import { failureOf } from "../runtime/run/failures.ts";
-import { RunNotes, type Desk } from "../runtime/notes/run-notes.ts";
+import { RunNotes, type RunStore } from "../runtime/notes/run-notes.ts";
 import { carryOutPhases, type PhaseParts } from "../runtime/run/phases.ts";
 import { PhaseScope, type PhaseScopeParts } from "../runtime/run/phase-scope.ts";
 import { LockQueue } from "../runtime/run/lock-queue.ts";
@@ -26,7 +26,7 @@ export type PerformOptions<Deps> = {
   readonly signal?: AbortSignal;
 } & ({} extends Deps ? { readonly deps?: Deps } : { readonly deps: Deps });
 
-/** Payload and options; each may be left out where the job needs none. */
+/** Payload and options; each may be omitted if the job needs none. */
 export type PerformArgs<Input, Deps> = {} extends Deps
   ? undefined extends Input
     ? [payload?: Input, options?: PerformOptions<Deps>]
@@ -34,9 +34,9 @@ export type PerformArgs<Input, Deps> = {} extends Deps
   : [payload: Input, options: PerformOptions<Deps>];
 
 /**
- * Runs the schema and the handler of a job, phase by phase if it has phases, and answers the result
- * as it would be stored. What the handler throws is thrown. Nothing is stored: jobs that it asks
- * for with `ctx.enqueue` are checked, and forgotten.
+ * Runs the schema and the handler of a job, phase by phase if it has phases, and returns the result
+ * as it would be stored. Errors of the handler are thrown. Nothing is stored: jobs of `ctx.enqueue`
+ * are checked and dropped.
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export async function perform<Input, R, Deps>(
   return result;
 }
 
-/** The same by another clock. */
+/** The same with another clock. */
 export async function performWith(
   clock: Clock,
   definition: Definition,
@@ -68,35 +68,35 @@ export async function performWith(
   options: Omit<PerformOptions<{}>, "deps"> & { readonly deps?: unknown },
 ): Promise<unknown> {
   const { schema, type } = definition;
-  // As it comes back from storage, then as the schema makes it.
+  // As the store would return it, then as the schema transforms it.
   const asStored = decode(encodePayload(payload).text);
   const given = schema === undefined ? asStored : await parsePayload(type, schema, asStored);
   const newId = idSource(clock, systemDice);
   const running = runningJob(definition, newId(), options);
   const run = runOf(definition, { clock, newId, running, options });
-  return runAs({ job: running }, () => runBody(definition, given, run));
+  return runInJob({ job: running }, () => runBody(definition, given, run));
 }
 
-interface Around {
+interface RunSetup {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly running: ClaimedJob;
   readonly options: { readonly signal?: AbortSignal; readonly deps?: unknown };
 }
 
-/** What the handler's context is made of: a run that nobody records. */
-function runOf(definition: Definition, around: Around): ContextParts & PhaseScopeParts {
+/** The parts of the context: a run whose notes are dropped. */
+function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseScopeParts {
   const { clock, newId, running, options } = around;
   const { body } = definition;
   const lease = { number: 1, secret: "test" };
   const phases = body.kind === "phases" ? body.phases.map(({ name }) => name) : [];
-  // Nobody stores the progress: it need not wait.
+  // Progress is not stored, so the throttle need not wait.
   const hasty: Clock = { ...clock, after: (_, wake) => (wake(), () => {}) };
-  const desk: Desk = {
-    add: async () => "recorded",
-    recall: async () => NOTHING,
+  const runStore: RunStore = {
+    record: async () => "recorded",
+    checkpoints: async () => NOTHING,
     acquireLocks: async (_, names) => ({ status: "done", names }),
-    line: new LockQueue(),
+    lockQueue: new LockQueue(),
   };
   const signal = options.signal ?? new AbortController().signal;
   return {
@@ -112,10 +112,10 @@ function runOf(definition: Definition, around: Around): ContextParts & PhaseScop
       lease,
       phases,
       onRetry: "resume",
-      desk,
+      runStore,
       clock: hasty,
       signal,
-      lost() {},
+      onLost() {},
     }),
     faultOf: (error) => failureOf(error, { definition, preset: defaults, clock }).fault,
     newChild: async (_, contract, ...[payload, enqueueOptions = {}]) =>
@@ -155,7 +155,7 @@ async function runBody(
   }
 }
 
-/** A result as it comes back from storage. */
+/** A result as the store would return it. */
 function stored(result: unknown): unknown {
   return decode(encodeResult(result).text);
 }

@@ -1,15 +1,15 @@
-/** A clock that stands still until it is told to move. */
+/** A clock that only the test moves. */
 import type { Clock } from "../core/clock.ts";
 
 export interface TestClock extends Clock {
-  /** How many timers wait to fire. */
+  /** The number of pending timers. */
   readonly pending: number;
 }
 
 export interface MovableClock extends TestClock {
   /**
-   * Moves time forward. Timers that fall due on the way fire at their own moment, in order, and
-   * `settled` is awaited after each: what it began may set timers that are due within this move.
+   * Moves time forward. Due timers fire in order, each at its own time. `settled` is awaited after
+   * each timer, because its work may set timers that are due within the same move.
    */
   move(ms: number, settled: () => Promise<void>): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A Millrace for tests: the real client, the real workers and a real SQLite store in memory, on a
- * clock that only the test moves.
+ * A Millrace for tests: the real client, real workers and a real SQLite store in memory, on a clock
+ * that only the test moves.
  */
 import { defaults, type Preset } from "../core/presets.ts";
 import type { Clock, Dice } from "../core/clock.ts";
@@ -23,12 +23,12 @@ import { Traffic, type CrashPoint, type Mortal } from "./mortal-store.ts";
 import { performWith, type PerformArgs } from "./perform.ts";
 import { makeTestClock, type MovableClock, type TestClock } from "./test-clock.ts";
 
-/** Semaphore of the event loop without a call to the store before all counts as still. */
+/** Turns of the event loop without a call of the store, after which nothing is pending. */
 const STILL_TURNS = 8;
 const RUNS_MAX = 10_000;
-/** Real time in which at least one run must end: handlers may wait for the outside world. */
+/** Real time in which at least one run must end: handlers may wait for other systems. */
 const PATIENCE_MS = 10_000;
-/** More than the longest stop of a worker. */
+/** Longer than the longest stop of a worker. */
 const STOP_SECONDS_MAX = 100;
 const BATCH = 500;
 
@@ -40,47 +40,47 @@ export interface TestMillOptions {
   /** Numbers of one of the presets instead of the library's own. */
   readonly preset?: Preset;
   readonly logger?: Logger;
-  /** Chance, in [0, 1). Default: always 0.5, at which waits have no jitter. */
+  /** Random numbers in [0, 1). Default: always 0.5, which means no jitter. */
   readonly random?: () => number;
 }
 
-/** What a worker is told, all but its jobs. */
+/** The options of the worker, without its jobs. */
 export type DrainOptions<J extends readonly AnyJob[]> = Omit<WorkOptions<J>, "jobs"> & {
-  /** Most runs: jobs that enqueue each other without end must not hang the test. Default 10,000. */
+  /** The most runs, so that jobs that enqueue each other cannot hang the test. Default 10,000. */
   readonly runsMax?: number;
 };
 
 type DrainArgs<J extends readonly AnyJob[]> =
   {} extends DrainOptions<J> ? [options?: DrainOptions<J>] : [options: DrainOptions<J>];
 
-/** Every member is a function of its own: it may be taken out of the object. */
+/** The functions do not use `this`: they may be destructured. */
 export interface TestMill extends AsyncDisposable {
   readonly mill: Millrace;
-  /** Stands still; {@link TestMill.advance} moves it. */
+  /** Moved by {@link TestMill.advance} only. */
   readonly clock: TestClock;
 
-  /** Runs one handler without the store, like the function of the same name, by this clock. */
+  /** Runs one handler without the store, like the function `perform`, with this clock. */
   readonly perform: <Input, R, Deps>(
     job: Job<string, Input, R, Deps>,
     ...args: PerformArgs<NoInfer<Input>, NoInfer<Deps>>
   ) => Promise<R>;
 
   /**
-   * Runs everything that is due now, and what that makes due, until nothing is. Answers how the
-   * runs ended. Throws when handlers do not end, or there is no end of jobs.
+   * Runs due jobs until no job is due. Returns the number of runs by outcome. Throws if handlers do
+   * not end, or after `runsMax` runs.
    */
   readonly drain: <const J extends readonly AnyJob[]>(
     jobs: J,
     ...args: DrainArgs<J>
   ) => Promise<Readonly<Record<OutcomeName, number>>>;
 
-  /** Moves the clock: timers fire at their moment, jobs become due, dead workers are found out. */
+  /** Moves the clock: timers fire at their time, jobs become due, dead workers are rescued. */
   readonly advance: (duration: Duration) => Promise<void>;
 
-  /** Resolves when workers and listeners have nothing left to do at this moment of the clock. */
+  /** Resolves when workers and listeners have nothing left to do at this time of the clock. */
   readonly settled: () => Promise<void>;
 
-  /** Answers a job of this type that matches, or throws an AssertionError that shows all jobs. */
+  /** Returns the newest job that matches, or throws an AssertionError that lists the jobs. */
   readonly expectEnqueued: <Input>(
     job: JobContract<string, Input, unknown>,
     payload?: PartOf<NoInfer<Input>>,
@@ -94,13 +94,13 @@ export interface TestMill extends AsyncDisposable {
   ) => Promise<void>;
 
   /**
-   * The next worker that comes to this point dies there, as if its process had been killed. 45
-   * seconds later its jobs are taken back, each charged with a crash if it had begun.
+   * The next worker that reaches this point crashes, as if its process had been killed. 45 seconds
+   * later its jobs are returned to the queue. Started jobs are charged with a crash.
    */
   readonly crashAt: (point: CrashPoint) => void;
 }
 
-/** Some of it, at every depth. */
+/** Some of the properties, at every depth. */
 type PartOf<T> = T extends readonly unknown[]
   ? T
   : T extends object
@@ -108,7 +108,7 @@ type PartOf<T> = T extends readonly unknown[]
     : T;
 
 /**
- * Makes a Millrace on a database in memory, with a clock that stands still until `advance`.
+ * Makes a Millrace on a database in memory, with a clock that only `advance` moves.
  *
  * @example
  * ```ts
@@ -197,7 +197,7 @@ async function testMillOn(
   };
 }
 
-/** No other process can change a database in memory or lock it: there is nothing to wait for. */
+/** Without timers: no other process can change or lock a database in memory. */
 function storeClock(clock: Clock): Clock {
   return { now: () => clock.now(), monotonic: () => clock.monotonic(), after: () => () => {} };
 }
@@ -217,18 +217,18 @@ async function drain(
   return mortal.ended;
 }
 
-/** Throws when there are too many runs, or none ends any more. */
+/** Throws if there are too many runs, or if no run ends. */
 function progressCheck(worker: JobWorker, { ended }: Mortal, runsMax: number): () => void {
   let seen = 0;
   let since = systemClock.monotonic();
   return () => {
     const now = Object.values(ended).reduce((total, count) => total + count, 0);
-    if (now > runsMax) throw new Error(`drain: ${now} runs, and no end of jobs that are due`);
+    if (now > runsMax) throw new Error(`drain: ${now} runs, and there are still due jobs`);
     if (now !== seen) since = systemClock.monotonic();
     seen = now;
     if (systemClock.monotonic() - since < PATIENCE_MS) return;
     throw new Error(
-      `drain: ${worker.running} job(s) run, and none has ended for ${PATIENCE_MS} ms; ` +
+      `drain: ${worker.running} job(s) are running, and none has ended for ${PATIENCE_MS} ms; ` +
         "if a handler waits for the clock, start a worker with mill.work and advance",
     );
   };
@@ -243,7 +243,7 @@ async function advance(
   await settled();
 }
 
-/** Ends workers as a stop does, but lets no handler hold up the end of a test. */
+/** Stops workers, but no handler can delay the end of a test. */
 async function dispose(
   mill: MortalMill,
   clock: MovableClock,

@@ -167,7 +167,7 @@ function startBeating({
     beatMs: BEAT_MS,
     policies,
     policy: defaults.retry,
-    heard({ renewal }) {
+    onBeat({ renewal }) {
       heard.push(ofLoop.has(renewal) ? "loop" : "thread");
       news.emit("news");
     },

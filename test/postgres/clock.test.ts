@@ -65,7 +65,12 @@ async function openProcess(schema: string, offsetMs: number) {
   const client = new Client({ store, clock, dice: systemDice, logger, tenant, preset: defaults });
   const job = defineJob({ type: "email", payload: typed<number>() }).run((number) => number);
   const settings = settingsOf({ jobs: [job] });
-  const worker = new JobWorker({ client, settings, version: "0.1.0" });
+  const worker = new JobWorker({
+    ...client.parts,
+    jobDefaults: client.jobDefaults,
+    settings,
+    version: "0.1.0",
+  });
   return {
     client,
     worker,

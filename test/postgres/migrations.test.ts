@@ -100,7 +100,7 @@ describe("a worker and a producer of the release before", () => {
     gate.resolve("ended well");
 
     expect(await mill.result(running)).toBe("ended well");
-    expect(logged).toEqual([expect.stringMatching(/newer release.*takes no new jobs/)]);
+    expect(logged).toEqual([expect.stringMatching(/newer release.*claims no more jobs/)]);
     const worker2 = await joinWorker(newer, { protocol: PROTOCOL + 1 });
     expect(await claimable(newer, { worker: worker2 })).toEqual([waiting.id]);
     await stopped(mill, worker);

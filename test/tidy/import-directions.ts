@@ -33,7 +33,7 @@ const LAW: Readonly<Record<string, readonly string[]>> = {
   client: ["api", "core", "events", "jobs", "lib", PORT],
   events: ["api", "core", "lib", PORT],
   webhooks: ["api", "core", "lib", PORT],
-  runtime: ["api", "client", "core", "events", "jobs", "lib", "webhooks", PORT],
+  runtime: ["api", "core", "events", "jobs", "lib", "webhooks", PORT],
   http: ["api", "client", "core", "events", "jobs", "lib"],
   copy: ["core", "lib", "store", PORT],
   testing: ALL_BUT_STORES,

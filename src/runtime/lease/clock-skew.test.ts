@@ -23,8 +23,8 @@ describe("a heartbeat", () => {
 describe("a watch over the clock", () => {
   test("warns once, with a code and the next step, when a process is a second off", () => {
     const { watch, logged } = openWatch();
-    watch.hear({ offsetMs: -1_500, errorMs: 10 });
-    watch.hear({ offsetMs: -1_600, errorMs: 10 });
+    watch.check({ offsetMs: -1_500, errorMs: 10 });
+    watch.check({ offsetMs: -1_600, errorMs: 10 });
     expect(logged).toEqual([
       [
         "warn",
@@ -36,15 +36,15 @@ describe("a watch over the clock", () => {
 
   test("says nothing while the clocks may be together for all that is known", () => {
     const { watch, logged } = openWatch();
-    watch.hear({ offsetMs: 900, errorMs: 0 });
-    watch.hear({ offsetMs: 5_000, errorMs: 4_500 });
+    watch.check({ offsetMs: 900, errorMs: 0 });
+    watch.check({ offsetMs: 5_000, errorMs: 4_500 });
     expect(logged).toEqual([]);
   });
 
   test("warns again when the offset has changed by much, and says when it is gone", () => {
     const { watch, logged } = openWatch();
     for (const offsetMs of [2_000, 2_900, 10 * MINUTE_MS, 11 * MINUTE_MS, 700, 100, 100]) {
-      watch.hear({ offsetMs, errorMs: 0 });
+      watch.check({ offsetMs, errorMs: 0 });
     }
     expect(logged.map(([level, , { offset_ms: offset }]) => [level, offset])).toEqual([
       ["warn", 2_000],

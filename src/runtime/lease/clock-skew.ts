@@ -1,9 +1,9 @@
 /**
- * How far the clock of this process is from the store's.
+ * Measures the skew between the clock of this process and the clock of the store.
  *
- * What is due and what has expired is decided by the store's clock alone, so a wrong one does not
- * make jobs run early or late. But due times that are made here as instants, and the times in logs,
- * are wrong by as much. So it is measured with each heartbeat, and told.
+ * The store's clock alone decides what is due and what has expired, so a skew does not make jobs
+ * run early or late. But due times computed in this process, and the times in its logs, are wrong
+ * by the skew. Every heartbeat measures it, and a large skew is logged.
  */
 import type { Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
@@ -12,9 +12,9 @@ import type { JobStore } from "../../store/store.ts";
 import type { Renewal, WorkerId } from "../../store/types/jobs-and-runs.ts";
 
 const SKEW_MS_MAX = 1_000;
-const HINT = "Synchronize the clocks of this host and of the database's, such as by NTP.";
+const HINT = "Synchronize the clocks of this host and of the database host, for example by NTP.";
 
-/** Positive: this process is ahead of the store. The true value is within `errorMs` of it. */
+/** Positive: this process is ahead of the store. The true offset is within `errorMs` of it. */
 export interface Skew {
   readonly offsetMs: number;
   readonly errorMs: number;
@@ -22,11 +22,11 @@ export interface Skew {
 
 export interface Beat {
   readonly renewal: Renewal;
-  /** Null where the store did not say what time it is. */
+  /** Null if the lease is lost: the store did not answer its time. */
   readonly skew: Skew | null;
 }
 
-/** Renews a lease. The store's clock is taken to have been read in the middle of the round trip. */
+/** Renews a lease. Assumes that the store read its clock in the middle of the round trip. */
 export async function beatOnce(
   store: Pick<JobStore, "renew">,
   clock: Clock,
@@ -41,31 +41,31 @@ export async function beatOnce(
 
 export class SkewWatch {
   readonly #logger: Logger;
-  /** What was last told. */
-  #toldMs = 0;
+  /** The offset of the last warning; 0: no warning is in force. */
+  #warnedMs = 0;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  /** Warns when the clocks are apart for certain, and again when that has changed by much. */
-  hear({ offsetMs, errorMs }: Skew): void {
+  /** Warns when the skew is certain, and again when it has changed by much. */
+  check({ offsetMs, errorMs }: Skew): void {
     const isApart = Math.abs(offsetMs) - errorMs > SKEW_MS_MAX;
-    const changeMs = Math.abs(offsetMs - this.#toldMs) - errorMs;
-    if (isApart && changeMs > SKEW_MS_MAX + Math.abs(this.#toldMs) / 2) {
-      this.#toldMs = offsetMs;
+    const changeMs = Math.abs(offsetMs - this.#warnedMs) - errorMs;
+    if (isApart && changeMs > SKEW_MS_MAX + Math.abs(this.#warnedMs) / 2) {
+      this.#warnedMs = offsetMs;
       const side = offsetMs > 0 ? "ahead of" : "behind";
       const apart = formatDuration(Math.round(Math.abs(offsetMs)));
       this.#logger.warn(
-        `the clock of this process is ${apart} ${side} the store's: jobs run on time by the ` +
-          "store's, but instants that are made here are wrong",
+        `the clock of this process is ${apart} ${side} the store's clock: due times that this ` +
+          "process computes are wrong",
         { code: "CLOCK_SKEWED", offset_ms: Math.round(offsetMs), hint: HINT },
       );
     }
     const isTogether = Math.abs(offsetMs) + errorMs < SKEW_MS_MAX / 2;
-    if (this.#toldMs === 0 || !isTogether) return;
-    this.#toldMs = 0;
-    this.#logger.info("the clock of this process agrees with the store's again", {
+    if (this.#warnedMs === 0 || !isTogether) return;
+    this.#warnedMs = 0;
+    this.#logger.info("the clock of this process agrees with the store's clock again", {
       offset_ms: Math.round(offsetMs),
     });
   }

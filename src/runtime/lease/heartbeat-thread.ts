@@ -1,21 +1,21 @@
-/** The heartbeat's own thread. It shares nothing with the worker but the store. */
+/** The thread of the heartbeat. It shares only the store with the worker. */
 import { parentPort, workerData } from "node:worker_threads";
 import { wait } from "../../core/clock.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { ThreadStart, ThreadWord } from "./heartbeat.ts";
+import type { ThreadStart, ThreadMessage } from "./heartbeat.ts";
 import { OverdueWatch } from "./overdue-runs.ts";
 import { beatOnce } from "./clock-skew.ts";
 import { Ticker } from "../ticker.ts";
 
 const start: ThreadStart = workerData;
 
-void live();
+void run();
 
-async function live(): Promise<void> {
+async function run(): Promise<void> {
   const entry: { makeThreadStore(options: object): JobStore } = await import(start.entry.module);
   const store = await opened(() => entry.makeThreadStore(start.entry.options));
-  const overruns = new OverdueWatch({
+  const overdueWatch = new OverdueWatch({
     store,
     clock: systemClock,
     dice: systemDice,
@@ -26,19 +26,19 @@ async function live(): Promise<void> {
   const ticker = new Ticker({
     clock: systemClock,
     retryMs: start.beatMs,
-    failed: (error) => say({ type: "failed", message: String(error) }),
+    failed: (error) => post({ type: "failed", message: String(error) }),
     async tick() {
       const beat = await beatOnce(store, systemClock, start);
-      say({ type: "beat", beat });
+      post({ type: "beat", beat });
       const { renewal } = beat;
-      if (renewal.status === "renewed") await overruns.beat(renewal.now);
+      if (renewal.status === "renewed") await overdueWatch.beat(renewal.now);
       return start.beatMs;
     },
   });
   ticker.wake();
 }
 
-/** A store may be away for a moment. A thread that gave up then would leave the loop alone. */
+/** Retries, because the store may be unavailable for a moment. */
 async function opened(make: () => JobStore): Promise<JobStore> {
   for (;;) {
     const store = make();
@@ -46,12 +46,12 @@ async function opened(make: () => JobStore): Promise<JobStore> {
       await store.open();
       return store;
     } catch (error) {
-      say({ type: "failed", message: String(error) });
+      post({ type: "failed", message: String(error) });
       await wait(systemClock, start.beatMs);
     }
   }
 }
 
-function say(word: ThreadWord): void {
-  parentPort?.postMessage(word);
+function post(message: ThreadMessage): void {
+  parentPort?.postMessage(message);
 }

@@ -1,9 +1,9 @@
 /**
- * Keeps the worker's lease alive and brings what was asked of it.
+ * Renews the lease of a worker and receives the requests for it.
  *
- * Where the store can be opened by another thread, a thread of its own beats, so that a handler
- * that blocks the event loop loses no lease; it also ends runs that overran their limit while the
- * loop was blocked. Otherwise the beat is a ticker of this process.
+ * If another thread can open the store, the heartbeat has its own thread, so that a handler that
+ * blocks the event loop does not lose the lease. That thread also ends runs that have exceeded
+ * their time-out while the loop was blocked. Otherwise the heartbeat is a ticker of the event loop.
  */
 import { Worker as Thread } from "node:worker_threads";
 import type { Clock } from "../../core/clock.ts";
@@ -19,10 +19,10 @@ export interface HeartbeatParts {
   readonly worker: WorkerId;
   readonly leaseMs: number;
   readonly beatMs: number;
-  /** How a run counts that the thread had to end. */
+  /** For runs that the thread ends: the retry policies by type, and the one of other types. */
   readonly policies: Readonly<Record<string, RetryPolicy>>;
   readonly policy: RetryPolicy;
-  readonly heard: (beat: Beat) => void;
+  readonly onBeat: (beat: Beat) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export interface Heartbeat {
   stop(): Promise<unknown>;
 }
 
-/** What the thread is started with. */
+/** The `workerData` of the thread. */
 export interface ThreadStart {
   readonly entry: ThreadEntry;
   readonly worker: WorkerId;
@@ -40,8 +40,8 @@ export interface ThreadStart {
   readonly policy: RetryPolicy;
 }
 
-/** What it says. */
-export type ThreadWord =
+/** The messages of the thread. */
+export type ThreadMessage =
   | { readonly type: "beat"; readonly beat: Beat }
   | { readonly type: "failed"; readonly message: string };
 
@@ -50,15 +50,15 @@ export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
   return entry === null ? inlineHeartbeat(parts) : threadHeartbeat(parts, entry);
 }
 
-/** Beats on this process's own loop. */
+/** Beats on the event loop of the worker. */
 function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
-  const { store, clock, worker, leaseMs, beatMs, heard, failed } = parts;
+  const { store, clock, worker, leaseMs, beatMs, onBeat, failed } = parts;
   const ticker = new Ticker({
     clock,
     retryMs: beatMs,
     failed,
     async tick() {
-      heard(await beatOnce(store, clock, { worker, leaseMs }));
+      onBeat(await beatOnce(store, clock, { worker, leaseMs }));
       return beatMs;
     },
   });
@@ -66,9 +66,9 @@ function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
   return ticker;
 }
 
-/** Beats on a thread. Until that has said its first word, and if it dies, the loop beats. */
+/** Beats on a thread. The event loop beats until the first message, and after the thread died. */
 function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
-  const { worker, leaseMs, beatMs, policies, policy, heard, failed } = parts;
+  const { worker, leaseMs, beatMs, policies, policy, onBeat, failed } = parts;
   const start: ThreadStart = { entry, worker, leaseMs, beatMs, policies, policy };
   const isSource = import.meta.url.endsWith(".ts");
   const file = new URL(
@@ -76,18 +76,18 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
     import.meta.url,
   );
   const thread = new Thread(file, { workerData: start });
-  // The worker keeps the process alive, not its heart.
+  // The worker keeps the process alive, not its heartbeat.
   thread.unref();
   let substitute: Heartbeat | null = inlineHeartbeat(parts);
   let isStopping = false;
-  thread.on("message", (word: ThreadWord) => {
-    if (word.type === "failed") {
-      failed(new Error(word.message));
+  thread.on("message", (message: ThreadMessage) => {
+    if (message.type === "failed") {
+      failed(new Error(message.message));
       return;
     }
     void substitute?.stop();
     substitute = null;
-    heard(word.beat);
+    onBeat(message.beat);
   });
   thread.on("error", failed);
   thread.on("exit", () => {

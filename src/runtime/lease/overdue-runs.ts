@@ -1,21 +1,21 @@
 /**
- * Ends runs that have overrun their limit by so much that their worker must be too busy to notice.
+ * Ends runs that have exceeded their time-out so far that their worker must be blocked.
  *
- * How long a run has taken is the store's word, and the store's clock may jump: a host that was
- * asleep, or whose time was corrected, would end every run that has a limit. So the store's clock
- * is compared with this process's steady one from beat to beat, and what it has jumped since a run
- * began is taken off the time of that run.
+ * The store measures the duration of a run by its own clock, which may jump: after a sleep of the
+ * host or a correction of its time, every run with a time-out would end. So each heartbeat compares
+ * the store's clock with the monotonic clock of this process, and jumps since the start of a run
+ * are subtracted from its duration.
  */
 import type { Clock, Dice } from "../../core/clock.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
 import { settle } from "../../core/settle.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { OverdueRun, SettleItem, WorkerId } from "../../store/types/jobs-and-runs.ts";
-import { DEAF_MS_MAX } from "../run/execution.ts";
+import { IGNORED_SIGNAL_MS_MAX } from "../run/execution.ts";
 
-/** Clocks that are corrected little by little differ by less. */
+/** Gradual corrections of a clock stay below this. */
 const JUMP_MS_MIN = 1_000;
-const STRETCHES_MAX = 100;
+const SEGMENTS_MAX = 100;
 
 export interface OverdueParts {
   readonly store: Pick<JobStore, "overdue" | "settle">;
@@ -26,13 +26,13 @@ export interface OverdueParts {
   readonly policyOf: (type: string) => RetryPolicy;
 }
 
-interface Beat {
+interface ClockReading {
   readonly now: number;
   readonly monotonic: number;
 }
 
-/** Readings of the store's clock between two jumps, and how far all jumps before have led it. */
-interface Stretch {
+/** A range of the store's clock without a jump, and the sum of all jumps before. */
+interface ClockSegment {
   readonly from: number;
   readonly until: number;
   readonly aheadMs: number;
@@ -40,36 +40,36 @@ interface Stretch {
 
 export class OverdueWatch {
   readonly #parts: OverdueParts;
-  /** How long the worker itself gets to end an overdue run; those of deaf handlers it ends last. */
+  /** The time that the worker gets to end an overdue run, also one that ignores its signal. */
   readonly #slackMs: number;
-  /** Those before the current one, oldest first. */
-  #past: readonly Stretch[] = [];
-  #current: Stretch = { from: -Infinity, until: Infinity, aheadMs: 0 };
-  #last: Beat | null = null;
-  /** Runs that the last beat found. */
+  /** Earlier segments, oldest first. */
+  #past: readonly ClockSegment[] = [];
+  #current: ClockSegment = { from: -Infinity, until: Infinity, aheadMs: 0 };
+  #last: ClockReading | null = null;
+  /** Overdue runs at the last beat. */
   #suspects: ReadonlySet<string> = new Set();
 
   constructor(parts: OverdueParts) {
     this.#parts = parts;
-    this.#slackMs = DEAF_MS_MAX + 2 * parts.beatMs;
+    this.#slackMs = IGNORED_SIGNAL_MS_MAX + 2 * parts.beatMs;
   }
 
   /**
-   * To be called at every beat with the store's time. A run is ended when two beats have found it:
-   * the clock may jump between its reading and the look at the runs, and only the next beat tells.
+   * Called at every beat with the store's time. A run is ended when two beats have found it
+   * overdue: a clock jump between the heartbeat and the query is noticed at the next beat.
    */
   async beat(now: number): Promise<void> {
-    this.#note({ now, monotonic: this.#parts.clock.monotonic() });
+    this.#addReading({ now, monotonic: this.#parts.clock.monotonic() });
     const { store, worker } = this.#parts;
     const runs = await store.overdue(worker, this.#slackMs);
-    const overrun = runs.filter((run) => this.#steadyMs(run, now) > run.limitMs + this.#slackMs);
-    const confirmed = overrun.filter((run) => this.#suspects.has(runName(run)));
-    this.#suspects = new Set(overrun.map(runName));
+    const overdue = runs.filter((run) => this.#steadyMs(run, now) > run.limitMs + this.#slackMs);
+    const confirmed = overdue.filter((run) => this.#suspects.has(runName(run)));
+    this.#suspects = new Set(overdue.map(runName));
     if (confirmed.length > 0) await store.settle(confirmed.map((run) => this.#timedOut(run)));
   }
 
-  /** Nobody knows when between two beats the clock has jumped: both stretches have that time. */
-  #note(beat: Beat): void {
+  /** The jump was at an unknown time between two beats: both segments include that time. */
+  #addReading(beat: ClockReading): void {
     const last = this.#last;
     this.#last = beat;
     if (last === null) return;
@@ -78,7 +78,7 @@ export class OverdueWatch {
     if (Math.abs(jumpMs) < JUMP_MS_MIN) return;
     const { from, aheadMs } = this.#current;
     const ended = { from, until: last.now + steadyMs, aheadMs };
-    this.#past = [...this.#past, ended].slice(-STRETCHES_MAX);
+    this.#past = [...this.#past, ended].slice(-SEGMENTS_MAX);
     this.#current = {
       from: beat.now - steadyMs,
       until: Infinity,
@@ -86,14 +86,14 @@ export class OverdueWatch {
     };
   }
 
-  /** How long a run has taken. A clock that went back reads times twice: the later one counts. */
+  /** The duration of a run without jumps. A time that the clock shows twice counts as the later. */
   #steadyMs({ ranMs }: OverdueRun, now: number): number {
     const startedAt = now - ranMs;
-    const stretches = [...this.#past, this.#current];
-    const stretch =
-      stretches.findLast(({ from, until }) => from <= startedAt && startedAt <= until) ??
+    const segments = [...this.#past, this.#current];
+    const segment =
+      segments.findLast(({ from, until }) => from <= startedAt && startedAt <= until) ??
       this.#current;
-    return ranMs - (this.#current.aheadMs - stretch.aheadMs);
+    return ranMs - (this.#current.aheadMs - segment.aheadMs);
   }
 
   #timedOut({ lease, key, n, limitMs, facts }: OverdueRun): SettleItem {

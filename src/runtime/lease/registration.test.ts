@@ -25,7 +25,7 @@ describe("a registration", () => {
     await setImmediate();
     const renew = world.holdUp("renew");
 
-    world.registration.doubt();
+    world.registration.checkLease();
     const ended = world.registration.end();
     // Whatever does not wait for the answer has its chance to be faster.
     for (let turn = 0; turn < 20; turn += 1) await setImmediate();
@@ -53,9 +53,9 @@ async function makeWorld() {
     retryMs: 1_000,
     policy: defaults.retry,
     policies: {},
-    heard: () => {},
-    lost: () => log("lost"),
-    regained: () => log("regained"),
+    onRenewal: () => {},
+    onLost: () => log("lost"),
+    onRegained: () => log("regained"),
   });
   return {
     store,

@@ -1,9 +1,9 @@
 /**
- * A worker's standing in the store: it joins, beats, and finds out when others have given it up.
+ * The registration of a worker in the store, with its heartbeat.
  *
- * A word that the lease is lost is only a rumour: it may be late, or a clock has jumped. The store
- * itself is asked before anything is stopped, by a heartbeat, which it answers as long as nobody
- * has taken the worker's jobs back. Until it has answered, the worker claims nothing.
+ * A report that the lease is lost may be late, or a clock has jumped. So the worker sends another
+ * heartbeat before it stops anything: the store renews the lease unless the jobs of the worker were
+ * taken back. The worker claims nothing until the store has answered.
  */
 import { within, type Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -18,24 +18,24 @@ export interface RegistrationParts extends Pick<HeartbeatParts, "policy" | "poli
   readonly clock: Clock;
   readonly logger: Logger;
   readonly info: WorkerInfo;
-  /** How long to wait before a store that failed is asked again. */
+  /** The delay before a failed registration is retried. */
   readonly retryMs: number;
-  /** What others have asked of this worker. */
-  readonly heard: (renewal: Renewal & { status: "renewed" }) => void;
-  /** Others have taken our jobs back: what still runs is a zombie. */
-  readonly lost: () => void;
+  /** The answer of a heartbeat, with requests for this worker. */
+  readonly onRenewal: (renewal: Renewal & { status: "renewed" }) => void;
+  /** Another process has taken back the jobs of this worker: its runs must stop. */
+  readonly onLost: () => void;
   /** The worker may claim again. */
-  readonly regained: () => void;
+  readonly onRegained: () => void;
 }
 
 export class Registration {
   readonly #parts: RegistrationParts;
   readonly #skew: SkewWatch;
-  readonly #givenUp = Promise.withResolvers<void>();
-  #isTrying = true;
+  readonly #stopped = Promise.withResolvers<void>();
+  #isRetrying = true;
   #heartbeat: Heartbeat | null = null;
-  #stands = false;
-  #asking: Promise<void> | null = null;
+  #isRegistered = false;
+  #checking: Promise<void> | null = null;
   #isOver = false;
 
   constructor(parts: RegistrationParts) {
@@ -43,47 +43,49 @@ export class Registration {
     this.#skew = new SkewWatch(parts.logger);
   }
 
-  /** Whether the worker may claim, as far as anybody knows. */
-  get stands(): boolean {
-    return this.#stands;
+  /** Whether the worker may claim jobs, as far as it knows. */
+  get isRegistered(): boolean {
+    return this.#isRegistered;
   }
 
   /**
-   * Joins, however long the store takes to answer, and starts to beat. Answers whether it did
-   * before it was ended.
+   * Registers the worker, with retries, and starts the heartbeat. False if the worker was stopped
+   * before.
    */
   async begin(): Promise<boolean> {
     const { store, clock, info, retryMs } = this.#parts;
-    while (!(await this.#join())) {
-      await within(clock, retryMs, this.#givenUp.promise);
-      if (!this.#isTrying) return false;
+    while (!(await this.#register())) {
+      await within(clock, retryMs, this.#stopped.promise);
+      if (!this.#isRetrying) return false;
     }
     if (this.#isOver) {
-      // It was answered after all, but nobody waits for it any more.
+      // The store answered after the stop of the worker.
       await store.deregister(info.id);
       return false;
     }
-    this.#stands = true;
+    this.#isRegistered = true;
     this.#heartbeat = this.#beat();
     return true;
   }
 
-  /** A worker that has not joined by now need not. */
-  giveUp(): void {
-    this.#isTrying = false;
-    this.#givenUp.resolve();
+  /** Stops the retries of a registration that has not succeeded. */
+  stopRetrying(): void {
+    this.#isRetrying = false;
+    this.#stopped.resolve();
   }
 
-  /** Somebody says that the lease is lost. */
-  doubt(): void {
-    this.#stands = false;
+  /** The lease may be lost: asks the store. */
+  checkLease(): void {
+    this.#isRegistered = false;
     if (this.#isOver) return;
     const { logger } = this.#parts;
-    this.#asking ??= this.#ask()
-      // The next heartbeat doubts again.
-      .catch((error) => logger.error("the worker could not ask for its lease", { error }))
+    this.#checking ??= this.#check()
+      // The next heartbeat checks again.
+      .catch((error) =>
+        logger.error("cannot check the lease; the next heartbeat tries again", { error }),
+      )
       .finally(() => {
-        this.#asking = null;
+        this.#checking = null;
       });
   }
 
@@ -91,40 +93,40 @@ export class Registration {
     const { store, info } = this.#parts;
     this.#isOver = true;
     try {
-      await Promise.all([this.#heartbeat?.stop(), this.#asking]);
+      await Promise.all([this.#heartbeat?.stop(), this.#checking]);
     } finally {
       await store.deregister(info.id);
     }
   }
 
-  async #join(): Promise<boolean> {
+  async #register(): Promise<boolean> {
     const { store, logger, info } = this.#parts;
     try {
       await store.register(info);
       return true;
     } catch (error) {
       if (isClosed(error)) throw error;
-      logger.error("the worker could not join; trying again", { error });
+      logger.error("cannot register the worker; trying again", { error });
       return false;
     }
   }
 
-  async #ask(): Promise<void> {
-    const { store, logger, info, heard, lost, regained } = this.#parts;
+  async #check(): Promise<void> {
+    const { store, logger, info, onRenewal, onLost, onRegained } = this.#parts;
     const renewal = await store.renew(info.id, info.leaseMs);
     if (renewal.status === "renewed") {
-      heard(renewal);
-      // Not woken: a store that never lets it claim would be asked without a pause.
-      this.#stands = true;
+      onRenewal(renewal);
+      // No wake-up: if every claim says that the lease is lost, that would be a busy loop.
+      this.#isRegistered = true;
       return;
     }
-    logger.error("the lease of this worker was lost; its runs are stopped", {
+    logger.error("lease lost: the runs of this worker are stopped", {
       worker_id: info.id,
     });
-    lost();
+    onLost();
     await store.register(info);
-    this.#stands = true;
-    regained();
+    this.#isRegistered = true;
+    onRegained();
   }
 
   #beat(): Heartbeat {
@@ -137,16 +139,16 @@ export class Registration {
       beatMs,
       policy,
       policies,
-      heard: (beat) => this.#heard(beat),
-      failed: (error) => logger.error("the heartbeat failed; trying again", { error }),
+      onBeat: (beat) => this.#onBeat(beat),
+      failed: (error) => logger.error("heartbeat failed; trying again", { error }),
     });
   }
 
-  #heard({ renewal, skew }: Beat): void {
-    if (skew !== null) this.#skew.hear(skew);
-    // A doubt that could not be cleared is still there, whatever this beat was told.
-    if (renewal.status === "lost" || !this.#stands) this.doubt();
-    if (renewal.status === "renewed") this.#parts.heard(renewal);
+  #onBeat({ renewal, skew }: Beat): void {
+    if (skew !== null) this.#skew.check(skew);
+    // A check that failed is repeated, whatever this heartbeat says.
+    if (renewal.status === "lost" || !this.#isRegistered) this.checkLease();
+    if (renewal.status === "renewed") this.#parts.onRenewal(renewal);
   }
 }
 

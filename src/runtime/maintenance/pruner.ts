@@ -1,10 +1,10 @@
 /**
- * Removes what has expired its retention: jobs are marked as stale, then removed, each after the
- * hook that was given for it.
+ * Removes expired jobs, events, keys and dead letters. Jobs are marked as stale, then removed, each
+ * after its hook.
  *
- * Where there are hooks, jobs are seen to page by page, in sweeps from the longest ended to the
- * youngest. One whose hook has failed waits for the next sweep, and holds up none behind it. Every
- * worker sweeps, so a hook is called at least once, and sometimes twice.
+ * With hooks, jobs are processed page by page, in sweeps from the oldest end to the newest. If the
+ * hook of a job fails, the job waits for the next sweep and does not block later jobs. Every worker
+ * sweeps, so a hook is called at least once, and sometimes twice.
  */
 import type { FinalState } from "../../core/job.ts";
 import type {
@@ -17,17 +17,17 @@ import type {
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import { RetentionHook } from "./retention-hook.ts";
 import { NEVER_MS, type RetentionPlan } from "./retention-settings.ts";
-import { ticker, type ServiceParts } from "./services.ts";
+import { makeDuty, type DutyParts } from "./duty.ts";
 import type { Ticker } from "../ticker.ts";
 
-/** Each store takes as many at once as do it good. */
+/** An upper bound: each store chooses the size of its batches. */
 const PRUNE_BATCH = 5_000;
 const PRUNE_MS_MIN = 1_000;
 const PRUNE_MS_MAX = 60_000;
-/** Jobs that are looked at as a whole, with all they carry. */
-const JOBS_AT_ONCE = 100;
-/** So many jobs that cannot be concluded mean that none can. */
-const FAILURES_IN_A_ROW = 3;
+/** Jobs that are read whole, with payload and result. */
+const PAGE_SIZE = 100;
+/** After so many consecutive failures the sweep stops: the store seems to be unavailable. */
+const FAILURES_MAX = 3;
 const NEVER: Readonly<Record<FinalState, number>> = {
   completed: NEVER_MS,
   completed_with_errors: NEVER_MS,
@@ -35,30 +35,30 @@ const NEVER: Readonly<Record<FinalState, number>> = {
   cancelled: NEVER_MS,
 };
 
-export interface PrunerParts extends ServiceParts {
+export interface PrunerParts extends DutyParts {
   readonly retention: RetentionPlan;
-  /** True once the worker stops: no other hook is called. */
+  /** True once the worker stops: no more hooks are called. */
   readonly isStopping: () => boolean;
 }
 
-/** The duties of retention: what needs no hook never waits for one. */
+/** The duties of retention. Data without hooks has its own duty, and never waits for a hook. */
 export function pruners(parts: PrunerParts): readonly Ticker[] {
   const { store, retention, isStopping } = parts;
   const everyMs = pruneEveryMs(retention);
-  const rounds = roundsOf(parts, everyMs).map((round) => () => round.step());
+  const stages = stagesOf(parts, everyMs).map((stage) => () => stage.step());
   const prune = async (what: Retention): Promise<number> =>
     (await store.prune(what, PRUNE_BATCH)).more ? 0 : everyMs;
   const duty = (...steps: readonly (() => Promise<number>)[]): Ticker =>
-    ticker(parts, everyMs, async () => {
+    makeDuty(parts, everyMs, async () => {
       let nextMs = everyMs;
       for (const step of steps) nextMs = Math.min(nextMs, await step());
       return isStopping() ? everyMs : nextMs;
     });
-  if (!hasHooks(retention)) return [duty(...rounds, () => prune(retention.removed))];
-  return [duty(...rounds), duty(() => prune(withoutJobs(retention.removed)))];
+  if (!hasHooks(retention)) return [duty(...stages, () => prune(retention.removed))];
+  return [duty(...stages), duty(() => prune(withoutJobs(retention.removed)))];
 }
 
-/** What is kept for seconds would fill the store if it stayed for a minute. */
+/** Data with a short retention is removed often, or it would fill the store. */
 function pruneEveryMs({ stale, removed, keptMs }: RetentionPlan): number {
   const { deadLetterMs, idempotencyMs, eventMs } = removed;
   const others = [deadLetterMs, idempotencyMs, eventMs];
@@ -71,20 +71,20 @@ function hasHooks({ onStale, onDelete }: RetentionPlan): boolean {
   return onStale !== undefined || onDelete !== undefined;
 }
 
-/** Jobs go one by one, after their hooks. */
+/** Jobs with hooks are removed by a {@link RetentionStage}. */
 function withoutJobs({ deadLetterMs, idempotencyMs, eventMs }: Retention): Retention {
   return { finishedMs: NEVER, deadLetterMs, idempotencyMs, eventMs };
 }
 
-function roundsOf(parts: PrunerParts, everyMs: number): readonly Round[] {
+function stagesOf(parts: PrunerParts, everyMs: number): readonly RetentionStage[] {
   const { store, retention, clock } = parts;
   const { stale, removed, hasTwoStages, onStale, onDelete } = retention;
-  const service = { clock, everyMs, isStopping: parts.isStopping, logger: parts.logger };
-  const rounds: Round[] = [];
+  const common = { clock, everyMs, isStopping: parts.isStopping, logger: parts.logger };
+  const stages: RetentionStage[] = [];
   if (hasTwoStages || onStale !== undefined) {
-    rounds.push(
-      new Round({
-        ...service,
+    stages.push(
+      new RetentionStage({
+        ...common,
         hook: hookOf(parts, "onStale", onStale),
         expired: (page) => store.expired(stale, { ...page, fresh: true }),
         mayGo: () => true,
@@ -93,18 +93,18 @@ function roundsOf(parts: PrunerParts, everyMs: number): readonly Round[] {
     );
   }
   if (hasHooks(retention)) {
-    rounds.push(
-      new Round({
-        ...service,
+    stages.push(
+      new RetentionStage({
+        ...common,
         hook: hookOf(parts, "onDelete", onDelete),
         expired: (page) => store.expired(removed, { ...page, fresh: false }),
-        // Whoever is told when a job is stale may save what is in it.
+        // The hook onStale may archive the job, so it must have been called.
         mayGo: ({ isStale }) => isStale || onStale === undefined,
         conclude: (keys) => store.remove(keys, removed),
       }),
     );
   }
-  return rounds;
+  return stages;
 }
 
 function hookOf(
@@ -115,8 +115,8 @@ function hookOf(
   return call === undefined ? null : new RetentionHook({ name, call, clock, logger, isStopping });
 }
 
-interface RoundParts extends Pick<PrunerParts, "clock" | "isStopping" | "logger"> {
-  /** From the end of a sweep to the next. */
+interface RetentionStageParts extends Pick<PrunerParts, "clock" | "isStopping" | "logger"> {
+  /** From the end of a sweep to the start of the next. */
   readonly everyMs: number;
   readonly hook: RetentionHook | null;
   readonly expired: (page: Omit<ExpiredPage, "fresh">) => Promise<ExpiredJobs>;
@@ -124,27 +124,27 @@ interface RoundParts extends Pick<PrunerParts, "clock" | "isStopping" | "logger"
   readonly conclude: (keys: readonly JobKey[]) => Promise<number>;
 }
 
-/** One phase scope of retention: sweep after sweep. */
-class Round {
-  readonly #parts: RoundParts;
-  /** Where this sweep goes on; null: the next one begins. */
+/** One stage of retention: marks or removes expired jobs, in repeated sweeps. */
+class RetentionStage {
+  readonly #parts: RetentionStageParts;
+  /** Where the sweep continues; null: at the start. */
   #from: FinishPosition | null = null;
-  /** By the steady clock. */
+  /** By the monotonic clock. */
   #restsUntil = -Infinity;
 
-  constructor(parts: RoundParts) {
+  constructor(parts: RetentionStageParts) {
     this.#parts = parts;
   }
 
-  /** Sees to the next few jobs, unless it rests. Answers the milliseconds until it goes on. */
+  /** Processes one page, unless the stage rests. Returns the milliseconds until the next step. */
   async step(): Promise<number> {
     const { clock, everyMs, hook, expired } = this.#parts;
     const restMs = this.#restsUntil - clock.monotonic();
     if (restMs > 0) return restMs;
-    await this.#conclude(hook?.toldLate() ?? []);
-    const page = await expired({ limit: JOBS_AT_ONCE, from: this.#from });
-    const { done, slow } = await this.#tellOf(page.jobs);
-    // Also if they cannot be concluded: the next sweep finds them again.
+    await this.#conclude(hook?.lateSuccesses() ?? []);
+    const page = await expired({ limit: PAGE_SIZE, from: this.#from });
+    const { done, slow } = await this.#callHooks(page.jobs);
+    // Before conclude, which may throw: the next sweep finds these jobs again.
     this.#from = slow ?? page.next;
     await this.#conclude(done);
     if (this.#from !== null) return 0;
@@ -152,8 +152,8 @@ class Round {
     return everyMs;
   }
 
-  /** A hook that is slow ends the page at its job, so that the other phase scope has its turn. */
-  async #tellOf(
+  /** A slow hook ends the page at its job, so that the other stage gets its turn. */
+  async #callHooks(
     jobs: readonly JobRecord[],
   ): Promise<{ readonly done: readonly JobKey[]; readonly slow: FinishPosition | null }> {
     const { hook, mayGo, isStopping } = this.#parts;
@@ -161,14 +161,14 @@ class Round {
     for (const job of jobs) {
       if (isStopping()) break;
       if (!mayGo(job)) continue;
-      const told = hook === null ? "told" : await hook.tell(job);
-      if (told === "told") done.push(job.key);
-      if (told === "slow") return { done, slow: { at: job.finishedAt ?? 0, key: job.key } };
+      const result = hook === null ? "done" : await hook.run(job);
+      if (result === "done") done.push(job.key);
+      if (result === "slow") return { done, slow: { at: job.finishedAt ?? 0, key: job.key } };
     }
     return { done, slow: null };
   }
 
-  /** One that the database does not let go must not keep the others, and not the sweep. */
+  /** Retries one by one, so that a job that fails blocks neither other jobs nor the sweep. */
   async #conclude(keys: readonly JobKey[]): Promise<void> {
     const { conclude, logger } = this.#parts;
     if (keys.length === 0) return;
@@ -185,8 +185,8 @@ class Round {
         failures = 0;
       } catch (error) {
         failures += 1;
-        if (failures === FAILURES_IN_A_ROW) throw error;
-        logger.error("a job could not be marked or removed; it is tried again later", {
+        if (failures === FAILURES_MAX) throw error;
+        logger.error("cannot mark or remove an expired job; trying again later", {
           job_key: key,
           error,
         });

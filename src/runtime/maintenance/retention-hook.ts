@@ -1,8 +1,9 @@
 /**
- * One hook of retention: called for a job before that is marked as stale, or removed.
+ * A retention hook: called for a job before the job is marked as stale or removed.
  *
- * A call that takes too long is reported and left alone, so that the others have their turn. As
- * long as it goes on there is no second one for its job; if it ends well after all, that counts.
+ * A call that takes too long is logged and no longer waited for, so that other jobs get their turn.
+ * The hook is not called again for that job while the call is pending. If the call succeeds late,
+ * the success counts.
  */
 import { jobView } from "../../jobs/views.ts";
 import { within, type Clock } from "../../core/clock.ts";
@@ -12,84 +13,84 @@ import type { RetentionOptions } from "../../api/retention.ts";
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../../store/types/records.ts";
 
-/** A call that takes longer is not waited for. */
+/** A longer call is not waited for. */
 const CALL_MS_MAX = 60_000;
-/** A call is waited for in stretches, or it would keep its process alive after a stop. */
-const STRETCH_MS = 5_000;
+/** A call is waited for in short steps, because a stop of the worker must not wait for it. */
+const WAIT_STEP_MS = 5_000;
 
 export interface RetentionHookParts {
   readonly name: "onStale" | "onDelete";
   readonly call: NonNullable<RetentionOptions["onStale"]>;
   readonly clock: Pick<Clock, "after">;
   readonly logger: Pick<Logger, "warn" | "error">;
-  /** True once the worker stops: nothing is waited for any more. */
+  /** True once the worker stops: no call is waited for. */
   readonly isStopping: () => boolean;
 }
 
-/** `told`: it has ended well. `left`: it is called again later. `slow`: it goes on. */
-type Told = "told" | "left" | "slow";
+/** `done`: the call succeeded. `retry`: it is repeated later. `slow`: it is still pending. */
+type HookResult = "done" | "retry" | "slow";
 
 export class RetentionHook {
   readonly #parts: RetentionHookParts;
-  /** Calls that have taken too long: whether each has ended well by now. */
+  /** Slow calls, by job: whether the call has succeeded. */
   readonly #slow = new Map<JobKey, boolean>();
 
   constructor(parts: RetentionHookParts) {
     this.#parts = parts;
   }
 
-  /** Jobs whose calls took too long and have ended well since. Each is named once. */
-  toldLate(): readonly JobKey[] {
-    const late = [...this.#slow].flatMap(([key, isTold]) => (isTold ? [key] : []));
+  /** Jobs whose slow calls have succeeded since the last call of this method. */
+  lateSuccesses(): readonly JobKey[] {
+    const late = [...this.#slow].flatMap(([key, isDone]) => (isDone ? [key] : []));
     for (const key of late) this.#slow.delete(key);
     return late;
   }
 
-  async tell(job: JobRecord): Promise<Told> {
+  async run(job: JobRecord): Promise<HookResult> {
     const { key, id, type } = job;
-    if (this.#slow.has(key)) return "left";
+    if (this.#slow.has(key)) return "retry";
     const { name, logger, isStopping } = this.#parts;
     const call = this.#call(job);
     const end = await this.#endOf(call);
     if (end !== "slow") return end;
-    if (isStopping()) return "left";
+    if (isStopping()) return "retry";
     const limit = formatDuration(CALL_MS_MAX);
-    logger.warn(`the hook ${name} has not ended within ${limit}; its job has to wait`, {
+    logger.warn(`retention hook ${name} not finished within ${limit}; its job is kept`, {
       hook: name,
       job_id: id,
       type,
     });
-    void this.#hearLate(key, call);
+    void this.#awaitLate(key, call);
     return "slow";
   }
 
-  async #hearLate(key: JobKey, call: Promise<Told>): Promise<void> {
+  async #awaitLate(key: JobKey, call: Promise<HookResult>): Promise<void> {
     this.#slow.set(key, false);
-    if ((await call) === "told") this.#slow.set(key, true);
+    if ((await call) === "done") this.#slow.set(key, true);
     else this.#slow.delete(key);
   }
 
-  async #call(job: JobRecord): Promise<Told> {
+  async #call(job: JobRecord): Promise<HookResult> {
     const { name, call, logger } = this.#parts;
     try {
       await call(jobView(job));
-      return "told";
+      return "done";
     } catch (error) {
       const { id, type } = job;
-      logger.error(`the hook ${name} threw; it is called again later`, {
+      logger.error(`retention hook ${name} failed; trying again later`, {
         hook: name,
         job_id: id,
         type,
         error,
       });
-      return "left";
+      return "retry";
     }
   }
 
-  async #endOf(call: Promise<Told>): Promise<Told> {
+  async #endOf(call: Promise<HookResult>): Promise<HookResult> {
     const { clock, isStopping } = this.#parts;
-    for (let waitedMs = 0; waitedMs < CALL_MS_MAX; waitedMs += STRETCH_MS) {
-      await within(clock, STRETCH_MS, call);
+    for (let waitedMs = 0; waitedMs < CALL_MS_MAX; waitedMs += WAIT_STEP_MS) {
+      await within(clock, WAIT_STEP_MS, call);
       const end = await Promise.race([call, Promise.resolve("slow" as const)]);
       if (end !== "slow" || isStopping()) return end;
     }

@@ -1,4 +1,4 @@
-/** How long finished jobs stay, in numbers: what `work` was told, over what the preset says. */
+/** How long finished jobs are kept: the option `retention` of `work`, over the preset. */
 import { durationMs, formatDuration } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { isFinal, STATES, type FinalState } from "../../core/job.ts";
@@ -15,18 +15,18 @@ import {
 } from "../../api/rules.ts";
 import type { Periods, Retention } from "../../store/types/records.ts";
 
-/** A period that does not end: both databases can still count it. */
+/** Forever, as a number that both databases can add to a time. */
 export const NEVER_MS: number = 100 * 365 * 24 * 3_600_000;
 const FINAL_STATES: readonly FinalState[] = STATES.filter(isFinal);
 
 export interface RetentionPlan extends Pick<RetentionOptions, "onStale" | "onDelete"> {
-  /** When jobs are marked as stale: never, if they are removed at once and nobody asks. */
+  /** When jobs are marked as stale: never, if they are removed at the same time without a hook. */
   readonly stale: Periods;
-  /** When jobs, and what else there is, are removed. */
+  /** When jobs and other data are removed. */
   readonly removed: Retention;
-  /** Some jobs are stale before they are removed. */
+  /** True if some jobs are stale before they are removed. */
   readonly hasTwoStages: boolean;
-  /** All lengths after which jobs are removed. */
+  /** All periods after which jobs are removed. */
   readonly keptMs: readonly number[];
 }
 
@@ -62,12 +62,12 @@ function periodsByType(value: unknown, place: string): ReturnType<Rule> {
   return null;
 }
 
-/** Throws OPTION_INVALID where something would be removed before it is stale. */
+/** Throws OPTION_INVALID if jobs would be removed before they are stale. */
 export function retentionOf(options: RetentionOptions, preset: RetentionPreset): RetentionPlan {
   const { states = {}, types = {}, onStale, onDelete } = options;
   const general = stagesByState((state) => {
     const fromPreset = { staleMs: preset.finishedMs[state], deleteMs: preset.finishedMs[state] };
-    const forAll = narrowed({ ...fromPreset, isTold: false }, options, "retention");
+    const forAll = narrowed({ ...fromPreset, isExplicit: false }, options, "retention");
     return narrowed(forAll, states[state] ?? {}, `retention.states.${state}`);
   });
   const ofTypes = Object.entries(types).map(([type, periods]) => {
@@ -87,12 +87,12 @@ export function retentionOf(options: RetentionOptions, preset: RetentionPreset):
   };
 }
 
-/** From the end of a job. */
+/** Periods from the end of a job. */
 interface Stages {
   readonly staleMs: number;
   readonly deleteMs: number;
-  /** Somebody has said when it is stale: the preset's word gives way to an earlier removal. */
-  readonly isTold: boolean;
+  /** False: `staleMs` comes from the preset, and an earlier removal may shorten it. */
+  readonly isExplicit: boolean;
 }
 
 type ByState<Value> = Readonly<Record<FinalState, Value>>;
@@ -100,11 +100,11 @@ type ByState<Value> = Readonly<Record<FinalState, Value>>;
 function narrowed(wide: Stages, given: RetentionPeriods, place: string): Stages {
   const { staleAfter, deleteAfter } = given;
   if (staleAfter === undefined && deleteAfter === undefined) return wide;
-  const isTold = staleAfter !== undefined || wide.isTold;
+  const isTold = staleAfter !== undefined || wide.isExplicit;
   const staleMs = staleAfter === undefined ? wide.staleMs : durationMs(staleAfter, "staleAfter");
   const deleteMs = deleteAfter === undefined ? staleMs : durationMs(deleteAfter, "deleteAfter");
-  if (deleteMs >= staleMs) return { staleMs, deleteMs, isTold };
-  if (!isTold) return { staleMs: deleteMs, deleteMs, isTold };
+  if (deleteMs >= staleMs) return { staleMs, deleteMs, isExplicit: isTold };
+  if (!isTold) return { staleMs: deleteMs, deleteMs, isExplicit: isTold };
   const [early, late] = [deleteMs, staleMs].map(formatDuration);
   throw new MillraceError(
     "OPTION_INVALID",

@@ -1,6 +1,6 @@
 /**
- * What one run knows of its job's phases and units: what earlier runs have left, and what it has
- * added itself.
+ * The checkpoints of a job as one run knows them: the stored results of phases and units of earlier
+ * runs, and those of this run.
  */
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass, JsonText } from "../../core/job.ts";
@@ -14,49 +14,49 @@ import {
 
 export class RunCheckpoints {
   readonly #phases = new Map<string, PhaseResult>();
-  /** By phase, those of phases that have not ended. Null: under way. */
+  /** Units by phase, without those of completed phases. Null: the unit is running. */
   readonly #units = new Map<string, Map<string, UnitEnd | null>>();
-  /** By phase, the names that this run has used: each stands for one piece of its work. */
+  /** Unit names by phase that this run has used. A name stands for one unit. */
   readonly #used = new Map<string, Set<string>>();
-  /** Units that failed in phases that have ended. */
+  /** Failed units of completed phases. */
   #failedUnits = new Map<string, number>();
 
-  /** Takes over what earlier runs have left. */
-  take({ phases, units, failedUnits }: Checkpoints): void {
+  /** Adds the checkpoints of earlier runs. */
+  load({ phases, units, failedUnits }: Checkpoints): void {
     for (const phase of phases) this.#phases.set(phase.name, phase);
     for (const { phase, unit, end } of units) this.#unitsOf(phase).set(unit, brief(end));
     this.#failedUnits = new Map(Object.entries(failedUnits));
   }
 
-  /** The phase of this name, if it has ended well. */
+  /** The phase of this name, if it is completed. */
   phase(name: string): PhaseResult | undefined {
     return this.#phases.get(name);
   }
 
-  /** The stored result of a unit that has ended well. */
+  /** The stored result of a completed unit. */
   completed(phase: string, unit: string): { readonly result: JsonText | null } | undefined {
     const end = this.#units.get(phase)?.get(unit);
     return end?.state === "completed" ? end : undefined;
   }
 
-  /** How a unit has ended; null: it has not. */
+  /** The end of a unit; null: the unit has not ended. */
   endOf(phase: string, unit: string): UnitEnd | null {
     return this.#units.get(phase)?.get(unit) ?? null;
   }
 
   /**
-   * Names are taken for units of this run. One that it has taken before is refused: it would be
-   * given the other's result.
+   * Reserves the names of units. Throws if this run has used a name before: the second unit would
+   * get the result of the first.
    */
-  use(phase: string, units: readonly string[]): void {
+  reserve(phase: string, units: readonly string[]): void {
     const used = this.#used.get(phase) ?? new Set();
     const twice = units.find((unit) => used.has(unit));
-    if (twice !== undefined) throw duplicate(twice, "has been used before in this phase or run");
+    if (twice !== undefined) throw duplicate(twice, "was used before in this phase or run");
     for (const unit of units) used.add(unit);
     this.#used.set(phase, used);
   }
 
-  /** Units begin. Refuses more than a phase may have. */
+  /** Adds running units. Throws if the phase gets too many. */
   begin(phase: string, units: readonly string[]): void {
     const known = this.#unitsOf(phase);
     const more = units.filter((unit) => !known.has(unit)).length;
@@ -68,7 +68,7 @@ export class RunCheckpoints {
     this.#unitsOf(phase).set(unit, brief(end));
   }
 
-  /** A phase has ended well. Of its units only the number of those that failed still counts. */
+  /** A phase is completed. Of its units, only the number of failed ones is kept. */
   complete(phase: PhaseResult): void {
     this.#failedUnits.set(phase.name, this.#failedIn(phase.name));
     this.#units.delete(phase.name);
@@ -76,7 +76,7 @@ export class RunCheckpoints {
     this.#phases.set(phase.name, phase);
   }
 
-  /** Of phases that have ended all that failed, of others those that this run has looked at. */
+  /** Failed units: of completed phases all, of other phases those that this run has used. */
   failedUnits(phases: readonly string[]): number {
     let count = 0;
     for (const phase of phases) count += this.#failedUnits.get(phase) ?? this.#failedIn(phase);
@@ -100,7 +100,7 @@ export class RunCheckpoints {
   }
 }
 
-/** Trying again would end the same way. */
+/** A retry would fail the same way. */
 class UnitsRefused extends MillraceError {
   get "~class"(): ErrorClass {
     return "non_retryable";
@@ -114,11 +114,11 @@ export function duplicate(unit: string, problem: string): MillraceError {
 }
 
 export function tooManyUnits(): MillraceError {
-  const message = `a phase has at most ${UNITS_MAX} units; let children do the rest`;
+  const message = `a phase has at most ${UNITS_MAX} units; use child jobs for more`;
   return new UnitsRefused("UNITS_TOO_MANY", message, { details: { max: UNITS_MAX } });
 }
 
-/** Without its stack, which is in the store: a hundred thousand of them would not fit here. */
+/** Without the stack, to save memory. The store has the stack. */
 function brief(end: UnitEnd): UnitEnd {
   if (end.state === "completed") return end;
   const { stack: _, ...fault } = end.fault;

@@ -1,19 +1,18 @@
 /**
- * What one run has logged and the store has not heard of yet: told at most five times a second, and
- * while the store does not answer, not at all. What comes meanwhile waits here, and of it only as
- * much as the store would keep.
+ * Buffers the log lines of one run. Lines are sent at most five times a second, in one request at a
+ * time. The buffer keeps at most as many lines as the store would; the oldest are dropped.
  */
 import type { Clock } from "../../core/clock.ts";
 import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogEntry } from "../../store/types/notes.ts";
 
-const PACE_MS = 200;
+const INTERVAL_MS = 200;
 
 export class LogBuffer {
   readonly #clock: Clock;
   readonly #store: (lines: readonly LogEntry[]) => Promise<void>;
   #lines: LogEntry[] = [];
   #chars = 0;
-  #isTelling = false;
+  #isSending = false;
   #isClosed = false;
   #stopTimer: (() => void) | null = null;
 
@@ -26,38 +25,38 @@ export class LogBuffer {
     this.#lines.push(line);
     this.#chars += charsIn(line);
     while (this.#lines.length > LOG_LINES_MAX || this.#chars > LOG_CHARS_MAX) this.#dropOldest();
-    this.#tellLater();
+    this.#sendLater();
   }
 
-  /** What the store has not been told, newest last. */
-  get untold(): readonly LogEntry[] {
+  /** Lines that were not sent, newest last. */
+  get unsent(): readonly LogEntry[] {
     return this.#lines;
   }
 
-  /** From now on nothing is told by itself. */
+  /** From now on no line is sent. */
   close(): void {
     this.#isClosed = true;
     this.#stopTimer?.();
   }
 
-  #tellLater(): void {
-    if (this.#isTelling || this.#isClosed) return;
-    this.#stopTimer ??= this.#clock.after(PACE_MS, () => void this.#tell());
+  #sendLater(): void {
+    if (this.#isSending || this.#isClosed) return;
+    this.#stopTimer ??= this.#clock.after(INTERVAL_MS, () => void this.#send());
   }
 
-  async #tell(): Promise<void> {
+  async #send(): Promise<void> {
     const lines = this.#lines;
     this.#stopTimer = null;
     this.#lines = [];
     this.#chars = 0;
-    this.#isTelling = true;
+    this.#isSending = true;
     try {
       await this.#store(lines);
     } catch {
-      // The run is over, or the database does not take a line: its end is not to fail for that.
+      // The run is over, or the database refused a line. A log line must not fail the run.
     }
-    this.#isTelling = false;
-    if (this.#lines.length > 0) this.#tellLater();
+    this.#isSending = false;
+    if (this.#lines.length > 0) this.#sendLater();
   }
 
   #dropOldest(): void {

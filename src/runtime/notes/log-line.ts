@@ -1,11 +1,11 @@
-/** One line of `ctx.log` as it is stored: bounded, and such as both databases take. */
+/** One line of `ctx.log` as it is stored: bounded, and valid text in both databases. */
 import type { JsonText } from "../../core/job.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
 import type { LogLevel, LogEntry } from "../../store/types/notes.ts";
 
 const LINE_LENGTH_MAX = 4_000;
 
-/** Takes whatever a handler gives, and never throws. */
+/** Accepts any values. Never throws. */
 export function logLine(at: number, level: LogLevel, message: unknown, fields: unknown): LogEntry {
   return {
     at,
@@ -33,12 +33,12 @@ function cut(text: string): string {
   return kept.toWellFormed();
 }
 
-/** Every escape sequence, so that an escaped backslash is not taken for the begin of another. */
+/** Matches all escapes, so that an escaped backslash is not read as the start of another one. */
 const ESCAPES = /\\(?:u([0-9a-f]{4})|.)/gi;
-/** U+0000, or half a surrogate pair: a whole one is not written as an escape. */
+/** U+0000, or half a surrogate pair. JSON.stringify does not escape whole pairs. */
 const UNSTORABLE = /^(?:0000|d[89a-f][0-9a-f]{2})$/i;
 
-/** JSON without what a database does not take: signs that are no text. */
+/** JSON without characters that a database refuses. */
 function storable(json: JsonText): JsonText {
   if (!json.includes("\\u")) return json;
   return json.replace(ESCAPES, (escape: string, code: string | undefined) =>

@@ -54,9 +54,9 @@ describe("a noteSender", () => {
     const gate = Promise.withResolvers<void>();
     const { noteSender, calls } = makeRecorder((notes) => gate.promise.then(() => keep(notes)));
 
-    const first = noteSender.add(note(1, completed("one")));
+    const first = noteSender.record(note(1, completed("one")));
     while (calls.length === 0) await setImmediate();
-    const later = [2, 3, 4].map((key) => noteSender.add(note(key, completed("one"))));
+    const later = [2, 3, 4].map((key) => noteSender.record(note(key, completed("one"))));
     await setImmediate();
     expect(keys(calls)).toEqual([[1]]);
     gate.resolve();
@@ -69,12 +69,12 @@ describe("a noteSender", () => {
     const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      noteSender.add(note(1, { clearCheckpoints: true })),
-      noteSender.add(note(1, told(10))),
-      noteSender.add(note(1, moved("a", "b"))),
-      noteSender.add(note(1, told(20))),
-      noteSender.add(note(1, moved("a"))),
-      noteSender.add(note(1, completed("one"))),
+      noteSender.record(note(1, { clearCheckpoints: true })),
+      noteSender.record(note(1, told(10))),
+      noteSender.record(note(1, moved("a", "b"))),
+      noteSender.record(note(1, told(20))),
+      noteSender.record(note(1, moved("a"))),
+      noteSender.record(note(1, completed("one"))),
     ]);
 
     expect(calls).toEqual([
@@ -93,10 +93,10 @@ describe("a noteSender", () => {
     const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      noteSender.add(note(1, completed("one"))),
-      noteSender.add(note(1, told(50))),
-      noteSender.add(note(1, completed("two"))),
-      noteSender.add(note(2, told(1))),
+      noteSender.record(note(1, completed("one"))),
+      noteSender.record(note(1, told(50))),
+      noteSender.record(note(1, completed("two"))),
+      noteSender.record(note(2, told(1))),
     ]);
 
     expect(calls).toEqual([
@@ -109,8 +109,8 @@ describe("a noteSender", () => {
     const { noteSender, calls } = makeRecorder(keep);
     const many = Array.from({ length: 600 }, (_, i) => `${i}`);
 
-    const notes = many.map((_, i) => noteSender.add(note(i, told(1))));
-    const moves = [1_001, 1_002, 1_003].map((key) => noteSender.add(note(key, moved(...many))));
+    const notes = many.map((_, i) => noteSender.record(note(i, told(1))));
+    const moves = [1_001, 1_002, 1_003].map((key) => noteSender.record(note(key, moved(...many))));
     await Promise.all([...notes, ...moves]);
 
     expect(calls.map((call) => call.length)).toEqual([500, 101, 1, 1]);
@@ -124,8 +124,8 @@ describe("a noteSender", () => {
     );
 
     const answers = await Promise.all([
-      noteSender.add(note(1, moved("a"))),
-      noteSender.add(note(1, { ...completed("one"), children: [newJob()] })),
+      noteSender.record(note(1, moved("a"))),
+      noteSender.record(note(1, { ...completed("one"), children: [newJob()] })),
     ]);
 
     expect(answers).toEqual(["recorded", refused]);
@@ -139,11 +139,11 @@ describe("a noteSender", () => {
     );
 
     const answers = await Promise.all([
-      noteSender.add(note(1, moved("a"))),
-      noteSender.add(note(1, moved("bad"))),
-      noteSender.add(note(1, completed("one"))),
-      noteSender.add(note(1, moved("b"))),
-      noteSender.add(note(2, moved("c"))),
+      noteSender.record(note(1, moved("a"))),
+      noteSender.record(note(1, moved("bad"))),
+      noteSender.record(note(1, completed("one"))),
+      noteSender.record(note(1, moved("b"))),
+      noteSender.record(note(2, moved("c"))),
     ]);
 
     expect(answers).toEqual(["recorded", "refused", "recorded", "recorded", "recorded"]);
@@ -160,11 +160,11 @@ describe("a noteSender", () => {
     const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      noteSender.add(note(1, told(1))),
-      noteSender.add(note(2, told(10))),
-      noteSender.add(note(2, weighing(4_000_001))),
-      noteSender.add(note(3, told(1))),
-      noteSender.add(note(2, told(20))),
+      noteSender.record(note(1, told(1))),
+      noteSender.record(note(2, told(10))),
+      noteSender.record(note(2, weighing(4_000_001))),
+      noteSender.record(note(3, told(1))),
+      noteSender.record(note(2, told(20))),
     ]);
 
     expect(keys(calls)).toEqual([[1, 2], [2], [3, 2]]);
@@ -176,11 +176,11 @@ describe("a noteSender", () => {
     const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      noteSender.add(note(1, weighing(2_000_000))),
-      noteSender.add(note(1, weighing(2_000_000))),
-      noteSender.add(note(1, weighing(1))),
-      noteSender.add(note(2, weighing(3_999_999))),
-      noteSender.add(note(3, weighing(1))),
+      noteSender.record(note(1, weighing(2_000_000))),
+      noteSender.record(note(1, weighing(2_000_000))),
+      noteSender.record(note(1, weighing(1))),
+      noteSender.record(note(2, weighing(3_999_999))),
+      noteSender.record(note(3, weighing(1))),
     ]);
 
     expect(keys(calls)).toEqual([[1], [1, 2], [3]]);
@@ -192,8 +192,8 @@ describe("a noteSender", () => {
     const { noteSender, calls } = makeRecorder((notes) => gate.promise.then(() => keep(notes)));
     const tooHeavy = { ...weighing(64_000_000), completed: { name: "one", result: "1" } };
 
-    const light = noteSender.add(note(1, told(1)));
-    const answer = await Promise.race([noteSender.add(note(1, tooHeavy)), setImmediate("none")]);
+    const light = noteSender.record(note(1, told(1)));
+    const answer = await Promise.race([noteSender.record(note(1, tooHeavy)), setImmediate("none")]);
     expect(answer).toBe("refused");
     gate.resolve();
 
@@ -204,7 +204,7 @@ describe("a noteSender", () => {
   test("sends the heaviest note that a database takes", async () => {
     const { noteSender, calls } = makeRecorder(keep);
 
-    expect(await noteSender.add(note(1, weighing(64_000_000)))).toBe("recorded");
+    expect(await noteSender.record(note(1, weighing(64_000_000)))).toBe("recorded");
 
     expect(keys(calls)).toEqual([[1]]);
   });
@@ -215,9 +215,9 @@ describe("a noteSender", () => {
     );
 
     const answers = await Promise.all([
-      noteSender.add(note(1, told(1))),
-      noteSender.add(note(1, told(2))),
-      noteSender.add(note(2, told(1))),
+      noteSender.record(note(1, told(1))),
+      noteSender.record(note(1, told(2))),
+      noteSender.record(note(2, told(1))),
     ]);
 
     expect(answers).toEqual(["stale", "stale", "recorded"]);
@@ -229,7 +229,7 @@ describe("a noteSender", () => {
       isBroken ? Promise.reject(new Error("the disk is full")) : keep(notes),
     );
 
-    const answer = noteSender.add(note(1, completed("one")));
+    const answer = noteSender.record(note(1, completed("one")));
     await setImmediate();
     await clock.advance(20_000);
     isBroken = false;
@@ -237,22 +237,22 @@ describe("a noteSender", () => {
 
     expect(await answer).toBe("recorded");
     expect(triedAt.slice(0, 6)).toEqual([0, 200, 600, 1_400, 3_000, 6_200]);
-    expect(logged[0]).toBe("notes of running jobs could not be recorded; trying again");
+    expect(logged[0]).toBe("cannot store notes of running jobs; trying again");
   });
 
   test("that closes waits a while, then answers for a store that does not", async () => {
     const { noteSender, clock } = makeRecorder(() => new Promise(() => {}));
 
-    const underWay = noteSender.add(note(1, told(1)));
+    const underWay = noteSender.record(note(1, told(1)));
     await setImmediate();
-    const queued = noteSender.add(note(2, told(1)));
-    const recalled = noteSender.recall(3);
+    const queued = noteSender.record(note(2, told(1)));
+    const recalled = noteSender.checkpoints(3);
     const closed = noteSender.close(5_000);
     await clock.advance(5_000);
     await closed;
 
     expect(await Promise.all([underWay, queued])).toEqual(["closed", "closed"]);
-    expect(await noteSender.add(note(3, told(1)))).toBe("closed");
+    expect(await noteSender.record(note(3, told(1)))).toBe("closed");
     expect(await recalled).toBeNull();
   });
 });

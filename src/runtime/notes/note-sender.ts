@@ -1,11 +1,10 @@
 /**
- * Carries what runs say about themselves to the store: one call at a time for the whole worker.
+ * Sends the notes of all runs of a worker to the store, one call at a time.
  *
- * What comes while a call is on its way goes with the next one, and what one run says meanwhile
- * becomes one note. While the store fails it is tried again, as long as the worker lives. Notes of
- * one run are kept in the order in which they came.
+ * Notes that arrive during a call are sent with the next call; those of one run are merged into one
+ * note. A failed call is retried as long as the worker runs. The notes of one run stay in order.
  */
-import { runOutside } from "../../jobs/async-context.ts";
+import { runOutsideJobs } from "../../jobs/async-context.ts";
 import { within, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
 import { soon } from "../../lib/system.ts";
@@ -20,12 +19,12 @@ import {
   type RunNote,
 } from "../../store/types/notes.ts";
 import type { JobKey } from "../../store/types/jobs-and-runs.ts";
-import { warnOfMissing } from "../run/refused-children.ts";
+import { warnAboutDuplicates } from "../run/refused-children.ts";
 import { LockQueue } from "../run/lock-queue.ts";
 
-/** Text in one note, beyond which it goes without company. */
+/** The size from which a note is sent alone. */
 const DRAFT_CHARS_MAX = 4_000_000;
-/** Text that no database takes in one go: it would be tried again for ever. */
+/** More text fits into no statement, and would be retried forever. */
 const NOTE_CHARS_MAX = 64_000_000;
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
@@ -36,17 +35,17 @@ export interface NoteSenderParts {
   readonly logger: Logger;
 }
 
-/** `closed`: the worker ended before the store had answered. */
+/** `closed`: the worker ended before the store answered. */
 export type RecordAnswer = NoteAnswer | "closed";
 
-/** One note on its way, made of what its run has said so far. */
+/** A note that is not sent yet, merged from notes of one run. */
 interface Draft {
   readonly run: string;
   readonly note: Omit<RunNote, keyof NoteBody>;
   readonly parts: Part[];
   moves: number;
   chars: number;
-  /** Nothing more may be said in it. */
+  /** No other note may be merged into this one. */
   isFull: boolean;
 }
 
@@ -56,15 +55,15 @@ interface Part {
 }
 
 export class NoteSender {
-  /** Where the runs of the worker wait for exclusive names. */
-  readonly line: LockQueue = new LockQueue();
+  /** Where the runs of the worker wait for locks. */
+  readonly lockQueue: LockQueue = new LockQueue();
   readonly #parts: NoteSenderParts;
   readonly #closed = Promise.withResolvers<void>();
   readonly #queue: Draft[] = [];
   /** The newest draft of each run that has one in the queue. */
   readonly #newest = new Map<string, Draft>();
-  /** What the call that is on its way carries. */
-  #underWay: readonly Draft[] = [];
+  /** The drafts of the current call. */
+  #sent: readonly Draft[] = [];
   #sending: Promise<void> | null = null;
   #isClosed = false;
 
@@ -72,48 +71,48 @@ export class NoteSender {
     this.#parts = parts;
   }
 
-  /** Resolves when the store has answered. Never rejects. */
-  add({ lease, key, n, ...body }: RunNote): Promise<RecordAnswer> {
+  /** Resolves when the store has answered the note. Never rejects. */
+  record({ lease, key, n, ...body }: RunNote): Promise<RecordAnswer> {
     if (this.#isClosed) return Promise.resolve("closed");
     const chars = charsIn(body);
     if (chars > NOTE_CHARS_MAX) return Promise.resolve("refused");
     return new Promise((answered) => {
       this.#draftFor({ lease, key, n }, body, chars).parts.push({ body, answered });
-      // As part of no job: the next runs' notes are carried from here as well.
-      this.#sending ??= runOutside(() => this.#send());
+      // Outside of the job, because the same loop sends the notes of other runs.
+      this.#sending ??= runOutsideJobs(() => this.#send());
     });
   }
 
-  /** What earlier runs of a job have left, however long the store takes; null at the end. */
-  async recall(key: JobKey): Promise<Checkpoints | null> {
-    return this.#untilDone("what earlier runs have left could not be read; trying again", () =>
+  /** Reads the checkpoints of a job. Retries until the store answers; null if the worker ends. */
+  async checkpoints(key: JobKey): Promise<Checkpoints | null> {
+    return this.#untilDone("cannot read the checkpoints of a job; trying again", () =>
       this.#parts.store.checkpoints(key),
     );
   }
 
-  /** Takes exclusive names for a run, however long the store takes; null at the end. */
+  /** Acquires locks for a run. Retries until the store answers; null if the worker ends. */
   async acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks | null> {
-    return this.#untilDone("exclusive names could not be taken; trying again", () =>
+    return this.#untilDone("cannot acquire locks; trying again", () =>
       this.#parts.store.acquireLocks(run, names),
     );
   }
 
-  /** Resolves when everything that was added has been answered. */
+  /** Resolves when the store has answered all notes. */
   async drained(): Promise<void> {
     while (this.#sending !== null) await this.#sending;
   }
 
-  /** Waits for {@link drained}, but no longer than `ms`; from then on nothing is taken. */
+  /** Waits for {@link drained}, but at most `ms`; later notes are answered with `closed`. */
   async close(ms: number): Promise<void> {
     await within(this.#parts.clock, ms, this.drained());
     this.#isClosed = true;
     this.#closed.resolve();
-    for (const { parts } of [...this.#underWay, ...this.#queue.splice(0)]) {
+    for (const { parts } of [...this.#sent, ...this.#queue.splice(0)]) {
       for (const { answered } of parts) answered("closed");
     }
   }
 
-  /** The draft in which a run may go on, or a new one. */
+  /** The draft that the note is merged into, or a new one. */
   #draftFor(note: Draft["note"], body: NoteBody, chars: number): Draft {
     const run = `${note.key}.${note.n}`;
     const moves = body.units?.length ?? 0;
@@ -135,21 +134,21 @@ export class NoteSender {
 
   async #send(): Promise<void> {
     while (this.#queue.length > 0) {
-      // What else is said in this turn travels along.
+      // Notes of the same turn of the event loop share the call.
       await new Promise<void>((resolve) => soon(resolve));
       const batch = this.#takeBatch();
-      this.#underWay = batch;
+      this.#sent = batch;
       const answers = await this.#record(
         batch.map(({ note, parts }) => ({ ...note, ...merged(parts) })),
       );
       if (answers === null) break;
-      this.#underWay = [];
-      batch.forEach((draft, index) => this.#heard(draft, answers[index] ?? "stale"));
+      this.#sent = [];
+      batch.forEach((draft, index) => this.#onAnswer(draft, answers[index] ?? "stale"));
     }
     this.#sending = null;
   }
 
-  /** The first drafts, as many as one call may carry: one of each run, so that order is kept. */
+  /** As many drafts as fit into one call, one per run, so that the notes of a run stay in order. */
   #takeBatch(): readonly Draft[] {
     const runs = new Set<string>();
     let [moves, chars] = [0, 0];
@@ -165,35 +164,35 @@ export class NoteSender {
   }
 
   #record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[] | null> {
-    return this.#untilDone("notes of running jobs could not be recorded; trying again", () =>
+    return this.#untilDone("cannot store notes of running jobs; trying again", () =>
       this.#parts.store.record(notes),
     );
   }
 
-  /** The answer of the store, however long it takes; null when the worker ends before. */
-  async #untilDone<Answer>(trouble: string, call: () => Promise<Answer>): Promise<Answer | null> {
+  /** Retries until the store answers; null if the worker ends before. */
+  async #untilDone<Answer>(message: string, call: () => Promise<Answer>): Promise<Answer | null> {
     const { clock, logger } = this.#parts;
     for (let retryMs = RETRY_MS_MIN; !this.#isClosed; retryMs *= 2) {
       try {
         return await call();
       } catch (error) {
-        logger.error(trouble, { error });
+        logger.error(message, { error });
         await within(clock, Math.min(retryMs, RETRY_MS_MAX), this.#closed.promise);
       }
     }
     return null;
   }
 
-  #heard(draft: Draft, answer: RecordAnswer): void {
+  #onAnswer(draft: Draft, answer: RecordAnswer): void {
     const isRefused = answer === "refused" || typeof answer === "object";
     if (isRefused && draft.parts.length > 1) {
-      this.#queue.unshift(...apart(draft));
+      this.#queue.unshift(...split(draft));
       return;
     }
     for (const { body, answered } of draft.parts) {
       answered(answer);
       if (answer === "recorded" && body.children !== undefined) {
-        void warnOfMissing(this.#parts, body.children);
+        void warnAboutDuplicates(this.#parts, body.children);
       }
     }
   }
@@ -210,15 +209,15 @@ function extended(
   return draft;
 }
 
-/** Each part by itself: only what cannot be stored is refused. */
-function apart({ run, note, parts }: Draft): readonly Draft[] {
+/** Sends every part alone, so that only the part that cannot be stored is refused. */
+function split({ run, note, parts }: Draft): readonly Draft[] {
   return parts.map((part) => {
     const moves = part.body.units?.length ?? 0;
     return { run, note, parts: [part], moves, chars: charsIn(part.body), isFull: true };
   });
 }
 
-/** How much text a note carries, as good as it is cheap to say. */
+/** The approximate size of a note. */
 function charsIn({ progress, units = [], completed, logs = [], children = [] }: NoteBody): number {
   let chars = (progress?.data?.length ?? 0) + (completed?.result?.length ?? 0);
   for (const { to } of units) if (to.state === "completed") chars += to.result?.length ?? 0;
@@ -227,7 +226,7 @@ function charsIn({ progress, units = [], completed, logs = [], children = [] }: 
   return chars;
 }
 
-/** One body that says what the parts say: of progress the last, of all lists every entry. */
+/** Merges the parts: the last progress, and all entries of the lists. */
 function merged(parts: readonly Part[]): NoteBody {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only.body;
@@ -238,7 +237,7 @@ function merged(parts: readonly Part[]): NoteBody {
   return {
     ...Object.assign({}, ...parts.map(({ body }) => body)),
     ...(units.length === 0 ? {} : { units }),
-    ...(releases.length === 0 ? {} : { releases: releases }),
+    ...(releases.length === 0 ? {} : { releases }),
     ...(logs.length === 0 ? {} : { logs }),
     ...(children.length === 0 ? {} : { children }),
   };

@@ -1,19 +1,19 @@
 /**
- * Tells the progress of one run: five times at once, then every 200 ms, which is at most ten times
- * within a second. What is told more often is replaced by what is newer.
+ * Limits how often the progress of one run is stored: five reports at once, then one every 200 ms,
+ * which is at most ten within a second. A newer report replaces one that waits.
  */
 import type { Clock } from "../../core/clock.ts";
 import type { RunProgress } from "../../store/types/notes.ts";
 
-const PACE_MS = 200;
-const AT_ONCE_MAX = 5;
+const INTERVAL_MS = 200;
+const BURST_MAX = 5;
 
 export class ProgressThrottle {
   readonly #clock: Clock;
   readonly #store: (progress: RunProgress) => Promise<void>;
-  /** When an even pace would tell the next one. */
+  /** When the next report would be due without a burst. */
   #dueAt = -Infinity;
-  #waiting: Waiting | null = null;
+  #pending: PendingProgress | null = null;
   #stopTimer = (): void => {};
 
   constructor(clock: Clock, store: (progress: RunProgress) => Promise<void>) {
@@ -22,49 +22,49 @@ export class ProgressThrottle {
   }
 
   /**
-   * Resolves when this, or newer progress, is stored. A rejection that nobody waits for harms
-   * nobody.
+   * Resolves when this or newer progress is stored. A rejection that is not awaited does not count
+   * as unhandled.
    */
-  tell(progress: RunProgress): Promise<void> {
-    if (this.#waiting !== null) {
-      this.#waiting.progress = progress;
-      return this.#waiting.told;
+  report(progress: RunProgress): Promise<void> {
+    if (this.#pending !== null) {
+      this.#pending.progress = progress;
+      return this.#pending.stored;
     }
-    const aheadMs = (AT_ONCE_MAX - 1) * PACE_MS;
+    const aheadMs = (BURST_MAX - 1) * INTERVAL_MS;
     const leftMs = this.#dueAt - aheadMs - this.#clock.monotonic();
-    return leftMs <= 0 ? this.#tellNow(progress) : this.#tellLater(progress, leftMs);
+    return leftMs <= 0 ? this.#storeNow(progress) : this.#storeLater(progress, leftMs);
   }
 
-  /** What waits is told now. */
-  hurry(): void {
-    const waiting = this.#waiting;
-    if (waiting === null) return;
-    this.#waiting = null;
+  /** Stores a waiting report now. */
+  flush(): void {
+    const pending = this.#pending;
+    if (pending === null) return;
+    this.#pending = null;
     this.#stopTimer();
-    waiting.tell(this.#tellNow(waiting.progress));
+    pending.resolve(this.#storeNow(pending.progress));
   }
 
-  #tellNow(progress: RunProgress): Promise<void> {
-    this.#dueAt = Math.max(this.#dueAt, this.#clock.monotonic()) + PACE_MS;
-    return harmless(this.#store(progress));
+  #storeNow(progress: RunProgress): Promise<void> {
+    this.#dueAt = Math.max(this.#dueAt, this.#clock.monotonic()) + INTERVAL_MS;
+    return handled(this.#store(progress));
   }
 
-  #tellLater(progress: RunProgress, leftMs: number): Promise<void> {
+  #storeLater(progress: RunProgress, leftMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting = { progress, told: harmless(promise), tell: resolve };
-    this.#stopTimer = this.#clock.after(leftMs, () => this.hurry());
+    this.#pending = { progress, stored: handled(promise), resolve };
+    this.#stopTimer = this.#clock.after(leftMs, () => this.flush());
     return promise;
   }
 }
 
-interface Waiting {
+interface PendingProgress {
   progress: RunProgress;
-  readonly told: Promise<void>;
-  readonly tell: (stored: Promise<void>) => void;
+  readonly stored: Promise<void>;
+  readonly resolve: (stored: Promise<void>) => void;
 }
 
-/** Whoever waits for it hears of its failure, and otherwise nobody. */
-function harmless(promise: Promise<void>): Promise<void> {
+/** The caller may await the promise, but need not. */
+function handled(promise: Promise<void>): Promise<void> {
   promise.catch(() => {});
   return promise;
 }

@@ -1,6 +1,6 @@
 /**
- * What one run says about itself while it goes on, and what those before it have left. Only runs
- * that have something to say or to remember have one.
+ * The notes of one run (progress, phases, units, logs) and the checkpoints of earlier runs. Made at
+ * the first use: a plain job that stores no notes has none.
  */
 import type { Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -20,190 +20,191 @@ import type {
 } from "../../store/types/notes.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { RunCheckpoints } from "./checkpoints.ts";
-import { ChildRefused } from "../run/refused-children.ts";
+import { ChildRefusedError } from "../run/refused-children.ts";
 import { RunLocks } from "../run/locks.ts";
 import { ProgressThrottle } from "./progress-throttle.ts";
 import type { RecordAnswer } from "./note-sender.ts";
 import type { LockQueue } from "../run/lock-queue.ts";
 
-/** Where notes go, and where those of earlier runs come from. */
-export interface Desk {
-  add(note: RunNote): Promise<RecordAnswer>;
-  recall(key: JobKey): Promise<Checkpoints | null>;
+/** What a run uses of the store, with retries. */
+export interface RunStore {
+  record(note: RunNote): Promise<RecordAnswer>;
+  checkpoints(key: JobKey): Promise<Checkpoints | null>;
   acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks | null>;
-  /** Where runs wait for exclusive names. */
-  readonly line: LockQueue;
+  /** Where the runs of the worker wait for locks. */
+  readonly lockQueue: LockQueue;
 }
 
-/** Where the units of a plain handler are kept. */
+/** The phase of units of a plain handler. */
 const NO_PHASE = "";
-const TAKEN_AWAY = "was ended by somebody else";
-const WORKER_GONE = "has ended with its worker";
+const ENDED_ELSEWHERE = "was ended by another process";
+const WORKER_STOPPED = "has ended with its worker";
 
 export interface RunNotesParts {
   readonly job: ClaimedJob;
   readonly lease: Lease;
-  /** Of the definition, in order; none for a plain handler. */
+  /** The phases of the definition, in order; none for a plain handler. */
   readonly phases: readonly string[];
   readonly onRetry: "resume" | "restart";
-  readonly desk: Desk;
+  readonly runStore: RunStore;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The store says that the run is no longer ours. */
-  readonly lost: () => void;
+  /** The store has ended the run, or another worker has. */
+  readonly onLost: () => void;
 }
 
 export class RunNotes {
-  readonly memory: RunCheckpoints = new RunCheckpoints();
+  readonly checkpoints: RunCheckpoints = new RunCheckpoints();
   /**
-   * Units were left undone because the run was asked to end. Whatever the handler makes of that, it
-   * has not ended well: nobody would ever do the rest.
+   * Units were left undone because the run was interrupted. The run has not succeeded then, even if
+   * the handler returns: a completed job would never do the rest.
    */
   isCutShort = false;
   readonly #parts: RunNotesParts;
-  readonly #teller: ProgressThrottle;
+  readonly #throttle: ProgressThrottle;
   readonly #log: LogBuffer;
-  #names: RunLocks | null = null;
-  /** What this run has told last. */
-  #told: RunProgress | null = null;
-  #recalled: Promise<void> | null = null;
+  #locks: RunLocks | null = null;
+  /** The last progress of this run. */
+  #lastProgress: RunProgress | null = null;
+  #loaded: Promise<void> | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
   constructor(parts: RunNotesParts) {
     this.#parts = parts;
-    this.#teller = new ProgressThrottle(parts.clock, (progress) => this.record({ progress }));
+    this.#throttle = new ProgressThrottle(parts.clock, (progress) => this.record({ progress }));
     this.#log = new LogBuffer(parts.clock, (logs) => this.record({ logs }));
   }
 
-  /** The exclusive names of its units. */
-  get names(): RunLocks {
-    this.#names ??= this.#makeNames();
-    return this.#names;
+  /** The locks of its units. */
+  get locks(): RunLocks {
+    this.#locks ??= this.#makeLocks();
+    return this.#locks;
   }
 
-  /** Those that are given up with the end of the run. */
-  get heldNames(): readonly string[] {
-    return this.#names?.held ?? [];
+  /** The locks that are released with the end of the run. */
+  get heldLocks(): readonly string[] {
+    return this.#locks?.held ?? [];
   }
 
-  /** Units that count when the run ends well. */
+  /** Failed units that count when the run succeeds. */
   get failedUnits(): number {
     const { phases } = this.#parts;
-    return this.memory.failedUnits(phases.length === 0 ? [NO_PHASE] : phases);
+    return this.checkpoints.failedUnits(phases.length === 0 ? [NO_PHASE] : phases);
   }
 
-  /** Keeps a line in the log of the job. Nobody waits for that. */
+  /** Adds a line to the log of the job, without waiting for the store. */
   log(line: LogEntry): void {
     if (!this.#isOver) this.#log.add(line);
   }
 
-  /** The last lines, which go with the end of the run. */
-  get lastLines(): readonly LogEntry[] {
-    return this.#log.untold;
+  /** Lines that are stored with the end of the run. */
+  get unsentLines(): readonly LogEntry[] {
+    return this.#log.unsent;
   }
 
-  /** Looks once at what earlier runs have left; an attempt that restarts forgets it. */
-  recall(): Promise<void> {
-    this.#recalled ??= this.#recall();
-    return this.#recalled;
+  /** Reads the checkpoints of earlier runs once; an attempt that restarts deletes them. */
+  loadCheckpoints(): Promise<void> {
+    this.#loaded ??= this.#loadCheckpoints();
+    return this.#loaded;
   }
 
-  /** Resolves when the note is stored; rejects when it cannot be. */
+  /** Resolves when the note is stored; rejects if it cannot be stored. */
   async record(body: NoteBody): Promise<void> {
-    const { job, lease, desk, lost } = this.#parts;
+    const { job, lease, runStore, onLost } = this.#parts;
     if (this.#isOver) throw new RunOver(job, "has ended");
-    const answer = desk.add({ lease, key: job.key, n: job.n, ...body });
-    this.#last = answer;
-    const told = await answer;
-    if (typeof told === "object") throw new ChildRefused(told, body.children ?? []);
-    switch (told) {
+    const sent = runStore.record({ lease, key: job.key, n: job.n, ...body });
+    this.#last = sent;
+    const answer = await sent;
+    if (typeof answer === "object") throw new ChildRefusedError(answer, body.children ?? []);
+    switch (answer) {
       case "recorded":
         return;
       case "stale":
-        lost();
-        throw new RunOver(job, TAKEN_AWAY);
+        onLost();
+        throw new RunOver(job, ENDED_ELSEWHERE);
       case "closed":
-        throw new RunOver(job, WORKER_GONE);
+        throw new RunOver(job, WORKER_STOPPED);
       case "refused":
-        throw notTaken(job);
+        throw refused(job);
     }
   }
 
-  /** A phase begins. Nobody waits for that. */
+  /** Records that a phase begins, without waiting for the store. */
   begin(phase: string): void {
     this.record({ progress: this.#progress(phase, 0, null) }).catch(nothing);
   }
 
-  /** Resolves when this progress, or newer one, is stored. */
-  tell(phase: string | null, percent: number, data: JsonText | null): Promise<void> {
-    this.#told = this.#progress(phase, percent, data);
-    return this.#teller.tell(this.#told);
+  /** Resolves when this or newer progress is stored. */
+  reportProgress(phase: string | null, percent: number, data: JsonText | null): Promise<void> {
+    this.#lastProgress = this.#progress(phase, percent, data);
+    return this.#throttle.report(this.#lastProgress);
   }
 
-  /** Units begin. */
+  /** Records that units begin. */
   beginUnits(units: readonly UnitMove[]): Promise<void> {
     return this.record({ units });
   }
 
-  /** A unit has ended: its exclusive name is given up, and its children come into being. */
+  /** Stores the end of a unit, releases its lock and enqueues its children. */
   async endUnit(
     unit: UnitMove,
-    { name, children }: { readonly name: string | null; readonly children: readonly NewJob[] },
+    { lock, children }: { readonly lock: string | null; readonly children: readonly NewJob[] },
   ): Promise<void> {
-    const released = name === null || this.names.isOwn(name) ? null : name;
+    const released = lock === null || this.locks.isOwn(lock) ? null : lock;
     await this.record({
       units: [unit],
       ...(released === null ? {} : { releases: [released] }),
       ...(children.length === 0 ? {} : { children }),
     });
-    if (released !== null) this.names.released(released);
+    if (released !== null) this.locks.onReleased(released);
   }
 
-  /** A phase has ended well, and with it its children come into being. */
+  /** Stores the result of a phase and enqueues its children. */
   async complete(completed: PhaseResult, children: readonly NewJob[]): Promise<void> {
-    this.#teller.hurry();
+    this.#throttle.flush();
     await this.record({ completed, ...(children.length === 0 ? {} : { children }) });
-    this.memory.complete(completed);
+    this.checkpoints.complete(completed);
   }
 
-  /** Resolves when all that was said is stored, or cannot be. From then on nothing is said. */
+  /** Resolves when the store has answered all notes. Later notes are refused. */
   async close(): Promise<void> {
-    this.#teller.hurry();
+    this.#throttle.flush();
     this.#log.close();
-    this.#names?.close();
+    this.#locks?.close();
     this.#isOver = true;
     await this.#last;
   }
 
-  #makeNames(): RunLocks {
-    const { job, clock, signal, desk } = this.#parts;
-    const { tenant, concurrencyKey: own } = job;
+  #makeLocks(): RunLocks {
+    const { job, clock, signal, runStore } = this.#parts;
+    const { tenant, concurrencyKey: ownKey } = job;
     const acquireLocks = (names: readonly string[]): Promise<readonly string[]> =>
       this.#acquireLocks(names);
-    return new RunLocks({ clock, signal, tenant, own, line: desk.line, acquireLocks });
+    const queue = runStore.lockQueue;
+    return new RunLocks({ clock, signal, tenant, ownKey, queue, acquireLocks });
   }
 
   async #acquireLocks(names: readonly string[]): Promise<readonly string[]> {
-    const { job, lease, desk, lost } = this.#parts;
-    const answer = await desk.acquireLocks({ lease, key: job.key, n: job.n }, names);
-    if (answer === null) throw new RunOver(job, WORKER_GONE);
+    const { job, lease, runStore, onLost } = this.#parts;
+    const answer = await runStore.acquireLocks({ lease, key: job.key, n: job.n }, names);
+    if (answer === null) throw new RunOver(job, WORKER_STOPPED);
     if (answer.status === "done") return answer.names;
-    lost();
-    throw new RunOver(job, TAKEN_AWAY);
+    onLost();
+    throw new RunOver(job, ENDED_ELSEWHERE);
   }
 
-  async #recall(): Promise<void> {
-    const { job, desk, onRetry } = this.#parts;
-    const left = await desk.recall(job.key);
-    if (left === null) throw new RunOver(job, WORKER_GONE);
-    if (onRetry === "restart" && isOfEarlierAttempt(left, job)) {
-      // What this attempt has told before it came to remember is not to be forgotten.
-      const told = this.#told === null ? {} : { progress: this.#told };
-      this.record({ clearCheckpoints: true, ...told }).catch(nothing);
+  async #loadCheckpoints(): Promise<void> {
+    const { job, runStore, onRetry } = this.#parts;
+    const found = await runStore.checkpoints(job.key);
+    if (found === null) throw new RunOver(job, WORKER_STOPPED);
+    if (onRetry === "restart" && isOfEarlierAttempt(found, job)) {
+      // Progress that this attempt has reported before must not be deleted.
+      const progress = this.#lastProgress === null ? {} : { progress: this.#lastProgress };
+      this.record({ clearCheckpoints: true, ...progress }).catch(nothing);
       return;
     }
-    this.memory.take(left);
+    this.checkpoints.load(found);
   }
 
   #progress(phase: string | null, percent: number, data: JsonText | null): RunProgress {
@@ -219,22 +220,22 @@ export class RunNotes {
 }
 
 /**
- * A deploy or a snooze goes on with what it has; a new attempt, or a successor, begins anew. Where
- * no phase and no unit tells, there may still be the progress of an earlier attempt.
+ * After a deploy or a snooze the same attempt continues with its checkpoints; a new attempt and a
+ * successor restart. Without phases and units there may be progress of an earlier attempt.
  */
 function isOfEarlierAttempt({ tries }: Checkpoints, job: ClaimedJob): boolean {
   return (tries ?? 0) < job.tries;
 }
 
-/** Nothing that this run says is heard any more. */
+/** The run has ended, so its notes are refused. */
 export class RunOver extends MillraceError {
   constructor({ id }: ClaimedJob, why: string) {
     super("JOB_OVER", `the run of job ${id} ${why}`, { details: { id } });
   }
 }
 
-function notTaken({ id }: ClaimedJob): MillraceError {
-  const message = `the database does not take a value that the run of job ${id} wants to keep`;
+function refused({ id }: ClaimedJob): MillraceError {
+  const message = `the database refused a value of the run of job ${id}`;
   return new MillraceError("RESULT_REFUSED", `${message}: return plain, smaller JSON`, {
     details: { id },
   });

@@ -1,4 +1,4 @@
-/** What a handler is given. */
+/** `ctx`: the context that a handler gets. */
 import type { Clock } from "../../core/clock.ts";
 import { durationMs, type Duration } from "../../core/duration.ts";
 import { MillraceError, TransientError } from "../../core/errors.ts";
@@ -9,7 +9,7 @@ import type { LogLevel } from "../../store/types/notes.ts";
 import { Snooze } from "./snooze.ts";
 import type { PhaseScope } from "./phase-scope.ts";
 
-/** A job that snoozes for less would do nothing but begin and end. */
+/** A shorter snooze would keep a slot busy with starts and ends of runs. */
 const SNOOZE_MS_MIN = 100;
 
 export interface ContextParts {
@@ -19,13 +19,13 @@ export interface ContextParts {
   readonly logger: Logger;
   readonly deps: unknown;
   readonly clock: Clock;
-  /** Keeps a line in the log of the job. Never throws. */
+  /** Stores a line in the log of the job. Never throws. */
   keepLine(level: LogLevel, message: unknown, fields: unknown): void;
 }
 
 /**
- * A plain object: handlers take it apart, spread it and wrap it. Its phase scope is made when it is
- * needed, which for most jobs is never.
+ * A plain object: handlers destructure, spread and wrap it. The phase scope is made at its first
+ * use, because most jobs do not need one.
  */
 export function contextOf(
   parts: ContextParts,
@@ -61,7 +61,7 @@ function snooze(delay: Duration): never {
   throw new Snooze(snoozeMs(delay));
 }
 
-/** Every line goes to the worker's log, in which it names its job, and to that of the job. */
+/** Every line goes to the log of the worker, with the fields of the job, and to the job's log. */
 function loggerOf(parts: ContextParts): Logger {
   const { logger, job } = parts;
   const fields = {
@@ -80,7 +80,7 @@ function loggerOf(parts: ContextParts): Logger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Fields whose getters throw are logged as far as they can be read. */
+/** Fields with a throwing getter are logged as far as possible. */
 function copyOf(fields: object = {}): object {
   const given = asFields(fields);
   try {
@@ -95,23 +95,23 @@ function snoozeMs(delay: Duration): number {
   if (delayMs >= SNOOZE_MS_MIN) return delayMs;
   throw new MillraceError(
     "OPTION_INVALID",
-    `ctx.snooze: delay is ${delayMs} ms, and the least is ${SNOOZE_MS_MIN} ms: a job that comes ` +
-      "back at once keeps a slot busy; to wait within a run, await a timer",
+    `ctx.snooze: delay is ${delayMs} ms, but must be at least ${SNOOZE_MS_MIN} ms: a shorter ` +
+      "snooze keeps a slot busy; to wait within a run, await a timer",
     { details: { option: "delay" } },
   );
 }
 
-/** Runs `fn` with a limit of its own, inside that of the job. */
+/** Runs `fn` with its own time limit, within the time-out of the job. */
 async function withTimeout<R>(
   { clock, signal, limit }: { clock: Clock; signal: AbortSignal; limit: Duration },
   fn: (signal: AbortSignal) => R | Promise<R>,
 ): Promise<R> {
   const limitMs = durationMs(limit, "limit");
   const own = new AbortController();
-  let timer = (): void => {};
+  let stopTimer = (): void => {};
   const overrun = new Promise<never>((_, reject) => {
-    timer = clock.after(limitMs, () => {
-      const error = new TransientError(`it took longer than ${limitMs} ms`);
+    stopTimer = clock.after(limitMs, () => {
+      const error = new TransientError(`ctx.timeout: not finished within ${limitMs} ms`);
       own.abort(error);
       reject(error);
     });
@@ -119,7 +119,7 @@ async function withTimeout<R>(
   try {
     return await Promise.race([fn(AbortSignal.any([signal, own.signal])), overrun]);
   } finally {
-    timer();
+    stopTimer();
   }
 }
 

@@ -1,14 +1,14 @@
 /**
- * One run of one job, from its start to its outcome. Never throws: every ending is an outcome.
+ * One run of one job, from start to outcome. Never throws: every error becomes an outcome.
  *
- * Four things can end a run from outside, each by aborting its signal: a request to cancel, its
- * time limit, a stop of the worker, and the store, when somebody else has ended the run. What the
- * handler then does decides: if it returns all the same, it has succeeded; if it throws, the reason
- * of the abort is the outcome.
+ * Four things abort the signal of a run: a cancel request, the time-out, the stop of the worker,
+ * and the store, when another process has ended the run. After the abort the handler decides: if
+ * the handler returns, the run has succeeded; if the handler throws, the reason of the abort is the
+ * outcome.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { parsePayload } from "../../jobs/new-job.ts";
-import { runAs, type RunHere } from "../../jobs/async-context.ts";
+import { runInJob, type CurrentRun } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Fault, Outcome } from "../../core/outcome.ts";
@@ -21,33 +21,33 @@ import type { ClaimedJob, Lease, NewJob, SettleItem } from "../../store/types/jo
 import type { LogLevel } from "../../store/types/notes.ts";
 import { contextOf, type ContextParts } from "./context.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
-import { RunNotes, type Desk } from "../notes/run-notes.ts";
+import { RunNotes, type RunStore } from "../notes/run-notes.ts";
 import { logLine } from "../notes/log-line.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { Snooze } from "./snooze.ts";
 import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
 import type { LockName } from "./lock-queue.ts";
 
-/** How long a handler may ignore its signal before its job goes on without it. */
-export const DEAF_MS_MAX = 5_000;
+/** How long a handler may ignore its aborted signal before the run ends without the handler. */
+export const IGNORED_SIGNAL_MS_MAX = 5_000;
 
-/** Why a run was asked to end: a stop has its own patience with handlers that do not listen. */
-export type Interruption =
+/** Why a run is interrupted. A stop of the worker has its own time limit for handlers. */
+export type RunInterruption =
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "timed_out"; readonly limitMs: number }
   | { readonly type: "interrupted"; readonly by: "stop" | "store" };
 
 const NO_CHILDREN: readonly NewJob[] = [];
-const NO_NAMES: readonly never[] = [];
+const NO_LOCKS: readonly never[] = [];
 
-/** What all runs of a worker have in common. */
+/** What all runs of a worker share. */
 export interface ExecutionParts {
   readonly clock: Clock;
   readonly preset: Preset;
   readonly logger: Logger;
   readonly deps: unknown;
-  /** Where runs write what they say about themselves. */
-  readonly desk: Desk;
+  /** Stores the notes of runs. */
+  readonly runStore: RunStore;
   readonly newChild: PhaseScopeParts["newChild"];
 }
 
@@ -58,7 +58,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
   readonly #definition: Definition;
   readonly #outcome = Promise.withResolvers<Outcome>();
   readonly #abort = new AbortController();
-  #interruption: { readonly why: Interruption; readonly reason: MillraceError } | null = null;
+  #interruption: { readonly why: RunInterruption; readonly reason: MillraceError } | null = null;
   #phaseScope: PhaseScope | null = null;
   #runNotes: RunNotes | null = null;
   #pipeline: PipelineEnd | null = null;
@@ -73,20 +73,20 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.lease = lease;
   }
 
-  /** Asks the handler to end. The first reason stays. */
-  interrupt(why: Interruption): void {
+  /** Aborts the signal. The first reason counts. */
+  interrupt(why: RunInterruption): void {
     if (this.#interruption !== null || this.#isOver) return;
     const reason = new MillraceError("JOB_CANCELLED", `the run was ended: ${why.type}`);
     this.#interruption = { why, reason };
     this.#abort.abort(reason);
     if (why.type === "interrupted" && why.by === "stop") return;
     this.#stopTimer();
-    this.#stopTimer = this.#parts.clock.after(DEAF_MS_MAX, () => this.#end(reason));
+    this.#stopTimer = this.#parts.clock.after(IGNORED_SIGNAL_MS_MAX, () => this.#end(reason));
   }
 
   /**
-   * Runs the handler to its end. One that does not listen to its signal is left behind after a
-   * while: its job goes on without it.
+   * Runs the handler. If the handler ignores its aborted signal, the run ends without the handler
+   * after {@link IGNORED_SIGNAL_MS_MAX}.
    */
   run(): Promise<Outcome> {
     const { timeoutMs: limitMs } = this.job;
@@ -126,27 +126,27 @@ export class Execution implements ContextParts, PhaseScopeParts {
     return this.#runNotes;
   }
 
-  /** Jobs that come into being with the end of the run, if it is a success. */
+  /** Jobs that are enqueued with the end of the run, if it succeeds. */
   get children(): readonly NewJob[] {
     return this.#phaseScope?.children ?? NO_CHILDREN;
   }
 
-  /** What is kept with the end of the run. */
+  /** The notes that are stored with the end of the run. */
   get note(): SettleItem["note"] {
-    const logs = this.#runNotes?.lastLines ?? [];
+    const logs = this.#runNotes?.unsentLines ?? [];
     return logs.length === 0 ? this.#note : { ...this.#note, logs };
   }
 
-  /** The exclusive names that it gives up with its end. */
-  get names(): readonly LockName[] {
+  /** The locks that are released with the end of the run. */
+  get lockNames(): readonly LockName[] {
     const { tenant, concurrencyKey: own } = this.job;
-    const held = this.#runNotes?.heldNames ?? NO_NAMES;
-    // Most have none, and there are very many.
-    if (own === null && held.length === 0) return NO_NAMES;
+    const held = this.#runNotes?.heldLocks ?? NO_LOCKS;
+    // The fast path: most runs hold no lock.
+    if (own === null && held.length === 0) return NO_LOCKS;
     return (own === null ? held : [own, ...held]).map((name) => ({ tenant, name }));
   }
 
-  /** Keeps a line in the log of the job, as long as the run goes on. */
+  /** Stores a line in the log of the job, unless the run has ended. */
   keepLine(level: LogLevel, message: unknown, fields: unknown): void {
     if (!this.#isOver) this.runNotes.log(logLine(this.clock.now(), level, message, fields));
   }
@@ -157,20 +157,20 @@ export class Execution implements ContextParts, PhaseScopeParts {
 
   #makeRunNotes(): RunNotes {
     const { settings, body } = this.#definition;
-    const { clock, desk, preset } = this.#parts;
+    const { clock, runStore, preset } = this.#parts;
     return new RunNotes({
       job: this.job,
       lease: this.lease,
       phases: body.kind === "phases" ? body.phases.map(({ name }) => name) : [],
       onRetry: settings.onRetry ?? preset.onRetry,
-      desk,
+      runStore,
       clock,
       signal: this.signal,
-      lost: () => this.interrupt({ type: "interrupted", by: "store" }),
+      onLost: () => this.interrupt({ type: "interrupted", by: "store" }),
     });
   }
 
-  /** What its handler did not wait for is part of the run all the same. */
+  /** Units that the handler did not await are part of the run as well. */
   #joinUnits(ended: unknown): void {
     const left = this.#phaseScope?.unitsLeft ?? null;
     if (left === null) this.#succeed(ended);
@@ -206,20 +206,22 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.#stopTimer();
     this.#phaseScope?.end();
     if (this.#runNotes === null) this.#outcome.resolve(outcome);
-    // What was said comes before the end.
+    // Notes are stored before the end of the run.
     else void this.#runNotes.close().then(() => this.#outcome.resolve(outcome));
   }
 
   #handled(): Promise<unknown> {
     try {
-      // In there, because what a thenable does when it is asked is part of the run as well.
-      return runAs(runHereOf(this.job, this.#parts.logger), () => Promise.resolve(this.#handle()));
+      // Promise.resolve is called inside, because the `then` of a thenable is part of the run.
+      return runInJob(currentRunOf(this.job, this.#parts.logger), () =>
+        Promise.resolve(this.#handle()),
+      );
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** As little as possible happens later than at once: every wait costs. */
+  /** Synchronous where possible, because every await costs time. */
   #handle(): unknown {
     const { type, schema } = this.#definition;
     const stored = decode(this.job.payload);
@@ -237,7 +239,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
         throw new NonRetryableError(`job "${type}" has no handler`);
       case "handler":
         return this.#startsOver
-          ? this.runNotes.recall().then(() => this.#callPlain(body.handler, payload))
+          ? this.runNotes.loadCheckpoints().then(() => this.#callPlain(body.handler, payload))
           : this.#callPlain(body.handler, payload);
       case "phases":
         return this.#carryOutPhases(body.phases, payload);
@@ -248,7 +250,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
     return this.#call(handler, payload, () => (this.#phaseScope ??= this.#enter(null)), {});
   }
 
-  /** A new attempt that forgets the one before: how far that had come, to begin with (000-29). */
+  /** A new attempt that drops the checkpoints and the progress of the last attempt. */
   get #startsOver(): boolean {
     const { onRetry = this.#parts.preset.onRetry } = this.#definition.settings;
     return onRetry === "restart" && this.job.tries > 0;
@@ -302,14 +304,17 @@ export class Execution implements ContextParts, PhaseScopeParts {
 }
 
 /**
- * What code below the handler knows of its run. Not the run itself: a connection or a timer that it
- * makes would keep the payload for as long as it lives.
+ * The current run in the async context of the handler. Not the Execution itself: a connection or a
+ * timer made by the handler would keep the payload in memory.
  */
-function runHereOf({ id, type, n, correlationId, tenant }: ClaimedJob, logger: Logger): RunHere {
+function currentRunOf(
+  { id, type, n, correlationId, tenant }: ClaimedJob,
+  logger: Logger,
+): CurrentRun {
   return {
     job: { id, correlationId, tenant },
     rejected(error) {
-      logger.error("a promise that a handler left behind was rejected; the worker goes on", {
+      logger.error("unhandled rejection in a handler; the worker continues", {
         job_id: id,
         type,
         run: n,
@@ -320,7 +325,7 @@ function runHereOf({ id, type, n, correlationId, tenant }: ClaimedJob, logger: L
   };
 }
 
-/** What the schema makes of the stored payload. What it refuses no retry can mend. */
+/** The output of the schema for the stored payload. A payload that it refuses is not retried. */
 function accepted(type: string, schema: StandardSchemaV1, stored: unknown): unknown {
   try {
     const payload = parsePayload(type, schema, stored);

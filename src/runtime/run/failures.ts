@@ -1,4 +1,4 @@
-/** What a thrown value means for the run, or the unit, that it ended. */
+/** Classifies the error of a failed run or unit. */
 import type { Clock } from "../../core/clock.ts";
 import { MillraceError, NonRetryableError } from "../../core/errors.ts";
 import type { Outcome } from "../../core/outcome.ts";
@@ -12,10 +12,10 @@ export interface FailureParts {
   readonly clock: Clock;
 }
 
-export type Failure = Extract<Outcome, { type: "failed" }>;
+export type RunFailure = Extract<Outcome, { type: "failed" }>;
 
-/** A thrown value may be anything, even one that throws when it is looked at. */
-export function failureOf(error: unknown, parts: FailureParts): Failure {
+/** A thrown value may be anything, even an object whose properties throw. */
+export function failureOf(error: unknown, parts: FailureParts): RunFailure {
   try {
     return read(error, parts);
   } catch {
@@ -23,7 +23,7 @@ export function failureOf(error: unknown, parts: FailureParts): Failure {
   }
 }
 
-function read(error: unknown, { definition, preset, clock }: FailureParts): Failure {
+function read(error: unknown, { definition, preset, clock }: FailureParts): RunFailure {
   return classify(isRefusedResult(error) ? asFinal(error) : error, {
     classify: definition.settings.classify,
     defaultErrorClass: preset.retry.defaultErrorClass,
@@ -31,7 +31,7 @@ function read(error: unknown, { definition, preset, clock }: FailureParts): Fail
   });
 }
 
-/** A result that cannot be stored will not be better next time. */
+/** A retry would produce the same result, which cannot be stored. */
 function isRefusedResult(error: unknown): error is MillraceError {
   return error instanceof MillraceError && error.code === "RESULT_REFUSED";
 }

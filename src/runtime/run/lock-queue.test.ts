@@ -3,57 +3,59 @@ import { LockQueue, type Waiter } from "./lock-queue.ts";
 
 const NAME = { tenant: "acme", name: "docs/main" };
 
-/** Runs that write down when they are called. */
+/** Runs that write down when they are woken. */
 function makeWaiters() {
-  const called: string[] = [];
-  const make = (run: string): Waiter => ({ call: (name) => void called.push(`${run} ${name}`) });
-  return { line: new LockQueue(), called, a: make("a"), b: make("b") };
+  const woken: string[] = [];
+  const make = (run: string): Waiter => ({
+    lockFreed: (name) => void woken.push(`${run} ${name}`),
+  });
+  return { queue: new LockQueue(), woken, a: make("a"), b: make("b") };
 }
 
-describe("a line of runs that wait for a name", () => {
-  test("calls one at a time, in the order in which they came", () => {
-    const { line, called, a, b } = makeWaiters();
-    line.join(NAME, a);
-    line.join(NAME, b);
-    line.join(NAME, a);
+describe("the queue of a lock", () => {
+  test("wakes one waiter at a time, in order of arrival", () => {
+    const { queue, woken, a, b } = makeWaiters();
+    queue.wait(NAME, a);
+    queue.wait(NAME, b);
+    queue.wait(NAME, a);
 
-    line.call(NAME);
-    expect(called).toEqual(["a docs/main"]);
-    line.call(NAME);
-    line.call(NAME);
+    queue.wakeFirst(NAME);
+    expect(woken).toEqual(["a docs/main"]);
+    queue.wakeFirst(NAME);
+    queue.wakeFirst(NAME);
 
-    expect(called).toEqual(["a docs/main", "b docs/main"]);
-    expect(line.isAwaited(NAME)).toBe(false);
+    expect(woken).toEqual(["a docs/main", "b docs/main"]);
+    expect(queue.hasWaiters(NAME)).toBe(false);
   });
 
-  test("calls nobody who has left, and nobody for the name of another tenant", () => {
-    const { line, called, a, b } = makeWaiters();
-    line.join(NAME, a);
-    line.join(NAME, b);
+  test("wakes no waiter that was removed, and none for the lock of another tenant", () => {
+    const { queue, woken, a, b } = makeWaiters();
+    queue.wait(NAME, a);
+    queue.wait(NAME, b);
 
-    line.leave(NAME, a);
-    line.call({ ...NAME, tenant: "globex" });
-    line.call({ ...NAME, name: "docs/v1" });
-    expect(called).toEqual([]);
-    line.call(NAME);
+    queue.remove(NAME, a);
+    queue.wakeFirst({ ...NAME, tenant: "globex" });
+    queue.wakeFirst({ ...NAME, name: "docs/v1" });
+    expect(woken).toEqual([]);
+    queue.wakeFirst(NAME);
 
-    expect(called).toEqual(["b docs/main"]);
+    expect(woken).toEqual(["b docs/main"]);
   });
 
-  test("calls for what a run had when the store has heard of its end, and once", () => {
-    const { line, called, a, b } = makeWaiters();
+  test("wakes waiters when the store has settled the run that held the lock, and once", () => {
+    const { queue, woken, a, b } = makeWaiters();
     const run = { key: 7, n: 1 };
     const other = { ...NAME, name: "docs/v1" };
-    line.join(NAME, a);
-    line.join(NAME, b);
-    line.join(other, b);
+    queue.wait(NAME, a);
+    queue.wait(NAME, b);
+    queue.wait(other, b);
 
-    line.ending(run, [NAME, other]);
-    line.ended({ key: 7, n: 2 });
-    expect(called).toEqual([]);
-    line.ended(run);
-    line.ended(run);
+    queue.runEnding(run, [NAME, other]);
+    queue.runSettled({ key: 7, n: 2 });
+    expect(woken).toEqual([]);
+    queue.runSettled(run);
+    queue.runSettled(run);
 
-    expect(called).toEqual(["a docs/main", "b docs/v1"]);
+    expect(woken).toEqual(["a docs/main", "b docs/v1"]);
   });
 });

@@ -1,74 +1,74 @@
 /**
- * Which runs of one worker wait for an exclusive name, in the order in which they came.
+ * The runs of one worker that wait for a lock, per lock in order of arrival.
  *
- * Where a run of the worker gives a name up, the first of them is called and asks the store at
- * once; it calls the next one when it is through. What others give up is found by asking again and
- * again, so a call is a hint: it may come for nothing, and whoever cannot use it passes it on.
+ * When a run of this worker releases a lock, the first waiter is woken and asks the store at once.
+ * Locks released by other workers are found by polling. A wake-up is best effort: the lock may be
+ * taken again, and a waiter that cannot use the wake-up passes it on.
  */
 import type { OpenRun } from "../../store/types/notes.ts";
 
-/** The same name of another tenant is another one. */
+/** Tenants do not share locks. */
 export interface LockName {
   readonly tenant: string;
   readonly name: string;
 }
 
 export interface Waiter {
-  /** The name may be free. */
-  call(name: string): void;
+  /** The lock may be free. */
+  lockFreed(name: string): void;
 }
 
 type RunName = Pick<OpenRun, "key" | "n">;
 
 export class LockQueue {
-  readonly #lines = new Map<string, Set<Waiter>>();
-  /** What ended runs have until the store has heard of their end. */
-  readonly #ends = new Map<string, readonly LockName[]>();
+  readonly #queues = new Map<string, Set<Waiter>>();
+  /** Locks of ended runs that the store has not settled yet. */
+  readonly #endingRuns = new Map<string, readonly LockName[]>();
 
-  /** Waits at the end of the line; whoever stands in it stays where it is. */
-  join(name: LockName, waiter: Waiter): void {
-    const line = this.#lines.get(textOf(name));
-    if (line === undefined) this.#lines.set(textOf(name), new Set([waiter]));
-    else line.add(waiter);
+  /** Adds a waiter at the end of the queue; a waiter that is in the queue keeps its place. */
+  wait(lock: LockName, waiter: Waiter): void {
+    const queue = this.#queues.get(lockKey(lock));
+    if (queue === undefined) this.#queues.set(lockKey(lock), new Set([waiter]));
+    else queue.add(waiter);
   }
 
-  leave(name: LockName, waiter: Waiter): void {
-    const line = this.#lines.get(textOf(name));
-    if (line?.delete(waiter) === true && line.size === 0) this.#lines.delete(textOf(name));
+  remove(lock: LockName, waiter: Waiter): void {
+    const queue = this.#queues.get(lockKey(lock));
+    if (queue?.delete(waiter) === true && queue.size === 0) this.#queues.delete(lockKey(lock));
   }
 
-  isAwaited(name: LockName): boolean {
-    return this.#lines.has(textOf(name));
+  hasWaiters(lock: LockName): boolean {
+    return this.#queues.has(lockKey(lock));
   }
 
-  /** The name was given up: the first in line leaves it, and asks. */
-  call(name: LockName): void {
-    const [first] = this.#lines.get(textOf(name)) ?? [];
+  /** The lock was released: removes the first waiter from the queue and wakes it. */
+  wakeFirst(lock: LockName): void {
+    const [first] = this.#queues.get(lockKey(lock)) ?? [];
     if (first === undefined) return;
-    this.leave(name, first);
-    first.call(name.name);
+    this.remove(lock, first);
+    first.lockFreed(lock.name);
   }
 
-  /** A run has ended, and gives these names up as soon as the store hears of that. */
-  ending(run: RunName, names: readonly LockName[]): void {
-    if (names.length > 0) this.#ends.set(runOf(run), names);
+  /** A run has ended. Its locks are released when the store has settled the run. */
+  runEnding(run: RunName, locks: readonly LockName[]): void {
+    if (locks.length > 0) this.#endingRuns.set(runKey(run), locks);
   }
 
-  /** The store has heard of the end of a run. */
-  ended(run: RunName): void {
-    // Most have nothing, and there are very many.
-    if (this.#ends.size === 0) return;
-    const names = this.#ends.get(runOf(run)) ?? [];
-    this.#ends.delete(runOf(run));
-    for (const name of names) this.call(name);
+  /** The store has settled the run and released its locks. */
+  runSettled(run: RunName): void {
+    // The fast path: most runs hold no lock.
+    if (this.#endingRuns.size === 0) return;
+    const locks = this.#endingRuns.get(runKey(run)) ?? [];
+    this.#endingRuns.delete(runKey(run));
+    for (const lock of locks) this.wakeFirst(lock);
   }
 }
 
-/** No tenant and no name contains U+0000. */
-function textOf({ tenant, name }: LockName): string {
+/** No tenant and no lock name contains U+0000. */
+function lockKey({ tenant, name }: LockName): string {
   return `${tenant}\0${name}`;
 }
 
-function runOf({ key, n }: RunName): string {
+function runKey({ key, n }: RunName): string {
   return `${key}.${n}`;
 }

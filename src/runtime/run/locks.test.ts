@@ -7,33 +7,33 @@ import { LockQueue } from "./lock-queue.ts";
 /** What every run has. */
 function common() {
   const signal = new AbortController().signal;
-  return { clock: virtualClock(), signal, tenant: "acme", own: null, line: new LockQueue() };
+  return { clock: virtualClock(), signal, tenant: "acme", ownKey: null, queue: new LockQueue() };
 }
 
-/** Names of a run, and a store in which others have some. */
-function makeNames(others: Set<string> = new Set(), own: string | null = null) {
+/** The locks of a run, and a store in which other runs hold some. */
+function makeLocks(others: Set<string> = new Set(), ownKey: string | null = null) {
   const parts = common();
-  const { clock, line } = parts;
+  const { clock, queue } = parts;
   const abort = new AbortController();
   const calls: (readonly string[])[] = [];
-  const names = new RunLocks({
+  const locks = new RunLocks({
     ...parts,
     signal: abort.signal,
-    own,
+    ownKey,
     async acquireLocks(asked) {
       calls.push(asked);
       return asked.filter((name) => !others.has(name));
     },
   });
-  return { names, clock, calls, others, abort, line };
+  return { locks, clock, calls, others, abort, queue };
 }
 
-describe("exclusive names", () => {
+describe("locks of a run", () => {
   test("asked for in one turn go in one call, in chunks of a thousand", async () => {
-    const { names, calls } = makeNames();
+    const { locks, calls } = makeLocks();
     const many = Array.from({ length: 1_500 }, (_, index) => `n${index}`);
 
-    const [a, b] = await Promise.all([names.take("a"), names.takeSome(many)]);
+    const [a, b] = await Promise.all([locks.acquire("a"), locks.acquireSome(many)]);
 
     expect(a).toBe(true);
     expect(b).toEqual(many);
@@ -41,67 +41,67 @@ describe("exclusive names", () => {
   });
 
   test("had by a unit are not had by another until it leaves", async () => {
-    const { names, calls } = makeNames();
-    expect(await names.take("a")).toBe(true);
-    const changed = names.changed().then(() => "changed");
+    const { locks, calls } = makeLocks();
+    expect(await locks.acquire("a")).toBe(true);
+    const changed = locks.changed().then(() => "changed");
 
-    expect(await names.take("a")).toBe(false);
+    expect(await locks.acquire("a")).toBe(false);
     expect(await Promise.race([changed, setImmediate("still")])).toBe("still");
-    names.leave("a");
+    locks.release("a");
 
     expect(await Promise.race([changed, setImmediate("still")])).toBe("changed");
-    expect(await names.take("a")).toBe(true);
+    expect(await locks.acquire("a")).toBe(true);
     expect(calls).toHaveLength(2);
   });
 
   test("that others have are not asked for again before it is time", async () => {
-    const { names, clock, calls, others } = makeNames(new Set(["a"]));
-    expect(await names.take("a")).toBe(false);
+    const { locks, clock, calls, others } = makeLocks(new Set(["a"]));
+    expect(await locks.acquire("a")).toBe(false);
     others.clear();
-    const changed = names.changed().then(() => "changed");
+    const changed = locks.changed().then(() => "changed");
 
-    expect(await names.take("a")).toBe(false);
+    expect(await locks.acquire("a")).toBe(false);
     expect(calls).toHaveLength(1);
     await clock.advance(50);
 
     expect(await Promise.race([changed, setImmediate("still")])).toBe("changed");
-    expect(await names.take("a")).toBe(true);
+    expect(await locks.acquire("a")).toBe(true);
   });
 
   test("of the job itself need no call, and are had by one unit at a time", async () => {
-    const { names, calls } = makeNames(new Set(["own"]), "own");
+    const { locks, calls } = makeLocks(new Set(["own"]), "own");
 
-    expect(await names.takeSome(["own"])).toEqual(["own"]);
-    expect(await names.take("own")).toBe(false);
-    names.leave("own");
-    expect(await names.takeSome(["own", "other"])).toEqual(["own", "other"]);
+    expect(await locks.acquireSome(["own"])).toEqual(["own"]);
+    expect(await locks.acquire("own")).toBe(false);
+    locks.release("own");
+    expect(await locks.acquireSome(["own", "other"])).toEqual(["own", "other"]);
     expect(calls).toEqual([["other"]]);
   });
 
   test("that the store has not answered for are given up when the run is to end", async () => {
     const abort = new AbortController();
-    const names = new RunLocks({
+    const locks = new RunLocks({
       ...common(),
       signal: abort.signal,
       acquireLocks: () => new Promise(() => {}),
     });
-    const [first, changed] = [names.take("a"), names.changed()];
+    const [first, changed] = [locks.acquire("a"), locks.changed()];
     await setImmediate();
-    const second = names.take("b");
+    const second = locks.acquire("b");
 
     abort.abort();
 
     expect(await Promise.all([first, second])).toEqual([false, false]);
     await changed;
-    expect(await names.take("c")).toBe(false);
+    expect(await locks.acquire("c")).toBe(false);
   });
 
   test("leave no timer behind when the run is over", async () => {
-    const { names, clock } = makeNames(new Set(["a"]));
-    await names.take("a");
+    const { locks, clock } = makeLocks(new Set(["a"]));
+    await locks.acquire("a");
     const changes: string[] = [];
-    names.close();
-    void names.changed().then(() => changes.push("changed"));
+    locks.close();
+    void locks.changed().then(() => changes.push("changed"));
 
     await clock.advance(5_000);
 
@@ -109,12 +109,12 @@ describe("exclusive names", () => {
   });
 
   test("that could not be asked for are told to whoever asked", async () => {
-    const names = new RunLocks({
+    const locks = new RunLocks({
       ...common(),
       acquireLocks: () => Promise.reject(new Error("over")),
     });
 
-    await expect(names.take("a")).rejects.toThrow("over");
+    await expect(locks.acquire("a")).rejects.toThrow("over");
   });
 });
 
@@ -132,10 +132,10 @@ function makeTwo() {
       },
     });
   /** A unit of a run has ended, and the store has heard of it. */
-  const giveUp = (names: RunLocks, name: string): void => {
+  const giveUp = (locks: RunLocks, name: string): void => {
     holders.delete(name);
-    names.released(name);
-    names.leave(name);
+    locks.onReleased(name);
+    locks.release(name);
   };
   return { ...parts, holders, a: make("a"), b: make("b"), giveUp };
 }
@@ -152,47 +152,47 @@ async function turns(): Promise<void> {
 describe("an exclusive name that a run gives up", () => {
   test("is asked for at once by the run of the same worker that waits for it", async () => {
     const { a, b, giveUp } = makeTwo();
-    await a.take("name");
-    expect(await b.take("name")).toBe(false);
+    await a.acquire("name");
+    expect(await b.acquire("name")).toBe(false);
     const changed = b.changed();
 
     giveUp(a, "name");
 
     expect(await isChanged(changed)).toBe(true);
-    expect(await b.take("name")).toBe(true);
+    expect(await b.acquire("name")).toBe(true);
   });
 
   test("is asked for once more by a run whose question was just being answered", async () => {
-    const { line, ...parts } = common();
+    const { queue, ...parts } = common();
     const asked: (() => void)[] = [];
     const b = new RunLocks({
       ...parts,
-      line,
+      queue: queue,
       acquireLocks: () => new Promise((answer) => void asked.push(() => answer([]))),
     });
-    const first = b.take("name");
+    const first = b.acquire("name");
     await turns();
     const changed = b.changed();
 
-    line.call({ tenant: "acme", name: "name" });
+    queue.wakeFirst({ tenant: "acme", name: "name" });
     expect(await isChanged(changed)).toBe(false);
     asked[0]?.();
 
     expect(await first).toBe(false);
     expect(await isChanged(changed)).toBe(true);
-    void b.take("name");
+    void b.acquire("name");
     await turns();
     expect(asked).toHaveLength(2);
   });
 
   test("is first had by the other units of the run that gives it up", async () => {
     const { a, b, giveUp } = makeTwo();
-    await a.take("name");
-    await b.take("name");
+    await a.acquire("name");
+    await b.acquire("name");
     const changed = b.changed();
 
     giveUp(a, "name");
-    expect(await a.take("name")).toBe(true);
+    expect(await a.acquire("name")).toBe(true);
     expect(await isChanged(changed)).toBe(false);
     giveUp(a, "name");
 
@@ -200,11 +200,11 @@ describe("an exclusive name that a run gives up", () => {
   });
 
   test("goes past a run that has ended before it could ask", async () => {
-    const { a, b, giveUp, line } = makeTwo();
-    await a.take("name");
-    await b.take("name");
+    const { a, b, giveUp, queue } = makeTwo();
+    await a.acquire("name");
+    await b.acquire("name");
     const called: string[] = [];
-    line.join({ tenant: "acme", name: "name" }, { call: (name) => void called.push(name) });
+    queue.wait({ tenant: "acme", name: "name" }, { lockFreed: (name) => void called.push(name) });
 
     giveUp(a, "name");
     await turns();
@@ -215,19 +215,19 @@ describe("an exclusive name that a run gives up", () => {
   });
 
   test("is not waited for by a run that is over", async () => {
-    const { a, b, line } = makeTwo();
-    await a.take("name");
-    await b.take("name");
-    expect(line.isAwaited({ tenant: "acme", name: "name" })).toBe(true);
+    const { a, b, queue } = makeTwo();
+    await a.acquire("name");
+    await b.acquire("name");
+    expect(queue.hasWaiters({ tenant: "acme", name: "name" })).toBe(true);
 
     b.close();
 
-    expect(line.isAwaited({ tenant: "acme", name: "name" })).toBe(false);
+    expect(queue.hasWaiters({ tenant: "acme", name: "name" })).toBe(false);
   });
 
   test("is held no longer, while the others are until the run ends", async () => {
     const { a, giveUp } = makeTwo();
-    await a.takeSome(["one", "two"]);
+    await a.acquireSome(["one", "two"]);
 
     giveUp(a, "one");
 

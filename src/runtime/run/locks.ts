@@ -1,16 +1,16 @@
 /**
- * The exclusive names of one run: which of them its units have, and when to ask again for those
- * that others have.
+ * The locks of one run: which locks its units hold, and when to ask the store again for locks that
+ * are taken.
  *
- * What is asked for in the same turn goes to the store in one call. A name that was refused is not
- * asked for until some time has passed, and that for all refused names together: 50 ms at first,
- * then longer, up to a second. If another run of the worker gives it up, that is the time.
+ * Requests of the same turn of the event loop go to the store in one call. After a refusal, no
+ * refused lock is requested again until a common timer has fired: after 50 ms at first, then up to
+ * a second. A release by another run of the same worker ends that wait for the released lock.
  */
-import { runOutside } from "../../jobs/async-context.ts";
+import { runOutsideJobs } from "../../jobs/async-context.ts";
 import type { Clock } from "../../core/clock.ts";
 import { soon } from "../../lib/system.ts";
 import { MOVES_MAX } from "../../store/types/notes.ts";
-import type { LockName, Waiter, LockQueue } from "./lock-queue.ts";
+import type { LockName, LockQueue, Waiter } from "./lock-queue.ts";
 
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
@@ -18,41 +18,41 @@ const NONE: readonly string[] = [];
 
 export interface RunLocksParts {
   readonly clock: Clock;
-  /** Ends all waiting. */
+  /** Ends every wait for a lock. */
   readonly signal: AbortSignal;
   readonly tenant: string;
-  /** The concurrency key of the job: its run has that name anyway. */
-  readonly own: string | null;
-  /** Where it waits with other runs. */
-  readonly line: LockQueue;
-  /** Answers those of the names that the run has now. */
+  /** The concurrency key of the job. The run holds that lock from its claim on. */
+  readonly ownKey: string | null;
+  /** Shared by all runs of the worker. */
+  readonly queue: LockQueue;
+  /** Answers which of these locks the run holds now. */
   readonly acquireLocks: (names: readonly string[]) => Promise<readonly string[]>;
 }
 
-interface Ask {
+interface LockRequest {
   readonly names: readonly string[];
-  readonly answer: (had: readonly string[]) => void;
+  readonly answer: (acquired: readonly string[]) => void;
   readonly fail: (error: unknown) => void;
 }
 
 export class RunLocks implements Waiter {
   readonly #parts: RunLocksParts;
-  /** A unit of this run has it, or it is being asked for. */
+  /** Locks that a unit of this run holds or requests. */
   readonly #busy = new Set<string>();
-  /** Units of this run wait for it, because another one has it. */
+  /** Busy locks for which other units of this run wait. */
   readonly #wanted = new Set<string>();
-  /** Others had it when it was asked for last. */
+  /** Locks that were taken at the last request. */
   readonly #refused = new Set<string>();
-  /** It stands in line for it. */
-  readonly #awaited = new Set<string>();
-  /** It was called, and has not asked since. */
-  readonly #called = new Set<string>();
-  /** The run has it, as far as the store has told. */
+  /** Locks for which this run is in the queue of the worker. */
+  readonly #queued = new Set<string>();
+  /** Locks with a wake-up since the last request. */
+  readonly #freed = new Set<string>();
+  /** Locks that the run holds, as far as the store has answered. */
   readonly #held = new Set<string>();
-  /** What waits to be asked, and what the store has not answered yet. */
-  #asks: Ask[] = [];
-  #open: readonly Ask[] = [];
-  #isAsking = false;
+  /** Requests that are not sent, and requests that the store has not answered. */
+  #requests: LockRequest[] = [];
+  #sent: readonly LockRequest[] = [];
+  #isSending = false;
   #isClosed: boolean;
   #retryMs = RETRY_MS_MIN;
   #stopTimer: (() => void) | null = null;
@@ -64,61 +64,61 @@ export class RunLocks implements Waiter {
     parts.signal.addEventListener("abort", this.#close, { once: true });
   }
 
-  /** Takes a name for one unit. */
-  async take(name: string): Promise<boolean> {
-    return (await this.takeSome([name])).length > 0;
+  /** Acquires a lock for one unit. */
+  async acquire(name: string): Promise<boolean> {
+    return (await this.acquireSome([name])).length > 0;
   }
 
-  /** Takes those of the names that nobody has, each for one unit. */
-  takeSome(names: readonly string[]): Promise<readonly string[]> {
+  /** Acquires the free ones among these locks, each for one unit. */
+  acquireSome(names: readonly string[]): Promise<readonly string[]> {
     const free = this.#isClosed ? NONE : names.filter((name) => this.#isFree(name));
     if (free.length === 0) return Promise.resolve(NONE);
     for (const name of free) this.#busy.add(name);
     if (free.every((name) => this.isOwn(name))) return Promise.resolve(free);
     return new Promise((answer, fail) => {
-      this.#asks.push({ names: free, answer, fail });
-      if (this.#isAsking) return;
-      this.#isAsking = true;
-      // As part of no job, like all that a worker does for several.
-      runOutside(() => soon(() => void this.#ask()));
+      this.#requests.push({ names: free, answer, fail });
+      if (this.#isSending) return;
+      this.#isSending = true;
+      // Outside of the job, like all work that a worker does for several jobs.
+      runOutsideJobs(() => soon(() => void this.#send()));
     });
   }
 
-  /** The unit that had it has ended. */
-  leave(name: string): void {
+  /** The unit that held the lock has ended. */
+  release(name: string): void {
     this.#busy.delete(name);
     if (this.#wanted.delete(name)) this.wake();
   }
 
-  /** The store has heard that the run gives it up. */
-  released(name: string): void {
-    const { line } = this.#parts;
+  /** The store has released the lock. */
+  onReleased(name: string): void {
+    const { queue } = this.#parts;
     this.#held.delete(name);
-    if (!line.isAwaited(this.#inTenant(name))) return;
-    // Later, because units of this run are the first to ask.
+    if (!queue.hasWaiters(this.#inTenant(name))) return;
+    // Later, because other units of this run are the first to ask.
     soon(() => {
-      if (!this.#busy.has(name)) line.call(this.#inTenant(name));
+      if (!this.#busy.has(name)) queue.wakeFirst(this.#inTenant(name));
     });
   }
 
-  /** What the store gives to others when the run has ended, besides the key of its job. */
+  /** The locks that the store releases with the end of the run, besides the key of the job. */
   get held(): readonly string[] {
     return [...this.#held];
   }
 
-  /** Another run of the worker has given it up. */
-  call(name: string): void {
-    this.#awaited.delete(name);
-    this.#called.add(name);
+  /** Another run of the worker has released the lock. */
+  lockFreed(name: string): void {
+    this.#queued.delete(name);
+    this.#freed.add(name);
     if (this.#refused.delete(name)) this.wake();
   }
 
-  /** Whether the store need not hear of it. */
+  /** True for the concurrency key of the job, which needs no request to the store. */
   isOwn(name: string): boolean {
-    return name === this.#parts.own;
+    return name === this.#parts.ownKey;
   }
 
-  /** Resolves when it is worth to try again what could not be taken. */
+  /** Resolves when a refused lock may be free. */
   changed(): Promise<void> {
     return this.#change.promise;
   }
@@ -128,13 +128,13 @@ export class RunLocks implements Waiter {
     this.#change = Promise.withResolvers<void>();
   }
 
-  /** The run is over: whoever waits gets nothing. */
+  /** The run is over: open requests are answered with no lock. */
   close(): void {
     this.#isClosed = true;
     this.#parts.signal.removeEventListener("abort", this.#close);
     this.#stopTimer?.();
-    this.#leaveLine();
-    for (const { answer } of [...this.#open, ...this.#asks.splice(0)]) answer(NONE);
+    this.#leaveQueue();
+    for (const { answer } of [...this.#sent, ...this.#requests.splice(0)]) answer(NONE);
     this.wake();
   }
 
@@ -145,59 +145,61 @@ export class RunLocks implements Waiter {
     return !this.#busy.has(name) && !this.#refused.has(name);
   }
 
-  async #ask(): Promise<void> {
-    while (this.#asks.length > 0) {
-      const asks = this.#asks.splice(0);
-      this.#open = asks;
+  async #send(): Promise<void> {
+    while (this.#requests.length > 0) {
+      const requests = this.#requests.splice(0);
+      this.#sent = requests;
       try {
-        const had = await this.#acquireLocks(asks.flatMap(({ names }) => names));
-        for (const { names, answer } of asks) answer(names.filter((name) => had.has(name)));
+        const acquired = await this.#acquireLocks(requests.flatMap(({ names }) => names));
+        for (const { names, answer } of requests) {
+          answer(names.filter((name) => acquired.has(name)));
+        }
       } catch (error) {
-        for (const { fail } of asks) fail(error);
+        for (const { fail } of requests) fail(error);
       }
     }
-    this.#open = [];
-    this.#isAsking = false;
+    this.#sent = [];
+    this.#isSending = false;
   }
 
   async #acquireLocks(names: readonly string[]): Promise<ReadonlySet<string>> {
-    const had = new Set(names.filter((name) => this.isOwn(name)));
-    const foreign = names.filter((name) => !this.isOwn(name));
-    for (let from = 0; from < foreign.length; from += MOVES_MAX) {
-      const chunk = foreign.slice(from, from + MOVES_MAX);
-      // Before the store answers: what is given up meanwhile must not be missed.
-      for (const name of chunk) this.#join(name);
+    const acquired = new Set(names.filter((name) => this.isOwn(name)));
+    const others = names.filter((name) => !this.isOwn(name));
+    for (let from = 0; from < others.length; from += MOVES_MAX) {
+      const chunk = others.slice(from, from + MOVES_MAX);
+      // Before the request, so that no release is missed before the store answers.
+      for (const name of chunk) this.#enterQueue(name);
       for (const name of await this.#parts.acquireLocks(chunk)) {
         this.#hold(name);
-        had.add(name);
+        acquired.add(name);
       }
     }
-    if (had.size > 0) this.#retryMs = RETRY_MS_MIN;
-    for (const name of names) if (!had.has(name)) this.#refuse(name);
-    return had;
+    if (acquired.size > 0) this.#retryMs = RETRY_MS_MIN;
+    for (const name of names) if (!acquired.has(name)) this.#refuse(name);
+    return acquired;
   }
 
-  #join(name: string): void {
-    this.#called.delete(name);
+  #enterQueue(name: string): void {
+    this.#freed.delete(name);
     if (this.#isClosed) return;
-    this.#awaited.add(name);
-    this.#parts.line.join(this.#inTenant(name), this);
+    this.#queued.add(name);
+    this.#parts.queue.wait(this.#inTenant(name), this);
   }
 
   #hold(name: string): void {
     this.#held.add(name);
-    this.#called.delete(name);
-    this.#awaited.delete(name);
-    this.#parts.line.leave(this.#inTenant(name), this);
+    this.#freed.delete(name);
+    this.#queued.delete(name);
+    this.#parts.queue.remove(this.#inTenant(name), this);
   }
 
-  /** Calls that it can no longer follow go to the next in line. */
-  #leaveLine(): void {
-    const { line } = this.#parts;
-    for (const name of this.#awaited) line.leave(this.#inTenant(name), this);
-    for (const name of this.#called) line.call(this.#inTenant(name));
-    this.#awaited.clear();
-    this.#called.clear();
+  /** Wake-ups that this run can no longer use go to the next waiter. */
+  #leaveQueue(): void {
+    const { queue } = this.#parts;
+    for (const name of this.#queued) queue.remove(this.#inTenant(name), this);
+    for (const name of this.#freed) queue.wakeFirst(this.#inTenant(name));
+    this.#queued.clear();
+    this.#freed.clear();
   }
 
   #inTenant(name: string): LockName {
@@ -206,7 +208,7 @@ export class RunLocks implements Waiter {
 
   #refuse(name: string): void {
     this.#busy.delete(name);
-    if (this.#called.has(name)) {
+    if (this.#freed.has(name)) {
       this.wake();
       return;
     }

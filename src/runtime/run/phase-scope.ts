@@ -1,6 +1,6 @@
 /**
- * The stretch of a run that one context belongs to: a phase, or all of a plain handler. What a
- * handler says through its context counts for that stretch, and for none after it.
+ * The part of a run that one context belongs to: a phase, or the whole run of a plain handler.
+ * Calls through the context belong to this part, and are refused after its end.
  */
 import type { Clock } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -11,29 +11,29 @@ import { shown } from "../../core/text.ts";
 import type { Context, Logger } from "../../api/context.ts";
 import type { ClaimedJob, NewJob } from "../../store/types/jobs-and-runs.ts";
 import { RunOver, type RunNotes } from "../notes/run-notes.ts";
-import { Children, childrenHere } from "./children.ts";
+import { Children, childrenOfUnit } from "./children.ts";
 import { each, isUnwinding, step, type UnitParts } from "./units.ts";
 
-type Told = Context<unknown, unknown>;
+type AnyContext = Context<unknown, unknown>;
 
-/** Progress is told often, and everybody who listens hears all of it. */
+/** Progress is reported often, and every listener gets all of it. */
 const PROGRESS_BYTES_MAX = 65_536;
-/** After this long, somebody should know why a run does not end. */
-const JOIN_MS_LONG = 5_000;
+/** After this time a warning says why the run does not end. */
+const JOIN_WARNING_MS = 5_000;
 
 export interface PhaseScopeParts {
   readonly job: ClaimedJob;
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Made when it is needed for the first time. */
+  /** Made at the first use. */
   readonly runNotes: RunNotes;
-  /** Makes the child that a run asks for. */
+  /** Makes the child job of a `ctx.enqueue`. */
   readonly newChild: (
     parent: ClaimedJob,
-    ...request: Parameters<Told["enqueue"]>
+    ...request: Parameters<AnyContext["enqueue"]>
   ) => Promise<NewJob>;
-  /** How a thrown value counts. */
+  /** Classifies a thrown value. */
   faultOf(error: unknown): Fault;
 }
 
@@ -41,9 +41,9 @@ export class PhaseScope {
   readonly #run: PhaseScopeParts;
   readonly #phase: string | null;
   readonly #children = new Children();
-  readonly #mark = Symbol("phaseScope");
-  /** Steps, calls of `each` and requests for children that have not ended. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #id = Symbol("phaseScope");
+  /** Calls of `step`, `each` and `enqueue` that have not ended. */
+  readonly #pending = new Set<Promise<unknown>>();
   #isOver = false;
 
   constructor(run: PhaseScopeParts, phase: string | null) {
@@ -51,27 +51,27 @@ export class PhaseScope {
     this.#phase = phase;
   }
 
-  /** From now on nothing is taken. */
+  /** From now on calls are refused. */
   end(): void {
     this.#isOver = true;
   }
 
-  /** Jobs that the handler asked for, outside of units: they come into being if it ends well. */
+  /** Children of the handler, without those of units. They are enqueued if the handler succeeds. */
   get children(): readonly NewJob[] {
     return this.#children.children;
   }
 
   /**
-   * What nobody has waited for; null: there is nothing. Rejects with what ends the whole run, if
-   * that came to pass in there.
+   * Resolves when all calls that the handler did not await have ended; null: there are none.
+   * Rejects if one of them ends the whole run.
    */
   get unitsLeft(): Promise<void> | null {
-    return this.#underWay.size === 0 ? null : this.#joinUnits();
+    return this.#pending.size === 0 ? null : this.#joinUnits();
   }
 
-  enqueue: Told["enqueue"] = async (...request) => {
+  enqueue: AnyContext["enqueue"] = async (...request) => {
     const { job, newChild } = this.#run;
-    const unit = childrenHere(this.#mark);
+    const unit = childrenOfUnit(this.#id);
     const child = this.#adopt(unit ?? this.#children, newChild(job, ...request));
     unit?.expect(child);
     return this.#watched(child);
@@ -87,19 +87,19 @@ export class PhaseScope {
     return { id: child.id, type: child.type };
   }
 
-  progress: Told["progress"] = (percent, data) => {
-    const told = this.#tell(percent, data);
-    // It need not be awaited: then its failure must not count as unhandled.
-    told.catch(() => {});
-    return told;
+  progress: AnyContext["progress"] = (percent, data) => {
+    const stored = this.#report(percent, data);
+    // Handlers need not await progress: the failure must not count as unhandled.
+    stored.catch(() => {});
+    return stored;
   };
 
-  step: Told["step"] = async (name, fn) => {
+  step: AnyContext["step"] = async (name, fn) => {
     this.#insistOpen("ctx.step");
     return this.#watched(step(this.#unitParts, name, fn));
   };
 
-  each: Told["each"] = async (items, key, fn, options = {}) => {
+  each: AnyContext["each"] = async (items, key, fn, options = {}) => {
     this.#insistOpen("ctx.each");
     return this.#watched(each(this.#unitParts, { items, key, fn, options }));
   };
@@ -107,25 +107,25 @@ export class PhaseScope {
   get #unitParts(): UnitParts {
     const { runNotes, signal } = this.#run;
     const faultOf = (error: unknown): Fault => this.#run.faultOf(error);
-    return { runNotes, signal, faultOf, phase: this.#phase ?? "", phaseScope: this.#mark };
+    return { runNotes, signal, faultOf, phase: this.#phase ?? "", phaseScope: this.#id };
   }
 
   #watched<Answer>(work: Promise<Answer>): Promise<Answer> {
-    const forget = (): void => void this.#underWay.delete(work);
+    const forget = (): void => void this.#pending.delete(work);
     work.then(forget, forget);
-    this.#underWay.add(work);
+    this.#pending.add(work);
     return work;
   }
 
   async #joinUnits(): Promise<void> {
     const { job, logger, clock, signal } = this.#run;
-    const stopTimer = clock.after(JOIN_MS_LONG, () => {
-      const message = "a handler has ended, and waits for units that it did not await";
+    const stopTimer = clock.after(JOIN_WARNING_MS, () => {
+      const message = "the handler has returned; the run waits for calls that it did not await";
       logger.warn(message, { job_id: job.id, type: job.type });
     });
     try {
-      while (this.#underWay.size > 0) {
-        for (const end of await Promise.allSettled(this.#underWay)) {
+      while (this.#pending.size > 0) {
+        for (const end of await Promise.allSettled(this.#pending)) {
           if (end.status === "fulfilled") continue;
           if (signal.aborted || isUnwinding(end.reason)) throw end.reason;
         }
@@ -135,20 +135,20 @@ export class PhaseScope {
     }
   }
 
-  /** Not async: whoever does not wait must not keep what it told until the store has answered. */
-  #tell(percent: number, data: Json | undefined): Promise<void> {
+  /** Not async: without an await, the data must not stay in memory until the store answers. */
+  #report(percent: number, data: Json | undefined): Promise<void> {
     try {
       this.#insistOpen("ctx.progress");
       checkPercent(percent);
-      return this.#run.runNotes.tell(this.#phase, percent, progressText(data));
+      return this.#run.runNotes.reportProgress(this.#phase, percent, progressText(data));
     } catch (error) {
-      this.#complain(error);
+      this.#logRefusal(error);
       return Promise.reject(error);
     }
   }
 
-  /** A mistake that nobody waits for would otherwise never be seen. */
-  #complain(error: unknown): void {
+  /** Without an await in the handler, the error would be invisible. */
+  #logRefusal(error: unknown): void {
     if (!(error instanceof MillraceError) || error.code !== "PROGRESS_REFUSED") return;
     const { logger, job } = this.#run;
     logger.warn(error.message, { job_id: job.id, type: job.type });
@@ -156,8 +156,8 @@ export class PhaseScope {
 
   #insistOpen(verb: string): void {
     if (!this.#isOver) return;
-    const stretch = this.#phase === null ? "" : `in phase ${shown(this.#phase)} `;
-    throw new RunOver(this.#run.job, `${stretch}has ended: await ${verb}`);
+    const place = this.#phase === null ? "" : `in phase ${shown(this.#phase)} `;
+    throw new RunOver(this.#run.job, `${place}has ended: await ${verb}`);
   }
 }
 
@@ -166,7 +166,7 @@ function checkPercent(percent: unknown): void {
   throw refused(`ctx.progress: the percent must be a number from 0 to 100, not ${shown(percent)}`);
 }
 
-/** What is told besides the percent, as it is stored. */
+/** The data of a progress report, as it is stored. */
 function progressText(data: Json | undefined): JsonText | null {
   const { text, bytes } = encodedData(data);
   if (bytes <= PROGRESS_BYTES_MAX) return text;

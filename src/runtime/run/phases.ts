@@ -1,10 +1,11 @@
 /**
- * A pipeline: its phases in the order of the definition, each with the stored results of those
- * before it.
+ * A pipeline: runs the phases in the order of the definition. Each phase gets the stored results of
+ * the phases before it.
  *
- * Phases are known by their names. One that an earlier run has completed is skipped; one that the
- * definition has lost is not looked at; a new one runs where it stands. A phase begins when the
- * result of the one before it is stored; the result of the last is stored with the end of the run.
+ * Phases are identified by name. A phase that an earlier run has completed is skipped. A phase that
+ * is no longer in the definition is ignored. A new phase runs at its place in the definition. A
+ * phase begins when the result of the phase before it is stored; the result of the last phase is
+ * stored with the end of the run.
  */
 import type { JsonText } from "../../core/job.ts";
 import { decode, encodeResult } from "../../core/payload.ts";
@@ -22,9 +23,9 @@ export interface PhaseParts {
 }
 
 export interface PipelineEnd {
-  /** Of the last phase. */
+  /** The result of the last phase. */
   readonly result: JsonText | null;
-  /** What is to be stored with the end of the run; null: all phases had ended before. */
+  /** The phase to store with the end of the run; null: earlier runs completed all phases. */
   readonly completed: PhaseResult | null;
 }
 
@@ -33,13 +34,13 @@ export async function carryOutPhases(
   phases: readonly Phase[],
 ): Promise<PipelineEnd> {
   const { runNotes } = parts;
-  await runNotes.recall();
-  const lastToRun = phases.findLast(({ name }) => runNotes.memory.phase(name) === undefined);
+  await runNotes.loadCheckpoints();
+  const lastToRun = phases.findLast(({ name }) => runNotes.checkpoints.phase(name) === undefined);
   const results: Record<string, unknown> = {};
   let completed: PhaseResult | null = null;
   let result: JsonText | null = null;
   for (const phase of phases) {
-    const known = runNotes.memory.phase(phase.name);
+    const known = runNotes.checkpoints.phase(phase.name);
     const ended = known ?? (await carryOut(parts, phase, { ...results }, phase !== lastToRun));
     if (phase === lastToRun) completed = ended;
     ({ result } = ended);

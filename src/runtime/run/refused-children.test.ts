@@ -1,18 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { newJob } from "../../../test/support/factories.ts";
 import type { RefusedChild } from "../../store/types/jobs-and-runs.ts";
-import { ChildRefused } from "./refused-children.ts";
+import { ChildRefusedError } from "./refused-children.ts";
 
 describe("a refused child", () => {
   const idempotency = { key: "order 7", onConflict: "error" } as const;
   const child = newJob({ type: "zip", idempotency });
   const CODES: readonly (readonly [RefusedChild["code"], string, string])[] = [
-    ["AFTER_UNKNOWN", "is to run after H, and there is no such job", "name jobs that exist"],
-    [
-      "ID_CONFLICT",
-      "has the id H, under which there is a job with other content",
-      "give it an id of its own",
-    ],
+    ["AFTER_UNKNOWN", "is to run after H, which does not exist", "name jobs that exist"],
+    ["ID_CONFLICT", "has the id H, which another job with different content has", "use another id"],
     [
       "IDEMPOTENCY_CONFLICT",
       'has the idempotency key "order 7", which job H holds with another type or payload',
@@ -20,20 +16,20 @@ describe("a refused child", () => {
     ],
     [
       "IDEMPOTENCY_KEY_USED",
-      'has the idempotency key "order 7", which may be used once and was, by job H',
+      'has the idempotency key "order 7", which job H has already used',
       'use a new key, or onConflict "return-existing"',
     ],
     [
       "STORE_REFUSED",
-      "has a value that the database does not take",
-      "correct its payload or its options",
+      "has a value that the database refuses",
+      "correct the payload or the options of the child",
     ],
   ];
 
-  test.each(CODES)("is told by its code %s, the reason and the cure", (code, reason, cure) => {
+  test.each(CODES)("is told by its code %s, the reason and the fix", (code, reason, fix) => {
     const answer = { status: "refused", code, child: child.id, holder: "H" } as const;
 
-    const error = new ChildRefused(answer, [newJob(), child]);
+    const error = new ChildRefusedError(answer, [newJob(), child]);
 
     expect(error).toMatchObject({
       code,
@@ -42,7 +38,8 @@ describe("a refused child", () => {
       details: { type: "zip", child: child.id, holder: "H", key: "order 7" },
     });
     expect(error.message).toContain(
-      `a child of type "zip" ${reason}, so that nothing is stored of what asked for it: ${cure}`,
+      `a child of type "zip" ${reason}, so nothing of the unit, phase or run that requested it ` +
+        `was stored: ${fix}`,
     );
     expect(error.stack).toMatch(new RegExp(`^${code}: a child`));
   });
@@ -56,7 +53,7 @@ describe("a refused child", () => {
       holder: bare.id,
     };
 
-    expect(new ChildRefused(answer, [bare]).details).toEqual({
+    expect(new ChildRefusedError(answer, [bare]).details).toEqual({
       type: "zip",
       child: bare.id,
     });

@@ -1,4 +1,4 @@
-/** Children that their parent asked for, and that never came into being. */
+/** Child jobs that were requested but not enqueued. */
 import { refusalOf } from "../../jobs/enqueue-result.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorClass } from "../../core/job.ts";
@@ -6,8 +6,8 @@ import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { NewJob, RefusedChild } from "../../store/types/jobs-and-runs.ts";
 
-/** A child that gave way to the holder of its key is not there; its parent believes that it is. */
-export async function warnOfMissing(
+/** Warns about children that were not enqueued because another job holds their key. */
+export async function warnAboutDuplicates(
   { store, logger }: { readonly store: Pick<JobStore, "get">; readonly logger: Logger },
   children: readonly NewJob[],
 ): Promise<void> {
@@ -16,7 +16,7 @@ export async function warnOfMissing(
     if (key === undefined) continue;
     const child = await store.get(id).catch(() => undefined);
     if (child !== null) continue;
-    logger.warn("a child was not enqueued: another job holds its key", {
+    logger.warn("child not enqueued: another job holds its key", {
       child_id: id,
       parent_id: parentId,
       type,
@@ -25,11 +25,8 @@ export async function warnOfMissing(
   }
 }
 
-/**
- * A child was refused. Whatever asked for it, a phase or a whole run, has failed with that, and
- * would again.
- */
-export class ChildRefused extends MillraceError {
+/** A child was refused, so the unit, phase or run that requested it has failed. Not retryable. */
+export class ChildRefusedError extends MillraceError {
   override readonly name: string;
 
   constructor(answer: RefusedChild, children: readonly NewJob[]) {
@@ -37,8 +34,8 @@ export class ChildRefused extends MillraceError {
     const { type, idempotency } = children.find(({ id }) => id === child)!;
     super(
       code,
-      `${refusalOf(answer, { type, idempotency }, "child")}, so that nothing is stored of what ` +
-        `asked for it: ${CURES[code]}`,
+      `${refusalOf(answer, { type, idempotency }, "child")}, so nothing of the unit, phase or ` +
+        `run that requested it was stored: ${FIXES[code]}`,
       {
         details: {
           type,
@@ -48,9 +45,9 @@ export class ChildRefused extends MillraceError {
         },
       },
     );
-    // The name is all that is kept of an error besides its words, and stands above its stack.
+    // Stored errors keep the name, not the code. The stack begins with the name.
     this.name = code;
-    Error.captureStackTrace(this, ChildRefused);
+    Error.captureStackTrace(this, ChildRefusedError);
   }
 
   get "~class"(): ErrorClass {
@@ -58,13 +55,13 @@ export class ChildRefused extends MillraceError {
   }
 }
 
-const CURES: Readonly<Record<RefusedChild["code"], string>> = {
+const FIXES: Readonly<Record<RefusedChild["code"], string>> = {
   AFTER_UNKNOWN:
-    "name jobs that exist, and give no idempotency or dedup key to children that those of later " +
-    "phases run after",
-  ID_CONFLICT: "give it an id of its own",
+    "name jobs that exist, and give no idempotency or dedup key to children that children of " +
+    "later phases run after",
+  ID_CONFLICT: "use another id",
   IDEMPOTENCY_CONFLICT: "use a new key for a different job",
   IDEMPOTENCY_KEY_USED:
-    'use a new key, or onConflict "return-existing" where the job that holds it will do',
-  STORE_REFUSED: "correct its payload or its options",
+    'use a new key, or onConflict "return-existing" to use the job that holds it',
+  STORE_REFUSED: "correct the payload or the options of the child",
 };

@@ -36,8 +36,8 @@ function makeSettler(answer: (items: readonly SettleItem[]) => Promise<readonly 
     },
     clock,
     logger: { debug: log, info: log, warn: log, error: log },
-    told: () => void rooms.push(settler.hasRoom),
-    ended: ({ key }) => void ended.push(key),
+    onRoom: () => void rooms.push(settler.hasRoom),
+    onSettled: ({ key }) => void ended.push(key),
   });
   return { clock, batches, triedAt, lookedUp, logged, rooms, ended, settler };
 }
@@ -237,7 +237,7 @@ describe("a settler", () => {
     expect(batches).toHaveLength(2);
   });
 
-  test("says so when a run was no longer ours", async () => {
+  test("logs that the lease was lost and the result discarded", async () => {
     const { settler, logged } = makeSettler((items) =>
       Promise.resolve(items.map(() => "stale" as const)),
     );
@@ -245,7 +245,7 @@ describe("a settler", () => {
     settler.add(item(1));
     await settler.drained();
 
-    expect(logged).toMatchObject([{ message: expect.stringContaining("no longer ours") }]);
+    expect(logged).toMatchObject([{ message: "lease lost: result discarded" }]);
   });
 });
 

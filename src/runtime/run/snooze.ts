@@ -1,4 +1,4 @@
-/** Thrown by `ctx.snooze` to unwind the handler; the executor knows it by this class. */
+/** Thrown by `ctx.snooze` to unwind the handler; `Execution` recognizes the class. */
 export class Snooze extends Error {
   readonly delayMs: number;
 

@@ -1,44 +1,43 @@
 /**
- * The units of one `ctx.each` that have yet to begin, and which of them is next.
+ * The units of one `ctx.each` that have not begun, and which of them is next.
  *
- * A unit whose exclusive name is taken steps aside, and those behind it go first. When a unit has
- * ended, the next one of the same name is first in line for its place; when there is nothing else
- * to do, those that stepped aside are looked at again.
+ * Units whose lock is taken are skipped and retried later. When a unit has ended, the next skipped
+ * unit of the same lock comes first. When all units have begun or are skipped, the locks of the
+ * skipped units are requested again.
  */
 import type { RunLocks } from "./locks.ts";
 
 export interface UnitQueueParts {
   readonly units: readonly string[];
-  /** Null: they need nothing for themselves. */
-  readonly exclusive: Exclusive | null;
+  /** Null: the units need no lock. */
+  readonly locks: UnitLocks | null;
   readonly signal: AbortSignal;
 }
 
-export interface Exclusive {
-  /** The name of each unit. */
+export interface UnitLocks {
+  /** The lock of each unit. */
   readonly names: ReadonlyMap<string, string>;
-  /** The names of the whole run. */
-  readonly taken: RunLocks;
+  readonly runLocks: RunLocks;
 }
 
 export class UnitQueue {
   readonly #parts: UnitQueueParts;
-  /** Units that have stepped aside, by name, in their order. */
-  readonly #aside = new Map<string, Line>();
-  /** Units that have got their name at the last look. */
+  /** Skipped units by lock, in their order. */
+  readonly #skipped = new Map<string, SkippedUnits>();
+  /** Units whose lock was acquired by the last retry. */
   readonly #ready: string[] = [];
   #next = 0;
   #begun = 0;
-  #looking: Promise<void> | null = null;
+  #retrying: Promise<void> | null = null;
   #isEnded = false;
 
   constructor(parts: UnitQueueParts) {
     this.#parts = parts;
   }
 
-  /** The exclusive name of a unit. */
-  nameOf(unit: string): string | null {
-    return this.#parts.exclusive?.names.get(unit) ?? null;
+  /** The lock that a unit needs. */
+  lockOf(unit: string): string | null {
+    return this.#parts.locks?.names.get(unit) ?? null;
   }
 
   /** Whether there are units that have not begun. */
@@ -46,95 +45,95 @@ export class UnitQueue {
     return this.#begun < this.#parts.units.length;
   }
 
-  /** A unit that begins now; null: no more will. `ended` is the last one of the same place. */
+  /** A unit that begins now; null: no unit is left. `ended` is the caller's last unit. */
   async next(ended: string | null): Promise<string | null> {
-    const unit = await this.#find(ended === null ? null : this.nameOf(ended));
+    const unit = await this.#find(ended === null ? null : this.lockOf(ended));
     if (unit === null) return null;
     if (this.#isOver) {
-      this.leave(unit);
+      this.release(unit);
       return null;
     }
     this.#begun += 1;
     return unit;
   }
 
-  /** A unit has ended, and whoever waits for its name may go on. */
-  leave(unit: string): void {
-    const name = this.nameOf(unit);
-    if (name !== null) this.#parts.exclusive?.taken.leave(name);
+  /** Releases the lock of a unit that has ended. */
+  release(unit: string): void {
+    const lock = this.lockOf(unit);
+    if (lock !== null) this.#parts.locks?.runLocks.release(lock);
   }
 
   /** No other unit begins. */
   end(): void {
     this.#isEnded = true;
-    for (const unit of this.#ready.splice(0)) this.leave(unit);
-    this.#parts.exclusive?.taken.wake();
+    for (const unit of this.#ready.splice(0)) this.release(unit);
+    this.#parts.locks?.runLocks.wake();
   }
 
   get #isOver(): boolean {
     return this.#isEnded || this.#parts.signal.aborted;
   }
 
-  async #find(left: string | null): Promise<string | null> {
-    const { units, exclusive } = this.#parts;
-    const isAwaited = left !== null && this.#aside.has(left);
-    const isFree = isAwaited && (await exclusive?.taken.take(left)) === true;
-    const follower = isFree ? this.#called(left) : null;
-    if (follower !== null) return follower;
+  async #find(released: string | null): Promise<string | null> {
+    const { units, locks } = this.#parts;
+    const isWanted = released !== null && this.#skipped.has(released);
+    const isAcquired = isWanted && (await locks?.runLocks.acquire(released)) === true;
+    const successor = isAcquired ? this.#takeSkipped(released) : null;
+    if (successor !== null) return successor;
     while (!this.#isOver) {
-      const unit = this.#ready.shift() ?? (await this.#untried());
+      const unit = this.#ready.shift() ?? (await this.#takeUntried());
       if (unit !== null) return unit;
       if (this.#next < units.length) continue;
-      if (this.#aside.size === 0 && this.#ready.length === 0) return null;
-      if (exclusive !== null) await (this.#looking ??= this.#look(exclusive));
+      if (this.#skipped.size === 0 && this.#ready.length === 0) return null;
+      if (locks !== null) await (this.#retrying ??= this.#retrySkipped(locks));
     }
     return null;
   }
 
-  /** The next unit of the list, if it can have its name. */
-  async #untried(): Promise<string | null> {
-    const { units, exclusive } = this.#parts;
+  /** The next unit of the list, if its lock is free; otherwise the unit is skipped. */
+  async #takeUntried(): Promise<string | null> {
+    const { units, locks } = this.#parts;
     const unit = units[this.#next];
     if (unit === undefined) return null;
     this.#next += 1;
-    const name = this.nameOf(unit);
-    if (name === null || (await exclusive?.taken.take(name)) === true) return unit;
-    const line = this.#aside.get(name);
-    if (line === undefined) this.#aside.set(name, { units: [unit], next: 0 });
-    else line.units.push(unit);
+    const lock = this.lockOf(unit);
+    if (lock === null || (await locks?.runLocks.acquire(lock)) === true) return unit;
+    const skipped = this.#skipped.get(lock);
+    if (skipped === undefined) this.#skipped.set(lock, { units: [unit], next: 0 });
+    else skipped.units.push(unit);
     return null;
   }
 
-  /** Asks for the names of those that stepped aside, and waits for a change if there is none. */
-  async #look({ taken }: Exclusive): Promise<void> {
-    // What changes while they are asked for counts as well.
-    const changed = taken.changed();
+  /** Requests the locks of skipped units, and waits for a change if all of them are taken. */
+  async #retrySkipped({ runLocks }: UnitLocks): Promise<void> {
+    // Before the request, so that a change during the request counts as well.
+    const changed = runLocks.changed();
     try {
-      const had = await taken.takeSome([...this.#aside.keys()]);
-      for (const name of had) this.#ready.push(...listOf(this.#called(name)));
+      const acquired = await runLocks.acquireSome([...this.#skipped.keys()]);
+      for (const lock of acquired) this.#ready.push(...listOf(this.#takeSkipped(lock)));
       if (this.#isOver) this.end();
-      else if (had.length === 0) await changed;
+      else if (acquired.length === 0) await changed;
     } finally {
-      this.#looking = null;
+      this.#retrying = null;
     }
   }
 
-  /** The first unit that waits for a name which can be had now. */
-  #called(name: string): string | null {
-    const line = this.#aside.get(name);
-    const unit = line?.units[line.next];
-    if (line === undefined || unit === undefined) {
-      this.#parts.exclusive?.taken.leave(name);
+  /** The first skipped unit of an acquired lock; without such a unit the lock is released. */
+  #takeSkipped(lock: string): string | null {
+    const skipped = this.#skipped.get(lock);
+    const unit = skipped?.units[skipped.next];
+    if (skipped === undefined || unit === undefined) {
+      this.#parts.locks?.runLocks.release(lock);
       return null;
     }
-    line.next += 1;
-    if (line.next === line.units.length) this.#aside.delete(name);
+    skipped.next += 1;
+    if (skipped.next === skipped.units.length) this.#skipped.delete(lock);
     return unit;
   }
 }
 
-/** Units that wait for one name. There may be very many: none is moved when the first one goes. */
-interface Line {
+/** Units that wait for one lock. An index, because a shift of a long array would move all units. */
+interface SkippedUnits {
   readonly units: string[];
   next: number;
 }

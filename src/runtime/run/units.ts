@@ -1,6 +1,6 @@
 /**
- * `ctx.step` and `ctx.each`: pieces of a run whose ends are stored one by one, so that a later run
- * does not repeat those that ended well.
+ * `ctx.step` and `ctx.each`: units of a run. The result of each unit is stored by itself, so that a
+ * later run does not repeat completed units.
  */
 import { aText, insistOn } from "../../jobs/check-text.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -35,26 +35,26 @@ const OPTIONS = anObject(
   "an object such as { concurrency: 8 }",
 );
 
-/** What units need to know of their run. */
+/** What units use of their run. */
 export interface UnitParts {
   readonly runNotes: RunNotes;
   readonly signal: AbortSignal;
-  /** Empty: the job has no phases. */
+  /** Empty if the job has no phases. */
   readonly phase: string;
   readonly faultOf: (error: unknown) => Fault;
-  /** The mark of the phase scope whose context its units have. */
+  /** Identifies the phase scope of the units. */
   readonly phaseScope: symbol;
 }
 
-/** What was asked of `ctx.each`. */
-export interface Many {
+/** The arguments of `ctx.each`. */
+export interface EachRequest {
   readonly items: Iterable<any>;
   readonly key: (item: any) => string;
-  readonly fn: (item: any, unit: Unit) => unknown;
+  readonly fn: (item: any, unit: UnitContext) => unknown;
   readonly options: { concurrency?: number; exclusive?: (item: any) => string };
 }
 
-interface Unit {
+interface UnitContext {
   readonly signal: AbortSignal;
   readonly key: string;
 }
@@ -65,143 +65,148 @@ export async function step(
   fn: (signal: AbortSignal) => unknown,
 ): Promise<any> {
   insistOn("ctx.step", aKey, name, "the name");
-  insistOn("ctx.step", aFunction, fn, "what it does");
+  insistOn("ctx.step", aFunction, fn, "the function");
   const { runNotes, phase, signal } = parts;
-  runNotes.memory.use(phase, [name]);
-  await runNotes.recall();
-  const known = runNotes.memory.completed(phase, name);
+  runNotes.checkpoints.reserve(phase, [name]);
+  await runNotes.loadCheckpoints();
+  const known = runNotes.checkpoints.completed(phase, name);
   if (known !== undefined) return decode(known.result);
-  runNotes.memory.begin(phase, [name]);
+  runNotes.checkpoints.begin(phase, [name]);
   runNotes.beginUnits([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
   const { end, error } = await carryOut(parts, name, () => fn(signal), null);
   if (end.state === "failed") throw error;
   return decode(end.result);
 }
 
-export async function each(parts: UnitParts, asked: Many): Promise<Units<any>> {
-  const { key, fn, options } = asked;
+export async function each(parts: UnitParts, request: EachRequest): Promise<Units<any>> {
+  const { key, fn, options } = request;
   insistOn("ctx.each", aFunction, key, "the key");
-  insistOn("ctx.each", aFunction, fn, "what it does");
+  insistOn("ctx.each", aFunction, fn, "the function");
   insistOn("ctx.each", OPTIONS, options, "");
-  const items = itemsByKey(asked);
-  const names = namesOf(asked, items);
+  const items = itemsByKey(request);
+  const names = locksOf(request, items);
   const { runNotes, phase, signal } = parts;
-  runNotes.memory.use(phase, [...items.keys()]);
-  await runNotes.recall();
+  runNotes.checkpoints.reserve(phase, [...items.keys()]);
+  await runNotes.loadCheckpoints();
   const todo = [...items.keys()].filter(
-    (unit) => runNotes.memory.completed(phase, unit) === undefined,
+    (unit) => runNotes.checkpoints.completed(phase, unit) === undefined,
   );
   await begin(parts, todo);
-  const places = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
-  const exclusive = names === null ? null : { names, taken: runNotes.names };
-  const unitQueue = new UnitQueue({ units: todo, exclusive, signal });
-  await sideBySide(parts, unitQueue, places, (unit) => fn(items.get(unit), { signal, key: unit }));
-  return answerOf(parts, items.keys());
+  const concurrency = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
+  const locks = names === null ? null : { names, runLocks: runNotes.locks };
+  const unitQueue = new UnitQueue({ units: todo, locks, signal });
+  await runConcurrently(parts, unitQueue, concurrency, (unit) =>
+    fn(items.get(unit), { signal, key: unit }),
+  );
+  return resultsOf(parts, items.keys());
 }
 
-function itemsByKey({ items, key }: Many): ReadonlyMap<string, unknown> {
+function itemsByKey({ items, key }: EachRequest): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   for (const item of items) {
     if (found.size === UNITS_MAX) throw tooManyUnits();
     const unit = key(item);
     insistOn("ctx.each", aKey, unit, `the key of item ${found.size}`);
-    if (found.has(unit)) throw duplicate(unit, "is there twice");
+    if (found.has(unit)) throw duplicate(unit, "occurs twice");
     found.set(unit, item);
   }
   return found;
 }
 
-/** The exclusive name of each unit; null: nobody asked for any. */
-function namesOf(
-  { options: { exclusive } }: Many,
+/** The lock of each unit; null: the units need no lock. */
+function locksOf(
+  { options: { exclusive } }: EachRequest,
   items: ReadonlyMap<string, unknown>,
 ): ReadonlyMap<string, string> | null {
   if (exclusive === undefined) return null;
   const names = new Map<string, string>();
   for (const [unit, item] of items) {
     const name = exclusive(item);
-    insistOn("ctx.each", aKey, name, `the exclusive name of item ${names.size}`);
+    insistOn("ctx.each", aKey, name, `the exclusive key of item ${names.size}`);
     names.set(unit, name);
   }
   return names;
 }
 
-/** All that will run is in progress from the start, for everybody to see. */
+/** All units that will run are stored as running first, so that operators see them. */
 async function begin({ runNotes, phase }: UnitParts, todo: readonly string[]): Promise<void> {
-  runNotes.memory.begin(phase, todo);
+  runNotes.checkpoints.begin(phase, todo);
   for (let from = 0; from < todo.length; from += MOVES_MAX) {
     const chunk = todo.slice(from, from + MOVES_MAX);
     await runNotes.beginUnits(chunk.map((unit) => ({ phase, unit, to: { state: "running" } })));
   }
 }
 
-/** A unit that fails stops no other. What ends the run lets those under way end, and no more. */
-async function sideBySide(
+/**
+ * A failed unit does not stop other units. When the run is to end, running units end and no other
+ * unit begins.
+ */
+async function runConcurrently(
   parts: UnitParts,
   unitQueue: UnitQueue,
-  places: number,
+  concurrency: number,
   fn: (unit: string) => unknown,
 ): Promise<void> {
   const { runNotes, signal } = parts;
-  let unwound: { readonly error: unknown } | null = null;
-  const place = async (): Promise<void> => {
+  let unwinding: { readonly error: unknown } | null = null;
+  const runUnits = async (): Promise<void> => {
     try {
       for (
         let unit = await unitQueue.next(null);
         unit !== null;
         unit = await unitQueue.next(unit)
       ) {
-        await carryOut(parts, unit, fn, unitQueue.nameOf(unit)).finally(() =>
-          unitQueue.leave(unit),
+        await carryOut(parts, unit, fn, unitQueue.lockOf(unit)).finally(() =>
+          unitQueue.release(unit),
         );
       }
     } catch (error) {
-      unwound ??= { error };
+      unwinding ??= { error };
       unitQueue.end();
     }
   };
-  await Promise.all(Array.from({ length: places }, place));
-  const wasCutShort = unwound !== null || unitQueue.hasMore;
+  await Promise.all(Array.from({ length: concurrency }, runUnits));
+  const wasCutShort = unwinding !== null || unitQueue.hasMore;
   if (!wasCutShort) return;
-  if (!signal.aborted) throw errorIn(unwound);
+  if (!signal.aborted) throw errorIn(unwinding);
   runNotes.isCutShort = true;
   throw signal.reason;
 }
 
 /**
- * One unit to its end, which is stored when this resolves; with it, its children come into being,
- * and the exclusive name that it had is given up. Throws what ends the whole run: a unit that it
- * interrupts has not failed.
+ * Runs one unit. When the promise resolves, the result of the unit is stored, its children are
+ * enqueued and its lock is released, in one transaction. Throws errors that end the whole run: an
+ * interrupted unit has not failed.
  */
 async function carryOut(
   { runNotes, phase, signal, faultOf, phaseScope }: UnitParts,
   unit: string,
   fn: (unit: string) => unknown,
-  name: string | null,
+  lock: string | null,
 ): Promise<{ readonly end: UnitEnd; readonly error?: unknown }> {
   const children = new Children();
-  const ended = async (end: UnitEnd, born: readonly NewJob[]): Promise<UnitEnd> => {
-    await runNotes.endUnit({ phase, unit, to: end }, { name, children: born });
-    runNotes.memory.end(phase, unit, end);
+  const store = async (end: UnitEnd, jobs: readonly NewJob[]): Promise<UnitEnd> => {
+    await runNotes.endUnit({ phase, unit, to: end }, { lock, children: jobs });
+    runNotes.checkpoints.end(phase, unit, end);
     return end;
   };
   try {
     const { text } = encodeResult(await runUnit(phaseScope, children, () => fn(unit)));
     await children.complete();
-    return { end: await ended({ state: "completed", result: text }, children.end()) };
+    return { end: await store({ state: "completed", result: text }, children.end()) };
   } catch (error) {
     children.end();
     if (signal.aborted || isUnwinding(error)) throw error;
-    return { end: await ended({ state: "failed", fault: faultOf(error) }, []), error };
+    return { end: await store({ state: "failed", fault: faultOf(error) }, []), error };
   }
 }
 
-/** What became of each, in the order asked. */
-function answerOf({ runNotes, phase }: UnitParts, units: Iterable<string>): Units<unknown> {
+/** The result of each unit, in the order of the items. */
+function resultsOf({ runNotes, phase }: UnitParts, units: Iterable<string>): Units<unknown> {
   const completed: { key: string; result: unknown }[] = [];
   const failed: { key: string; error: Fault }[] = [];
   for (const key of units) {
-    const end = runNotes.memory.endOf(phase, key);
+    const end = runNotes.checkpoints.endOf(phase, key);
     if (end?.state === "completed") completed.push({ key, result: decode(end.result) });
     if (end?.state === "failed") failed.push({ key, error: end.fault });
   }
@@ -209,7 +214,7 @@ function answerOf({ runNotes, phase }: UnitParts, units: Iterable<string>): Unit
   return { total: completed.length + failed.length, completed, failed };
 }
 
-/** Counts as its parts do: if none of them is worth another try, neither is the whole. */
+/** Not retryable if no failed unit is retryable. */
 class AllUnitsFailed extends MillraceError {
   readonly #class: ErrorClass;
 
@@ -219,8 +224,8 @@ class AllUnitsFailed extends MillraceError {
     super("UNITS_FAILED", `${count} failed; ${shown(key)}: ${error?.message ?? ""}`, {
       details: { failed: failed.length, key },
     });
-    const isHopeless = failed.every((unit) => unit.error.class === "non_retryable");
-    this.#class = isHopeless ? "non_retryable" : "retryable";
+    const isFinal = failed.every((unit) => unit.error.class === "non_retryable");
+    this.#class = isFinal ? "non_retryable" : "retryable";
   }
 
   get "~class"(): ErrorClass {
@@ -228,13 +233,13 @@ class AllUnitsFailed extends MillraceError {
   }
 }
 
-/** What ends the run is no failure of the unit in which it was thrown. */
+/** Errors that end the whole run are no failure of the unit that threw them. */
 export function isUnwinding(error: unknown): boolean {
   return isInstance(error, Snooze) || isInstance(error, RunOver);
 }
 
-function errorIn(unwound: { readonly error: unknown } | null): unknown {
-  return unwound?.error;
+function errorIn(unwinding: { readonly error: unknown } | null): unknown {
+  return unwinding?.error;
 }
 
 function isConcurrency(value: unknown): boolean {

@@ -370,7 +370,9 @@ function releaseTests(open: OpenStore): void {
     await store.release(100);
 
     expect(taken).toBe(`It is due, but its concurrency key docs/main is taken by job ${running}.`);
-    expect(free).toBe("Its concurrency key docs/main is free again, and it goes on in a moment.");
+    expect(free).toBe(
+      "Its concurrency key docs/main is free again; it returns to the queue in a moment.",
+    );
     expect(await asked()).toMatch(/^It is due; 1 worker\(s\) take it/);
   });
 

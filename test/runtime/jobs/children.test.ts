@@ -28,7 +28,7 @@ describe("a child whose key another job holds", () => {
     expect(kit.logged).toEqual([
       {
         level: "warn",
-        message: "a child was not enqueued: another job holds its key",
+        message: "child not enqueued: another job holds its key",
         fields: { child_id: asked[0], parent_id: job.id, type: "child", key: "order-7" },
       },
     ]);

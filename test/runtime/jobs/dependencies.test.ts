@@ -180,7 +180,7 @@ describe("a job that runs after others", () => {
     await expect(refused).rejects.toMatchObject({
       code: "AFTER_UNKNOWN",
       message:
-        `a job of type "step" is to run after ${UNKNOWN}, and there is no such job; ` +
+        `a job of type "step" is to run after ${UNKNOWN}, which does not exist; ` +
         "a child of ctx.enqueue exists only after its phase",
       hint: expect.stringContaining("to be made with ctx.enqueue, too"),
       details: { holder: UNKNOWN },
@@ -213,7 +213,7 @@ describe("a job that runs after others", () => {
     expect(await kit.mill.jobs.explain(one.id)).toEqual({
       sentence: `It runs after the job ${first?.id}, which has not ended yet.`,
       reason: "after",
-      hint: `Ask why that is: millrace jobs explain ${first?.id}`,
+      hint: `To see why: millrace jobs explain ${first?.id}`,
     });
     const { sentence } = await kit.mill.jobs.explain(many.id);
     expect(sentence).toContain(`${first?.id}, ${second?.id}, `);
@@ -399,7 +399,7 @@ describe("a child that runs after others", () => {
 
     expect(ran).toEqual(["a", "c", "b", "sum"]);
     expect(kit.logged).toMatchObject([
-      { message: "a child was not enqueued: another job holds its key" },
+      { message: "child not enqueued: another job holds its key" },
     ]);
   });
 
@@ -445,8 +445,8 @@ describe("a child that runs after others", () => {
 /** Why a run has failed whose child was to run after a job that there is not. */
 function strandedBy(id: string): string {
   return (
-    `a child of type "step" is to run after ${id}, and there is no such job, so that nothing is ` +
-    "stored of what asked for it: name jobs that exist, and give no idempotency or dedup key to " +
-    "children that those of later phases run after"
+    `a child of type "step" is to run after ${id}, which does not exist, so nothing of the unit, ` +
+    "phase or run that requested it was stored: name jobs that exist, and give no idempotency or " +
+    "dedup key to children that children of later phases run after"
   );
 }

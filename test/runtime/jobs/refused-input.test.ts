@@ -237,7 +237,7 @@ describe("an option of enqueue", () => {
     expect(created).toBe(true);
     await expect(kit.mill.enqueue(bare, undefined, { after: jobs })).rejects.toMatchObject({
       code: "OPTION_INVALID",
-      message: expect.stringContaining("names 1001 jobs, and 1000 at most"),
+      message: expect.stringContaining("must name at most 1000 jobs, not 1001"),
     });
   });
 
@@ -253,7 +253,7 @@ describe("an option of enqueue", () => {
 
     expect(await kit.mill.wait(job)).toMatchObject({
       state: "failed",
-      error: { message: expect.stringContaining("tx belongs to mill.enqueue") },
+      error: { message: expect.stringContaining("tx is an option of mill.enqueue") },
     });
     await kit.expectNotEnqueued(child);
   });

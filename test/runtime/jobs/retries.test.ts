@@ -252,7 +252,7 @@ describe("a job that snoozes", () => {
 
     expect(await kit.mill.wait(job)).toMatchObject({
       state: "failed",
-      error: { message: expect.stringContaining("the least is 100 ms") },
+      error: { message: expect.stringContaining("must be at least 100 ms") },
     });
     expect(await kit.outcomes(job)).toEqual(["failed"]);
   });

@@ -226,8 +226,8 @@ describe("mill.on", () => {
     expect(heard).toHaveLength(2);
     expect(strays).toEqual([]);
     expect(kit.logged.filter(({ level }) => level === "error")).toEqual([
-      { level: "error", message: "a listener of job:enqueued threw", fields: { error } },
-      { level: "error", message: "a listener of job:enqueued threw", fields: { error } },
+      { level: "error", message: "a listener of job:enqueued failed", fields: { error } },
+      { level: "error", message: "a listener of job:enqueued failed", fields: { error } },
     ]);
   });
 

@@ -181,7 +181,7 @@ describe("jobs.explain of a job that is due", () => {
 
     expect(await kit.mill.jobs.explain(behind.id)).toEqual({
       reason: "key",
-      sentence: "Its concurrency key site/main is free again, and it goes on in a moment.",
+      sentence: "Its concurrency key site/main is free again; it returns to the queue in a moment.",
       hint: expect.stringContaining("millrace worker --jobs FILE"),
     });
 

@@ -103,7 +103,7 @@ describe("jobs.retry", () => {
   });
 
   test.each([
-    ["restart of a job that is not over", { restart: true }, "restart is for jobs that are over"],
+    ["restart of a job that is not over", { restart: true }, "restart is only for final jobs"],
     ["an unknown option", { restrat: true }, "did you mean restart?"],
     ["what is neither true nor false", { restart: "yes" }, "true or false"],
   ])("refuses %s", async (_, options, message) => {

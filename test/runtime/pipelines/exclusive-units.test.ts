@@ -386,7 +386,7 @@ describe("waiting for an exclusive name", () => {
     await kit.advance("1s");
 
     expect(await kit.outcomes(enqueued)).toEqual(["succeeded"]);
-    expect(kit.logged[0]?.message).toContain("exclusive names could not be taken");
+    expect(kit.logged[0]?.message).toContain("cannot acquire locks");
   });
 
   test("ends when somebody else has ended the run", async () => {

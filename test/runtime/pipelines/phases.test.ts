@@ -401,7 +401,7 @@ describe("a child of a phase", () => {
     await kit.drain([job]);
 
     expect(kit.logged).toMatchObject([
-      { message: "a child was not enqueued: another job holds its key" },
+      { message: "child not enqueued: another job holds its key" },
     ]);
   });
 

@@ -505,7 +505,7 @@ describe("ctx.each", () => {
   });
 
   test.each([
-    ["a key twice", [["a", "b", "a"]], "UNIT_DUPLICATE", 'the unit "a" is there twice'],
+    ["a key twice", [["a", "b", "a"]], "UNIT_DUPLICATE", 'the unit "a" occurs twice'],
     ["a key that is no text", [[1]], "OPTION_INVALID", "the key of item 0 must be a text"],
     ["an empty key", [["a", ""]], "OPTION_INVALID", "the key of item 1"],
     ["a key that is too long", [["x".repeat(501)]], "OPTION_INVALID", "at most 500 characters"],
@@ -515,13 +515,13 @@ describe("ctx.each", () => {
       "an exclusive name that is no text",
       [["a", "b"], { exclusive: (item: string) => (item === "b" ? 7 : item) }],
       "OPTION_INVALID",
-      "the exclusive name of item 1 must be a text",
+      "the exclusive key of item 1 must be a text",
     ],
     [
       "an empty exclusive name",
       [["a"], { exclusive: () => "" }],
       "OPTION_INVALID",
-      "the exclusive name of item 0",
+      "the exclusive key of item 0",
     ],
     [
       "an exclusive name that is too long",

@@ -40,7 +40,7 @@ describe("stopping a worker whose store takes no ends", () => {
 
     expect(stop.ended).toMatchObject({
       code: "STOP_TIMED_OUT",
-      message: expect.stringContaining("the ends of 2 run(s)"),
+      message: expect.stringContaining("the results of 2 run(s)"),
     });
     expect(kit.clock.pending).toBe(0);
   });
@@ -61,7 +61,7 @@ describe("stopping a worker whose store takes no ends", () => {
 
     expect(stop.ended).toMatchObject({
       code: "STOP_TIMED_OUT",
-      message: expect.stringMatching(/ends of 2 run\(s\), 1 of handler\(s\) that did not end/),
+      message: expect.stringMatching(/results of 2 run\(s\), 1 of handler\(s\) that did not end/),
     });
   });
 
@@ -75,7 +75,9 @@ describe("stopping a worker whose store takes no ends", () => {
     await kit.settled();
     const stop = watched(worker.stop({ grace: "1s" }));
     await kit.advance("10s");
-    expect(stop.ended).toMatchObject({ message: expect.stringContaining("others will take") });
+    expect(stop.ended).toMatchObject({
+      message: expect.stringContaining("returned to the queue when the lease expires"),
+    });
 
     repair();
     kit.mill.work({ jobs: [job] });

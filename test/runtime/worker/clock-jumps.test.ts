@@ -47,7 +47,9 @@ describe("a jump of the clock, of which nobody has made use", () => {
     kit.failOnce("renew");
     const next = await kit.mill.enqueue(job, "short");
     await kit.settled();
-    expect(kit.logged).toMatchObject([{ message: expect.stringContaining("could not ask") }]);
+    expect(kit.logged).toMatchObject([
+      { message: expect.stringContaining("cannot check the lease") },
+    ]);
     await kit.advance("3s");
     end.open();
     await kit.settled();
@@ -64,7 +66,9 @@ describe("a word that the lease is lost", () => {
     await takeBack(kit, worker.id);
     const short = await kit.mill.enqueue(job, "short");
     await kit.settled();
-    expect(kit.logged).toMatchObject([{ message: expect.stringContaining("was lost") }]);
+    expect(kit.logged).toMatchObject([
+      { message: expect.stringContaining("lease lost: the runs") },
+    ]);
     expect(await kit.mill.result(short)).toBe("undisturbed");
     // The second run of the long job is under way when the old word arrives.
     expect(await kit.mill.jobs.get(long.id)).toMatchObject({ state: "running" });
@@ -76,7 +80,9 @@ describe("a word that the lease is lost", () => {
 
     expect(await kit.mill.result(long)).toBe("undisturbed");
     expect(await kit.outcomes(long)).toEqual(["crashed", "succeeded"]);
-    expect(kit.logged.filter(({ message }) => message.includes("was lost"))).toHaveLength(1);
+    expect(
+      kit.logged.filter(({ message }) => message.includes("lease lost: the runs")),
+    ).toHaveLength(1);
   });
 });
 
@@ -113,7 +119,10 @@ describe("a store that fails when a worker joins", () => {
 
     expect(await kit.mill.result(enqueued)).toBe("done");
     expect(kit.logged).toMatchObject([
-      { level: "error", message: expect.stringContaining("could not join; trying again") },
+      {
+        level: "error",
+        message: expect.stringContaining("cannot register the worker; trying again"),
+      },
     ]);
   });
 

@@ -255,7 +255,7 @@ describe("a hook of retention", () => {
     expect([await lifeOf(kit, a!), await lifeOf(kit, b!)]).toEqual([life, "gone"]);
     expect(calls).toEqual(["a", "b", "a"]);
     expect(kit.logged).toMatchObject([
-      { level: "error", message: expect.stringContaining("threw"), fields: { job_id: a?.id } },
+      { level: "error", message: expect.stringContaining("failed"), fields: { job_id: a?.id } },
       { level: "error", fields: { job_id: a?.id } },
     ]);
     isBroken = false;
@@ -307,7 +307,7 @@ describe("a hook of retention", () => {
     ]);
     expect(kit.logged).toMatchObject([
       {
-        message: expect.stringContaining("could not be marked or removed"),
+        message: expect.stringContaining("cannot mark or remove an expired job"),
         fields: { job_key: bound },
       },
     ]);
@@ -451,7 +451,7 @@ describe("a hook of retention that does not end", () => {
     expect(kit.logged).toMatchObject([
       {
         level: "warn",
-        message: expect.stringContaining("onDelete has not ended within 1 min"),
+        message: expect.stringContaining("onDelete not finished within 1 min"),
         fields: { hook: "onDelete", job_id: stuck?.id, type: "job" },
       },
     ]);

@@ -156,7 +156,7 @@ describe("listening for rejections", () => {
 
 function rejectionsOf({ logged }: RuntimeTest): readonly Readonly<Record<string, unknown>>[] {
   return logged
-    .filter(({ level, message }) => level === "error" && /was rejected/.test(message))
+    .filter(({ level, message }) => level === "error" && /unhandled rejection/.test(message))
     .map(({ fields }) => fields);
 }
 

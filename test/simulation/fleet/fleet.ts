@@ -132,7 +132,12 @@ export class Fleet {
     const options = { jobs, lanes, batch, ...times, preset: PRESET, retention };
     const settings = settingsOf(options);
     client.learn(settings.definitions.values(), settings.preset.retry);
-    const worker = new JobWorker({ client, settings, version: "simulated" });
+    const worker = new JobWorker({
+      ...client.parts,
+      jobDefaults: client.jobDefaults,
+      settings,
+      version: "simulated",
+    });
     this.#parts.watch.workers.set(hexOf(worker.id), process);
     return worker;
   }

@@ -145,8 +145,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a worker that was given up does not join again",
     file: "src/runtime/lease/registration.ts",
-    now: "    lost();\n    await store.register(info);",
-    planted: "    lost();",
+    now: "    onLost();\n    await store.register(info);",
+    planted: "    onLost();",
     breaks: "I21",
   },
   {
@@ -256,8 +256,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a doubt is asked about once",
     file: "src/runtime/lease/registration.ts",
-    now: 'if (renewal.status === "lost" || !this.#stands) this.doubt();',
-    planted: 'if (renewal.status === "lost") this.doubt();',
+    now: 'if (renewal.status === "lost" || !this.#isRegistered) this.checkLease();',
+    planted: 'if (renewal.status === "lost") this.checkLease();',
     breaks: "I21",
   },
   {
@@ -269,7 +269,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the promoter sleeps until the next due instant",
-    file: "src/runtime/maintenance/services.ts",
+    file: "src/runtime/maintenance/promoter.ts",
     now: "return Math.min(nextDueMs ?? pollMs, pollMs);",
     planted: "return nextDueMs ?? pollMs;",
     breaks: "I21",

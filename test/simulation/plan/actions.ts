@@ -253,7 +253,7 @@ async function enqueueTwice(plan: Plan, client: Client, draw: Draw): Promise<voi
   const { store } = client.parts;
   const asked = JSON.stringify(payloadOf(plan, draw));
   const job: NewJob = {
-    id: client.newId(),
+    id: client.jobDefaults.newId(),
     type: "alpha",
     tenant: "default",
     lane: "general",

@@ -2,7 +2,7 @@
  * settle: ends runs; a job leaves `running` no other way. Overlapping calls share a batch. A batch
  * of plain successes, the usual case, is one statement; any other batch is one transaction.
  */
-import type { Settlement } from "../../../core/outcome.ts";
+import { isSuccess } from "../../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
@@ -51,10 +51,6 @@ export function settlementBatcher(session: Session): Batcher<SettleItem, SettleA
 function bytesOf({ settlement, note }: SettleItem): number {
   const result = isSuccess(settlement) ? (settlement.result?.length ?? 0) : 0;
   return ITEM_BYTES + result + (note === undefined ? 0 : notesBytes(note));
-}
-
-function isSuccess(settlement: Settlement): settlement is Settlement & { result: string | null } {
-  return settlement.to === "completed" || settlement.to === "completed_with_errors";
 }
 
 /**

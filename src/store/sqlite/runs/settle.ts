@@ -1,5 +1,5 @@
 /** settle: ends runs. `rescue` and `intervene` share {@link endRuns}. */
-import type { Settlement } from "../../../core/outcome.ts";
+import { isSuccess } from "../../../core/outcome.ts";
 import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
@@ -46,11 +46,6 @@ export function settleParts(
 ): readonly SettleAnswer[] {
   const work = (part: readonly SettleItem[]): readonly SettleAnswer[] => settle(session, part);
   return bisect(session, items, work, (_, error) => refusalBy(error));
-}
-
-/** Children are enqueued only with a success. */
-function isSuccess({ to }: Settlement): boolean {
-  return to === "completed" || to === "completed_with_errors";
 }
 
 /** The run to end, if the lease still holds it. Each run can be taken once per call. */

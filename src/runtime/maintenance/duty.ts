@@ -1,0 +1,33 @@
+/** What all maintenance duties share. Every worker runs all of them. */
+import type { Clock } from "../../core/clock.ts";
+import type { RetryPolicy } from "../../core/policy.ts";
+import type { Logger } from "../../api/context.ts";
+import type { JobStore } from "../../store/store.ts";
+import { Ticker } from "../ticker.ts";
+
+/** How many jobs one call of the store moves from one place to another. */
+export const MOVE_BATCH = 1_000;
+
+export interface DutyParts {
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** The retry policy of a type; the preset's policy for a type that this process does not know. */
+  readonly policyOf: (type: string) => RetryPolicy;
+  readonly leaseMs: number;
+  readonly beatMs: number;
+  readonly pollMs: number;
+}
+
+/** A duty whose tick is repeated after `retryMs` when it fails. */
+export function makeDuty(
+  { clock, logger }: Pick<DutyParts, "clock" | "logger">,
+  retryMs: number,
+  tick: () => Promise<number>,
+): Ticker {
+  const failed = (error: unknown): void => {
+    logger.error("maintenance failed; trying again", { error });
+  };
+  return new Ticker({ clock, retryMs, tick, failed });
+}

@@ -1,0 +1,16 @@
+/**
+ * Moves jobs behind a closed gate or a taken concurrency key out of the queue, and back into the
+ * queue when gate or key is free. Also resolves dependencies that the end of a job has missed.
+ */
+import type { Ticker } from "../ticker.ts";
+import { makeDuty, MOVE_BATCH, type DutyParts } from "./duty.ts";
+
+export function gatekeeper({ store, pollMs, ...parts }: DutyParts): Ticker {
+  return makeDuty(parts, pollMs, async () => {
+    const released = await store.release(MOVE_BATCH);
+    const resolved = await store.resolveDependencies(MOVE_BATCH);
+    const held = await store.hold(MOVE_BATCH);
+    // One job per key is released at a time. If no worker takes it, the next one may be wanted.
+    return released > 0 || Math.max(resolved, held) >= MOVE_BATCH ? 0 : pollMs;
+  });
+}

@@ -1,0 +1,53 @@
+/** The runs of one worker that have not ended. */
+import { within, type Clock } from "../../core/clock.ts";
+import type { Execution, RunInterruption } from "./execution.ts";
+
+interface RunName {
+  readonly key: number;
+  readonly n: number;
+}
+
+export class RunningJobs {
+  readonly #clock: Clock;
+  readonly #runs = new Map<string, { execution: Execution; ended: Promise<void> }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get executions(): readonly Execution[] {
+    return [...this.#runs.values()].map(({ execution }) => execution);
+  }
+
+  /** `ended` resolves when the run has ended and was removed. */
+  add(execution: Execution, ended: Promise<void>): void {
+    this.#runs.set(runKey(execution.job), { execution, ended });
+  }
+
+  remove(run: RunName): void {
+    this.#runs.delete(runKey(run));
+  }
+
+  interrupt(run: RunName, why: RunInterruption): void {
+    this.#runs.get(runKey(run))?.execution.interrupt(why);
+  }
+
+  interruptAll(by: "stop" | "store"): void {
+    for (const execution of this.executions) execution.interrupt({ type: "interrupted", by });
+  }
+
+  /** Resolves when no job is running, or after `ms`. */
+  async drain(ms: number): Promise<void> {
+    if (this.#runs.size === 0) return;
+    const ended = Promise.all([...this.#runs.values()].map((run) => run.ended));
+    await within(this.#clock, ms, ended);
+  }
+}
+
+function runKey({ key, n }: RunName): string {
+  return `${key}.${n}`;
+}
