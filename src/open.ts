@@ -22,12 +22,12 @@ const URL_DEFAULT = "sqlite:./millrace.db";
 const TERMS_DEFAULT: Terms = { tenant: "default", preset: defaults };
 
 /**
- * Opens Millrace: on the store that a URL names, or on one that you made. Without either it takes
- * `MILLRACE_DATABASE_URL`, else `sqlite:./millrace.db`.
+ * Opens Millrace on the store of a URL, or on a given store. The default URL is
+ * `MILLRACE_DATABASE_URL`, or `sqlite:./millrace.db` when that variable is not set.
  *
- * The same URL in one process leads to the same store, also when a hot reload evaluates this module
- * twice. It is closed when everybody who opened it has closed what they got. `tenant` and `preset`
- * hold for all of them: whoever comes later gives the same or leaves them out.
+ * All openers of a URL in one process share one store, also when a hot reload evaluates this module
+ * twice. The store is closed when every opener has closed its mill. `tenant` and `preset` are
+ * shared: later openers pass the same values or omit them.
  *
  * @example
  * ```ts

@@ -1,18 +1,18 @@
 /**
- * The one rule for what may be stored: payloads on their way in, results on their way out.
+ * The rule for values that may be stored: payloads and results.
  *
- * What is accepted comes back from JSON as it was given, from either database. The check writes the
- * text itself, so that what was checked is what is stored, whatever getters do in between.
+ * An accepted value is read back from JSON unchanged, from either database. The check writes the
+ * text itself, so that the checked value is the stored value, even if a getter changes its answer.
  *
- * Results differ in one thing, because their public type says so: an object with a `toJSON` method
- * is replaced by its answer, and functions, symbols, symbol keys and named properties of arrays
- * are left out.
+ * Results are treated differently in one point, as their public type says: an object with a
+ * `toJSON` method is replaced by the result of the method, and functions, symbols, symbol keys and
+ * named properties of arrays are left out.
  */
 import { MillraceError } from "./errors.ts";
 import type { JsonText } from "./job.ts";
 import { storable, utf8Bytes } from "./text.ts";
 
-/** A value that survives the store. A property that is `undefined` counts as absent. */
+/** A value that can be stored. A property that is `undefined` counts as absent. */
 export type Json =
   | null
   | boolean
@@ -23,27 +23,27 @@ export type Json =
 
 export interface Encoded {
   /**
-   * `null` when there is no value at all: a job without payload, a handler that returns nothing.
+   * `null` when there is no value: a job without payload, or a handler that returns nothing.
    */
   readonly text: JsonText | null;
-  /** Of UTF-8. */
+  /** The length of the text in UTF-8. */
   readonly bytes: number;
 }
 
-/** More than this is refused. */
+/** The largest payload or result. */
 export const PAYLOAD_BYTES_MAX = 1_000_000;
 
-/** Arrays and objects inside each other. */
+/** The maximum depth of nested arrays and objects. */
 export const DEPTH_MAX = 100;
 
 const PATH_LENGTH_MAX = 1_000;
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** Quotes, controls, lone surrogates. Almost no text has any: then this one look is enough. */
+/** Quotes, controls, lone surrogates. Almost no text has any, so that one test is enough. */
 const NEEDS_CARE = /["\\\p{Cc}\p{Cs}]/u;
 
-/** What to give instead of an instance of these. */
+/** What the message suggests instead of an instance of these classes. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["Date", "an ISO string"],
   ["Map", "an array of entries"],
@@ -69,12 +69,12 @@ export function decode(text: JsonText | null): Json | undefined {
   return text === null ? undefined : JSON.parse(text);
 }
 
-/** The same value always gives the same text: keys stand in the order of their code units. */
+/** The canonical text of a value: keys are sorted by their code units. */
 export function canonicalJson(text: JsonText): string {
   return writeSorted(JSON.parse(text));
 }
 
-/** Where the check stands. The trail becomes a path only when something is refused. */
+/** The position of the check. The trail becomes a path only when a value is refused. */
 interface Walk {
   readonly subject: "payload" | "result";
   readonly trail: (string | number)[];
@@ -181,7 +181,7 @@ function writeObject(object: Readonly<Record<string, unknown>>, walk: Walk): str
   return `${text}}`;
 }
 
-/** The value that is stored in place of `value`. */
+/** The value that is stored instead of `value`. */
 function resolved(value: unknown, walk: Walk): unknown {
   if (walk.subject === "payload" || typeof value !== "object" || value === null) return value;
   return "toJSON" in value && typeof value.toJSON === "function" ? value.toJSON() : value;

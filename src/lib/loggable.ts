@@ -1,6 +1,6 @@
 /**
- * What somebody logs may be anything: a bigint, an object that contains itself, a getter that
- * throws. A line comes of it all the same, for a log must never be what fails.
+ * Turns any logged value into JSON. Values may be bigints, circular objects or objects with getters
+ * that throw; logging must never fail.
  */
 
 const DEPTH_MAX = 8;
@@ -9,21 +9,21 @@ const TEXT_LENGTH_MAX = 50_000;
 const CAUSES_MAX = 8;
 const UNREADABLE = "[unreadable]";
 
-/** How an error is told: in one line, or with the places it came through. */
+/** How an error is written: in one line, or with its stack. */
 export type Telling = "line" | "stack";
 
-/** The fields of one line, as JSON can write them: bounded, and without anything that throws. */
+/** The fields of one line as JSON values: bounded, and safe to read. */
 export function loggable(fields: object, telling: Telling): Readonly<Record<string, unknown>> {
   return readable(() => membersOf(fields, newWalk(telling)), { fields: UNREADABLE });
 }
 
-/** What was given as fields, with a name if it has none: letters and bytes are no fields. */
+/** The given fields. A value without named fields, such as a text or bytes, becomes one field. */
 export function asFields(given: unknown): object {
   const isNamed = typeof given === "object" && given !== null && !ArrayBuffer.isView(given);
   return isNamed ? given : { fields: given };
 }
 
-/** Name and message of an error and of its causes. */
+/** The name and message of an error and of its causes. */
 export function toldError(error: unknown, telling: Telling): string {
   const told: string[] = [];
   const seen = new Set<unknown>();
@@ -37,14 +37,14 @@ export function toldError(error: unknown, telling: Telling): string {
 
 interface Walk {
   readonly telling: Telling;
-  /** What encloses the value that is looked at. */
+  /** The objects that contain the current value. */
   readonly inside: Set<object>;
   partsLeft: number;
 }
 
 function ownStory(error: unknown, telling: Telling): string {
   if (!(error instanceof Error)) return JSON.stringify(plainOf(error, newWalk(telling)));
-  // Somebody else's class may have put anything there.
+  // A subclass may have set these to any value.
   const { name, message, stack }: { name: unknown; message: unknown; stack?: unknown } = error;
   const line = `${String(name)}: ${String(message)}`;
   return telling === "stack" && typeof stack === "string" ? stack : line;
@@ -105,7 +105,7 @@ function readable<Answer>(read: () => Answer, otherwise: Answer): Answer {
   try {
     return read();
   } catch {
-    // A getter, a proxy or a toJSON method of the caller.
+    // A getter, a proxy or a toJSON method of the caller threw.
     return otherwise;
   }
 }

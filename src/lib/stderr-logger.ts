@@ -1,4 +1,4 @@
-/** Where the library reports when nobody gave it a logger: one JSON object per line, on stderr. */
+/** The default logger of the library: one JSON object per line, on stderr. */
 import { loggable } from "./loggable.ts";
 import { plainJson } from "./plain-text.ts";
 
@@ -13,7 +13,7 @@ export interface PlainLogger {
   error(message: string, fields?: object): void;
 }
 
-/** Writes what is at least as grave as `least`. Takes any fields, and never throws. */
+/** Writes the lines of level `least` and above. Takes any fields and never throws. */
 export function stderrLogger(least: Level, now: () => number): PlainLogger {
   const at =
     (level: Level) =>
@@ -26,7 +26,7 @@ export function stderrLogger(least: Level, now: () => number): PlainLogger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** A logger of somebody else's that may throw, made into one that does not. */
+/** Wraps the user's logger, so that an error in it is ignored. */
 export function sturdyLogger(logger: PlainLogger): PlainLogger {
   const at =
     (level: Level) =>
@@ -34,7 +34,7 @@ export function sturdyLogger(logger: PlainLogger): PlainLogger {
       try {
         logger[level](message, fields);
       } catch {
-        // There is nobody left to tell; what was being reported on goes on.
+        // An error of the logger cannot be logged, and must not stop the caller.
       }
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

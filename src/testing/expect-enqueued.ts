@@ -1,8 +1,8 @@
-/** What a test says about the jobs that were enqueued. Knows no test runner. */
+/** Assertions about enqueued jobs, for any test runner. */
 import { AssertionError } from "node:assert";
 import type { Jobs, JobView } from "../api/client.ts";
 
-/** What may be said of a job besides its payload. Only what is named has to match. */
+/** The expected properties of a job besides its payload. Only the given properties must match. */
 export type ExpectedJob = Partial<
   Pick<
     JobView,

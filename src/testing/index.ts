@@ -1,4 +1,4 @@
-/** `millrace/testing`: jobs on a real store in memory, with time in the hands of the test. */
+/** `millrace/testing`: jobs on a real store in memory, with a clock that the test moves. */
 export { createTestMill } from "./test-mill.ts";
 export type { DrainOptions, TestMill, TestMillOptions } from "./test-mill.ts";
 export { perform } from "./perform.ts";

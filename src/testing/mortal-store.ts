@@ -9,9 +9,9 @@ import type { Verb } from "../store/verbs.ts";
 import { wrapStore, type Around } from "../store/wrap-store.ts";
 
 /**
- * `start`: its jobs have begun in the store, and no handler has run. `record`: a handler has told
- * something, such as progress or the end of a phase or unit, and it was not stored. `settle`: a
- * handler has ended, and nobody was told.
+ * The point at which a worker dies. `start`: its jobs have started in the store, and no handler has
+ * run. `record`: a note of a handler, such as its progress or the end of a phase or unit, is not
+ * stored. `settle`: a handler has ended, and its result is not stored.
  */
 export type CrashPoint = "start" | "record" | "settle";
 

@@ -1,8 +1,8 @@
-/** A clock that stands still until it is told to move. */
+/** A clock that only the test moves. */
 import type { Clock } from "../core/clock.ts";
 
 export interface TestClock extends Clock {
-  /** How many timers wait to fire. */
+  /** The number of timers that have not fired. */
   readonly pending: number;
 }
 

@@ -23,70 +23,72 @@ import { Traffic, type CrashPoint, type Mortal } from "./mortal-store.ts";
 import { performWith, type PerformArgs } from "./perform.ts";
 import { makeTestClock, type MovableClock, type TestClock } from "./test-clock.ts";
 
-/** Semaphore of the event loop without a call to the store before all counts as still. */
+/** The number of event loop turns without a call to the store after which all work is done. */
 const STILL_TURNS = 8;
 const RUNS_MAX = 10_000;
-/** Real time in which at least one run must end: handlers may wait for the outside world. */
+/** The real time within which at least one run must end; handlers may wait for real I/O. */
 const PATIENCE_MS = 10_000;
-/** More than the longest stop of a worker. */
+/** Longer than any stop of a worker. */
 const STOP_SECONDS_MAX = 100;
 const BATCH = 500;
 
 export interface TestMillOptions {
-  /** When the clock starts, in milliseconds since the epoch. Default: a Monday morning. */
+  /** The first time of the clock, in milliseconds since the epoch. Default: a Monday morning. */
   readonly startAt?: number;
-  /** The tenant of jobs that name none. Default: `default`. */
+  /** The tenant of jobs that are enqueued without one. Default: `default`. */
   readonly tenant?: string;
-  /** Numbers of one of the presets instead of the library's own. */
+  /** A preset that replaces the default numbers. */
   readonly preset?: Preset;
   readonly logger?: Logger;
-  /** Chance, in [0, 1). Default: always 0.5, at which waits have no jitter. */
+  /** Returns a random number in [0, 1). Default: always 0.5, with which waits have no jitter. */
   readonly random?: () => number;
 }
 
-/** What a worker is told, all but its jobs. */
+/** The options of a worker, without its jobs. */
 export type DrainOptions<J extends readonly AnyJob[]> = Omit<WorkOptions<J>, "jobs"> & {
-  /** Most runs: jobs that enqueue each other without end must not hang the test. Default 10,000. */
+  /** The maximum number of runs, for jobs that enqueue each other endlessly. Default 10,000. */
   readonly runsMax?: number;
 };
 
 type DrainArgs<J extends readonly AnyJob[]> =
   {} extends DrainOptions<J> ? [options?: DrainOptions<J>] : [options: DrainOptions<J>];
 
-/** Every member is a function of its own: it may be taken out of the object. */
+/** Every member works without its object, so that a test may destructure it. */
 export interface TestMill extends AsyncDisposable {
   readonly mill: Millrace;
-  /** Stands still; {@link TestMill.advance} moves it. */
+  /** A clock that only {@link TestMill.advance} moves. */
   readonly clock: TestClock;
 
-  /** Runs one handler without the store, like the function of the same name, by this clock. */
+  /** Runs one handler without a store, like the exported `perform`, with the clock of the test. */
   readonly perform: <Input, R, Deps>(
     job: Job<string, Input, R, Deps>,
     ...args: PerformArgs<NoInfer<Input>, NoInfer<Deps>>
   ) => Promise<R>;
 
   /**
-   * Runs everything that is due now, and what that makes due, until nothing is. Answers how the
-   * runs ended. Throws when handlers do not end, or there is no end of jobs.
+   * Runs all jobs that are due, and the jobs that become due meanwhile, until no job is due.
+   * Returns the number of runs by outcome. Throws when handlers do not end, and after `runsMax`
+   * runs.
    */
   readonly drain: <const J extends readonly AnyJob[]>(
     jobs: J,
     ...args: DrainArgs<J>
   ) => Promise<Readonly<Record<OutcomeName, number>>>;
 
-  /** Moves the clock: timers fire at their moment, jobs become due, dead workers are found out. */
+  /** Moves the clock. Timers fire at their time, jobs become due, dead workers are detected. */
   readonly advance: (duration: Duration) => Promise<void>;
 
-  /** Resolves when workers and listeners have nothing left to do at this moment of the clock. */
+  /** Resolves when workers and listeners have nothing left to do at the current time. */
   readonly settled: () => Promise<void>;
 
-  /** Answers a job of this type that matches, or throws an AssertionError that shows all jobs. */
+  /** Returns a job of this type that matches, or throws an AssertionError that lists all jobs. */
   readonly expectEnqueued: <Input>(
     job: JobContract<string, Input, unknown>,
     payload?: PartOf<NoInfer<Input>>,
     options?: ExpectedJob,
   ) => Promise<JobView>;
 
+  /** Throws an AssertionError when a job of this type matches. */
   readonly expectNotEnqueued: <Input>(
     job: JobContract<string, Input, unknown>,
     payload?: PartOf<NoInfer<Input>>,
@@ -94,13 +96,13 @@ export interface TestMill extends AsyncDisposable {
   ) => Promise<void>;
 
   /**
-   * The next worker that comes to this point dies there, as if its process had been killed. 45
-   * seconds later its jobs are taken back, each charged with a crash if it had begun.
+   * The next worker that reaches this point dies there, as if its process had been killed. 45
+   * seconds later its jobs are queued again. A job that had started is charged with a crash.
    */
   readonly crashAt: (point: CrashPoint) => void;
 }
 
-/** Some of it, at every depth. */
+/** A part of a value, at every depth. */
 type PartOf<T> = T extends readonly unknown[]
   ? T
   : T extends object
@@ -108,7 +110,7 @@ type PartOf<T> = T extends readonly unknown[]
     : T;
 
 /**
- * Makes a Millrace on a database in memory, with a clock that stands still until `advance`.
+ * Makes a Millrace on a database in memory, with a clock that only `advance` moves.
  *
  * @example
  * ```ts

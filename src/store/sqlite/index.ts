@@ -5,9 +5,9 @@ import { makeSqliteStore, type SqliteOptions } from "./create.ts";
 export type { SqliteOptions } from "./create.ts";
 
 /**
- * A store in one SQLite file, durable by itself: WAL, `synchronous=FULL`, readable only by its
- * owner. Several processes on the same machine may use the same file at once; a network drive will
- * not do.
+ * Makes a store in one SQLite file. The file is in WAL mode with `synchronous=FULL` and readable
+ * only by its owner. Several processes on one machine may use the same file. The file must not be
+ * on a network drive.
  *
  * @example
  * ```ts
