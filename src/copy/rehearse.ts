@@ -1,4 +1,4 @@
-/** What a copy would do, and what would stand in its way. Writes nothing. */
+/** Finds out what a copy would do, and which problems it would meet. Writes nothing. */
 import { MillraceError } from "../core/errors.ts";
 import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
 import type { CopySource, CopyTarget, TargetState } from "../store/shared/copy-tables.ts";
@@ -7,7 +7,7 @@ export interface Rehearsal {
   readonly bytes: number;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   readonly problems: readonly string[];
-  /** A copy has begun already and would go on. */
+  /** True when the target holds an unfinished copy, which would continue. */
   readonly isContinued: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { abandonCopy, copyStore, type CopyNews } from "../../src/copy/copy.ts";
+import { abandonCopy, copyStore, type CopyEvent } from "../../src/copy/copy.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { fillStates } from "../support/all-states.ts";
 import { completed, newJob, workerInfo } from "../support/factories.ts";
@@ -16,8 +16,8 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 /** Dies as soon as something new has taken effect. */
 const mortal = {
-  tell: ({ kind }: CopyNews): void => {
-    if (kind !== "begun") throw new Error("killed");
+  report: ({ kind }: CopyEvent): void => {
+    if (kind !== "started") throw new Error("killed");
   },
 };
 
@@ -34,7 +34,7 @@ describe("a copy that dies", () => {
     }
 
     expect(differences(await ends.copy())).toEqual([]);
-    expect(steps).toContain("fence");
+    expect(steps).toContain("block-writes");
     expect(deaths).toBeGreaterThan(steps.size);
   });
 
@@ -76,9 +76,9 @@ describe("a copy that dies", () => {
   });
 });
 
-function diesComparing(): { tell: (news: CopyNews) => void } {
+function diesComparing(): { report: (event: CopyEvent) => void } {
   return {
-    tell: ({ kind }) => {
+    report: ({ kind }) => {
       if (kind === "comparing") throw new Error("killed");
     },
   };

@@ -14,7 +14,7 @@ import { json, table, type Format } from "../terminal/output.ts";
 import type { Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface Options {
+interface CopyOptions {
   readonly from: string;
   readonly to: string;
   readonly dryRun?: true;
@@ -39,7 +39,7 @@ export function declareCopy(program: Command, { terminal, end }: Shell): void {
     )
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
-    .action(async (options: Options) => end(await copy(options, terminal)));
+    .action(async (options: CopyOptions) => end(await copy(options, terminal)));
 }
 
 const HELP_AFTER = `
@@ -55,7 +55,7 @@ Exit codes: 0 moved, or equal; 1 a difference or a problem was found; 2 wrong us
 two cannot be used.
 `;
 
-async function copy(options: Options, terminal: Terminal): Promise<ExitCode> {
+async function copy(options: CopyOptions, terminal: Terminal): Promise<ExitCode> {
   const from = parseDatabaseUrl(options.from);
   const to = parseDatabaseUrl(options.to);
   if (from.kind !== "sqlite" || from.path === ":memory:") {
@@ -68,9 +68,9 @@ async function copy(options: Options, terminal: Terminal): Promise<ExitCode> {
   const target = await openTarget(to);
   try {
     const source = openCopySource(from.path);
-    const tell = progressLines(source, systemClock, (line) => terminal.err(`${line}\n`));
+    const report = progressLines(source, systemClock, (line) => terminal.err(`${line}\n`));
     try {
-      return await act({ source, target, dice: systemDice, tell }, options, terminal);
+      return await act({ source, target, dice: systemDice, report }, options, terminal);
     } finally {
       source.close();
     }
@@ -87,7 +87,7 @@ async function openTarget(address: DatabaseAddress): Promise<CopyTarget> {
   const { openCopyTarget } = await import("../../store/postgres/copy/target.ts");
   const { url, schema = "millrace" } = address;
   const { host, pathname } = new URL(url);
-  // It is written into the file and shown to whoever still uses that: no user and no password.
+  // The place is stored in the file and shown to its users, so that it has no password.
   const place = `postgres://${host}${pathname}`;
   const isDefault = schema === "millrace";
   return openCopyTarget({
@@ -97,7 +97,7 @@ async function openTarget(address: DatabaseAddress): Promise<CopyTarget> {
   });
 }
 
-async function act(parts: CopyParts, options: Options, terminal: Terminal): Promise<ExitCode> {
+async function act(parts: CopyParts, options: CopyOptions, terminal: Terminal): Promise<ExitCode> {
   const { copyStore, abandonCopy } = await import("../../copy/copy.ts");
   const { source, target } = parts;
   const isJson = options.output === "json";
