@@ -1,22 +1,22 @@
-/** The bodies of the API: what views of the library look like as JSON, and what is taken. */
+/** The schemas of the request and response bodies. */
 import { STATES } from "../core/job.ts";
 import { wholeNumberIn } from "../api/rules.ts";
 import { ATTEMPTS_BOUNDS, PRIORITY_BOUNDS } from "../api/settings.ts";
-import type { Schema } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 
-const TEXT: Schema = { type: "string" };
-const TEXT_OR_NULL: Schema = { type: ["string", "null"] };
-const NAME: Schema = { type: "string", minLength: 1, maxLength: 200 };
-const MOMENT: Schema = { type: "string", format: "date-time" };
-const MOMENT_OR_NULL: Schema = { type: ["string", "null"], format: "date-time" };
-const COUNT: Schema = { type: "integer", minimum: 0 };
-const ANYTHING: Schema = { description: "Any JSON." };
-const TAGS: Schema = { type: "object", additionalProperties: TEXT };
-const STATE: Schema = { type: "string", enum: STATES };
+const TEXT: JsonSchema = { type: "string" };
+const TEXT_OR_NULL: JsonSchema = { type: ["string", "null"] };
+const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
+const MOMENT: JsonSchema = { type: "string", format: "date-time" };
+const MOMENT_OR_NULL: JsonSchema = { type: ["string", "null"], format: "date-time" };
+const COUNT: JsonSchema = { type: "integer", minimum: 0 };
+const ANYTHING: JsonSchema = { description: "Any JSON." };
+const TAGS: JsonSchema = { type: "object", additionalProperties: TEXT };
+const STATE: JsonSchema = { type: "string", enum: STATES };
 
-export const KEY: Schema = { type: "string", minLength: 1, maxLength: 500 };
+export const KEY: JsonSchema = { type: "string", minLength: 1, maxLength: 500 };
 
-const FAULT: Schema = {
+const FAULT: JsonSchema = {
   type: ["object", "null"],
   required: ["class", "name", "message"],
   properties: {
@@ -28,7 +28,7 @@ const FAULT: Schema = {
   },
 };
 
-export const JOB: Schema = whole({
+export const JOB: JsonSchema = whole({
   id: TEXT,
   type: TEXT,
   state: STATE,
@@ -59,7 +59,7 @@ export const JOB: Schema = whole({
   stale: { description: "It ended so long ago that it will be removed.", type: "boolean" },
 });
 
-export const ENQUEUED: Schema = whole({
+export const ENQUEUED: JsonSchema = whole({
   id: TEXT,
   type: TEXT,
   state: {
@@ -69,7 +69,7 @@ export const ENQUEUED: Schema = whole({
   created: { description: "False when it stood there already.", type: "boolean" },
 });
 
-const ENQUEUE_OPTIONS: Schema = {
+const ENQUEUE_OPTIONS: JsonSchema = {
   type: "object",
   additionalProperties: false,
   properties: {
@@ -120,14 +120,14 @@ const ENQUEUE_OPTIONS: Schema = {
   },
 };
 
-export const ENQUEUE_BODY: Schema = {
+export const ENQUEUE_BODY: JsonSchema = {
   type: "object",
   required: ["type"],
   additionalProperties: false,
   properties: { type: NAME, payload: ANYTHING, options: ENQUEUE_OPTIONS },
 };
 
-export const OVERVIEW: Schema = whole({
+export const OVERVIEW: JsonSchema = whole({
   states: {
     type: "array",
     items: whole({
@@ -138,7 +138,7 @@ export const OVERVIEW: Schema = whole({
   },
 });
 
-export const PROBLEM: Schema = {
+export const PROBLEM: JsonSchema = {
   description: "What went wrong, in the form of RFC 9457.",
   type: "object",
   required: ["type", "title", "status", "detail", "code", "hint"],
@@ -153,12 +153,12 @@ export const PROBLEM: Schema = {
   },
 };
 
-/** An object that always has all of these. */
-export function whole(properties: Readonly<Record<string, Schema>>): Schema {
+/** An object whose properties are all required. */
+export function whole(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: "object", required: Object.keys(properties), properties };
 }
 
-function keyOr(...policies: readonly string[]): Schema {
+function keyOr(...policies: readonly string[]): JsonSchema {
   return {
     description: "a text, or { key, onConflict }",
     anyOf: [

@@ -1,4 +1,4 @@
-/** `/api/v1/jobs`: looking at jobs, waiting for one, and enqueuing one. */
+/** `/api/v1/jobs`: lists jobs, waits for a job, and enqueues a job. */
 import { MillraceError } from "../../core/errors.ts";
 import { waitMs } from "../../core/duration.ts";
 import { STATES } from "../../core/job.ts";
@@ -7,30 +7,30 @@ import { defineJob, typed } from "../../api/define.ts";
 import type { AnyContract } from "../../api/definition.ts";
 import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { invalid } from "../problem.ts";
-import type { Asked, Route } from "../route.ts";
-import { mismatchOf, type Schema } from "../schema.ts";
+import type { RouteRequest, Route } from "../route.ts";
+import { mismatchOf, type JsonSchema } from "../schema.ts";
 import { ENQUEUED, ENQUEUE_BODY, JOB, KEY } from "../schemas.ts";
 
 export interface JobRouteParts {
   readonly mill: Pick<Millrace, "enqueue" | "wait" | "jobs">;
   /**
-   * Jobs whose schema and settings are known here and now. Others are enqueued with the defaults.
+   * The jobs whose schema and settings are known. Other jobs are enqueued with the defaults.
    */
   readonly contracts: () => readonly AnyContract[];
-  /** Aborts when the server stops: whoever waits gets an answer at once. */
+  /** Aborts when the server stops, so that waiting requests are answered at once. */
   readonly closing: AbortSignal;
 }
 
 const PATH = "/api/v1/jobs";
 const WAIT_MS_MAX = 60_000;
-/** Below that of the library: a page of jobs with large payloads has to fit into memory. */
+/** Lower than in the library, because a page of jobs with large payloads must fit into memory. */
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
 const TAGS_MAX = 20;
 
-const NAME: Schema = { type: "string", minLength: 1, maxLength: 200 };
+const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
 
-const FILTERS: Readonly<Record<string, Schema>> = {
+const FILTERS: Readonly<Record<string, JsonSchema>> = {
   state: {
     description: "May be repeated; `pending` stands for scheduled and queued together.",
     type: "array",
@@ -55,7 +55,7 @@ const FILTERS: Readonly<Record<string, Schema>> = {
   limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
 };
 
-const WAIT: Schema = {
+const WAIT: JsonSchema = {
   description: "a length of time of at most 60s, such as 30s",
   type: "string",
   pattern: "^\\d{1,5}(\\.\\d+)?(ms|s|m)$",
@@ -85,7 +85,7 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
         },
       },
       problems: [400, 401],
-      answer: (asked) => listJobs(parts, asked),
+      answer: (request) => listJobs(parts, request),
     },
     {
       method: "post",
@@ -101,7 +101,7 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
         201: { description: "It was made; Location says where it is.", schema: ENQUEUED },
       },
       problems: [400, 401, 403, 409, 413, 415, 422, 501],
-      answer: (asked) => enqueueJob(parts, asked),
+      answer: (request) => enqueueJob(parts, request),
     },
     {
       method: "get",
@@ -112,18 +112,21 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
       inQuery: { wait: WAIT },
       answers: { 200: { description: "The job, ended or not.", schema: JOB } },
       problems: [400, 401, 404],
-      answer: (asked) => getJob(parts, asked),
+      answer: (request) => getJob(parts, request),
     },
   ];
 }
 
-async function listJobs({ mill }: JobRouteParts, { inQuery, url }: Asked): Promise<Response> {
+async function listJobs(
+  { mill }: JobRouteParts,
+  { inQuery, url }: RouteRequest,
+): Promise<Response> {
   const { jobs, next } = await mill.jobs.list(filterOf(inQuery));
   return Response.json({ jobs, next }, next === null ? {} : { headers: linkTo(url, next) });
 }
 
-/** The query was checked against {@link FILTERS}; what is absent stays absent. */
-function filterOf(query: Asked["inQuery"]): JobFilter {
+/** The filter from a query that was checked against {@link FILTERS}. */
+function filterOf(query: RouteRequest["inQuery"]): JobFilter {
   const { tag, correlation_id: correlationId, limit = LIMIT_DEFAULT, ...rest } = query;
   return {
     ...rest,
@@ -133,7 +136,7 @@ function filterOf(query: Asked["inQuery"]): JobFilter {
   };
 }
 
-/** A value may hold colons, a name may not. No job has two values for one name. */
+/** A value may contain colons, a name may not. A job has one value for each name. */
 function tagsOf(tags: readonly string[]): Readonly<Record<string, string>> {
   const entries = new Map<string, string>();
   for (const tag of tags) {
@@ -151,10 +154,10 @@ function linkTo(url: URL, next: string): { link: string } {
   return { link: `<${url.pathname}?${query.toString()}>; rel="next"` };
 }
 
-async function getJob(parts: JobRouteParts, asked: Asked): Promise<Response> {
-  const id = asked.inPath["id"] ?? "";
-  const limitMs = waitOf(asked.inQuery["wait"]);
-  if (limitMs > 0) await untilOver(parts, id, limitMs, asked.signal);
+async function getJob(parts: JobRouteParts, request: RouteRequest): Promise<Response> {
+  const id = request.inPath["id"] ?? "";
+  const limitMs = waitOf(request.inQuery["wait"]);
+  if (limitMs > 0) await untilOver(parts, id, limitMs, request.signal);
   return Response.json(await parts.mill.jobs.get(id));
 }
 
@@ -164,7 +167,7 @@ function waitOf(text: unknown): number {
   throw invalid({ path: "wait", message: `must be ${WAIT.description}, not ${String(text)}` });
 }
 
-/** Returns at the end of the job, or when there is no more time: the answer then says which. */
+/** Resolves at the end of the job, or after `timeout`. */
 async function untilOver(
   { mill, closing }: JobRouteParts,
   id: string,
@@ -179,7 +182,10 @@ async function untilOver(
   }
 }
 
-async function enqueueJob(parts: JobRouteParts, { body, headers }: Asked): Promise<Response> {
+async function enqueueJob(
+  parts: JobRouteParts,
+  { body, headers }: RouteRequest,
+): Promise<Response> {
   const { type, payload } = body;
   const contract = contractOf(parts, String(type), payload);
   const options = optionsOf(body["options"], keyOf(headers.get(KEY_HEADER)));
@@ -189,14 +195,14 @@ async function enqueueJob(parts: JobRouteParts, { body, headers }: Asked): Promi
   return Response.json(enqueued, { headers: { location, "idempotency-replayed": "true" } });
 }
 
-/** A server need not know the code of the jobs: what it does not know is enqueued all the same. */
+/** The known contract of a type, or one that accepts any payload. */
 function contractOf({ contracts }: JobRouteParts, type: string, payload: unknown): AnyContract {
   const known = contracts().find((contract) => contract.type === type);
   if (known !== undefined) return known;
   return payload === undefined ? defineJob({ type }) : defineJob({ type, payload: typed<any>() });
 }
 
-/** A structured field's string, or the same without its quotes. */
+/** The key in a header: a structured field's string, or the text without quotes. */
 function keyOf(header: string | null): string | null {
   if (header === null) return null;
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1];
@@ -208,7 +214,7 @@ function keyOf(header: string | null): string | null {
   return key;
 }
 
-/** Jobs are named by their ids alone. */
+/** The options of a body, in which `after` is a list of ids. */
 type BodyOptions = Omit<EnqueueOptions, "after"> & { readonly after?: readonly string[] };
 
 function optionsOf(options: unknown, idempotencyKey: string | null): EnqueueOptions {
@@ -230,7 +236,7 @@ async function enqueue(
   try {
     return await mill.enqueue(contract, payload, options);
   } catch (error) {
-    // The library names an option as its caller gave it; here it stands one level deeper.
+    // In the body, an option of the library is one level deeper.
     const option = error instanceof MillraceError ? error.details["option"] : undefined;
     if (!(error instanceof MillraceError) || typeof option !== "string") throw error;
     const details = { path: `options.${option}` };

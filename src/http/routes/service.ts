@@ -1,19 +1,19 @@
-/** The probes, and the numbers of the first page. */
+/** The probes, and the counts of the dashboard. */
 import type { State } from "../../core/job.ts";
 import { STATES } from "../../core/job.ts";
 import type { Route } from "../route.ts";
-import type { Schema } from "../schema.ts";
+import type { JsonSchema } from "../schema.ts";
 import { OVERVIEW, whole } from "../schemas.ts";
 
-/** Counting stops here: nobody acts differently on the eleven-thousandth job. */
+/** Counting stops here, because larger counts take long and change no decision. */
 const COUNT_MAX = 10_000;
 
 export interface ServiceRouteParts {
-  /** Counts jobs in a state, up to `max`. Rejects when the store does not answer. */
+  /** Counts jobs in a state, up to `max`. Rejects when the store does not respond. */
   count(filter: { readonly states: readonly State[] }, max: number): Promise<number>;
 }
 
-const STATUS: Schema = { type: "string" };
+const STATUS: JsonSchema = { type: "string" };
 
 export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
   return [
@@ -40,7 +40,7 @@ export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
   ];
 }
 
-/** The same under two names: both are in use among the tools that ask. */
+/** The readiness probe, under the two names that monitoring tools use. */
 function readiness(parts: ServiceRouteParts, named: Pick<Route, "path" | "name">): Route {
   const schema = whole({ status: STATUS, checks: whole({ store: STATUS }) });
   return {
