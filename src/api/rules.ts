@@ -9,9 +9,9 @@ import { shown } from "../core/text.ts";
 import { closest } from "../lib/closest.ts";
 
 /** Checks the value at `place`. Returns what is wrong, or `null`. */
-export type Rule = (value: unknown, place: string) => Mismatch | null;
+export type Rule = (value: unknown, place: string) => RuleMismatch | null;
 
-export interface Mismatch {
+export interface RuleMismatch {
   readonly place: string;
   /** Completes the sentence that starts with the place, and says what to do. */
   readonly problem: string;
@@ -29,7 +29,7 @@ export function insist(subject: string, rule: Rule, value: unknown, place: strin
   if (mismatch !== null) throw refusal(subject, mismatch);
 }
 
-export function refusal(subject: string, { place, problem }: Mismatch): MillraceError {
+export function refusal(subject: string, { place, problem }: RuleMismatch): MillraceError {
   // The place is empty when the mismatch is in the whole value.
   const message = `${subject}: ${`${place} ${problem}`.trimStart()}`;
   return new MillraceError("DEFINITION_INVALID", message, { details: { subject, place } });
@@ -144,7 +144,7 @@ function within(place: string, key: string): string {
   return place === "" ? key : `${place}.${key}`;
 }
 
-function first(mismatches: readonly (Mismatch | null)[]): Mismatch | null {
+function first(mismatches: readonly (RuleMismatch | null)[]): RuleMismatch | null {
   return mismatches.find((mismatch) => mismatch !== null) ?? null;
 }
 

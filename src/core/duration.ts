@@ -108,9 +108,9 @@ function readIsoText(text: string): number {
   return dayMs <= lastDayMs ? Date.parse(text) : Number.NaN;
 }
 
-type Unit = readonly [ms: number, name: string];
+type TimeUnit = readonly [ms: number, name: string];
 
-function twoUnits(ms: number, [largeMs, large]: Unit, [smallMs, small]: Unit): string {
+function twoUnits(ms: number, [largeMs, large]: TimeUnit, [smallMs, small]: TimeUnit): string {
   const rest = Math.trunc((ms % largeMs) / smallMs);
   const first = `${Math.trunc(ms / largeMs)} ${large}`;
   return rest === 0 ? first : `${first} ${rest} ${small}`;

@@ -41,7 +41,7 @@ export interface RunFacts {
   readonly retryOwner: "queue" | "supervisor";
 }
 
-interface Ended {
+interface ChargedRun {
   readonly outcome: OutcomeName;
   /** The attempts charged so far, this run included if it is charged. */
   readonly tries: number;
@@ -50,7 +50,7 @@ interface Ended {
 
 /** What happens to the job next. Waits are durations: the store adds them to its own clock. */
 export type Settlement =
-  | (Ended & {
+  | (ChargedRun & {
       readonly to: "completed" | "completed_with_errors";
       readonly result: JsonText | null;
       readonly failedUnits: number;
@@ -60,9 +60,9 @@ export type Settlement =
        */
       readonly fault: Fault | null;
     })
-  | (Ended & { readonly to: "failed"; readonly fault: Fault })
-  | (Ended & { readonly to: "cancelled"; readonly reason: string | null })
-  | (Ended & {
+  | (ChargedRun & { readonly to: "failed"; readonly fault: Fault })
+  | (ChargedRun & { readonly to: "cancelled"; readonly reason: string | null })
+  | (ChargedRun & {
       /** `scheduled` when `delayMs` is above zero, else `queued`. */
       readonly to: "scheduled" | "queued";
       readonly delayMs: number;

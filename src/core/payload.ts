@@ -75,12 +75,12 @@ export function canonicalJson(text: JsonText): string {
 }
 
 /** The position of the check. The trail becomes a path only when a value is refused. */
-interface Walk {
+interface PayloadWalk {
   readonly subject: "payload" | "result";
   readonly trail: (string | number)[];
 }
 
-function encode(value: unknown, walk: Walk): Encoded {
+function encode(value: unknown, walk: PayloadWalk): Encoded {
   try {
     const given = resolved(value, walk);
     if (given === undefined) return { text: null, bytes: 0 };
@@ -96,7 +96,7 @@ function encode(value: unknown, walk: Walk): Encoded {
   }
 }
 
-function write(value: unknown, walk: Walk): string {
+function write(value: unknown, walk: PayloadWalk): string {
   switch (typeof value) {
     case "string":
       return writeString(value, walk);
@@ -116,7 +116,7 @@ function write(value: unknown, walk: Walk): string {
   }
 }
 
-function writeString(text: string, walk: Walk): string {
+function writeString(text: string, walk: PayloadWalk): string {
   if (text.length > PAYLOAD_BYTES_MAX) refuseSize(walk);
   if (!NEEDS_CARE.test(text)) return `"${text}"`;
   if (text.includes("\0")) refuse(walk, "contains U+0000, which databases cannot store");
@@ -124,7 +124,7 @@ function writeString(text: string, walk: Walk): string {
   return JSON.stringify(text);
 }
 
-function writeNumber(number: number, walk: Walk): string {
+function writeNumber(number: number, walk: PayloadWalk): string {
   if (!Number.isFinite(number)) refuse(walk, `is ${number}, which is not JSON`);
   if (Math.abs(number) > Number.MAX_SAFE_INTEGER) {
     refuse(walk, "is beyond ±(2^53 − 1), where numbers lose digits: give a string");
@@ -133,7 +133,7 @@ function writeNumber(number: number, walk: Walk): string {
   return String(number);
 }
 
-function writeNested(value: object, walk: Walk): string {
+function writeNested(value: object, walk: PayloadWalk): string {
   if (walk.trail.length >= DEPTH_MAX) {
     refuse(walk, `is nested deeper than ${DEPTH_MAX} levels, or contains itself`);
   }
@@ -145,7 +145,7 @@ function writeNested(value: object, walk: Walk): string {
   return refuseInstance(value, walk);
 }
 
-function writeArray(items: readonly unknown[], walk: Walk): string {
+function writeArray(items: readonly unknown[], walk: PayloadWalk): string {
   // The prototype of plain arrays is itself an array, in every realm; that of a subclass is not.
   if (!Array.isArray(Object.getPrototypeOf(items))) refuseInstance(items, walk);
   if (walk.subject === "payload" && Object.keys(items).length > items.length) {
@@ -165,7 +165,7 @@ function writeArray(items: readonly unknown[], walk: Walk): string {
   return `${text}]`;
 }
 
-function writeObject(object: Readonly<Record<string, unknown>>, walk: Walk): string {
+function writeObject(object: Readonly<Record<string, unknown>>, walk: PayloadWalk): string {
   let text = "{";
   for (const key of Object.keys(object)) {
     walk.trail.push(key);
@@ -182,12 +182,12 @@ function writeObject(object: Readonly<Record<string, unknown>>, walk: Walk): str
 }
 
 /** The value that is stored instead of `value`. */
-function resolved(value: unknown, walk: Walk): unknown {
+function resolved(value: unknown, walk: PayloadWalk): unknown {
   if (walk.subject === "payload" || typeof value !== "object" || value === null) return value;
   return "toJSON" in value && typeof value.toJSON === "function" ? value.toJSON() : value;
 }
 
-function isAbsent(member: unknown, walk: Walk): boolean {
+function isAbsent(member: unknown, walk: PayloadWalk): boolean {
   if (member === undefined) return true;
   return walk.subject === "result" && (typeof member === "function" || typeof member === "symbol");
 }
@@ -209,21 +209,21 @@ function writeSorted(value: Json | undefined): string {
   return `{${members.join(",")}}`;
 }
 
-function refuseSize(walk: Walk): never {
+function refuseSize(walk: PayloadWalk): never {
   refuse(
     walk,
     `is larger than ${PAYLOAD_BYTES_MAX} bytes as JSON: keep it elsewhere and refer to it`,
   );
 }
 
-function refuseInstance(value: object, walk: Walk): never {
+function refuseInstance(value: object, walk: PayloadWalk): never {
   const { constructor } = value;
   const name = typeof constructor === "function" ? constructor.name : "";
   const instead = INSTEAD.get(value instanceof Error ? "Error" : name) ?? "a plain object or array";
   refuse(walk, `is an instance of ${name === "" ? "a class" : name}: give ${instead}`);
 }
 
-function refuse(walk: Walk, reason: string, cause?: unknown): never {
+function refuse(walk: PayloadWalk, reason: string, cause?: unknown): never {
   const path = storable(walk.subject + walk.trail.map(pathStep).join(""), PATH_LENGTH_MAX);
   const code = walk.subject === "payload" ? "PAYLOAD_REFUSED" : "RESULT_REFUSED";
   throw new MillraceError(code, `${path} ${reason}.`, {

@@ -8,7 +8,7 @@ import type { Fault, Outcome, RunFacts, Settlement } from "./outcome.ts";
 import type { RetryPolicy } from "./policy.ts";
 
 /** The spread of the restarts of runs of which one may have killed their worker. */
-const DOUBT_MS_MAX = 5_000;
+const UNCERTAIN_DELAY_MS_MAX = 5_000;
 
 export interface SettleContext {
   readonly policy: RetryPolicy;
@@ -52,13 +52,13 @@ export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext
   }
 }
 
-interface Failure {
+interface FailedRun {
   readonly type: "failed" | "timed_out";
   readonly fault: Fault;
   readonly retryAfterMs?: number;
 }
 
-function settleFailure(facts: RunFacts, failure: Failure, context: SettleContext): Settlement {
+function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleContext): Settlement {
   const { fault } = failure;
   const ended = { outcome: failure.type, tries: facts.tries + 1, crashes: facts.crashes, fault };
 
@@ -93,7 +93,7 @@ function settleCrash(
     // Not charged, because any run of the batch may have killed the worker. The runs restart one by
     // one, so that the next crash shows which. The last attempt is charged: it may have started.
     const fault = crashFault("Its worker died when the run was about to begin.");
-    const delayMs = 1 + Math.floor(random * DOUBT_MS_MAX);
+    const delayMs = 1 + Math.floor(random * UNCERTAIN_DELAY_MS_MAX);
     const { tries, crashes } = facts;
     return { outcome: "crashed", tries, crashes, fault, ...after(delayMs) };
   }

@@ -10,10 +10,10 @@ const CAUSES_MAX = 8;
 const UNREADABLE = "[unreadable]";
 
 /** How an error is written: in one line, or with its stack. */
-export type Telling = "line" | "stack";
+export type ErrorStyle = "line" | "stack";
 
 /** The fields of one line as JSON values: bounded, and safe to read. */
-export function loggable(fields: object, telling: Telling): Readonly<Record<string, unknown>> {
+export function loggable(fields: object, telling: ErrorStyle): Readonly<Record<string, unknown>> {
   return readable(() => membersOf(fields, newWalk(telling)), { fields: UNREADABLE });
 }
 
@@ -24,25 +24,25 @@ export function asFields(given: unknown): object {
 }
 
 /** The name and message of an error and of its causes. */
-export function toldError(error: unknown, telling: Telling): string {
+export function errorText(error: unknown, telling: ErrorStyle): string {
   const told: string[] = [];
   const seen = new Set<unknown>();
   for (let one = error; one !== undefined && !seen.has(one) && seen.size < CAUSES_MAX;) {
     seen.add(one);
-    told.push(readable(() => ownStory(one, telling), UNREADABLE));
+    told.push(readable(() => ownText(one, telling), UNREADABLE));
     one = readable(() => (one instanceof Error ? one.cause : undefined), undefined);
   }
   return bounded(told.join(telling === "line" ? "; caused by " : "\nCaused by: "));
 }
 
-interface Walk {
-  readonly telling: Telling;
+interface LogWalk {
+  readonly telling: ErrorStyle;
   /** The objects that contain the current value. */
   readonly inside: Set<object>;
   partsLeft: number;
 }
 
-function ownStory(error: unknown, telling: Telling): string {
+function ownText(error: unknown, telling: ErrorStyle): string {
   if (!(error instanceof Error)) return JSON.stringify(plainOf(error, newWalk(telling)));
   // A subclass may have set these to any value.
   const { name, message, stack }: { name: unknown; message: unknown; stack?: unknown } = error;
@@ -50,11 +50,11 @@ function ownStory(error: unknown, telling: Telling): string {
   return telling === "stack" && typeof stack === "string" ? stack : line;
 }
 
-function newWalk(telling: Telling): Walk {
+function newWalk(telling: ErrorStyle): LogWalk {
   return { telling, inside: new Set(), partsLeft: PARTS_MAX };
 }
 
-function plainOf(value: unknown, walk: Walk): unknown {
+function plainOf(value: unknown, walk: LogWalk): unknown {
   walk.partsLeft -= 1;
   if (walk.partsLeft < 0) return "…";
   switch (typeof value) {
@@ -74,8 +74,8 @@ function plainOf(value: unknown, walk: Walk): unknown {
   }
 }
 
-function plainObject(value: object, walk: Walk): unknown {
-  if (value instanceof Error) return toldError(value, walk.telling);
+function plainObject(value: object, walk: LogWalk): unknown {
+  if (value instanceof Error) return errorText(value, walk.telling);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (walk.inside.has(value)) return "[circular]";
   if (walk.inside.size >= DEPTH_MAX) return "…";
@@ -91,7 +91,7 @@ function plainObject(value: object, walk: Walk): unknown {
   }
 }
 
-function membersOf(value: object, walk: Walk): Readonly<Record<string, unknown>> {
+function membersOf(value: object, walk: LogWalk): Readonly<Record<string, unknown>> {
   const names = Object.keys(value).slice(0, PARTS_MAX);
   return Object.fromEntries(
     names.map((name) => [

@@ -2,9 +2,7 @@
 import { loggable } from "./loggable.ts";
 import { plainJson } from "./plain-text.ts";
 
-type Level = "debug" | "info" | "warn" | "error";
-
-const RANK: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+const RANK: Readonly<Record<keyof PlainLogger, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 export interface PlainLogger {
   debug(message: string, fields?: object): void;
@@ -14,9 +12,9 @@ export interface PlainLogger {
 }
 
 /** Writes the lines of level `least` and above. Takes any fields and never throws. */
-export function stderrLogger(least: Level, now: () => number): PlainLogger {
+export function stderrLogger(least: keyof PlainLogger, now: () => number): PlainLogger {
   const at =
-    (level: Level) =>
+    (level: keyof PlainLogger) =>
     (message: string, fields: object = {}): void => {
       if (RANK[level] < RANK[least]) return;
       const time = new Date(now()).toISOString();
@@ -29,7 +27,7 @@ export function stderrLogger(least: Level, now: () => number): PlainLogger {
 /** Wraps the user's logger, so that an error in it is ignored. */
 export function sturdyLogger(logger: PlainLogger): PlainLogger {
   const at =
-    (level: Level) =>
+    (level: keyof PlainLogger) =>
     (message: string, fields?: object): void => {
       try {
         logger[level](message, fields);
