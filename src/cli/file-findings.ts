@@ -1,17 +1,17 @@
-/** What an examination of the file has found, and what to do about each of it. */
+/** The findings of an examination of the file, and a fix for each. */
 import type { FileStore } from "./open-file.ts";
 
-export interface Check {
+export interface DoctorCheck {
   readonly name: string;
   readonly found: string;
-  /** What to do; `null` when all is well. */
+  /** What to do; `null` when nothing is wrong. */
   readonly fix: string | null;
 }
 
-type Examination = Awaited<ReturnType<FileStore["examine"]>>;
-type Finding = Examination["findings"][number];
+type FileExamination = Awaited<ReturnType<FileStore["examine"]>>;
+type FileFinding = FileExamination["findings"][number];
 
-export function fileChecks({ isRead, findings }: Examination, path: string): Check[] {
+export function fileChecks({ isRead, findings }: FileExamination, path: string): DoctorCheck[] {
   if (findings.length > 0) return findings.map((finding) => checkOf(finding, path));
   const found = isRead
     ? "whole, and every job in its place"
@@ -19,7 +19,7 @@ export function fileChecks({ isRead, findings }: Examination, path: string): Che
   return [{ name: "file", found, fix: null }];
 }
 
-function checkOf(finding: Finding, path: string): Check {
+function checkOf(finding: FileFinding, path: string): DoctorCheck {
   switch (finding.kind) {
     case "damaged":
       return {
@@ -58,9 +58,9 @@ const WHY_NOT = {
 } as const;
 
 function ownerless(
-  { lease, worker, id }: Extract<Finding, { kind: "ownerless_lease" }>,
+  { lease, worker, id }: Extract<FileFinding, { kind: "ownerless_lease" }>,
   path: string,
-): Check {
+): DoctorCheck {
   const whose = `the lease ${lease} is that of the worker ${worker}, which is not known`;
   const name = "lease without worker";
   if (id !== null) {
@@ -76,7 +76,7 @@ function placeFix({
   key,
   fault,
   nextN,
-}: Extract<Finding, { kind: "place_against_ledger" }>): string {
+}: Extract<FileFinding, { kind: "place_against_ledger" }>): string {
   return fault === "number"
     ? `UPDATE millrace_${place} SET n = ${nextN} WHERE key = ${key};`
     : `DELETE FROM millrace_${place} WHERE key = ${key};`;

@@ -1,6 +1,6 @@
 /**
- * The command line: what can be said, and which module does it. Store, engine and server are loaded
- * when a command needs them, so that `--help` and `--version` touch none of them.
+ * Declares the commands. Store, engine and server are loaded when a command needs them, so that
+ * `--help` and `--version` load none of them.
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
@@ -31,7 +31,7 @@ import type { Format } from "./terminal/output.ts";
 import type { Shell } from "./shell.ts";
 import { plainTerminal, type Terminal } from "./terminal/terminal.ts";
 
-/** Runs a command line, given without the program's own name. Never throws: it answers a code. */
+/** Runs a command line without the program's name. Never throws; returns the exit code. */
 export async function runCommandLine(args: readonly string[], given: Terminal): Promise<ExitCode> {
   const terminal = plainTerminal(given);
   let exitCode: ExitCode = EXIT.success;
@@ -44,7 +44,7 @@ export async function runCommandLine(args: readonly string[], given: Terminal): 
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, terminal);
-    // Commander has already said what it had to say.
+    // Commander has already printed the error.
     if (error.exitCode === 0) return EXIT.success;
     const advice = optionAdvice(error, program, args);
     if (advice !== null) terminal.err(`${advice}\n`);
@@ -149,7 +149,7 @@ function declareBackup(program: Command, { terminal, end }: Shell): void {
     });
 }
 
-/** From the package's own manifest, which lies two folders up in the source and in the build. */
+/** The version in package.json, which is two folders up in the source and in the build. */
 function packageVersion(): string {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version }: { version: string } = JSON.parse(manifest);

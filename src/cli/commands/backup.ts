@@ -1,4 +1,4 @@
-/** `millrace backup`: a copy of the living store, made beside running workers. */
+/** `millrace backup`: copies a store into a file while workers run. */
 import { existsSync } from "node:fs";
 import { MillraceError } from "../../core/errors.ts";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
@@ -26,7 +26,7 @@ export async function backup(
   return EXIT.success;
 }
 
-/** Opening a store creates it, and a copy of a store made just now is nobody's wish. */
+/** Opening a store creates it, and a backup of an empty new store is a mistake. */
 function checkSource(url: string): void {
   const address = parseDatabaseUrl(url);
   if (address.kind !== "sqlite") return;

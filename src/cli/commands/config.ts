@@ -1,4 +1,4 @@
-/** `millrace config print`: which value counts, and where it comes from. */
+/** `millrace config print`: shows each setting and its source. */
 import type { Command } from "commander";
 import { configFile } from "../jobs-file/config-file.ts";
 import { EXIT } from "../terminal/exit-codes.ts";

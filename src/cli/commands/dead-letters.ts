@@ -1,4 +1,4 @@
-/** `millrace dlq`: what a person does about jobs that have failed for good. */
+/** `millrace dlq`: reviews dead letters. */
 import { Option, type Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { DeadLetter, Millrace } from "../../api/client.ts";
@@ -16,7 +16,7 @@ import {
 } from "../terminal/output.ts";
 import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
 
-interface ListOptions {
+interface DeadLetterListOptions {
   readonly db: string;
   readonly status?: DeadLetter["status"];
   readonly type?: string;
@@ -72,7 +72,7 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
     .option("--after <id>", "continue after this letter")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async ({ db, output, ...filter }: ListOptions) => {
+    .action(async ({ db, output, ...filter }: DeadLetterListOptions) => {
       const found = await withExistingMill(db, (mill) => mill.deadLetters.list(given(filter)));
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));

@@ -1,4 +1,4 @@
-/** `millrace enqueue`: makes one job, of any type. */
+/** `millrace enqueue`: enqueues one job of any type. */
 import type { Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { JobContract } from "../../api/contract.ts";
@@ -24,7 +24,7 @@ import { given, withMill, type Shell } from "../shell.ts";
 import { FOLLOW_HELP_AFTER, followAgain } from "./jobs.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface Options {
+interface EnqueueCommandOptions {
   readonly db: string;
   readonly jobs?: string;
   readonly follow?: boolean;
@@ -58,9 +58,16 @@ export function declareEnqueue(program: Command, { terminal, end }: Shell): void
     .option("--tag <name=value>", "a tag; may be given several times", parseTag)
     .addOption(outputOption("ndjson"))
     .addHelpText("after", HELP_AFTER)
-    .action(async (type: string, payload: Json | undefined, options: Options, command: Command) => {
-      end(await enqueue({ type, payload, options, command }, terminal));
-    });
+    .action(
+      async (
+        type: string,
+        payload: Json | undefined,
+        options: EnqueueCommandOptions,
+        command: Command,
+      ) => {
+        end(await enqueue({ type, payload, options, command }, terminal));
+      },
+    );
 }
 
 const HELP_AFTER = `
@@ -78,7 +85,7 @@ Examples:
 interface Request {
   readonly type: string;
   readonly payload: Json | undefined;
-  readonly options: Options;
+  readonly options: EnqueueCommandOptions;
   readonly command: Command;
 }
 
@@ -86,7 +93,7 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
   const { type, payload, options, command } = request;
   const contract = await contractOf(request);
   return withMill(options.db, async (mill) => {
-    if (options.jobs === undefined) await tellUnknown(mill, type, terminal);
+    if (options.jobs === undefined) await warnUnknown(mill, type, terminal);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
       terminal.err(`${job.id}${job.created ? "" : " was there already"}\n`);
@@ -100,7 +107,7 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
   });
 }
 
-/** The job's own definition where it is known, else one that takes whatever it is given. */
+/** The definition of the job file, or a definition that accepts any payload. */
 async function contractOf({
   type,
   payload,
@@ -115,16 +122,16 @@ async function contractOf({
     : defineJob({ type, payload: typed<unknown>() });
 }
 
-function enqueueOptions(options: Options): EnqueueOptions {
+function enqueueOptions(options: EnqueueCommandOptions): EnqueueOptions {
   const { tenant, delay, runAt, priority, idempotencyKey, dedupKey, tag: tags } = options;
   return given({ tenant, delay, runAt, priority, idempotencyKey, dedupKey, tags });
 }
 
 /**
- * What is not known without the file. A type that nobody has used so far may be a slip of the pen
- * as well, and its job would wait for ever.
+ * Warns that the definition is not known without the file. A type without any job may be mistyped,
+ * and its job would wait for ever.
  */
-async function tellUnknown(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
+async function warnUnknown(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
   terminal.err(
     "Without --jobs FILE the definition is not known: the payload is not checked, and lane, " +
       "timeout, attempts and the like are the defaults.\n",

@@ -1,4 +1,4 @@
-/** `millrace jobs list|show|follow|logs|explain`: looking at jobs. */
+/** `millrace jobs list|show|follow|logs|explain`: shows jobs. */
 import type { Command } from "commander";
 import type { State } from "../../core/job.ts";
 import type { AttemptView, JobView, Millrace } from "../../api/client.ts";
@@ -31,7 +31,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { declareJobVerbs } from "./job-verbs.ts";
 import { declareLogs, shownLines } from "./logs.ts";
 
-interface ListOptions {
+interface JobListOptions {
   readonly db: string;
   readonly state?: readonly (State | "pending")[];
   readonly type?: string;
@@ -44,7 +44,7 @@ interface ListOptions {
   readonly output: Format;
 }
 
-interface LookOptions {
+interface JobShowOptions {
   readonly db: string;
   readonly output: Format;
 }
@@ -72,7 +72,7 @@ Examples:
   millrace jobs explain 01JCR5M4X2E8T9V6B3N7K0QWAZ     why does it not run?
 `;
 
-/** How to take up the watch over a job again, on the same store. */
+/** The command that follows a job again, on the same store. */
 export function followAgain(id: string, command: Command): string {
   return jobsAgain(`follow ${id}`, command);
 }
@@ -101,12 +101,16 @@ function declareList(jobs: Command, { terminal, end }: Shell): void {
     .option("--after <id>", "continue after this job")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (options: ListOptions) => {
+    .action(async (options: JobListOptions) => {
       end(await withExistingMill(options.db, (mill) => list(mill, options, terminal)));
     });
 }
 
-async function list(mill: Millrace, options: ListOptions, terminal: Terminal): Promise<ExitCode> {
+async function list(
+  mill: Millrace,
+  options: JobListOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const { state, type, tenant, category, correlation: correlationId, tag: tags } = options;
   const { limit, after, output } = options;
   const filter = given({ state, type, tenant, category, correlationId, tags, limit, after });
@@ -154,7 +158,7 @@ function declareShow(jobs: Command, { terminal, end }: Shell): void {
     .option("--logs", "and what it has logged")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, options: LookOptions & { logs?: boolean }) => {
+    .action(async (id: string, options: JobShowOptions & { logs?: boolean }) => {
       await withExistingMill(options.db, async (mill) => {
         const job = await mill.jobs.get(id);
         const attempts = await mill.jobs.attempts(id);
@@ -176,7 +180,7 @@ function shownLog({ missed, lines }: NewLines): string {
   return `\n${gone}${lines.length === 0 ? "Nothing was logged.\n" : shownLines(lines)}`;
 }
 
-/** The jobs that it runs after, or the one that has its concurrency key. */
+/** The dependencies of the job, or the job that holds its concurrency key. */
 async function waitsFor(mill: Millrace, { id, state }: JobView): Promise<string | null> {
   if (state !== "scheduled" && state !== "queued") return null;
   const { reason, sentence } = await mill.jobs.explain(id);
@@ -237,18 +241,20 @@ function declareFollow(jobs: Command, { terminal, end }: Shell): void {
     .addOption(databaseOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", FOLLOW_HELP_AFTER)
-    .action(async (id: string, options: LookOptions & { timeout?: number }, command: Command) => {
-      const { output: format, timeout: timeoutMs } = options;
-      const again = followAgain(id, command);
-      end(
-        await withExistingMill(options.db, (mill) =>
-          follow(mill, id, { format, timeoutMs, again }, terminal),
-        ),
-      );
-    });
+    .action(
+      async (id: string, options: JobShowOptions & { timeout?: number }, command: Command) => {
+        const { output: format, timeout: timeoutMs } = options;
+        const again = followAgain(id, command);
+        end(
+          await withExistingMill(options.db, (mill) =>
+            follow(mill, id, { format, timeoutMs, again }, terminal),
+          ),
+        );
+      },
+    );
 }
 
-/** Also what `enqueue --follow` does. */
+/** The help of `jobs follow` and of `enqueue --follow`. */
 export const FOLLOW_HELP_AFTER = `
 On a terminal, phases, units, rate, time left and the last log line are drawn and kept up to date.
 Elsewhere every change is a line. With -o json the result is the whole job, with -o ndjson every
@@ -264,7 +270,7 @@ function declareExplain(jobs: Command, { terminal, end }: Shell): void {
     .description("Say why a job does not run, and what to do about it.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, options: LookOptions) => {
+    .action(async (id: string, options: JobShowOptions) => {
       await withExistingMill(options.db, async (mill) => {
         const explanation = await mill.jobs.explain(id);
         const { sentence, hint } = explanation;

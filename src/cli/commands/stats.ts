@@ -1,4 +1,4 @@
-/** `millrace stats`: a glance at the whole. */
+/** `millrace stats`: counts jobs by state. */
 import type { Command } from "commander";
 import { formatDuration } from "../../core/duration.ts";
 import { EXIT } from "../terminal/exit-codes.ts";

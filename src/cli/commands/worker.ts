@@ -6,8 +6,8 @@ import type { AnyJob, Worker } from "../../api/worker.ts";
 import { systemClock } from "../../lib/system.ts";
 import { configDeps } from "../jobs-file/config-file.ts";
 import { makeDeps, type Deps } from "../jobs-file/deps.ts";
-import { takeUpDevLink, type DevLink } from "../dev/dev-link.ts";
-import { EXIT, Failure, type ExitCode } from "../terminal/exit-codes.ts";
+import { openDevLink, type DevLink } from "../dev/dev-link.ts";
+import { EXIT, CommandFailure, type ExitCode } from "../terminal/exit-codes.ts";
 import { loadJobs, requireType, type JobFile } from "../jobs-file/job-file.ts";
 import { terminalLogger } from "../terminal/log.ts";
 import {
@@ -76,13 +76,13 @@ Examples:
   millrace worker --jobs jobs.ts --until-idle          in a test, or from cron
 `;
 
-/** For `millrace dev`, which starts workers of its own. */
+/** The option with which `millrace dev` starts its worker. */
 function underDevOption(): Option {
   return new Option("--under-dev").hideHelp();
 }
 
 async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCode> {
-  const dev = options.underDev === true ? takeUpDevLink() : null;
+  const dev = options.underDev === true ? openDevLink() : null;
   const file = await jobsOf(options);
   if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
   const deps = await depsOf(file, options);
@@ -97,7 +97,7 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCod
 
 async function jobsOf({ jobs: file, types }: WorkerOptions): Promise<JobFile> {
   if (file === undefined) {
-    throw new Failure("A worker needs a file with jobs.", {
+    throw new CommandFailure("A worker needs a file with jobs.", {
       hint: "Name it with --jobs FILE, or as `jobs` in millrace.config.ts.",
       exitCode: EXIT.usage,
     });
@@ -113,7 +113,7 @@ async function depsOf({ deps }: JobFile, { jobs: file = "" }: WorkerOptions): Pr
   return makeDeps(config.deps, config.file);
 }
 
-interface Run {
+interface LoadedWorker {
   readonly jobs: readonly AnyJob[];
   readonly deps: Deps;
   readonly dev: DevLink | null;
@@ -123,7 +123,7 @@ interface Run {
 async function runWorker(
   mill: Millrace,
   options: WorkerOptions,
-  { jobs, deps, dev, logger }: Run,
+  { jobs, deps, dev, logger }: LoadedWorker,
 ): Promise<ExitCode> {
   const stop = Promise.race([stopSignal(systemClock), ...(dev === null ? [] : [dev.cut])]);
   const { types, tenant, lanes, lease, poll, grace } = options;
@@ -143,7 +143,7 @@ async function runWorker(
   return EXIT.success;
 }
 
-/** Says what it waits for: by name, unless other workers run jobs of the same types. */
+/** Logs the jobs for which the stop waits, by id unless other workers run the same types. */
 async function announceStop(
   mill: Millrace,
   worker: Worker,

@@ -1,12 +1,12 @@
 /**
- * `millrace.config.ts` in the working directory: what flags and environment leave open. Precedence
- * is flags, environment, file, default.
+ * Reads `millrace.config.ts` in the working directory. Flags take precedence over environment
+ * variables, then the file, then the defaults.
  */
 import { existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { closest } from "../../lib/closest.ts";
-import { EXIT, Failure } from "../terminal/exit-codes.ts";
+import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { parsePort } from "../terminal/options.ts";
 import { importUserModule } from "./user-module.ts";
 
@@ -19,7 +19,7 @@ export interface Config {
   readonly lanes?: Readonly<Record<string, number>>;
 }
 
-/** Each setting, and how to tell that its value will do. */
+/** The rule for each setting. */
 const RULES: Readonly<Record<keyof Config, { isGood: (value: unknown) => boolean; form: string }>> =
   {
     db: { isGood: isText, form: 'a URL such as "sqlite:./millrace.db"' },
@@ -28,12 +28,12 @@ const RULES: Readonly<Record<keyof Config, { isGood: (value: unknown) => boolean
     lanes: { isGood: isLanes, form: "slots by lane, such as { fast: 3, general: 5 }" },
   };
 
-/** The file that counts here, or `null`. */
+/** The configuration file in the working directory, or `null`. */
 export function configFile(): string | null {
   return NAMES.find((name) => existsSync(name)) ?? null;
 }
 
-/** Gives a command the values of the file for options that nobody has set. */
+/** Sets the options of a command that neither flags nor environment have set. */
 export async function applyConfig(command: Command): Promise<void> {
   const open = command.options
     .map((option) => option.attributeName())
@@ -48,7 +48,7 @@ export async function applyConfig(command: Command): Promise<void> {
   }
 }
 
-/** What the file exports as `deps`, untouched. */
+/** The export `deps` of the file, unchecked. */
 export async function configDeps(): Promise<{ readonly file: string; readonly deps: unknown }> {
   const file = configFile();
   if (file === null) return { file: "", deps: undefined };
@@ -83,8 +83,8 @@ function check(file: string, name: string, value: unknown): void {
   throw invalid(file, `${name} is not ${rule.form}`, `Make it ${rule.form}.`);
 }
 
-function invalid(file: string, message: string, hint: string): Failure {
-  return new Failure(`${file}: ${message}.`, { hint, exitCode: EXIT.usage });
+function invalid(file: string, message: string, hint: string): CommandFailure {
+  return new CommandFailure(`${file}: ${message}.`, { hint, exitCode: EXIT.usage });
 }
 
 function isText(value: unknown): boolean {

@@ -68,7 +68,7 @@ function parseDuration(text: string): number {
   throw new InvalidArgumentError('Write it as "500ms", "90s", "5m" or "2h".');
 }
 
-/** Adds one `name=value` to those given before it. */
+/** Adds one `name=value` to the earlier ones. */
 export function parseTag(
   text: string,
   before: Readonly<Record<string, string>> = {},
@@ -80,7 +80,7 @@ export function parseTag(
   return { ...before, [name]: value };
 }
 
-/** Adds the states of one option to those given before it. */
+/** Adds the states of one option to the earlier ones. */
 export function parseStates(
   text: string,
   before: readonly (State | "pending")[] = [],
@@ -108,7 +108,7 @@ export function parseJson(text: string): Json {
   }
 }
 
-/** A priority by its name or its number; whether there is such a one the engine knows. */
+/** A priority by its name or its number; `enqueue` checks the value. */
 export function parsePriority(text: string): number | string {
   return /^\d+$/.test(text) ? Number(text) : text;
 }
