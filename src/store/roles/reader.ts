@@ -3,15 +3,15 @@ import type { JobId } from "../../core/job.ts";
 import type {
   JobProgress,
   LogRecord,
-  UnitFilter,
+  UnitQuery,
   UnitHolder,
   UnitName,
   UnitRecord,
 } from "../types/notes.ts";
 import type {
   AttemptRecord,
-  DeadLetter,
-  DeadLetterFilter,
+  DeadLetterRecord,
+  DeadLetterQuery,
   EventKind,
   FeedEntry,
   Gate,
@@ -31,7 +31,7 @@ export interface Reader {
   /** Units of a job, in the order of phase and unit; `after` is the last of the page before. */
   units(
     id: JobId,
-    filter: UnitFilter,
+    filter: UnitQuery,
     page: { readonly after?: UnitName; readonly limit: number },
   ): Promise<readonly UnitRecord[]>;
   /** Running jobs that work on a unit of this name just now (000-32). */
@@ -49,12 +49,12 @@ export interface Reader {
   /** Counts up to `max` and stops there. */
   count(filter: ListFilter, max: number): Promise<number>;
   gates(): Promise<readonly Gate[]>;
-  deadLetter(id: JobId): Promise<DeadLetter | null>;
+  deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /** Newest first. `after` is the id of the last letter of the page before. */
   deadLetters(
-    filter: DeadLetterFilter,
+    filter: DeadLetterQuery,
     page: { readonly after?: JobId; readonly limit: number },
-  ): Promise<readonly DeadLetter[]>;
+  ): Promise<readonly DeadLetterRecord[]>;
   workers(limit: number): Promise<readonly WorkerRecord[]>;
   stats(max: number): Promise<Stats>;
   /** The position of the last entry so far. */

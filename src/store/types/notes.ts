@@ -129,7 +129,7 @@ export interface UnitCount {
   readonly failed: number;
 }
 
-export interface UnitFilter {
+export interface UnitQuery {
   readonly phase?: string;
   readonly state?: "running" | UnitEnd["state"];
 }

@@ -84,13 +84,13 @@ function findingOf(
   ];
 }
 
-type Fault = "missing" | "invalid" | "changed";
+type SchemaFault = "missing" | "invalid" | "changed";
 
 function faultOf(
   schemas: Schemas,
   wanted: SchemaObject,
   found: SchemaObject | undefined,
-): Fault | null {
+): SchemaFault | null {
   if (found === undefined) return "missing";
   const isSame = unqualified(schemas, wanted) === unqualified(schemas, found);
   if (!isSame) return "changed";
@@ -119,7 +119,7 @@ function bare(definition: string): string {
 }
 
 /** The statement that makes the schema what it should be. */
-function fixOf({ schema, model }: Schemas, wanted: SchemaObject, fault: Fault): string {
+function fixOf({ schema, model }: Schemas, wanted: SchemaObject, fault: SchemaFault): string {
   const at = (name: string): string => `${quoted(schema)}.${quoted(name)}`;
   const text = bare(wanted.definition)
     .replaceAll(`${quoted(model)}.`, `${quoted(schema)}.`)

@@ -12,7 +12,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type {
   Checkpoints,
   JobProgress,
-  UnitFilter,
+  UnitQuery,
   UnitHolder,
   UnitName,
   UnitRecord,
@@ -46,7 +46,7 @@ export async function progress(session: Session, id: JobId): Promise<JobProgress
 export async function units(
   { read }: Session,
   id: JobId,
-  filter: UnitFilter,
+  filter: UnitQuery,
   page: { readonly after?: UnitName; readonly limit: number },
 ): Promise<readonly UnitRecord[]> {
   const search = read.all("units_of_job", {

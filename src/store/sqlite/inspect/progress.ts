@@ -14,7 +14,7 @@ import type {
   Checkpoints,
   JobProgress,
   PhaseResult,
-  UnitFilter,
+  UnitQuery,
   UnitHolder,
   UnitName,
   UnitRecord,
@@ -46,7 +46,7 @@ export function progress({ sql }: Session, id: JobId): JobProgress | null {
 export function units(
   { sql }: Session,
   id: JobId,
-  filter: UnitFilter,
+  filter: UnitQuery,
   page: { readonly after?: UnitName; readonly limit: number },
 ): readonly UnitRecord[] {
   const rows = sql.all("units_of_job", {
