@@ -6,7 +6,7 @@
 import { wait } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { failureOf } from "../database/errors.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 
 /** How long a transaction waits for each lock. */
 export const LOCK_MS = 250;
@@ -37,7 +37,7 @@ export function batchesOf<Item>(
 
 /** Halves what is refused until the bad ones stand alone. */
 export async function bisect<Item, Answer>(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<readonly Answer[]>,
   refused: (item: Item, error: unknown) => Answer,

@@ -24,7 +24,7 @@ export interface JobWriter extends Sql {
 }
 
 /** One transaction in progress. */
-export interface Transaction extends JobWriter {
+export interface SessionTransaction extends JobWriter {
   /**
    * Runs a part that may be undone by itself. When the database does not take a value in it, the
    * part alone is undone, with its words to the feed, and `refused` answers instead.
@@ -90,7 +90,7 @@ export class Session {
    * outside. `lockMs` bounds the wait for each lock; failing that, the error is `locked`.
    */
   async transaction<Answer>(
-    work: (transaction: Transaction) => Promise<Answer>,
+    work: (transaction: SessionTransaction) => Promise<Answer>,
     { lockMs = LOCK_MS }: { readonly lockMs?: number } = {},
   ): Promise<Answer> {
     const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${LET_GO}`;
@@ -134,7 +134,7 @@ export class Session {
     });
   }
 
-  #transactionOn(client: PgClient, lockMs: number): Transaction {
+  #transactionOn(client: PgClient, lockMs: number): SessionTransaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
     const outbox = new Outbox();
     return { ...sql, outbox, part: (...part) => partOf(sql, outbox, ...part) };

@@ -5,7 +5,7 @@ import { logRecord, logRows } from "../../shared/decode-notes.ts";
 import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine, type LogRecord } from "../../types/notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 
 const PAGE_MAX = 1_000;
@@ -22,7 +22,7 @@ interface Said {
  * the commit need not wait for the disk.
  */
 export async function appendLogs(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   runs: readonly Said[],
   relaxed: boolean,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import type { CancelAnswer } from "../../types/records.ts";
 import { lockRunning } from "../runs/lock-running.ts";
 import { endUnstarted, takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 
 export async function cancel(
@@ -28,7 +28,7 @@ export async function cancel(
 }
 
 async function cancelWithin(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   id: JobId,
   { by, reason }: { readonly by: string | null; readonly reason: string | null },
 ): Promise<CancelAnswer> {

@@ -16,7 +16,7 @@ import { fileJobs } from "./job-rows.ts";
 import type { InternedNames } from "../database/interned-names.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 
 const PAGE_MAX = 1_000;
@@ -110,7 +110,7 @@ export async function reprocess(
 
 /** Makes the successor and closes the letter. The answer is null when the letter is closed. */
 async function replaceLetter(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   id: JobId,
   asked: {
     readonly by: string;
@@ -132,7 +132,7 @@ async function replaceLetter(
 
 /** Writes a verdict on a letter that is still open to one. Answers whether it was. */
 async function mark(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   id: JobId,
   verdict: {
     readonly status: Review["status"] | "reprocessed";

@@ -23,7 +23,7 @@ import { alikeOf, batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./job-ro
 import { marksOf, parentMarks } from "./enqueue-order.ts";
 import { enqueueKeyed } from "./enqueue-keyed.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { uuids } from "../database/values.ts";
 
 /** Batches on their way at once, how many jobs are worth a second one, and what fills one. */
@@ -118,7 +118,7 @@ async function withNames(
  * with a value that the database does not take is refused by itself.
  */
 export async function enqueueWithin(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   jobs: readonly (Filed | null)[],
   originals: readonly NewJob[],
 ): Promise<readonly EnqueueAnswer[]> {
@@ -131,7 +131,7 @@ export async function enqueueWithin(
 
 /** Enqueues what phases, and the ends of runs, bring into being. */
 export async function enqueueChildren(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   dependencies: readonly {
     readonly children: readonly NewJob[];
     readonly filed: readonly (Filed | null)[];
@@ -260,7 +260,7 @@ function sendKeyed(
 }
 
 function insertParts(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   jobs: readonly Filed[],
   earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
@@ -274,7 +274,7 @@ function insertParts(
 }
 
 function insertWhole(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   jobs: readonly Filed[],
   earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
@@ -283,7 +283,7 @@ function insertWhole(
 }
 
 async function insertPlain(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   jobs: readonly Filed[],
 ): Promise<readonly EnqueueAnswer[]> {
   const [made] = await transaction.tuples("insert_jobs", {

@@ -11,7 +11,7 @@ import { lockRunning } from "../runs/lock-running.ts";
 import { factsOf, withFacts } from "../runs/lease.ts";
 import { takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -61,7 +61,7 @@ export async function intervene(
 }
 
 async function interveneWithin(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   { id, key, decide, remember }: Intervention,
 ): Promise<InterveneAnswer> {
   const found = (await waiting(transaction, key)) ?? (await running(transaction, id, key));
@@ -94,7 +94,7 @@ interface Found {
 }
 
 /** Takes a waiting job out of its place. */
-async function waiting(transaction: Transaction, key: JobKey): Promise<Found | null> {
+async function waiting(transaction: SessionTransaction, key: JobKey): Promise<Found | null> {
   const place = (await takeWaiting(transaction, [key])).get(key);
   if (place === undefined) return null;
   return { key, n: place.n, fence: null, startedAt: null, claimedAt: null, holder: null };
@@ -102,7 +102,7 @@ async function waiting(transaction: Transaction, key: JobKey): Promise<Found | n
 
 /** Whoever has the job: the ledger row under their lease makes what they say later stale. */
 async function running(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   id: JobId,
   key: JobKey,
 ): Promise<Found | InterveneAnswer> {
@@ -123,7 +123,7 @@ async function running(
  * of it and has let go.
  */
 async function letGo(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   { key, fence, startedAt, holder }: Found,
 ): Promise<void> {
   if (fence === null || holder === null) return;

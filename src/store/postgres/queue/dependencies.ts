@@ -14,7 +14,7 @@ import type { DependencyTask } from "./dependency-tasks.ts";
 import { keptBy } from "../database/session-state.ts";
 import { endUnstarted, takeWaiting } from "./places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 
 /** Jobs that move in one call, and depends_on that it looks at; more only for an dependencyTask. */
@@ -87,7 +87,7 @@ interface Step {
   readonly isLast: boolean;
 }
 
-async function resolveOnce(transaction: Transaction, limit: number): Promise<Step> {
+async function resolveOnce(transaction: SessionTransaction, limit: number): Promise<Step> {
   const rows = await transaction.all("take_finished_dependencies", { limit: ENDS_MAX });
   if (rows.length === 0) return { moved: 0, isLast: true };
   const [ended, strays] = [true, false].map((isOver) =>
@@ -113,7 +113,11 @@ function keysOf(rows: readonly { readonly key: JobKey }[]): string {
 }
 
 /** Those that wait for these in turn are dealt with by the next step. */
-async function cancelSpoilt(transaction: Transaction, jobs: string, keys: string): Promise<number> {
+async function cancelSpoilt(
+  transaction: SessionTransaction,
+  jobs: string,
+  keys: string,
+): Promise<number> {
   const spoilt = await transaction.all("spoilt_dependants", { jobs, keys });
   const waiting = await takeWaiting(
     transaction,

@@ -11,7 +11,7 @@ import { insertDeadLetters, type Death } from "./dead-letter.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
 import { findCancelRequests, withFacts } from "./lease.ts";
 import { putWaiting } from "../queue/places.ts";
-import type { Transaction } from "../database/session.ts";
+import type { SessionTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** An open run that has ended, or a wait that an operator has ended. */
@@ -29,7 +29,7 @@ type RunEnd = EndedRun & End;
 
 /** Writes ledger rows for open runs and moves their jobs on. Answers where each job is now. */
 export async function endRuns(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   runs: readonly EndedRun[],
 ): Promise<ReadonlyMap<JobKey, State>> {
   if (runs.length === 0) return new Map();
@@ -56,7 +56,7 @@ export async function endRuns(
  * lease: the primary key is the second line behind it.
  */
 async function writeLedger(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   ends: readonly RunEnd[],
 ): Promise<readonly { readonly key: JobKey; readonly next_run_at: number | null }[]> {
   try {
@@ -96,7 +96,7 @@ function deathOf({ key, n, state, fault, settlement }: RunEnd): Death[] {
  * key, waits for nobody, and those who wait for it hear of it.
  */
 async function letGo(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   ends: readonly RunEnd[],
   over: readonly RunEnd[],
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function letGo(
 
 /** Jobs that go on wait until the moment that their ledger row names. */
 async function waitAgain(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   ends: readonly RunEnd[],
   rows: Awaited<ReturnType<typeof writeLedger>>,
 ): Promise<Map<JobKey, State>> {

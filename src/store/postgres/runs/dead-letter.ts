@@ -2,7 +2,7 @@
 import type { Fault } from "../../../core/outcome.ts";
 import { jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { Transaction } from "../database/session.ts";
+import type { SessionTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
 /** A run whose end failed its job. Its ledger row is written. */
@@ -14,7 +14,7 @@ export interface Death {
 }
 
 export async function insertDeadLetters(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   deaths: readonly Death[],
 ): Promise<void> {
   if (deaths.length === 0) return;

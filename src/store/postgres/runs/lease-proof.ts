@@ -1,7 +1,7 @@
 /** Leases that somebody proves to hold, and their open runs, while these are being settled. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { runsOf } from "./lease.ts";
-import type { Transaction } from "../database/session.ts";
+import type { SessionTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -20,7 +20,7 @@ interface Claim {
 
 /** The leases that are proven, locked, each with its open runs. */
 export async function holdLeases(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   items: readonly Claim[],
 ): Promise<Map<string, OpenLease>> {
   const proofs = new Set(items.map(({ lease }) => proofOf(lease)));
@@ -42,7 +42,7 @@ export async function holdLeases(
 }
 
 export async function lockLeases(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   items: readonly Claim[],
 ): Promise<readonly Lease[]> {
   const numbers = [...new Set(items.map(({ lease }) => lease.number))];

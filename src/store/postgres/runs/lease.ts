@@ -9,13 +9,13 @@
 import { policyOfFlags } from "../../shared/codes.ts";
 import type { CrashFacts, JobKey, Lease, WorkerId } from "../../types/jobs-and-runs.ts";
 import type { Waiting } from "../queue/places.ts";
-import type { Transaction } from "../database/session.ts";
+import type { SessionTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { FactsRow, RunRow } from "../database/rows-runs.ts";
 
 /** Locks a lease for somebody who will take jobs out of it. Null: it is not, or no longer, his. */
 export async function ownLease(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   { number, secret }: Lease,
 ): Promise<readonly RunRow[] | null> {
   const row = await transaction.get("own_lease", { number, secret });
@@ -24,7 +24,7 @@ export async function ownLease(
 
 /** The same for the lease of a running job, whoever holds it. */
 export async function ownLeaseOf(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   key: JobKey,
 ): Promise<{ readonly worker: WorkerId; readonly runs: readonly RunRow[] } | null> {
   const row = await transaction.get("own_lease_of_job", { key });
@@ -34,7 +34,7 @@ export async function ownLeaseOf(
 
 /** Every run that these locked leases name, in their order. */
 export async function runsOf(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   numbers: readonly number[],
 ): Promise<readonly RunRow[]> {
   if (numbers.length === 0) return [];
@@ -43,7 +43,7 @@ export async function runsOf(
 
 /** The same runs with the facts of their jobs. */
 export async function withFacts<Run extends { readonly key: JobKey }>(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   runs: readonly Run[],
 ): Promise<readonly (Run & FactsRow & Omit<Waiting, "rank" | "n">)[]> {
   if (runs.length === 0) return [];
@@ -64,7 +64,7 @@ export function factsOf(row: FactsRow): CrashFacts {
 
 /** Which of these jobs somebody asked to cancel, and why. */
 export async function findCancelRequests(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   keys: readonly JobKey[],
 ): Promise<ReadonlyMap<JobKey, string | null>> {
   if (keys.length === 0) return new Map();
@@ -74,7 +74,7 @@ export async function findCancelRequests(
 
 /** Narrows a lease to those of its runs that are open and stay; an empty one goes. */
 export async function keepRuns(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   runs: readonly RunRow[],
   leaving: ReadonlySet<JobKey>,
 ): Promise<void> {

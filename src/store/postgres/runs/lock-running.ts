@@ -5,7 +5,7 @@ import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { Outdated } from "../database/errors.ts";
 import { ownLeaseOf } from "./lease.ts";
 import type { StateRow } from "../database/rows-views.ts";
-import type { Transaction } from "../database/session.ts";
+import type { SessionTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -25,7 +25,11 @@ type Held =
     };
 
 /** Locks the lease of a job that lies in no place. */
-export async function lockRunning(transaction: Transaction, id: JobId, key: JobKey): Promise<Held> {
+export async function lockRunning(
+  transaction: SessionTransaction,
+  id: JobId,
+  key: JobKey,
+): Promise<Held> {
   const holder = await ownLeaseOf(transaction, key);
   // Read anew: the run may have ended while its lease was waited for.
   const job = await transaction.get("state_of", { id: uuidOf(id) });

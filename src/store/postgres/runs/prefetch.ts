@@ -3,7 +3,7 @@ import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { findCancelRequests, keepRuns, ownLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -48,7 +48,7 @@ export async function returnPrefetched(
  * many were put back.
  */
 export async function returnUnstarted(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   runs: readonly RunRow[],
 ): Promise<number> {
   const jobs = await withFacts(transaction, runs);

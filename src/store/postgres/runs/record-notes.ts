@@ -9,7 +9,7 @@ import {
 import { UNITS_MAX, type NoteBody } from "../../types/notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { appendLogs } from "../inspect/logs.ts";
-import type { Transaction } from "../database/session.ts";
+import type { SessionTransaction } from "../database/session.ts";
 
 /** What a note weighs besides its texts, and each of its moves. */
 const NOTE_BYTES = 200;
@@ -40,7 +40,7 @@ export function notesBytes(note: NoteBody): number {
  * disk.
  */
 export async function keepNotes(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   notes: readonly OpenNote[],
   { relaxed }: { readonly relaxed: boolean },
 ): Promise<void> {
@@ -86,13 +86,13 @@ function subjectsOf({ progress, units = [], completed, logs = [] }: OpenNote): s
   return subjects;
 }
 
-async function forget(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
+async function forget(transaction: SessionTransaction, notes: readonly OpenNote[]): Promise<void> {
   const runs = notes.filter(({ afresh }) => afresh === true).map(({ key, n }) => ({ key, n }));
   if (runs.length > 0) await transaction.run("forget_notes", { runs: JSON.stringify(runs) });
 }
 
 async function putProgress(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   notes: readonly OpenNote[],
   relaxed: boolean,
 ): Promise<void> {
@@ -103,7 +103,10 @@ async function putProgress(
   await transaction.run("put_progress", { told: JSON.stringify(told), relaxed });
 }
 
-async function moveUnits(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
+async function moveUnits(
+  transaction: SessionTransaction,
+  notes: readonly OpenNote[],
+): Promise<void> {
   const moves = notes.flatMap(({ key, n, units = [] }) =>
     unitRows(units).map((row) => ({ key, n, ...row })),
   );
@@ -116,7 +119,10 @@ async function moveUnits(transaction: Transaction, notes: readonly OpenNote[]): 
 }
 
 /** Runs give up exclusive names of their units. */
-async function releaseLocks(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
+async function releaseLocks(
+  transaction: SessionTransaction,
+  notes: readonly OpenNote[],
+): Promise<void> {
   const given = notes.flatMap(({ key, n, releases = [] }) =>
     lockNames(releases).map((name) => ({ key, n, name })),
   );
@@ -127,7 +133,7 @@ async function releaseLocks(transaction: Transaction, notes: readonly OpenNote[]
 
 /** Answers the marks of those that are new. */
 async function completePhases(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   notes: readonly OpenNote[],
 ): Promise<ReadonlySet<string>> {
   const phases = notes.flatMap(({ key, n, completed }) =>
@@ -142,7 +148,7 @@ function markOf(key: JobKey, name: string): string {
   return `${key} ${name}`;
 }
 
-function tell({ outbox }: Transaction, note: OpenNote, fresh: ReadonlySet<string>): void {
+function tell({ outbox }: SessionTransaction, note: OpenNote, fresh: ReadonlySet<string>): void {
   const { key, progress, completed } = note;
   if (progress !== undefined) {
     outbox.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });

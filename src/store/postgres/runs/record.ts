@@ -15,7 +15,7 @@ import { findRun, holdLeases, lockLeases, proofOf } from "./lease-proof.ts";
 import { keepNotes, notesBytes } from "./record-notes.ts";
 import { keptBy } from "../database/session-state.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 
 /** What fills a batch, and what one call brings in a single one. */
@@ -156,7 +156,7 @@ async function withFiled({ names }: Session, note: RunNote): Promise<FiledNote> 
 }
 
 async function recordEach(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   notes: readonly FiledNote[],
   relaxed: boolean,
 ): Promise<readonly NoteAnswer[]> {

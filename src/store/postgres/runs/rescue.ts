@@ -7,7 +7,7 @@ import { endRuns } from "./attempts.ts";
 import { failureOf } from "../database/errors.ts";
 import { factsOf, keepRuns, runsOf, withFacts } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/rows-runs.ts";
 
@@ -31,7 +31,10 @@ export async function rescue(session: Session, request: RescueRequest): Promise<
 }
 
 /** Locks the worker, then its leases in order, and only then looks at what is open. */
-async function rescueWithin(transaction: Transaction, request: RescueRequest): Promise<Rescue> {
+async function rescueWithin(
+  transaction: SessionTransaction,
+  request: RescueRequest,
+): Promise<Rescue> {
   const worker = uuidOf(request.worker);
   const { beats } = request;
   const silent = await transaction.get("lock_silent_worker", { id: worker, beats });
@@ -59,7 +62,7 @@ async function rescueWithin(transaction: Transaction, request: RescueRequest): P
 }
 
 async function endCrashed(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   runs: readonly RunRow[],
   { decide, lastWave }: RescueRequest & { readonly lastWave: ReadonlySet<JobKey> },
 ): Promise<Rescue["settled"]> {

@@ -16,7 +16,7 @@ import { holdLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
 import { keepNotes, notesBytes } from "./record-notes.ts";
 import { keptBy } from "../database/session-state.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, SessionTransaction } from "../database/session.ts";
 import type { Bound, Sql } from "../database/statements.ts";
 import { list, texts } from "../database/values.ts";
 
@@ -165,7 +165,7 @@ function isDone({ item: { settlement, note }, children }: FiledItem): boolean {
 
 /** Plain successes in one statement, the others after them. */
 async function settleMixed(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
   // All at once and before anything else: whoever locks leases does so in their order.
@@ -248,7 +248,7 @@ async function withOwn(
 }
 
 function settleParts(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
   const settlePart = (part: readonly FiledItem[]): Promise<readonly SettleAnswer[]> =>
@@ -258,7 +258,7 @@ function settleParts(
 
 /** Each by its own lease and run; of two that speak of one run the first counts. */
 async function settleEach(
-  transaction: Transaction,
+  transaction: SessionTransaction,
   items: readonly FiledItem[],
 ): Promise<readonly SettleAnswer[]> {
   const leases = await holdLeases(
