@@ -58,7 +58,7 @@ export function definitionOf(contract: AnyContract): Definition {
 
 /** The contents that `.of` has put into a request. */
 export function requestOf(request: JobRequest<unknown>): RequestParts {
-  return insideOf(request)["~request"] ?? refuse(request, "a request made with the .of of a job");
+  return insideOf(request)["~request"] ?? refuse(request, "a request made with .of of a job");
 }
 
 export function isContract(value: unknown): value is AnyContract {

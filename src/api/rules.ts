@@ -137,7 +137,7 @@ function unknownKey(key: string, known: object): string {
   const names = Object.keys(known);
   const meant = closest(key, names);
   if (meant !== null) return `is unknown; did you mean ${meant}?`;
-  return `is unknown; known are ${list(names, "and")}`;
+  return `is unknown; the known keys are ${list(names, "and")}`;
 }
 
 function within(place: string, key: string): string {

@@ -64,7 +64,7 @@ export function schedule<Input>(
 
 const noTx = must(
   (value) => value === undefined,
-  "left out: no transaction is open when a tick makes its job",
+  "omitted: no transaction is open when a tick enqueues its job",
 );
 
 const aMissedPolicy: Rule = (value, place) =>

@@ -117,7 +117,7 @@ export async function abandonCopy({ source, target }: CopyParts): Promise<void> 
   const isOwn = state.kind === "unfinished" && state.progress.copy === mark?.copy;
   // The target may have been emptied before, by an attempt that crashed after that.
   if (mark !== null && !isOwn && mark.to !== target.place) {
-    const message = `${source.place} has moved to ${mark.to}, and not to ${target.place}`;
+    const message = `${source.place} has moved to ${mark.to}, not to ${target.place}`;
     throw new MillraceError("STORE_MOVED", message);
   }
   // The target first, because a copy must never continue from a source that has changed.
@@ -140,14 +140,14 @@ function checkOrigin({ source, target }: CopyParts, { copy, from, step }: Progre
   if (mark !== null || /^(ahead|block-writes)/.test(step)) return;
   const message =
     step === FINISHED
-      ? `${target.place} holds an earlier copy, and ${source.place} has gone on since`
-      : `${source.place} has gone on since it was fenced: abandon the copy and begin anew`;
+      ? `${target.place} holds a finished copy, and ${source.place} accepts writes again`
+      : `${source.place} accepts writes again: abandon the copy and start it anew`;
   throw new MillraceError("STORE_OCCUPIED", message);
 }
 
 function checkFrom({ place }: CopySource, target: CopyTarget, { from }: Progress): void {
   if (from === place) return;
-  const message = `${target.place} holds a copy of ${from}, and not of ${place}`;
+  const message = `${target.place} holds a copy of ${from}, not of ${place}`;
   throw new MillraceError("STORE_OCCUPIED", message);
 }
 

@@ -38,8 +38,8 @@ async function lookAt(target: CopyTarget): Promise<TargetState> {
 function problemsOfTarget(state: TargetState, isContinued: boolean): string[] {
   if (state.kind === "occupied") return [`the target: ${state.why}`];
   if (state.kind === "free" || isContinued) return [];
-  const words = state.kind === "finished" ? "a copy that has ended" : "an unfinished copy";
-  return [`the target holds ${words}, of ${state.progress.from}`];
+  const words = state.kind === "finished" ? "a finished copy" : "an unfinished copy";
+  return [`the target holds ${words} of ${state.progress.from}`];
 }
 
 function problemsOfMark(source: CopySource, state: TargetState): string[] {

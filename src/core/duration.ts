@@ -58,8 +58,8 @@ export function instantMs(value: Instant, name: string): number {
 
   throw new MillraceError(
     "OPTION_INVALID",
-    `${name} is ${shown(value)}, which is not a moment: give a Date, milliseconds since 1970, ` +
-      'or ISO text with its offset such as "2026-11-15T10:00:00Z".',
+    `${name} is ${shown(value)}, which is not an instant: give a Date, milliseconds since 1970, ` +
+      'or ISO text with an offset such as "2026-11-15T10:00:00Z".',
     { details: { option: name } },
   );
 }

@@ -120,14 +120,15 @@ function writeString(text: string, walk: PayloadWalk): string {
   if (text.length > PAYLOAD_BYTES_MAX) refuseSize(walk);
   if (!NEEDS_CARE.test(text)) return `"${text}"`;
   if (text.includes("\0")) refuse(walk, "contains U+0000, which databases cannot store");
-  if (!text.isWellFormed()) refuse(walk, "contains half of a surrogate pair: cut between letters");
+  if (!text.isWellFormed())
+    refuse(walk, "contains half of a surrogate pair: give well-formed text");
   return JSON.stringify(text);
 }
 
 function writeNumber(number: number, walk: PayloadWalk): string {
   if (!Number.isFinite(number)) refuse(walk, `is ${number}, which is not JSON`);
   if (Math.abs(number) > Number.MAX_SAFE_INTEGER) {
-    refuse(walk, "is beyond ±(2^53 − 1), where numbers lose digits: give a string");
+    refuse(walk, "is beyond ±(2^53 − 1), where numbers are not exact: give a string");
   }
   // This also turns -0 into 0.
   return String(number);
@@ -171,7 +172,7 @@ function writeObject(object: Readonly<Record<string, unknown>>, walk: PayloadWal
     walk.trail.push(key);
     const member = resolved(object[key], walk);
     if (!isAbsent(member, walk)) {
-      if (key === "__proto__") refuse(walk, "is a key that programs mistake for a prototype");
+      if (key === "__proto__") refuse(walk, "is a key that could set a prototype: use another name");
       if (text.length > 1) text += ",";
       text += `${writeString(key, walk)}:${write(member, walk)}`;
     }
@@ -212,7 +213,7 @@ function writeSorted(value: Json | undefined): string {
 function refuseSize(walk: PayloadWalk): never {
   refuse(
     walk,
-    `is larger than ${PAYLOAD_BYTES_MAX} bytes as JSON: keep it elsewhere and refer to it`,
+    `is larger than ${PAYLOAD_BYTES_MAX} bytes as JSON: store it elsewhere and pass a reference`,
   );
 }
 

@@ -68,7 +68,7 @@ function ask(error: unknown, judge: ClassifyOptions["classify"]): Opinion {
     const answer: unknown = judge?.(error);
     if (answer === undefined) return {};
     if (isErrorClass(answer)) return { class: answer };
-    return { remark: ` (classify answered ${shown(answer)}, which is no error class)` };
+    return { remark: ` (classify returned ${shown(answer)}, which is not an error class)` };
   } catch (thrown) {
     const { name, message } = faultOf(thrown, "retryable");
     return { remark: ` (classify threw ${name}: ${shown(message)})` };

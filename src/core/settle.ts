@@ -87,21 +87,25 @@ function settleCrash(
   const ended = { outcome: "crashed", ...charged } as const;
 
   if (facts.onOrphan === "fail") {
-    return { ...ended, to: "failed", fault: crashFault("Its worker died, and onOrphan is fail.") };
+    return {
+      ...ended,
+      to: "failed",
+      fault: crashFault("The worker died during the run, and onOrphan is fail."),
+    };
   }
   if (!isCertain && ended.tries < facts.maxAttempts) {
     // Not charged, because any run of the batch may have killed the worker. The runs restart one by
     // one, so that the next crash shows which. The last attempt is charged: it may have started.
-    const fault = crashFault("Its worker died when the run was about to begin.");
+    const fault = crashFault("The worker died when the run was about to start.");
     const delayMs = 1 + Math.floor(random * UNCERTAIN_DELAY_MS_MAX);
     const { tries, crashes } = facts;
     return { outcome: "crashed", tries, crashes, fault, ...after(delayMs) };
   }
   if (ended.crashes >= policy.crashCap) {
-    const message = `It killed its worker ${times(ended.crashes)}.`;
+    const message = `The job crashed its worker ${times(ended.crashes)}.`;
     return { ...ended, to: "failed", fault: crashFault(message) };
   }
-  const fault = crashFault("Its worker died during the run.");
+  const fault = crashFault("The worker died during the run.");
   if (ended.tries >= facts.maxAttempts) return { ...ended, to: "failed", fault };
   const delayMs = backoffMs(policy.backoff.retryable, ended.crashes, random);
   return { ...ended, fault, ...after(delayMs) };
@@ -112,7 +116,7 @@ function after(delayMs: number): { to: "scheduled" | "queued"; delayMs: number }
 }
 
 function timeoutFault(limitMs: number): Fault {
-  const message = `It ran longer than its limit of ${formatDuration(limitMs)}.`;
+  const message = `The run exceeded its timeout of ${formatDuration(limitMs)}.`;
   return { class: "retryable", name: "TimeoutError", message };
 }
 

@@ -58,7 +58,7 @@ const remind: DemoStep = (mill, n) =>
   mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` }, { delay: "20s" });
 const changeOnesMind: DemoStep = async (mill, _, later) => {
   const { id } = await mill.enqueue(archive);
-  later(CALLED_OFF_AFTER_MS, () => mill.jobs.cancel(id, "nobody needs it any more"));
+  later(CALLED_OFF_AFTER_MS, () => mill.jobs.cancel(id, "the export is no longer needed"));
 };
 
 /** The order of the jobs. One round takes half a minute. */
@@ -158,6 +158,6 @@ function depsOf(world: DemoWorld): DemoDeps {
 
 function pick<Item>(items: readonly Item[], n: number): Item {
   const item = items[n % items.length];
-  if (item === undefined) throw new Error("there is nothing to pick from");
+  if (item === undefined) throw new Error("the list is empty");
   return item;
 }

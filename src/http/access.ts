@@ -18,7 +18,10 @@ export function ownHostOnly(): MiddlewareHandler {
   return async (context, next) => {
     if (OWN_NAMES.has(hostOf(context).replace(/:\d+$/, ""))) return next();
     return problem(
-      new RequestRefusal("FOREIGN_HOST", "This server answers to its own address only."),
+      new RequestRefusal(
+        "FOREIGN_HOST",
+        "The server accepts only requests for localhost or 127.0.0.1.",
+      ),
     );
   };
 }
@@ -49,14 +52,14 @@ export function tokenOnly(token: string): MiddlewareHandler {
     return problem(
       new RequestRefusal(
         "CROSS_SITE",
-        "With the cookie, only this server's own page may change things.",
+        "With the cookie, only the dashboard of this server may change anything.",
       ),
     );
   };
 }
 
 function unauthorised(): Response {
-  return problem(new RequestRefusal("UNAUTHORIZED", "This needs the token of the server."), {
+  return problem(new RequestRefusal("UNAUTHORIZED", "The request has no valid token."), {
     "www-authenticate": 'Bearer realm="millrace"',
   });
 }

@@ -42,7 +42,7 @@ export function createApp(parts: AppParts): Hono {
   app.use("/api/*", tokenOnly(parts.token), boundedBody());
   app.use(methodNotAllowed({ app, onMethodNotAllowed: (_, methods) => wrongMethod(methods) }));
   app.notFound((context) =>
-    problem(new RequestRefusal("NOT_FOUND", `Nothing is at ${context.req.path}.`)),
+    problem(new RequestRefusal("NOT_FOUND", `The path ${context.req.path} does not exist.`)),
   );
   app.onError((error) => {
     const answer = problem(error);
@@ -95,7 +95,9 @@ function boundedBody(): ReturnType<typeof bodyLimit> {
 
 function wrongMethod(methods: readonly string[]): Response {
   const allow = methods.join(", ");
-  return problem(new RequestRefusal("METHOD_NOT_ALLOWED", `This takes ${allow}.`), { allow });
+  return problem(new RequestRefusal("METHOD_NOT_ALLOWED", `The path accepts only ${allow}.`), {
+    allow,
+  });
 }
 
 /** The content security policy allows the dashboard only what it needs. */

@@ -69,7 +69,7 @@ function problemsOf({ problems }: Route): object {
   const content = {
     "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
   };
-  const answer = { description: "Refused; the body says why.", content };
+  const answer = { description: "An error; the body has the details.", content };
   return Object.fromEntries([...problems, 421].map((status) => [String(status), answer]));
 }
 

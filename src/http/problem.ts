@@ -15,18 +15,18 @@ export interface Problem {
 
 /** The errors of requests, besides those of the library. */
 const REFUSALS = {
-  NOT_FOUND: { status: 404, hint: "Read /openapi.json for what there is." },
+  NOT_FOUND: { status: 404, hint: "Read /openapi.json for the list of paths." },
   METHOD_NOT_ALLOWED: { status: 405, hint: "Use a method that the Allow header names." },
   UNAUTHORIZED: {
     status: 401,
-    hint: "Open the address that the server printed when it started, or send the token as Bearer.",
+    hint: "Open the URL that the server printed when it started, or send the token as Bearer.",
   },
   CROSS_SITE: { status: 403, hint: "Send the token as Bearer instead of the cookie." },
-  FOREIGN_HOST: { status: 421, hint: "Ask for it as localhost or 127.0.0.1." },
-  BODY_TOO_LARGE: { status: 413, hint: "Keep large things elsewhere and refer to them." },
+  FOREIGN_HOST: { status: 421, hint: "Use the host localhost or 127.0.0.1." },
+  BODY_TOO_LARGE: { status: 413, hint: "Store large data elsewhere and send a reference." },
   BODY_NOT_JSON: { status: 415, hint: "Send JSON, with Content-Type: application/json." },
-  INPUT_INVALID: { status: 400, hint: "Correct what errors names." },
-  INTERNAL: { status: 500, hint: "Look into the server's log." },
+  INPUT_INVALID: { status: 400, hint: "Correct the parts of the request that errors lists." },
+  INTERNAL: { status: 500, hint: "Read the log of the server." },
 } as const;
 
 type RefusalCode = keyof typeof REFUSALS;
@@ -66,7 +66,7 @@ function bodyOf(error: unknown): Problem {
     const { status, code, message, hint } = error;
     return form(code, { status, hint, detail: message, errors: placesIn(error) });
   }
-  return bodyOf(new RequestRefusal("INTERNAL", "Something broke inside the server."));
+  return bodyOf(new RequestRefusal("INTERNAL", "The server failed with an unexpected error."));
 }
 
 function form(

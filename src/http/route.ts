@@ -78,7 +78,10 @@ function valueOf(schema: JsonSchema, name: string, texts: readonly string[]): un
 async function bodyOf(schema: JsonSchema, context: Context): Promise<RouteRequest["body"]> {
   const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
-    throw new RequestRefusal("BODY_NOT_JSON", `The body is ${type ?? "of no type"}, not JSON.`);
+    throw new RequestRefusal(
+      "BODY_NOT_JSON",
+      `The body has the type ${type ?? "none"}, not application/json.`,
+    );
   }
   const body = await parsed(context);
   const mismatch = mismatchOf(schema, body, "");

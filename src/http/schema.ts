@@ -99,7 +99,7 @@ function insideOf(
 export function unknownName(name: string, known: object): string {
   const names = Object.keys(known);
   const meant = closest(name, names);
-  return meant === null ? `is unknown; known are ${names.join(", ")}` : unknownBut(meant);
+  return meant === null ? `is unknown; the known names are ${names.join(", ")}` : unknownBut(meant);
 }
 
 function unknownBut(meant: string): string {

@@ -56,17 +56,17 @@ export const JOB: JsonSchema = whole({
   startedAt: MOMENT_OR_NULL,
   finishedAt: MOMENT_OR_NULL,
   cancelReason: TEXT_OR_NULL,
-  stale: { description: "It ended so long ago that it will be removed.", type: "boolean" },
+  stale: { description: "True when the job will soon be removed.", type: "boolean" },
 });
 
 export const ENQUEUED: JsonSchema = whole({
   id: TEXT,
   type: TEXT,
   state: {
-    description: "Null when a key led to a job that has been removed.",
+    description: "Null when the key belongs to a job that has been removed.",
     type: ["string", "null"],
   },
-  created: { description: "False when it stood there already.", type: "boolean" },
+  created: { description: "False when the job already existed.", type: "boolean" },
 });
 
 const ENQUEUE_OPTIONS: JsonSchema = {
@@ -75,7 +75,7 @@ const ENQUEUE_OPTIONS: JsonSchema = {
   properties: {
     tenant: NAME,
     runAt: {
-      description: "ISO text with its offset, or milliseconds since 1970",
+      description: "ISO text with an offset, or milliseconds since 1970",
       anyOf: [{ type: "string", maxLength: 40 }, COUNT],
     },
     delay: {
@@ -95,7 +95,7 @@ const ENQUEUE_OPTIONS: JsonSchema = {
     dedupKey: keyOr("skip", "replace", "extend"),
     concurrencyKey: {
       ...KEY,
-      description: "a text of 1 to 500 characters, under which one job runs at a time",
+      description: "a text of 1 to 500 characters; one job with the key runs at a time",
     },
     after: {
       description: "a list of up to 1000 ids of jobs that must be final first",
@@ -104,13 +104,13 @@ const ENQUEUE_OPTIONS: JsonSchema = {
       maxItems: 1_000,
     },
     onFailed: {
-      description: "what becomes of it when one of those fails: cancel or run",
+      description: "what happens when a job in after fails: cancel or run",
       type: "string",
       enum: ["cancel", "run"],
     },
     tags: { type: "object", additionalProperties: KEY },
     webhookUrl: {
-      description: "a URL that begins with http:// or https://",
+      description: "a URL that starts with http:// or https://",
       type: "string",
       pattern: "^[Hh][Tt][Tt][Pp][Ss]?://",
       minLength: 1,
@@ -133,13 +133,13 @@ export const OVERVIEW: JsonSchema = whole({
     items: whole({
       state: STATE,
       count: COUNT,
-      more: { description: "There are more than count.", type: "boolean" },
+      more: { description: "True when there are more than count.", type: "boolean" },
     }),
   },
 });
 
 export const PROBLEM: JsonSchema = {
-  description: "What went wrong, in the form of RFC 9457.",
+  description: "An error in the form of RFC 9457.",
   type: "object",
   required: ["type", "title", "status", "detail", "code", "hint"],
   properties: {

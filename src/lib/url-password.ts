@@ -2,7 +2,7 @@
 
 /** The hint for such a URL. */
 export const ESCAPE_PASSWORD =
-  "an @ stands behind the host: write / ? # and @ in a password as %2F %3F %23 and %40";
+  "the URL has an @ after the host: write / ? # and @ in a password as %2F %3F %23 and %40";
 
 /** True when the part after the host of a URL may be the rest of a password. */
 export function hasUnescapedPassword(url: string): boolean {

@@ -32,7 +32,7 @@ const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
 
 const FILTERS: Readonly<Record<string, JsonSchema>> = {
   state: {
-    description: "May be repeated; `pending` stands for scheduled and queued together.",
+    description: "May be repeated. `pending` means scheduled or queued.",
     type: "array",
     items: { type: "string", enum: [...STATES, "pending"] },
     maxItems: STATES.length + 1,
@@ -42,7 +42,7 @@ const FILTERS: Readonly<Record<string, JsonSchema>> = {
   category: NAME,
   correlation_id: NAME,
   tag: {
-    description: "May be repeated; all of them must match.",
+    description: "May be repeated. A job must have all of these tags.",
     type: "array",
     items: {
       description: "a name and a value such as area:north",
@@ -51,12 +51,12 @@ const FILTERS: Readonly<Record<string, JsonSchema>> = {
     },
     maxItems: TAGS_MAX,
   },
-  after: { description: "The `next` of the page before.", type: "string", maxLength: 100 },
+  after: { description: "The `next` of the previous page.", type: "string", maxLength: 100 },
   limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
 };
 
 const WAIT: JsonSchema = {
-  description: "a length of time of at most 60s, such as 30s",
+  description: "a duration of at most 60s, such as 30s",
   type: "string",
   pattern: "^\\d{1,5}(\\.\\d+)?(ms|s|m)$",
 };
@@ -69,11 +69,11 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
       method: "get",
       path: PATH,
       name: "listJobs",
-      summary: "Jobs that match all filters, newest first, page by page.",
+      summary: "Lists the jobs that match all filters, newest first, in pages.",
       inQuery: FILTERS,
       answers: {
         200: {
-          description: "A page. Its successor is in `next` and in the Link header.",
+          description: "One page. `next` and the Link header lead to the next page.",
           schema: {
             type: "object",
             required: ["jobs", "next"],
@@ -91,14 +91,17 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
       method: "post",
       path: PATH,
       name: "enqueueJob",
-      summary: "Enqueues a job. It is on disk when the answer comes.",
+      summary: "Enqueues a job. The job is durable when the response is sent.",
       inHeaders: {
-        [KEY_HEADER]: { ...KEY, description: "Quoted or bare. The same key gives the same job." },
+        [KEY_HEADER]: {
+          ...KEY,
+          description: "With or without quotes. A repeated key returns the same job.",
+        },
       },
       body: ENQUEUE_BODY,
       answers: {
-        200: { description: "It stood there already.", schema: ENQUEUED },
-        201: { description: "It was made; Location says where it is.", schema: ENQUEUED },
+        200: { description: "The job already exists.", schema: ENQUEUED },
+        201: { description: "The job was created. Location is its path.", schema: ENQUEUED },
       },
       problems: [400, 401, 403, 409, 413, 415, 422, 501],
       answer: (request) => enqueueJob(parts, request),
@@ -107,10 +110,10 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
       method: "get",
       path: `${PATH}/{id}`,
       name: "getJob",
-      summary: "One job, at once or when it has ended.",
+      summary: "Returns one job, at once or when it has ended.",
       inPath: { id: { description: "26 letters, or a UUID.", type: "string" } },
       inQuery: { wait: WAIT },
-      answers: { 200: { description: "The job, ended or not.", schema: JOB } },
+      answers: { 200: { description: "The job, final or not.", schema: JOB } },
       problems: [400, 401, 404],
       answer: (request) => getJob(parts, request),
     },

@@ -21,8 +21,8 @@ export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
       method: "get",
       path: "/livez",
       name: "isAlive",
-      summary: "The process answers.",
-      answers: { 200: { description: "It does.", schema: whole({ status: STATUS }) } },
+      summary: "Checks that the process responds.",
+      answers: { 200: { description: "The process responds.", schema: whole({ status: STATUS }) } },
       problems: [],
       answer: async () => Response.json({ status: "alive" }),
     },
@@ -32,7 +32,7 @@ export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
       method: "get",
       path: "/api/v1/overview",
       name: "getOverview",
-      summary: "How many jobs are in each state. Counts stop at 10,000.",
+      summary: "Counts the jobs in each state. Counts stop at 10,000.",
       answers: { 200: { description: "All seven states.", schema: OVERVIEW } },
       problems: [401, 503],
       answer: async () => Response.json({ states: await Promise.all(STATES.map(counted(parts))) }),
@@ -46,8 +46,8 @@ function readiness(parts: ServiceRouteParts, named: Pick<Route, "path" | "name">
   return {
     method: "get",
     ...named,
-    summary: "The store answers, so that requests can be served.",
-    answers: { 200: { description: "It does.", schema } },
+    summary: "Checks that the store responds, so that requests can be served.",
+    answers: { 200: { description: "The store responds.", schema } },
     problems: [503],
     async answer() {
       await parts.count({ states: ["running"] }, 1);
