@@ -131,7 +131,7 @@ describe("jobs that are where no verb puts them", () => {
   });
 
   test.each([
-    ["over", "although it is over", completed()],
+    ["over", "although it is final", completed()],
     ["held", "although a worker runs it", null],
   ])("are found and cured: one that waits and is %s", async (schema, words, settlement) => {
     await using patient = await openPatient(schema);
@@ -157,7 +157,7 @@ describe("jobs that are where no verb puts them", () => {
     for (const { fix } of findings) await patient.cure(fix);
     expect(findings.map(({ found }) => found)).toEqual([
       expect.stringContaining("in another place as well"),
-      expect.stringContaining("under a number"),
+      expect.stringContaining("with a run number"),
     ]);
     expect(await patient.findings()).toEqual([]);
   });

@@ -30,21 +30,21 @@ interface DoctorOptions {
 export function declareDoctor(program: Command, { terminal, end }: Shell): void {
   program
     .command("doctor")
-    .description("Look for what is wrong, and say how to mend it.")
+    .description("Check an installation, and print a fix for each finding.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .option("--deep", "on PostgreSQL, look also at what takes reading whole tables")
+    .option("--deep", "on PostgreSQL, also run the checks that read whole tables")
     .addHelpText("after", HELP_AFTER)
     .action(async (options: DoctorOptions) => end(await doctor(options, terminal)));
 }
 
 const HELP_AFTER = `
-It looks for jobs that nobody would run or that would run twice, for keys, letters, tags and feed
-entries that contradict their jobs, for workers that are silent, and for jobs that wait in vain. A
-file is read as a whole. On PostgreSQL it also finds old transactions, dead rows, swollen indexes,
-and what was changed in the schema by hand. It changes nothing, and workers go on.
+Doctor finds jobs that no worker would run or that would run twice, keys, dead letters, tags and
+feed entries that contradict their jobs, silent workers, and jobs that no worker takes. A SQLite
+file is also checked for damage. On PostgreSQL, doctor also finds old transactions, dead rows,
+bloated indexes, and manual changes of the schema. Doctor changes nothing, and workers keep running.
 
-Exit codes: 0 all is well, 1 something was found.
+Exit codes: 0 nothing was found, 1 something was found.
 `;
 
 async function doctor({ db, output, deep }: DoctorOptions, terminal: Terminal): Promise<ExitCode> {
@@ -158,7 +158,7 @@ async function jobChecks(store: JobStore): Promise<DoctorCheck[]> {
   return [
     {
       name: "jobs",
-      found: `${found}; they wait${waits} and no worker is working`,
+      found: `${found}; jobs wait${waits}, and no worker runs`,
       fix: "millrace worker --jobs FILE",
     },
   ];
@@ -180,19 +180,19 @@ async function workerChecks(store: JobStore): Promise<DoctorCheck[]> {
   return silent.map(({ id, host, pid, until, running, buffered }) => ({
     name: "workers",
     found:
-      `${id} (${host}, pid ${pid}) is silent since ${new Date(until).toISOString()}` +
+      `${id} (${host}, pid ${pid}) has been silent since ${new Date(until).toISOString()}` +
       ` and holds ${running + buffered} job(s)`,
-    fix: "Start any worker and it takes them back: millrace worker --jobs FILE",
+    fix: "Start any worker, which rescues these jobs: millrace worker --jobs FILE",
   }));
 }
 
 async function pauseChecks(store: JobStore): Promise<DoctorCheck[]> {
   const { held } = await store.stats(COUNT_MAX);
   const gates = await store.gates();
-  if (held === 0) return [{ name: "pauses", found: `${gates.length}, holding nothing`, fix: null }];
+  if (held === 0) return [{ name: "pauses", found: `${gates.length}, holding no jobs`, fix: null }];
   return gates.map(({ kind, name, reason }) => ({
     name: "pauses",
-    found: `the ${kind} ${name} is paused (${reason}); ${held} job(s) are held back in all`,
+    found: `the ${kind} ${name} is paused (${reason}); ${held} job(s) are held in total`,
     fix: `millrace resume --${kind} ${shellWord(name)}`,
   }));
 }

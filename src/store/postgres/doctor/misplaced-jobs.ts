@@ -25,7 +25,7 @@ async function lostJobs(sql: Sql): Promise<ServerFinding[]> {
   const rows = await sql.all("lost_jobs", LIMIT);
   return rows.map(({ id }) => ({
     name: "lost job",
-    found: `${id} is not over, waits nowhere, and no worker has it`,
+    found: `${id} is not final, has no place, and no worker holds it`,
     fix: `millrace jobs release ${id}`,
   }));
 }
@@ -33,13 +33,13 @@ async function lostJobs(sql: Sql): Promise<ServerFinding[]> {
 async function ownerlessLeases(sql: Sql, schema: string): Promise<ServerFinding[]> {
   const rows = await sql.all("ownerless_leases", LIMIT);
   return rows.map(({ number, worker, id }) => {
-    const whose = `the lease ${number} is that of the worker ${worker}, which is not known`;
+    const whose = `the lease ${number} belongs to the worker ${worker}, which does not exist`;
     const name = "lease without worker";
     if (id === null) {
       const fix = `DELETE FROM ${quoted(schema)}.lease WHERE number = ${number};`;
-      return { name, found: `${whose}; it holds nothing`, fix };
+      return { name, found: `${whose}; it holds no job`, fix };
     }
-    const found = `${whose}; it holds the job ${id}, and nobody takes it back`;
+    const found = `${whose}; it holds the job ${id}, which no worker can rescue`;
     return { name, found, fix: `millrace jobs release ${id}` };
   });
 }
@@ -48,7 +48,7 @@ async function placesWithoutJob(sql: Sql, schema: string): Promise<ServerFinding
   const rows = await sql.all("places_without_job", LIMIT);
   return rows.map(({ place, key }) => ({
     name: "place without job",
-    found: `the key ${key} lies in ${place}, and there is no such job`,
+    found: `${place} has the key ${key}, and no job has this key`,
     fix: `DELETE FROM ${quoted(schema)}.${place} WHERE key = ${key};`,
   }));
 }
@@ -60,7 +60,7 @@ async function placesAgainstLedger(sql: Sql, schema: string): Promise<ServerFind
     const table = `${quoted(schema)}.${place}`;
     return {
       name: "place against ledger",
-      found: `${id} lies in ${place}, ${why ?? WRONG_NUMBER}`,
+      found: `${id} is in ${place}, ${why ?? WRONG_NUMBER}`,
       fix:
         why === null
           ? `UPDATE ${table} SET n = ${nextN} WHERE key = ${key};`
@@ -69,11 +69,12 @@ async function placesAgainstLedger(sql: Sql, schema: string): Promise<ServerFind
   });
 }
 
-const WRONG_NUMBER = "under a number that the ledger does not expect: its end would be refused";
+const WRONG_NUMBER =
+  "with a run number that the ledger does not expect: its result would be refused";
 
-/** Why a job must not lie where it does; null: it may, but under another number. */
+/** Why a job must not be in its place; null when only its run number is wrong. */
 function whyNot(faults: { is_over: boolean; is_held: boolean; is_twin: boolean }): string | null {
-  if (faults.is_over) return "although it is over: it would run again";
+  if (faults.is_over) return "although it is final: it would run again";
   if (faults.is_held) return "although a worker runs it: it would run twice";
   return faults.is_twin ? "and in another place as well: it would run twice" : null;
 }
