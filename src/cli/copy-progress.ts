@@ -23,7 +23,7 @@ export function progressLines(
       case "started":
         total = COPIED_TABLES.reduce((sum, table) => sum + source.count(table), 0);
         before = event.rows;
-        if (before > 0) say(`Going on: ${before} of ${total} rows are there.`);
+        if (before > 0) say(`Continuing: ${before} of ${total} rows are copied.`);
         return;
       case "copied": {
         done += event.rows;
@@ -33,18 +33,18 @@ export function progressLines(
         const rate = Math.round(done / (ms / 1000));
         const restMs = (ms / done) * Math.max(0, total - before - done);
         const rows = `${before + done} of ${total} rows, ${rate} rows/s`;
-        say(`${part * PARTS} %: ${rows}, ${formatDuration(restMs)} to go (${event.table})`);
+        say(`${part * PARTS} %: ${rows}, ${formatDuration(restMs)} left (${event.table})`);
         return;
       }
       case "reconciled":
         return;
       case "writes-blocked": {
-        const words = `${event.runs} runs went back to the queue`;
-        say(`${source.place} takes no writes any more; ${words}.`);
+        const words = `${event.runs} runs were returned to the queue`;
+        say(`${source.place} no longer accepts writes; ${words}.`);
         return;
       }
       case "comparing":
-        say("Comparing both ends.");
+        say("Comparing source and target.");
     }
   };
 }

@@ -10,7 +10,10 @@ export type FileStore = ReturnType<typeof makeSqliteStore>;
 export async function openFile(url: string, instead: string): Promise<FileStore> {
   const address = parseDatabaseUrl(url);
   if (address.kind !== "sqlite") {
-    throw new MillraceError("OPTION_INVALID", `${shownAddress(address)} is no file: ${instead}`);
+    throw new MillraceError(
+      "OPTION_INVALID",
+      `${shownAddress(address)} is not a SQLite file: ${instead}`,
+    );
   }
   const store = makeSqliteStore({ path: address.path });
   await store.open();

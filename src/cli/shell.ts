@@ -43,7 +43,7 @@ export function requireStore(url: string): void {
   if (address.kind !== "sqlite") return;
   if (address.path === ":memory:" || existsSync(address.path)) return;
   throw new CommandFailure(`There is no store at ${address.path}.`, {
-    hint: "Name another with --db, or make this one with: millrace migrate",
+    hint: "Name another store with --db, or create this one with: millrace migrate",
     exitCode: EXIT.store,
   });
 }

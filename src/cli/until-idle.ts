@@ -96,5 +96,5 @@ async function whyNot(
   const { reason, sentence, hint } = await mill.jobs.explain(job.id);
   if (reason === "paused") return `${sentence} ${hint}`;
   if (takesLane(lanes, job.lane)) return null;
-  return `This worker has no slot for the lane ${job.lane}; it has ${lanes.join(", ")}.`;
+  return `This worker has no slot for the lane ${job.lane}; its lanes are ${lanes.join(", ")}.`;
 }

@@ -172,7 +172,8 @@ function writeObject(object: Readonly<Record<string, unknown>>, walk: PayloadWal
     walk.trail.push(key);
     const member = resolved(object[key], walk);
     if (!isAbsent(member, walk)) {
-      if (key === "__proto__") refuse(walk, "is a key that could set a prototype: use another name");
+      if (key === "__proto__")
+        refuse(walk, "is a key that could set a prototype: use another name");
       if (text.length > 1) text += ",";
       text += `${writeString(key, walk)}:${write(member, walk)}`;
     }

@@ -241,7 +241,7 @@ describe("millrace copy", () => {
     expect(out).toMatch(/^job +106 +106 .*DIFFERENT$/m);
     expect(out).toMatch(/^attempt .* equal$/m);
     expect(out).toMatch(/^ {2}target {2}.*forged/m);
-    expect(out).toMatch(/^tag differs first here:$/m);
+    expect(out).toMatch(/^The first difference in tag:$/m);
   });
 
   test("stays closed when the comparison finds a difference", async () => {
@@ -265,9 +265,9 @@ describe("millrace copy", () => {
     const abandoned = await ends.type("--abandon");
 
     expect(code).toBe(0);
-    expect(err).toMatch(/takes no writes any more; 4 runs went back/);
+    expect(err).toMatch(/no longer accepts writes; 4 runs were returned/);
     expect(err).toMatch(/100 %: .* rows\/s/);
-    expect(out).toMatch(/^Both ends are equal/m);
+    expect(out).toMatch(/^Source and target are equal/m);
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining("before") });
     expect(abandoned.code).toBe(5);
     const printed = [dry, { out, err }, again, abandoned].map((each) => each.out + each.err);

@@ -15,7 +15,7 @@ export async function backup(
   terminal: Terminal,
 ): Promise<ExitCode> {
   checkSource(options.db);
-  const store = await openFile(options.db, "use pg_dump, which copies a living database as well");
+  const store = await openFile(options.db, "use pg_dump to back up a PostgreSQL database");
   try {
     await store.backup(file);
   } finally {
@@ -32,9 +32,12 @@ function checkSource(url: string): void {
   if (address.kind !== "sqlite") return;
   const { path } = address;
   if (path === ":memory:") {
-    throw new MillraceError("OPTION_INVALID", "--db: a store in memory is gone with its process");
+    throw new MillraceError(
+      "OPTION_INVALID",
+      "--db: a store in memory cannot be backed up by another process",
+    );
   }
   if (!existsSync(path)) {
-    throw new MillraceError("OPTION_INVALID", `--db: there is no store at ${path} to copy`);
+    throw new MillraceError("OPTION_INVALID", `--db: there is no store at ${path}`);
   }
 }

@@ -30,13 +30,13 @@ interface DevOptions {
 export function declareDev(program: Command, { terminal, end }: Shell): void {
   program
     .command("dev")
-    .description("Serve the page and run jobs, and follow changes of the jobs.")
+    .description("Serve the dashboard, run jobs, and restart the worker when the jobs change.")
     .addOption(jobsOption())
     .addOption(databaseOption())
     .addOption(portOption())
     .addOption(lanesOption())
     .addOption(
-      durationOption("--grace <time>", "how long a restart lets running jobs go on").default(
+      durationOption("--grace <time>", "how long a restart waits for running jobs").default(
         GRACE_MS_DEFAULT,
         "2s",
       ),
@@ -49,12 +49,12 @@ export function declareDev(program: Command, { terminal, end }: Shell): void {
 }
 
 const HELP_AFTER = `
-Without --jobs it takes jobs.ts or src/jobs.ts (or .mts, .js, .mjs). The worker is a process of its
-own and begins anew when the job file changes, or anything that it imports; what is installed in
-node_modules, and millrace.config.ts, are read once. A restart costs no job an attempt. A mistake in
-the new jobs is shown, and the worker goes on with the old ones. The file may export deps; see
-millrace worker --help. Jobs that are enqueued over HTTP get the settings of their definition; their
-payload is checked when they run.
+Without --jobs, the file is jobs.ts or src/jobs.ts (or .mts, .js, .mjs). The worker is a process of
+its own, which restarts when the job file or a file that it imports changes. Packages in
+node_modules and millrace.config.ts are read once. A restart charges no attempt. If the new jobs do
+not load, the error is printed and the worker continues with the old jobs. The file may export deps;
+see millrace worker --help. Jobs that are enqueued over HTTP use the settings of their definition;
+their payload is checked when they run.
 
 Example:
   millrace dev --jobs src/jobs.ts

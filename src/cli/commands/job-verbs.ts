@@ -25,17 +25,17 @@ type JobVerb<Given extends JobVerbOptions> = (
 
 export function declareJobVerbs(jobs: Command, shell: Shell): void {
   declare(jobs, shell, "cancel", cancel)
-    .description("End a waiting job, or ask a running one to stop.")
-    .option("--reason <text>", "why, for the record");
+    .description("Cancel a waiting job, or ask a running job to stop.")
+    .option("--reason <text>", "the reason, for the record");
   declare(jobs, shell, "retry", retry)
-    .description("Run a waiting job now; repeat a finished one as a new, linked job.")
-    .option("--restart", "repeat also what it has completed");
+    .description("Run a waiting job now; repeat a finished job as a new, linked job.")
+    .option("--restart", "repeat also the completed phases and units");
   declare(jobs, shell, "fail", fail)
-    .description("End a job as failed, with its dead letter.")
-    .option("--message <text>", "why, for the record", "failed by hand")
-    .option("--retry", "count it as a failed attempt, and try again if any is left");
+    .description("End a job as failed, with a dead letter.")
+    .option("--message <text>", "the error message, for the record", "failed by hand")
+    .option("--retry", "count a failed attempt, and retry the job if any attempt is left");
   declare(jobs, shell, "release", release).description(
-    "Take a job away from a worker that is stuck with it; it is queued again, uncharged.",
+    "Take a job away from a stuck worker and queue it again, without a charged attempt.",
   );
 }
 

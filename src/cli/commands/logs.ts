@@ -25,8 +25,8 @@ export function declareLogs(
 ): void {
   jobs
     .command("logs <id>")
-    .description("Print what a job has logged with ctx.log, as far as it is kept.")
-    .option("--follow", "go on until the job has ended, with its exit code")
+    .description("Print the lines that a job has logged with ctx.log.")
+    .option("--follow", "continue until the job has ended, and exit with its code")
     .addOption(databaseOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", HELP_AFTER)
@@ -45,10 +45,10 @@ export function declareLogs(
 }
 
 const HELP_AFTER = `
-Of each job the newest 1,000 lines are kept, and no more than 65,536 characters.
+The store keeps the newest 1,000 lines of each job, and no more than 65,536 characters.
 
-Exit codes with --follow: 0 completed, 1 failed or no longer there, 3 completed with errors,
-4 cancelled, 130 detached by Ctrl-C (the job goes on).
+Exit codes with --follow: 0 completed, 1 failed or removed, 3 completed with errors, 4 cancelled,
+130 detached by Ctrl-C (the job continues).
 `;
 
 /** Log lines as text. The later lines of a message are indented. */
@@ -80,8 +80,8 @@ async function followLog(
   terminal: Terminal,
 ): Promise<ExitCode> {
   if (output === "json") {
-    throw new CommandFailure("A log that goes on is not one JSON document.", {
-      hint: "Use -o ndjson: a document for every line.",
+    throw new CommandFailure("With --follow, a log cannot be one JSON document.", {
+      hint: "Use -o ndjson, which prints one document per line.",
       exitCode: EXIT.usage,
     });
   }

@@ -19,15 +19,15 @@ interface PauseOptions {
 
 export function declarePause(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("pause"))
-    .description("Start nothing more of a type, a lane or a tenant; what runs goes on.")
-    .option("--reason <text>", "why, for those who ask", `paused by ${systemUser()}`)
+    .description("Start no more jobs of a type, a lane or a tenant; running jobs continue.")
+    .option("--reason <text>", "the reason, shown by explain", `paused by ${systemUser()}`)
     .addHelpText("after", `\nExample:\n  millrace pause --type email --reason "the bank is down"\n`)
     .action(async (options: PauseOptions) => {
       const { target, name } = targetOf(options);
       await withExistingMill(options.db, async (mill) => {
         const near = options.type === undefined ? null : await nearestType(mill, options.type);
         if (near !== null) {
-          terminal.err(`There is no job of that type. Did you mean ${plain(near)}?\n`);
+          terminal.err(`There is no job of this type. Did you mean ${plain(near)}?\n`);
         }
         await mill.pause(target, options.reason);
       });
@@ -37,7 +37,7 @@ export function declarePause(program: Command, { terminal, end }: Shell): void {
     });
 
   targeted(program.command("resume"))
-    .description("Let a paused type, lane or tenant go on.")
+    .description("End the pause of a type, a lane or a tenant.")
     .addHelpText("after", `\nExample:\n  millrace resume --type email\n`)
     .action(async (options: PauseOptions) => {
       const { target, name } = targetOf(options);

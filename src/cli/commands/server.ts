@@ -70,9 +70,9 @@ export async function server(
     if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
     const running = demo?.runDemo(mill, demoWorld(terminal));
     if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
-    if (demo !== null) terminal.err("Demo jobs are running; watch them on the page.\n");
+    if (demo !== null) terminal.err("Demo jobs are running; the dashboard shows them.\n");
     await stop;
-    terminal.err("Stopping: requests under way are being finished.\n");
+    terminal.err("Stopping: waiting for the current requests.\n");
     closing.abort();
     await Promise.all([listening.close(), running?.stop()]);
   } finally {
@@ -87,7 +87,7 @@ async function contractsOf({ jobs }: ServerOptions): Promise<Contracts> {
 }
 
 const SETTINGS_UNKNOWN =
-  "Jobs that are enqueued over HTTP get the default settings: name their file with --jobs FILE.\n";
+  "Jobs that are enqueued over HTTP get the default settings: name the job file with --jobs FILE.\n";
 
 /** Only loopback is allowed, because the token would be sent unencrypted between machines. */
 function checkHost(host: string): void {
@@ -143,7 +143,7 @@ async function listenNear(
   }
   const ports =
     last === options.port ? `port ${last}` : `every port from ${options.port} to ${last}`;
-  throw new MillraceError("OPTION_INVALID", `--port: ${ports} is taken by another program`);
+  throw new MillraceError("OPTION_INVALID", `--port: ${ports} is used by another program`);
 }
 
 async function listenUnlessTaken(
@@ -158,7 +158,7 @@ async function listenUnlessTaken(
     if (code !== "EACCES") throw error;
     throw new MillraceError(
       "OPTION_INVALID",
-      `--port ${address.port}: this user may not listen there; take one above 1023`,
+      `--port ${address.port}: this user may not listen on the port; use a port above 1023`,
       { cause: error },
     );
   }
@@ -170,5 +170,5 @@ function announce(options: ServerOptions, address: string, terminal: Terminal): 
 }
 
 function announceOtherPort(wanted: number, taken: number, terminal: Terminal): void {
-  if (taken !== wanted) terminal.err(`Port ${wanted} is taken, using ${taken}.\n`);
+  if (taken !== wanted) terminal.err(`Port ${wanted} is in use, using ${taken}.\n`);
 }

@@ -16,13 +16,11 @@ interface WorkersOptions {
 }
 
 export function declareWorkers(program: Command, { terminal, end }: Shell): void {
-  const workers = program
-    .command("workers")
-    .description("Look at the processes that run jobs, and quiet one.");
+  const workers = program.command("workers").description("List workers, and quiet one.");
 
   workers
     .command("list")
-    .description("Show workers and what they do.")
+    .description("Show workers and their jobs.")
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async ({ db, output }: WorkersOptions) => {
@@ -35,13 +33,13 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
 
   workers
     .command("quiet <id>")
-    .description("Ask a worker to take no new work; it keeps what it has.")
+    .description("Make a worker claim no more jobs; its running jobs continue.")
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (id: string, { db, output }: WorkersOptions) => {
       await withExistingMill(db, (mill) => mill.workers.quiet(id));
       const isJson = output === "json";
-      terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} takes no new work.\n`);
+      terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} claims no more jobs.\n`);
       end(EXIT.success);
     });
 }

@@ -104,8 +104,8 @@ export class RestartingWorker {
   async #renew(): Promise<void> {
     if (this.#isStopping) return;
     if ((await this.#takeOver(this.#make())) || this.#isStopping) return;
-    const left = this.#present === null ? "No worker runs" : "The worker goes on as it was";
-    this.#parts.say(`${left} until the next change of a file.`);
+    const state = this.#present === null ? "No worker runs" : "The worker runs the old jobs";
+    this.#parts.say(`${state} until the next change of a file.`);
   }
 
   /** Replaces the present process. Resolves with true when the new process runs. */
@@ -135,6 +135,6 @@ export class RestartingWorker {
     this.#isBroken = true;
     // A worker that was asked to stop, also by Ctrl-C, exits with 0.
     if (how === 0 || this.#isStopping) return;
-    this.#parts.say(`The worker has ended (${how}); it starts again at the next change of a file.`);
+    this.#parts.say(`The worker has ended (${how}); the next change of a file restarts it.`);
   }
 }

@@ -11,7 +11,7 @@ export function describeChange(change: JobChange): string {
     case "job:started":
       return `running, run ${change.attempt}`;
     case "job:phase:started":
-      return `phase ${change.phase} began`;
+      return `phase ${change.phase} started`;
     case "job:phase:completed":
       return `phase ${change.phase} completed${shownUnits(change.units)}`;
     case "job:phase:failed":
@@ -33,7 +33,7 @@ export function describeChange(change: JobChange): string {
       return shownMissed(change.lines);
     case "job:retrying": {
       const { attempt, outcome, error, runAt } = change;
-      return `run ${attempt} ${outcome}${shownError(error)}; again at ${shownTime(runAt)}`;
+      return `run ${attempt} ${outcome}${shownError(error)}; next run at ${shownTime(runAt)}`;
     }
     case "job:completed":
       return change.state;

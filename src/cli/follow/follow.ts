@@ -73,7 +73,7 @@ export async function pollUntilEnd(
 }
 
 export function detached(again: string, terminal: Terminal): ExitCode {
-  terminal.err(`Detached; the job goes on. To follow it again: ${again}\n`);
+  terminal.err(`Detached; the job continues. To follow it again: ${again}\n`);
   return EXIT.interrupted;
 }
 

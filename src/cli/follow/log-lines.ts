@@ -48,5 +48,5 @@ export function shownLog({ level, message, fields }: LogEntry): string {
 }
 
 export function shownMissed(missed: number): string {
-  return missed === 1 ? "1 log line was not kept" : `${missed} log lines were not kept`;
+  return missed === 1 ? "1 log line was removed" : `${missed} log lines were removed`;
 }

@@ -62,7 +62,7 @@ function isUnset(source: string | undefined): boolean {
 async function loadConfig(file: string): Promise<Config> {
   const { default: config } = await importUserModule(file);
   if (typeof config !== "object" || config === null) {
-    throw invalid(file, "it has no default export that is an object", "export default { … }");
+    throw invalid(file, "the file has no object as default export", "Write: export default { … }");
   }
   for (const [name, value] of Object.entries(config)) check(file, name, value);
   return config;
@@ -70,17 +70,17 @@ async function loadConfig(file: string): Promise<Config> {
 
 function check(file: string, name: string, value: unknown): void {
   if (name === "deps") {
-    throw invalid(file, "deps is no setting", "Export it by name: export const deps = …");
+    throw invalid(file, "deps is not a setting", "Export deps by name: export const deps = …");
   }
   const known = Object.keys(RULES);
   const rule = Object.entries(RULES).find(([each]) => each === name)?.[1];
   if (rule === undefined) {
     const near = closest(name, known);
-    const hint = near === null ? `It knows ${known.join(", ")}.` : `Did you mean ${near}?`;
+    const hint = near === null ? `The settings are ${known.join(", ")}.` : `Did you mean ${near}?`;
     throw invalid(file, `there is no setting “${name}”`, hint);
   }
   if (value === undefined || rule.isGood(value)) return;
-  throw invalid(file, `${name} is not ${rule.form}`, `Make it ${rule.form}.`);
+  throw invalid(file, `${name} is not ${rule.form}`, `Set ${name} to ${rule.form}.`);
 }
 
 function invalid(file: string, message: string, hint: string): CommandFailure {

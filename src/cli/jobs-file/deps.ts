@@ -14,10 +14,13 @@ export interface Deps {
 export async function makeDeps(exported: unknown, file: string): Promise<Deps> {
   const value = typeof exported === "function" ? await call(exported, file) : (exported ?? {});
   if (typeof value !== "object" || value === null) {
-    throw new CommandFailure(`${file}: deps is neither an object nor a function that makes one.`, {
-      hint: "Write: export const deps = async () => ({ … });",
-      exitCode: EXIT.usage,
-    });
+    throw new CommandFailure(
+      `${file}: deps is neither an object nor a function that returns one.`,
+      {
+        hint: "Write: export const deps = async () => ({ … });",
+        exitCode: EXIT.usage,
+      },
+    );
   }
   return { value, dispose: () => dispose(value, file) };
 }
@@ -46,7 +49,7 @@ async function dispose(value: object, file: string): Promise<void> {
 function failed(what: string, error: unknown): CommandFailure {
   const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new CommandFailure(`${what}:\n${story}`, {
-    hint: "Correct it, or what it talks to.",
+    hint: "Correct deps, or the service that it connects to.",
     exitCode: EXIT.broken,
   });
 }

@@ -34,9 +34,9 @@ export async function loadJobs(file: string): Promise<JobFile> {
   const loaded = await loadJobFile(file);
   const { jobs, contracts } = loaded;
   if (jobs.length > 0) return loaded;
-  const found = contracts.length === 0 ? "exports no job" : "exports jobs without a handler only";
+  const found = contracts.length === 0 ? "exports no job" : "exports only jobs without a handler";
   throw new CommandFailure(`${file} ${found}.`, {
-    hint: 'Export what defineJob({ type: "…" }).run(…) gives, by name or in a list.',
+    hint: 'Export the job that defineJob({ type: "…" }).run(…) returns, by name or in a list.',
     exitCode: EXIT.usage,
   });
 }
@@ -45,8 +45,8 @@ export async function loadJobs(file: string): Promise<JobFile> {
 export function findJobFile(named: string | undefined): string {
   const file = named ?? USUAL_PLACES.find((place) => existsSync(place));
   if (file !== undefined) return file;
-  throw new CommandFailure("There is no job file: neither jobs.ts nor src/jobs.ts is here.", {
-    hint: "Name it with --jobs FILE, or as `jobs` in millrace.config.ts.",
+  throw new CommandFailure("There is no job file: neither jobs.ts nor src/jobs.ts exists.", {
+    hint: "Name the file with --jobs FILE, or as `jobs` in millrace.config.ts.",
     exitCode: EXIT.usage,
   });
 }
@@ -58,7 +58,7 @@ export function requireType(type: string, jobs: readonly AnyContract[], file: st
   const known = jobs.map((each) => each.type);
   const near = closest(type, known);
   throw new CommandFailure(`${file} has no job of type "${type}".`, {
-    hint: near === null ? `It has ${known.join(", ")}.` : `Did you mean ${near}?`,
+    hint: near === null ? `The types are ${known.join(", ")}.` : `Did you mean ${near}?`,
     exitCode: EXIT.usage,
   });
 }

@@ -13,7 +13,7 @@ import type { SourceLocation } from "./sources.ts";
 import { shownPath } from "../terminal/shown-path.ts";
 
 const NEEDS_LOADER =
-  "Write it in syntax that needs no compiler, or let tsx compile it:\n" +
+  "Use syntax that needs no compiler, or compile the file with tsx:\n" +
   "  npm install --save-dev tsx\n" +
   "  node --import tsx node_modules/millrace/bin/millrace.js … (with the same arguments)";
 
@@ -25,7 +25,11 @@ export function loadFailure(error: unknown, entry: string): CommandFailure {
   const { code, message, stack } = factsOf(error);
   switch (code) {
     case "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX":
-      return failure(placeIn(stack, entry), `${wordsOf(message)} is not run by Node`, NEEDS_LOADER);
+      return failure(
+        placeIn(stack, entry),
+        `${wordsOf(message)} is not supported by Node`,
+        NEEDS_LOADER,
+      );
     case "ERR_UNKNOWN_FILE_EXTENSION":
       return unknownExtension(message, entry);
     case "ERR_MODULE_NOT_FOUND":
@@ -55,7 +59,7 @@ function unknownExtension(message: string, entry: string): CommandFailure {
     specifiersOf(line).some((specifier) => isAddressOf(specifier, from, path)),
   );
   const name = shownPath(path);
-  return failure(place ?? { path, line: 1 }, `Node does not run ${name}`, NEEDS_LOADER);
+  return failure(place ?? { path, line: 1 }, `Node cannot run ${name}`, NEEDS_LOADER);
 }
 
 /** The failure for a wrong file name, or for a package that is not installed. */
@@ -65,16 +69,17 @@ function missingModule(error: unknown, message: string, entry: string): CommandF
   if (packageName !== undefined) {
     const place = findInFile(importer, (specifier) => specifier.startsWith(packageName));
     const what = `the package ${packageName} is not installed`;
-    return failure(place, what, `Install it: npm install ${packageName}`);
+    return failure(place, what, `Install the package: npm install ${packageName}`);
   }
   const url = error instanceof Error && "url" in error ? String(error.url) : null;
   const missing = url === null ? "" : fileURLToPath(url);
   const place = findInFile(importer, (specifier) => isAddressOf(specifier, importer, missing));
   const written = place.specifier ?? shownPath(missing);
   const found = nameThatExists(missing);
-  if (found === null) return failure(place, `there is no ${written}`, "Check the name.");
+  if (found === null)
+    return failure(place, `there is no ${written}`, "Check the name of the file.");
   const right = written.replace(/(?:\.[cm]?jsx?)?\/?$/, found);
-  const hint = `Write "${right}", the name that the file has, or let tsx guess it:\n`;
+  const hint = `Write "${right}", the name of the file, or resolve the name with tsx:\n`;
   return failure(
     place,
     `Node finds no "${written}"`,
@@ -101,21 +106,18 @@ function wrongSyntax(message: string, stack: string, entry: string): CommandFail
     ({ path, line }) => TYPESCRIPT.test(path) && DECORATOR.test(line),
   );
   if (decorator !== null && /Invalid or unexpected token/.test(message)) {
-    return failure(decorator, "a decorator is not run by Node", NEEDS_LOADER);
+    return failure(decorator, "a decorator is not supported by Node", NEEDS_LOADER);
   }
-  return failure(place, message, "Correct the syntax there.");
+  return failure(place, message, "Correct the syntax in this line.");
 }
 
 /** The failure of a file whose own code threw. */
 function thrownInside(error: unknown, entry: string): CommandFailure {
   const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new CommandFailure(
-    `${shownPath(entry)} ended with an error while it was loaded:\n${story}`,
-    {
-      hint: "Correct what the file does outside its handlers.",
-      exitCode: EXIT.broken,
-    },
-  );
+  return new CommandFailure(`${shownPath(entry)} threw an error while it was loaded:\n${story}`, {
+    hint: "Correct the code of the file outside its handlers.",
+    exitCode: EXIT.broken,
+  });
 }
 
 function failure({ path, line }: SourceLocation, what: string, hint: string): CommandFailure {

@@ -11,7 +11,7 @@ export async function importUserModule(file: string): Promise<Readonly<Record<st
   const path = resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new CommandFailure(`There is no file ${shownPath(path)}.`, {
-      hint: "Check its name, and the folder in which you are.",
+      hint: "Check the name of the file and the working directory.",
       exitCode: EXIT.usage,
     });
   }

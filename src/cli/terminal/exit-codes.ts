@@ -51,7 +51,7 @@ export function reportError(error: unknown, terminal: Terminal): ExitCode {
     return error.exitCode;
   }
   const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.err(`This is a mistake in Millrace, please report it:\n${story}\n`);
+  terminal.err(`This is a bug in Millrace; please report it:\n${story}\n`);
   return EXIT.broken;
 }
 

@@ -26,7 +26,7 @@ export function optionAdvice(
   const verb = command.commands.find((each) => hasOption(each, flag));
   if (verb !== undefined) return `Did you mean: ${path} ${verb.name()} ${plain(flag)} …`;
   if (!DATABASE_WORDS.has(flag)) return null;
-  return "Did you mean --db? It names the database, such as --db sqlite:./millrace.db";
+  return "Did you mean --db? It takes the URL of the database, such as --db sqlite:./millrace.db";
 }
 
 /** The innermost command that the arguments name. */
