@@ -256,8 +256,9 @@ describe("a definition that the types did not stop", () => {
 
   test("is told all settings when none is near", () => {
     expect(refusalOf({ type: "email", colour: "red" })).toBe(
-      'job "email": colour is unknown; the known keys are type, payload, lane, category, priority, ' +
-        "timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner and services",
+      'job "email": colour is unknown; the known keys are type, payload, lane, category, ' +
+        "priority, timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner " +
+        "and services",
     );
   });
 

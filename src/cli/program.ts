@@ -88,7 +88,7 @@ function createProgram(shell: Shell): Command {
 
 const HELP_AFTER = `
 Examples:
-  millrace dev                                 dashboard and worker for jobs.ts, port ${PORT_DEFAULT}
+  millrace dev                                 dashboard, worker for jobs.ts, port ${PORT_DEFAULT}
   millrace worker --jobs jobs.ts               run jobs until Ctrl-C
   millrace enqueue email '{"to":"ada@example.com"}' --follow
   millrace jobs list --state failed

@@ -141,7 +141,7 @@ function checkOrigin({ source, target }: CopyParts, { copy, from, step }: Progre
   const message =
     step === FINISHED
       ? `${target.place} holds a finished copy, and ${source.place} accepts writes again`
-      : `${source.place} accepts writes again: abandon the copy and start it anew`;
+      : `${source.place} accepts writes again: abandon the copy and start it again`;
   throw new MillraceError("STORE_OCCUPIED", message);
 }
 

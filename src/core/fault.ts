@@ -65,11 +65,11 @@ function messageOf(error: unknown, causes: readonly unknown[]): string {
 }
 
 function stackOf(error: unknown, causes: readonly unknown[]): string {
-  const told = causes.map((cause) => {
+  const lines = causes.map((cause) => {
     const line = `${nameOf(cause)}: ${messageOf(cause, [])}`;
     return `Caused by: ${textAt(cause, "stack") ?? line}`;
   });
-  return [textAt(error, "stack") ?? "", ...told].filter((part) => part !== "").join("\n");
+  return [textAt(error, "stack") ?? "", ...lines].filter((part) => part !== "").join("\n");
 }
 
 /** All causes, nearest first. A cycle of causes is read once. */

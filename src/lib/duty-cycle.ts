@@ -16,11 +16,11 @@ export class DutyCycle {
 
   /** Runs the task, or returns null while the task must pause. */
   async take<Answer>(work: () => Promise<Answer>): Promise<Answer | null> {
-    const began = systemClock.monotonic();
-    if (began < this.#until) return null;
+    const startedAt = systemClock.monotonic();
+    if (startedAt < this.#until) return null;
     const answer = await work();
-    const tookMs = systemClock.monotonic() - began;
-    if (tookMs > this.#msMax) this.#until = began + tookMs * REST;
+    const tookMs = systemClock.monotonic() - startedAt;
+    if (tookMs > this.#msMax) this.#until = startedAt + tookMs * REST;
     return answer;
   }
 }

@@ -13,8 +13,8 @@ const UNREADABLE = "[unreadable]";
 export type ErrorStyle = "line" | "stack";
 
 /** The fields of one line as JSON values: bounded, and safe to read. */
-export function loggable(fields: object, telling: ErrorStyle): Readonly<Record<string, unknown>> {
-  return readable(() => membersOf(fields, newWalk(telling)), { fields: UNREADABLE });
+export function loggable(fields: object, style: ErrorStyle): Readonly<Record<string, unknown>> {
+  return readable(() => membersOf(fields, newWalk(style)), { fields: UNREADABLE });
 }
 
 /** The given fields. A value without named fields, such as a text or bytes, becomes one field. */
@@ -24,34 +24,34 @@ export function asFields(given: unknown): object {
 }
 
 /** The name and message of an error and of its causes. */
-export function errorText(error: unknown, telling: ErrorStyle): string {
-  const told: string[] = [];
+export function errorText(error: unknown, style: ErrorStyle): string {
+  const parts: string[] = [];
   const seen = new Set<unknown>();
   for (let one = error; one !== undefined && !seen.has(one) && seen.size < CAUSES_MAX;) {
     seen.add(one);
-    told.push(readable(() => ownText(one, telling), UNREADABLE));
+    parts.push(readable(() => ownText(one, style), UNREADABLE));
     one = readable(() => (one instanceof Error ? one.cause : undefined), undefined);
   }
-  return bounded(told.join(telling === "line" ? "; caused by " : "\nCaused by: "));
+  return bounded(parts.join(style === "line" ? "; caused by " : "\nCaused by: "));
 }
 
 interface LogWalk {
-  readonly telling: ErrorStyle;
+  readonly style: ErrorStyle;
   /** The objects that contain the current value. */
   readonly inside: Set<object>;
   partsLeft: number;
 }
 
-function ownText(error: unknown, telling: ErrorStyle): string {
-  if (!(error instanceof Error)) return JSON.stringify(plainOf(error, newWalk(telling)));
+function ownText(error: unknown, style: ErrorStyle): string {
+  if (!(error instanceof Error)) return JSON.stringify(plainOf(error, newWalk(style)));
   // A subclass may have set these to any value.
   const { name, message, stack }: { name: unknown; message: unknown; stack?: unknown } = error;
   const line = `${String(name)}: ${String(message)}`;
-  return telling === "stack" && typeof stack === "string" ? stack : line;
+  return style === "stack" && typeof stack === "string" ? stack : line;
 }
 
-function newWalk(telling: ErrorStyle): LogWalk {
-  return { telling, inside: new Set(), partsLeft: PARTS_MAX };
+function newWalk(style: ErrorStyle): LogWalk {
+  return { style, inside: new Set(), partsLeft: PARTS_MAX };
 }
 
 function plainOf(value: unknown, walk: LogWalk): unknown {
@@ -75,7 +75,7 @@ function plainOf(value: unknown, walk: LogWalk): unknown {
 }
 
 function plainObject(value: object, walk: LogWalk): unknown {
-  if (value instanceof Error) return errorText(value, walk.telling);
+  if (value instanceof Error) return errorText(value, walk.style);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (walk.inside.has(value)) return "[circular]";
   if (walk.inside.size >= DEPTH_MAX) return "…";

@@ -43,10 +43,10 @@ export function declareCopy(program: Command, { terminal, end }: Shell): void {
 }
 
 const HELP_AFTER = `
-Ids, payloads, history, keys, dead letters and the feed do not change. Finished jobs are copied while
-workers run. Then the file refuses writes, with an error that names the new database, and running
-jobs are returned to the queue without a charged attempt. The other rows are copied, source and
-target are compared row by row, and then the target is opened.
+Ids, payloads, history, keys, dead letters and the feed do not change. Finished jobs are copied
+while workers run. Then the file refuses writes, with an error that names the new database, and
+running jobs are returned to the queue without a charged attempt. The other rows are copied, source
+and target are compared row by row, and then the target is opened.
 
 If the copy is interrupted, run the same command again to continue it.
 To give an unfinished copy up, run the same command with --abandon.

@@ -256,9 +256,9 @@ function declareFollow(jobs: Command, { terminal, end }: Shell): void {
 
 /** The help of `jobs follow` and of `enqueue --follow`. */
 export const FOLLOW_HELP_AFTER = `
-A terminal shows phases, units, rate, remaining time and the last log line, and updates them. Without
-a terminal, every change is printed as a line. With -o json the result is the whole job; with
--o ndjson every change is a line on stdout. NO_COLOR=1 disables colours.
+A terminal shows phases, units, rate, remaining time and the last log line, and updates them.
+Without a terminal, every change is printed as a line. With -o json the result is the whole job;
+with -o ndjson every change is a line on stdout. NO_COLOR=1 disables colours.
 
 Exit codes: 0 completed, 1 failed or removed, 3 completed with errors, 4 cancelled,
 124 not final after --timeout, 130 detached by Ctrl-C (the job continues).

@@ -87,7 +87,7 @@ async function contractsOf({ jobs }: ServerOptions): Promise<Contracts> {
 }
 
 const SETTINGS_UNKNOWN =
-  "Jobs that are enqueued over HTTP get the default settings: name the job file with --jobs FILE.\n";
+  "Jobs enqueued over HTTP get the default settings: name the job file with --jobs FILE.\n";
 
 /** Only loopback is allowed, because the token would be sent unencrypted between machines. */
 function checkHost(host: string): void {
