@@ -1,4 +1,4 @@
-/** The public door. */
+/** `millrace`: the main entry point. */
 
 // Declaring jobs
 export { defineJob, typed } from "./api/define.ts";
@@ -8,7 +8,7 @@ export type { Job, JobBuilder, PhasedJob, PhaseName } from "./api/job.ts";
 export type { JobSettings } from "./api/settings.ts";
 export type { Schedule, Timing } from "./api/schedule.ts";
 
-// What a handler is given
+// What a handler receives
 export type { Context, Logger, Units } from "./api/context.ts";
 
 // The client

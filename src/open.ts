@@ -22,12 +22,12 @@ const URL_DEFAULT = "sqlite:./millrace.db";
 const OPTIONS_DEFAULT: SharedOptions = { tenant: "default", preset: defaults };
 
 /**
- * Opens Millrace on the database of a URL, or on a store that you made. The default URL is
- * `MILLRACE_DATABASE_URL`, else `sqlite:./millrace.db`.
+ * Opens Millrace on the store of a URL, or on a given store. The default URL is
+ * `MILLRACE_DATABASE_URL`, or `sqlite:./millrace.db` when that variable is not set.
  *
- * In one process the same URL shares one store, also after a hot reload. The store is closed when
- * all mills that share it are closed. They share `tenant` and `preset` as well: a later call gives
- * the same values or leaves them out.
+ * All openers of a URL in one process share one store, also when a hot reload evaluates this module
+ * twice. The store is closed when every opener has closed its mill. `tenant` and `preset` are
+ * shared: later openers pass the same values or omit them.
  *
  * @example
  * ```ts

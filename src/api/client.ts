@@ -1,4 +1,4 @@
-/** The client: what an application holds after it has opened Millrace. */
+/** The client that `openMillrace` returns, and its options. */
 import type { Duration } from "../core/duration.ts";
 import type { Fault } from "../core/outcome.ts";
 import type { Preset } from "../core/presets.ts";
@@ -14,63 +14,66 @@ export type { AttemptView, Explanation, JobFilter, Jobs, JobStats, JobView } fro
 
 export interface OpenOptions {
   /**
-   * The tenant of jobs that name none. Default: `default`. One per database and process: another
-   * one for a URL that is open here is refused.
+   * The tenant of jobs that are enqueued without one. Default: `default`. All openers of a database
+   * in one process share one tenant; opening the database with another tenant throws.
    */
   readonly tenant?: string;
   /**
-   * Numbers of one of the presets instead of the library's own, for jobs and workers alike. One per
-   * database and process, like the tenant.
+   * A preset that replaces the default numbers, for jobs and workers. All openers of a database in
+   * one process share one preset, like the tenant.
    */
   readonly preset?: Preset;
   /**
-   * Where the library reports; any pino-shaped logger will do. Default: warnings to stderr. Each
-   * opener has its own.
+   * The logger of the library, in the shape of pino. Default: warnings to stderr. Each opener has
+   * its own logger.
    */
   readonly logger?: Logger;
 }
 
 export interface Millrace extends AsyncDisposable {
-  /** Resolves once the job is durable. */
+  /** Stores a job. The promise resolves when the job is durable. */
   enqueue<Input, R>(
     job: JobContract<string, Input, R>,
     ...args: PayloadArgs<NoInfer<Input>>
   ): Promise<Enqueued<R>>;
 
   /**
-   * Answers in the order asked, each with the type of its own result. A request that is not valid
-   * is refused before anything is written. One that the store refuses, because a key is taken by
-   * other content, harms no other: the rest is enqueued, and the error tells what became of each in
-   * `details.answers`, in the order asked:
-   * `{ index, id, status: "created" | "existing" | "refused", code, holder? }`, with `id: null` for
-   * a refused one and `code: null` for the others.
+   * Stores many jobs and returns them in the order of the requests, each with the type of its
+   * result. An invalid request is refused before anything is written. When the store refuses a
+   * request, because its key belongs to a different job, the other requests are stored, and the
+   * error lists all of them in `details.answers`, in the order of the requests:
+   * `{ index, id, status: "created" | "existing" | "refused", code, holder? }`. A refused request
+   * has `id: null`; the others have `code: null`.
    */
   enqueueMany<const T extends readonly JobRequest<unknown>[]>(
     requests: T,
   ): Promise<{ [I in keyof T]: T[I] extends JobRequest<infer R> ? Enqueued<R> : never }>;
 
   /**
-   * Resolves with the final job, however it ended. Rejects with STORE_CLOSED when the mill is
-   * closed before; the job goes on.
+   * Resolves with the final job, in any final state. Rejects with STORE_CLOSED when the mill is
+   * closed first; closing does not end the job.
    */
   wait<R>(job: JobRef<R>, options?: WaitOptions): Promise<Finished<R>>;
 
-  /** Resolves with the result, or throws a MillraceError JOB_FAILED / JOB_CANCELLED. */
+  /** Resolves with the result, or rejects with JOB_FAILED or JOB_CANCELLED. */
   result<R>(job: JobRef<R>, options?: WaitOptions): Promise<R>;
 
+  /** Starts a worker in this process. */
   work<const J extends readonly AnyJob[]>(options: WorkOptions<J>): Worker;
 
   /**
-   * Events of the whole installation, read from the durable feed: it hears jobs that other
-   * processes ran. Answers a function that ends the listening. A listener that throws, or answers a
-   * promise that is rejected, is logged and hears the next event all the same.
+   * Listens to events of the whole installation, which include the jobs of other processes. Events
+   * are read from the durable feed. The returned function stops the listener. If a listener throws
+   * or returns a rejected promise, the error is logged and later events are still delivered.
    *
-   * Whatever this mill and its workers write after `on` has returned is heard: it waits until the
-   * store has said where its feed ends. If the store cannot say so, or not within five seconds,
-   * nothing waits any longer, and the listener hears what is committed from the moment it can.
+   * The listener gets every event that this mill and its workers write after `on` has returned:
+   * writes wait until the store has returned the end of its feed. If the store fails to do so
+   * within five seconds, writes continue, and the listener gets the events that are committed after
+   * the store has answered.
    *
-   * An event is told at least once, what happened to one job in its order. It says what is true of
-   * the job when it is told; of a job that is gone by then it says only the id.
+   * Every event is delivered at least once, and the events of one job in order. An event carries
+   * the data of the job at the time of delivery. If the job has been removed, the event carries
+   * only its id.
    */
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => unknown): () => void;
 
@@ -79,14 +82,16 @@ export interface Millrace extends AsyncDisposable {
   readonly workers: Workers;
 
   /**
-   * From the next claim on, nothing behind this gate starts. A reason has up to 2,000 characters.
+   * Pauses a lane, a type or a tenant: later claims do not take its jobs. A reason has up to 2,000
+   * characters.
    */
   pause(target: PauseTarget, reason: string): Promise<void>;
+  /** Ends a pause. */
   resume(target: PauseTarget): Promise<void>;
   /**
-   * Stops the workers that were started here, ends every wait, and closes the store unless others
-   * of this process have it open. Harmless when repeated. A handler must not close the mill that
-   * runs it: CLOSE_FROM_WITHIN.
+   * Stops the workers of this mill, rejects every pending `wait`, and closes the store unless
+   * another opener in this process uses it. `close` may be called more than once. A handler must
+   * not close the mill that runs it; the call throws CLOSE_FROM_WITHIN.
    */
   close(): Promise<void>;
 }
@@ -100,18 +105,19 @@ export type PauseTarget = { lane: string } | { type: string } | { tenant: string
 
 export interface DeadLetters {
   get(id: string): Promise<DeadLetter>;
-  /** Newest first. Throws OPTION_INVALID for a filter or a status that there is not. */
+  /** Lists dead letters, newest first. Throws OPTION_INVALID for an unknown filter or status. */
   list(filter?: DeadLetterFilter): Promise<readonly DeadLetter[]>;
-  /** Notes have up to 2,000 characters, here and below. */
+  /** Marks a dead letter as reviewed. Notes have up to 2,000 characters, here and below. */
   acknowledge(id: string, by: { actor: string; notes?: string }): Promise<void>;
   /**
-   * Enqueues it again as a linked successor. If another job holds its dedup key meanwhile, that is
-   * DEDUP_KEY_HELD, and the letter stays open.
+   * Enqueues the job again as a linked successor. If another job holds the dedup key, the call
+   * throws DEDUP_KEY_HELD and the dead letter stays open.
    */
   reprocess(
     id: string,
     by: { actor: string; notes?: string; payload?: Json },
   ): Promise<Enqueued<unknown>>;
+  /** Closes a dead letter without a successor. */
   discard(id: string, by: { actor: string; notes?: string }): Promise<void>;
 }
 
@@ -119,14 +125,14 @@ export interface DeadLetterFilter {
   status?: DeadLetter["status"];
   type?: string;
   tenant?: string;
-  /** Continue a list: the id of the last letter of the page before. */
+  /** The id of the last dead letter of the previous page. */
   after?: string;
   limit?: number;
 }
 
 export interface Workers {
   list(): Promise<readonly WorkerView[]>;
-  /** It takes no new work and keeps what it has. */
+  /** Makes a worker claim no more jobs. Its running jobs continue. */
   quiet(id: string): Promise<void>;
 }
 
@@ -136,15 +142,15 @@ export interface WorkerView {
   readonly pid: number;
   readonly version: string;
   readonly joinedAt: Date;
-  /** False when its heartbeat is overdue. */
+  /** False when the heartbeat is overdue. */
   readonly isAlive: boolean;
   readonly isQuiet: boolean;
-  /** What it takes. The slots of the lane `general` take jobs of any lane. */
+  /** The types and lanes of the jobs it claims. The lane `general` claims jobs of any lane. */
   readonly types: readonly string[];
   readonly lanes: readonly string[];
-  /** `null`: jobs of all tenants. */
+  /** `null` means all tenants. */
   readonly tenant: string | null;
-  /** How many jobs it can run at once, and how many it runs. */
+  /** The number of jobs it can run at once, and the number it runs now. */
   readonly slots: number;
   readonly running: number;
 }
@@ -162,7 +168,7 @@ export interface DeadLetter {
   readonly reviewedBy: string | null;
   readonly reviewedAt: Date | null;
   readonly notes: string | null;
-  /** The job that took its place. */
+  /** The job that `reprocess` has enqueued. */
   readonly successorId: string | null;
   readonly payload: Json;
 }

@@ -1,4 +1,4 @@
-/** What a handler is given. */
+/** What a handler receives as `ctx`. */
 import type { Duration } from "../core/duration.ts";
 import type { Fault } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
@@ -14,47 +14,51 @@ export interface Context<Results, Deps> {
     readonly correlationId: string;
     readonly tags: Readonly<Record<string, string>>;
   };
-  /** 1 on the first try. A deploy does not raise it. */
+  /** The number of the attempt: 1 on the first. A deploy does not raise the number. */
   readonly attempt: number;
   /**
-   * `token` proves the claim. `fence` grows with every claim of this job: hand it to systems that
-   * can refuse an older one.
+   * `token` proves the claim. `fence` grows with every claim of this job. Pass `fence` to systems
+   * that can refuse a lower number.
    */
   readonly lease: { readonly token: string; readonly fence: number };
-  /** Aborts when the job is cancelled, overruns its timeout, loses its lease or must stop. */
+  /**
+   * Aborts when the job is cancelled, exceeds its timeout or loses its lease, and when the worker
+   * stops.
+   */
   readonly signal: AbortSignal;
   /**
-   * To the log of the worker, and to that of the job, which `jobs.logs` reads: its lines are stored
-   * within a fifth of a second, and the last ones with the end of the run. Never throws, and need
-   * not be spared: of each job the newest 1,000 lines are kept, and a line of more than 4,000
-   * characters is cut.
+   * Writes to the worker's log and to the job's log, which `jobs.logs` reads. Lines are stored
+   * within 200 ms, and the last lines together with the end of the run. Logging never throws. The
+   * store keeps the newest 1,000 lines of each job and cuts a line after 4,000 characters.
    */
   readonly log: Logger;
   readonly deps: Deps;
-  /** What earlier phases returned, as it was stored. */
+  /** The stored results of the earlier phases, by name. */
   readonly results: Results;
 
   /**
-   * How far the phase, or a job without phases, has come: 0 to 100, with up to 64 KB of JSON.
-   * Resolves when this value, or a newer one, is stored: at most ten are within a second. Need not
-   * be awaited. After the end of its phase: JOB_OVER.
+   * Reports the progress of the phase, or of a job without phases: 0 to 100, with up to 64 KB of
+   * JSON. The promise resolves when this value or a newer one is stored; at most ten values are
+   * stored per second. The promise need not be awaited. A call after the end of the phase rejects
+   * with JOB_OVER.
    */
   progress(percent: number, data?: Json): Promise<void>;
 
   /**
-   * Runs `fn` until its result is stored; a later attempt gets that result, not a second call. Its
-   * name, of up to 500 characters, is its own within the phase, among steps and units of `each`.
+   * Calls `fn` and stores its result. A later attempt gets the stored result and does not call `fn`
+   * again. The name has up to 500 characters and is unique among the steps and units of the phase.
    */
   step<R>(name: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<Stored<Awaited<R>>>;
 
   /**
-   * Many units side by side, ten unless told, at most 100,000 in a phase. Rejects only when all
-   * failed; some failed ends the job `completed_with_errors`. A later attempt calls `fn` only for
-   * those that have not completed, and answers all of them, in the order of `items`.
+   * Runs one unit per item, ten at a time by default, at most 100,000 in a phase. `each` rejects
+   * only when all units failed. When some units failed, the job ends as `completed_with_errors`. A
+   * later attempt calls `fn` only for the units that have not completed, and returns all units in
+   * the order of `items`.
    *
-   * `exclusive` names what a unit needs for itself: within a tenant at most one unit, or job with
-   * that `concurrencyKey`, has a name at a time, whoever runs it. A unit whose name is taken waits,
-   * and lets the others go first.
+   * `exclusive` returns the name of a lock that the unit needs. Within a tenant, a lock is held by
+   * at most one unit, or by one job with that `concurrencyKey`, on any worker. A unit whose lock is
+   * taken waits while the other units run.
    *
    * @example
    * ```ts
@@ -87,11 +91,13 @@ export interface Context<Results, Deps> {
   /** Calls a service through its circuit breaker, which all workers share. */
   breaker<R>(service: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
 
+  /** Calls `fn`. If `fn` takes longer than `limit`, the promise rejects with a TransientError. */
   timeout<R>(limit: Duration, fn: (signal: AbortSignal) => R | Promise<R>): Promise<R>;
 
   /**
-   * A child job. It exists once this phase (or the job, if it has none) has ended well; within a
-   * unit or a step, once that has.
+   * Enqueues a child job. The child is stored when this phase completes, or when the job completes
+   * if it has no phases. Within a unit or a step, the child is stored when the unit or step
+   * completes.
    */
   enqueue<Input, R>(
     job: JobContract<string, Input, R>,
@@ -99,13 +105,13 @@ export interface Context<Results, Deps> {
   ): Promise<JobRef<R>>;
 
   /**
-   * Ends this run and starts the job again after `delay`, which is at least 100 ms. Costs no
-   * attempt.
+   * Ends this run and starts the job again after `delay`, which is at least 100 ms. A snooze is not
+   * charged as an attempt.
    */
   snooze(delay: Duration): never;
 }
 
-/** What became of the items of `ctx.each`. */
+/** The results and errors of the units of `ctx.each`. */
 export interface Units<R> {
   readonly total: number;
   readonly completed: readonly { readonly key: string; readonly result: R }[];

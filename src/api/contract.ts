@@ -1,15 +1,15 @@
-/** A job as callers see it. */
+/** The part of a job that callers need. */
 import type { PayloadArgs } from "./enqueue.ts";
 
-/** Name, payload and result of a job. Carries no handler, so that a web app may import it. */
+/** The type, payload and result of a job, without a handler, so that a web app can import it. */
 export interface JobContract<Name extends string, Input, Result> {
   readonly type: Name;
   readonly "~types"?: { input: Input; result: Result };
-  /** A request to enqueue later: `mill.enqueueMany([email.of({…}), resize.of({…})])`. */
+  /** Makes a request for `enqueueMany`: `mill.enqueueMany([email.of({…}), resize.of({…})])`. */
   of(...args: PayloadArgs<Input>): JobRequest<Result>;
 }
 
-/** One job to be: a contract with the payload and options of one call. */
+/** A contract with the payload and options of one job to enqueue. */
 export interface JobRequest<Result> {
   readonly type: string;
   readonly "~result"?: Result;

@@ -256,8 +256,9 @@ describe("a definition that the types did not stop", () => {
 
   test("is told all settings when none is near", () => {
     expect(refusalOf({ type: "email", colour: "red" })).toBe(
-      'job "email": colour is unknown; known are type, payload, lane, category, priority, ' +
-        "timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner and services",
+      'job "email": colour is unknown; the known keys are type, payload, lane, category, ' +
+        "priority, timeout, maxAttempts, backoff, classify, onRetry, onOrphan, retryOwner " +
+        "and services",
     );
   });
 
@@ -312,7 +313,7 @@ describe("a value that is no contract or request", () => {
     );
     expect(errorOf(() => definitionOf(untyped({ type: "email" }))).code).toBe("DEFINITION_INVALID");
     expect(errorOf(() => requestOf(defineJob({ type: "email" }))).message).toBe(
-      "expected a request made with the .of of a job, found an object",
+      "expected a request made with .of of a job, found an object",
     );
   });
 });

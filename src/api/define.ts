@@ -1,4 +1,4 @@
-/** `defineJob` and the chain behind it. Every step answers a new frozen value. */
+/** `defineJob` and the chain of `.run` and `.phase`. Every call returns a new frozen value. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { shown } from "../core/text.ts";
 import { makeContract } from "./definition.ts";
@@ -14,14 +14,14 @@ type Schema = StandardSchemaV1<any, any>;
 type In<S> = S extends Schema ? StandardSchemaV1.InferInput<S> : undefined;
 type Out<S> = S extends Schema ? StandardSchemaV1.InferOutput<S> : undefined;
 
-/** The schema itself, or the sentence that says what in its input is not JSON. */
+/** The schema itself, or the sentence that names the part of its input that is not JSON. */
 type Storable<S> = S &
   ([Faults<In<S>, "payload">] extends [never] ? unknown : Refused<Faults<In<S>, "payload">>);
 
 /**
- * Declares a job: its name, payload and settings. The value is a contract that callers enqueue;
- * `.run` or a chain of `.phase` adds the handler, in the same file or, so that a web app never
- * loads it, in the worker's.
+ * Declares a job: its type, payload and settings. The returned contract is enough to enqueue the
+ * job. `.run` or a chain of `.phase` adds the handler, in the same file or in a file that only the
+ * worker loads.
  *
  * @example
  * ```ts
@@ -50,13 +50,14 @@ export function defineJob<const Name extends string, S extends Schema | undefine
     settings: frozenSettings(settings),
     body: { kind: "none" },
   });
-  // The types of the chain are the compiler's work; at run time one builder serves them all.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- It cannot know of those types.
+  // The chain has many types and one builder, which knows none of them at run time.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Only the compiler knows them.
   return contract as unknown as JobBuilder<Name, In<S>, Out<S>, {}>;
 }
 
 /**
- * A payload that is only typed: checked for being JSON, not for its shape.
+ * Declares the type of a payload without a schema. At run time the payload must be JSON; its shape
+ * is not checked.
  *
  * @example
  * ```ts
@@ -92,7 +93,7 @@ const DEFINITION_RULE = anObject(
 );
 
 function isSchema(value: unknown): boolean {
-  // Some libraries make schemas that are functions.
+  // The schemas of some libraries are functions.
   if (typeof value !== "function" && !isObject(value)) return false;
   const standard: unknown = Reflect.get(value, "~standard");
   return (
@@ -100,7 +101,7 @@ function isSchema(value: unknown): boolean {
   );
 }
 
-/** Names the job in messages, even when its definition is not one. */
+/** The name of the job in error messages, also for a definition that is not an object. */
 function subjectOf(definition: unknown): string {
   const type = isObject(definition) ? definition["type"] : undefined;
   return typeof type === "string" ? `job ${shown(type)}` : "defineJob";
@@ -145,7 +146,7 @@ function insistOnPhase(subject: string, before: readonly Phase[], next: Phase): 
   insist(subject, aFunction, next.handler, `the handler of ${place}`);
 }
 
-/** Results are kept by name in an object: what it would reorder or swallow is refused. */
+/** Results are stored by name in an object, which would reorder numbers and drop `__proto__`. */
 const aPhaseName: Rule = (value, place) => aName(value, place) ?? aWord(value, place);
 const aWord = must(
   (value) => !Number.isFinite(Number(value)) && value !== "__proto__",

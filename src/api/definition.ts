@@ -1,9 +1,10 @@
 /**
- * The inside of a contract: what the runtime reads of the values that `defineJob` and `.of` make.
+ * The definition inside a contract: the data that the runtime reads from the values of `defineJob`
+ * and `.of`.
  *
- * It hangs on the value itself, under a key that no listing shows, and not in a WeakMap: a
- * workspace may install two copies of this package, and the worker's copy must read the contract
- * that the web app's copy made. A map in a module would be empty for the other copy.
+ * The definition is a hidden property of the value, not an entry of a WeakMap. A workspace may
+ * install two copies of this package, and the worker's copy must read the contract that the web
+ * app's copy made. A map in a module would be empty for the other copy.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { MillraceError } from "../core/errors.ts";
@@ -15,13 +16,13 @@ import type { JobSettings } from "./settings.ts";
 
 export interface Definition {
   readonly type: string;
-  /** Absent: the job takes no payload. */
+  /** `undefined` for a job without payload. */
   readonly schema: StandardSchemaV1 | undefined;
   readonly settings: JobSettings;
   readonly body: Body;
 }
 
-/** What there is to run. */
+/** The handlers of a definition. */
 export type Body =
   | { readonly kind: "none" }
   | { readonly kind: "handler"; readonly handler: Handler }
@@ -32,10 +33,10 @@ export interface Phase {
   readonly handler: Handler;
 }
 
-/** A handler after its types have done their work. */
+/** A handler without its static types. */
 export type Handler = (payload: any, ctx: Context<any, any>) => unknown;
 
-/** A request as the client unpacks it. */
+/** The contents of a request. */
 export interface RequestParts {
   readonly contract: AnyContract;
   readonly payload: unknown;
@@ -44,27 +45,27 @@ export interface RequestParts {
 
 export type AnyContract = JobContract<string, any, unknown>;
 
-/** What hangs on a contract or a request besides its public API. */
+/** The hidden properties of a contract or a request. */
 interface Sealed {
   readonly "~definition"?: Definition;
   readonly "~request"?: RequestParts;
 }
 
-/** Reads what `defineJob` has put into a contract. */
+/** The definition that `defineJob` has put into a contract. */
 export function definitionOf(contract: AnyContract): Definition {
   return insideOf(contract)["~definition"] ?? refuse(contract, "a job made with defineJob");
 }
 
-/** Reads what `.of` has put into a request. */
+/** The contents that `.of` has put into a request. */
 export function requestOf(request: JobRequest<unknown>): RequestParts {
-  return insideOf(request)["~request"] ?? refuse(request, "a request made with the .of of a job");
+  return insideOf(request)["~request"] ?? refuse(request, "a request made with .of of a job");
 }
 
 export function isContract(value: unknown): value is AnyContract {
   return insideOf(value)["~definition"] !== undefined;
 }
 
-/** Makes a contract that can do `steps` besides being enqueued, and closes it for good. */
+/** Makes a frozen contract with the methods `steps`. */
 export function makeContract(definition: Definition, steps: object): AnyContract {
   const contract: AnyContract = {
     type: definition.type,

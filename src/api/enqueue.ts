@@ -1,4 +1,4 @@
-/** What a caller says when it enqueues a job, and what it gets to hold afterwards. */
+/** The options of `enqueue`, and the types that it returns. */
 import type { Duration, Instant } from "../core/duration.ts";
 import type { State } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
@@ -9,15 +9,15 @@ export interface EnqueueOptions {
   readonly runAt?: Instant;
   readonly delay?: Duration;
   readonly priority?: NonNullable<JobSettings["priority"]>;
-  /** Counts the first attempt. */
+  /** The maximum number of attempts, the first included. */
   readonly maxAttempts?: number;
   readonly correlationId?: string;
   readonly idempotencyKey?: string | { key: string; onConflict: "return-existing" | "error" };
   readonly dedupKey?: string | { key: string; onConflict: "skip" | "replace" | "extend" };
   /**
-   * At most one job of a tenant runs under a key at a time, by any worker: the others wait, and the
-   * most urgent goes next. One that waits for its next attempt holds no key. Units of `ctx.each`
-   * that are `exclusive` share these names. 1 to 500 characters.
+   * At most one job with this key runs at a time within a tenant, on any worker. The other jobs
+   * wait, and the most urgent of them runs next. A job that waits for its next attempt does not
+   * hold the key. The `exclusive` locks of `ctx.each` are the same locks. 1 to 500 characters.
    *
    * @example
    * ```ts
@@ -42,10 +42,10 @@ export interface EnqueueOptions {
   readonly concurrencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
   /**
-   * Jobs that must be final before this one may start, at most 1,000; `onFailed` says what becomes
-   * of it when one of them does not end well. Each must exist, else that is AFTER_UNKNOWN: what
-   * `ctx.enqueue` has made comes into being with the end of its phase, so that `ctx.enqueue` must
-   * make the dependant, too.
+   * The jobs that must be final before this job starts, at most 1,000. `onFailed` says what happens
+   * when one of them fails or is cancelled. Each of them must exist, otherwise `enqueue` throws
+   * AFTER_UNKNOWN. A child of `ctx.enqueue` does not exist before its phase completes; enqueue a
+   * job that depends on a child with `ctx.enqueue` too.
    *
    * @example
    * ```ts
@@ -68,8 +68,8 @@ export interface EnqueueOptions {
    */
   readonly after?: readonly JobRef<unknown>[];
   /**
-   * What becomes of this job when one of `after` fails or is cancelled: it is cancelled, too,
-   * unless told to `run` all the same. `completed_with_errors` is no failure.
+   * What happens to this job when one of the jobs in `after` fails or is cancelled. `cancel`, the
+   * default, cancels this job; `run` runs it. `completed_with_errors` does not count as a failure.
    *
    * @example
    * ```ts
@@ -94,15 +94,15 @@ export interface EnqueueOptions {
    * ```
    */
   readonly onFailed?: "cancel" | "run";
-  /** Begins with `http://` or `https://`. */
+  /** A URL that starts with `http://` or `https://`. */
   readonly webhookUrl?: string;
   readonly createdBy?: string;
   /**
-   * The caller's own open transaction on the database of the store: the job is there if and when it
-   * commits, and leaves no trace when it is rolled back. Told by the shape of its library; one of
-   * Drizzle is `fromDrizzle(tx, sql)`. Nobody is woken by the commit: a free worker finds the job
-   * within 1.2 times its `poll` (one second unless set otherwise) on PostgreSQL, and within 25 ms
-   * on SQLite.
+   * An open transaction of the caller on the database of the store. The job is stored when the
+   * transaction commits; a rollback leaves no trace of it. The library is recognised by the shape
+   * of the object; for Drizzle, pass `fromDrizzle(tx, sql)`. The commit notifies no worker. A free
+   * worker finds the job within 1.2 times its `poll` (default one second) on PostgreSQL, and within
+   * 25 ms on SQLite.
    *
    * @example
    * ```ts
@@ -127,9 +127,9 @@ export interface EnqueueOptions {
 }
 
 /**
- * Payload and options of one job. The payload may be left out only where the job has none.
- * Functions take `PayloadArgs<NoInfer<Input>>`: the job alone says what its input is, or a payload
- * of the wrong type would widen it.
+ * The payload and options of one job. The payload is optional only for a job without payload.
+ * Functions take `PayloadArgs<NoInfer<Input>>`, so that the input type is inferred from the job
+ * alone and a payload of the wrong type is an error.
  */
 export type PayloadArgs<Input> = undefined extends Input
   ? [payload?: Input, options?: EnqueueOptions]
@@ -137,21 +137,21 @@ export type PayloadArgs<Input> = undefined extends Input
 
 declare const resultOf: unique symbol;
 
-/** Names one job, and remembers the type of its result. */
+/** The id of a job, with the type of its result. */
 export interface JobRef<Result> {
   readonly id: string;
   readonly type: string;
   readonly [resultOf]?: Result;
 }
 
-/** `created` is false when an idempotency or dedup key led to a job that already stood there. */
+/** `created` is false when an idempotency or dedup key belongs to an existing job. */
 export interface Enqueued<Result> extends JobRef<Result> {
-  /** `null` when an idempotency key led to a job that ended so long ago that it was removed. */
+  /** `null` when the idempotency key belongs to a job that retention has removed. */
   readonly state: State | null;
   readonly created: boolean;
 }
 
-/** A job at its end: what else there is to read depends on `state`. */
+/** A final job. The other properties depend on `state`. */
 export type Finished<Result> = JobRef<Result> &
   (
     | { readonly state: "completed"; readonly result: Result }
@@ -164,7 +164,7 @@ export type Finished<Result> = JobRef<Result> &
     | { readonly state: "cancelled"; readonly reason: string | null }
   );
 
-/** What `{ tx }` takes as it is, told by its shape. The comments name the libraries. */
+/** A transaction that `{ tx }` recognises by its shape. The comments name the libraries. */
 export type NativeTransaction =
   | { query(text: string, values?: any[]): Promise<any> } // pg, TypeORM
   | { unsafe(text: string, values?: any[]): any } // postgres.js
@@ -173,7 +173,7 @@ export type NativeTransaction =
   | { $queryRawUnsafe(text: string, ...values: any[]): Promise<any> } // Prisma
   | { prepare(sql: string): any }; // a DatabaseSync of node:sqlite, on the same file
 
-/** A transaction in Millrace's own wrapping, for libraries that cannot be told by shape. */
+/** A wrapped transaction, for libraries whose transactions have no recognisable shape. */
 export interface Transaction {
   readonly "~transaction": true;
 }

@@ -1,4 +1,4 @@
-/** What `mill.on` can listen to. */
+/** The events of `mill.on`. */
 import type { Fault } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
 
@@ -8,9 +8,9 @@ export interface Events {
   "job:progress": {
     id: string;
     phase: string | null;
-    /** Of the phase. */
+    /** The progress of the phase, 0 to 100. */
     percent: number;
-    /** Of the whole job. */
+    /** The progress of the whole job, 0 to 100. */
     overall: number;
     data?: Json;
   };
@@ -25,7 +25,7 @@ export interface Events {
   "job:webhook:failed": { id: string; deliveryId: string };
 }
 
-/** Spelt out, so that the compiler complains when there is one more. */
+/** A record, so that the compiler reports a missing event. */
 const KNOWN: Readonly<Record<keyof Events, true>> = {
   "job:enqueued": true,
   "job:started": true,

@@ -1,30 +1,30 @@
 /**
- * A job with its handler, and the chain that builds it. Every `.phase` answers a new type that
- * knows the results of all phases before it: an object literal could not give a later phase the
- * type of an earlier result, and would reorder number-like names.
+ * A job with its handler, and the chain that builds it. Every `.phase` returns a new type with the
+ * results of all earlier phases. An object literal could not give a later phase the type of an
+ * earlier result, and would reorder names that look like numbers.
  */
 import type { Context } from "./context.ts";
 import type { JobContract } from "./contract.ts";
 import type { Refused, Stored } from "./json.ts";
 
-/** What a worker runs. */
+/** A job with its handler, for `mill.work`. */
 export interface Job<Name extends string, Input, Result, Deps = {}> extends JobContract<
   Name,
   Input,
   Result
 > {
-  /** Names in the order in which they run; empty for a job made with `.run`. */
+  /** The names of the phases in the order in which they run. Empty for a job made with `.run`. */
   readonly phases: readonly string[];
   readonly "~deps"?: (deps: Deps) => void;
 }
 
-/** A contract that still waits for its handler: finish it with `.run` or a chain of `.phase`. */
+/** A contract without a handler. `.run` or a chain of `.phase` adds the handler. */
 export interface JobBuilder<Name extends string, Input, Payload, Deps> extends JobContract<
   Name,
   Input,
   unknown
 > {
-  /** Names what handlers read as `ctx.deps`; handed in once, at `mill.work` or in a test. */
+  /** Declares the type of `ctx.deps`. The value is given to `mill.work`, or by a test. */
   using<D>(): JobBuilder<Name, Input, Payload, D>;
 
   run<R>(
@@ -44,7 +44,7 @@ export interface JobBuilder<Name extends string, Input, Payload, Deps> extends J
   >;
 }
 
-/** A pipeline. Phases run in the order written; each sees the stored results of those before it. */
+/** A pipeline. Phases run in the order written and read the stored results of earlier phases. */
 export interface PhasedJob<Name extends string, Input, Payload, Results, Last, Deps> extends Job<
   Name,
   Input,
@@ -64,7 +64,7 @@ export interface PhasedJob<Name extends string, Input, Payload, Results, Last, D
   >;
 }
 
-/** A word that no earlier phase has taken. */
+/** A word that is not yet the name of a phase. */
 export type PhaseName<N extends string, Results> = N extends keyof Results
   ? Refused<`phase "${N}" is already declared`>
   : N extends `${number}`

@@ -1,4 +1,4 @@
-/** `mill.jobs`: what can be asked about jobs, and done to one. */
+/** `mill.jobs`: reading jobs, and acting on one job. */
 import type { State } from "../core/job.ts";
 import type { Fault, OutcomeName } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
@@ -7,20 +7,20 @@ import type { LogPage, LogView } from "./logs.ts";
 import type { ProgressView, UnitFilter, UnitHolderView, UnitView } from "./progress.ts";
 
 export interface Jobs {
-  /** Throws JOB_NOT_FOUND. */
+  /** Returns one job. Throws JOB_NOT_FOUND. */
   get(id: string): Promise<JobView>;
-  /** Newest first. Throws OPTION_INVALID for a filter or a state that there is not. */
+  /** Lists jobs, newest first. Throws OPTION_INVALID for an unknown filter or state. */
   list(filter?: JobFilter): Promise<{ jobs: readonly JobView[]; next: string | null }>;
   /**
-   * A waiting job ends at once; a running one is asked to stop. A reason has up to 2,000
-   * characters.
+   * Cancels a job. A waiting job ends at once. The handler of a running job is asked to stop by
+   * `ctx.signal`. A reason has up to 2,000 characters.
    */
   cancel(id: string, reason?: string): Promise<JobView>;
   /**
-   * A waiting job runs now. A finished one gets a linked successor that keeps phases and units; if
-   * another job holds its dedup key meanwhile, that is DEDUP_KEY_HELD. A pipeline all of whose
-   * phases have ended well has nothing left to do: NOTHING_TO_RETRY. With `restart`, the successor
-   * keeps nothing.
+   * Makes a waiting job run now. A finished job gets a linked successor that keeps the completed
+   * phases and units; with `restart`, the successor keeps nothing. Throws DEDUP_KEY_HELD when
+   * another job holds the dedup key, and NOTHING_TO_RETRY for a pipeline whose phases have all
+   * completed.
    *
    * @example
    * ```ts
@@ -43,17 +43,18 @@ export interface Jobs {
    */
   retry(id: string, options?: { restart?: boolean }): Promise<Enqueued<unknown>>;
   /**
-   * Ends a job as failed, with its dead letter; the message has up to 2,000 characters. With
-   * `retry` it counts as a failed attempt, and waits by the backoff of its definition where this
-   * process has it (from `work`, or from an `enqueue`), else by that of this mill's preset.
+   * Ends a job as failed and stores its dead letter. The message has up to 2,000 characters. With
+   * `retry`, the call counts as one failed attempt, and the job waits for the backoff of its
+   * definition. If this process has not seen the definition (in `work` or `enqueue`), the backoff
+   * of the preset applies.
    */
   fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
-  /** Takes a job away from a worker that is stuck with it. It is queued again, uncharged. */
+  /** Takes a job away from a stuck worker and queues it again, without a charged attempt. */
   release(id: string): Promise<JobView>;
-  /** Every run of a job so far, oldest first. */
+  /** Returns every run of a job that has ended, oldest first. */
   attempts(id: string): Promise<readonly AttemptView[]>;
   /**
-   * How far a job has come: its phases, and how many of their units have begun and ended. Throws
+   * Returns the progress of a job: its phases, and the number of their units in each state. Throws
    * JOB_NOT_FOUND.
    *
    * @example
@@ -86,8 +87,8 @@ export interface Jobs {
    */
   progress(id: string): Promise<ProgressView>;
   /**
-   * What became of the units of a job, in the order of phase and key. Throws JOB_NOT_FOUND, and
-   * OPTION_INVALID for a filter or a state that there is not.
+   * Lists the units of a job, ordered by phase and key. Throws JOB_NOT_FOUND, and OPTION_INVALID
+   * for an unknown filter or state.
    *
    * @example
    * ```ts
@@ -115,8 +116,8 @@ export interface Jobs {
     filter?: UnitFilter,
   ): Promise<{ units: readonly UnitView[]; next: string | null }>;
   /**
-   * Running jobs that work on a unit of this key just now, at most 100: ask before you begin
-   * something that must not happen twice at a time.
+   * Returns the running jobs that have a running unit with this key, at most 100. Use it before an
+   * action that must not happen twice at the same time.
    *
    * @example
    * ```ts
@@ -141,9 +142,9 @@ export interface Jobs {
    */
   holders(unit: string): Promise<readonly UnitHolderView[]>;
   /**
-   * What a job's handler has logged with `ctx.log`, oldest first: the newest lines, or those that
-   * come after the line `after`. Of each job the newest 1,000 lines are kept, and no more than
-   * 65,536 characters. Throws JOB_NOT_FOUND.
+   * Returns the lines that the handler has written with `ctx.log`, oldest first: the newest lines,
+   * or the lines after the line `after`. The store keeps the newest 1,000 lines of each job, and no
+   * more than 65,536 characters. Throws JOB_NOT_FOUND.
    *
    * @example
    * ```ts
@@ -168,27 +169,27 @@ export interface Jobs {
    * ```
    */
   logs(id: string, page?: LogPage): Promise<{ lines: readonly LogView[]; next: number | null }>;
-  /** Why a job does not run, and what to do about it. */
+  /** Explains why a job does not run, and what to do. */
   explain(id: string): Promise<Explanation>;
-  /** How many jobs wait, run and have failed, and how long the oldest has waited. */
+  /** Counts the jobs that wait, run and have failed, and returns the longest wait. */
   stats(): Promise<JobStats>;
 }
 
-/** Why a job does not run. */
+/** The reason why a job does not run. */
 export interface Explanation {
   readonly sentence: string;
-  /** The same as one word, for programs. */
+  /** The reason as one word, for programs. */
   readonly reason: string;
-  /** What to do about it. */
+  /** What to do. */
   readonly hint: string;
-  /** When it changes by itself. */
+  /** The time at which the reason ends by itself. */
   readonly until?: Date;
 }
 
 export interface JobStats {
   readonly scheduled: number;
   readonly queued: number;
-  /** Queued, but behind a closed gate. */
+  /** Queued jobs that a closed gate holds back. */
   readonly held: number;
   readonly running: number;
   readonly failed: number;
@@ -205,15 +206,15 @@ export interface JobView {
   readonly priority: number;
   /** `null` for a job without payload. */
   readonly payload: Json;
-  /** What the handler returned; `null` before the end, and for one that returned nothing. */
+  /** The result of the handler; `null` before the end, and for a handler that returns nothing. */
   readonly result: Json;
-  /** Why the last run failed. */
+  /** The error of the last run, if it failed. */
   readonly error: Fault | null;
-  /** Of the whole job, 0 to 100. */
+  /** The progress of the whole job, 0 to 100. */
   readonly progress: number;
-  /** The phase that its last run was in; null: it has none, or none has begun. */
+  /** The current phase, or that of the last run; `null` without phases, and before the first. */
   readonly phase: string | null;
-  /** Attempts charged so far, and how many it may have. */
+  /** The number of attempts charged so far, and its maximum. */
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly correlationId: string;
@@ -225,19 +226,19 @@ export interface JobView {
   readonly tags: Readonly<Record<string, string>>;
   readonly createdBy: string | null;
   readonly createdAt: Date;
-  /** When it runs next, while it waits. */
+  /** The time of the next run, for a job that waits. */
   readonly runAt: Date | null;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly cancelReason: string | null;
-  /** It ended so long ago that it will be removed; see the `retention` of `work`. */
+  /** True when the job will soon be removed; see `retention` in the options of `work`. */
   readonly stale: boolean;
 }
 
-/** One run of a job. */
+/** One run of a job that has ended. */
 export interface AttemptView {
   readonly number: number;
-  /** Attempts and crashes charged until then. A run that is charged raises them. */
+  /** The attempts and crashes charged so far, this run included if it was charged. */
   readonly attempts: number;
   readonly crashes: number;
   readonly outcome: OutcomeName;
@@ -250,17 +251,17 @@ export interface AttemptView {
 }
 
 export interface JobFilter {
-  /** `pending` stands for scheduled and queued together. */
+  /** `pending` means scheduled or queued. */
   state?: State | "pending" | readonly (State | "pending")[];
   type?: string;
   tenant?: string;
   category?: string;
   correlationId?: string;
   parentId?: string;
-  /** All of these must match. */
+  /** The job must have all of these tags. */
   tags?: Readonly<Record<string, string>>;
-  /** Continue a list: the `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: string;
-  /** Most to answer: 50 unless told, 1,000 at most. */
+  /** The maximum number of jobs. Default 50, at most 1,000. */
   limit?: number;
 }

@@ -1,9 +1,10 @@
-/** The types of values that survive the store, and the sentences for those that do not. */
+/** The types of values that can be stored, and the messages for values that cannot. */
 import type { Json } from "../core/payload.ts";
 
 /**
- * What comes back after a value was written as JSON and read again: a Date is a string, a method is
- * gone. Results are typed this way on the first run too, so that a crash changes no type.
+ * The type of a value after it was written as JSON and read again: a Date becomes a string, and
+ * methods are removed. Results have this type on the first run too, so that a retry after a crash
+ * reads the same type.
  */
 export type Stored<T> = unknown extends T
   ? T
@@ -23,15 +24,15 @@ export type Stored<T> = unknown extends T
 
 declare const fault: unique symbol;
 
-/** Never a real value: its parameter is the sentence that the editor shows. */
+/** The type of an error message: no value has it, and editors show its parameter. */
 export interface Refused<Reason extends string> {
   readonly [fault]: Reason;
 }
 
-/** Where a type is not JSON, one sentence per place; `never` when all of it can be stored. */
+/** One message per part of a type that is not JSON; `never` when the whole type can be stored. */
 export type Faults<T, Path extends string> = unknown extends T
   ? never
-  : // Json refers to itself: to look inside it would never end.
+  : // Json is recursive: expanding it would not terminate.
     [T] extends [Json]
     ? never
     : T extends string | number | boolean | null | undefined

@@ -1,24 +1,24 @@
-/** What the handlers of a job have logged, as it is shown. */
+/** The log lines of a job, as `jobs.logs` returns them. */
 import type { Json } from "../core/payload.ts";
 
 /** One line of `ctx.log`. */
 export interface LogView {
-  /** Grows from line to line of one job; a gap says that lines are no longer kept. */
+  /** The number of the line within its job. A gap means that lines were removed. */
   readonly line: number;
-  /** The number of the run that said it, as in `jobs.attempts`. */
+  /** The number of the run that wrote the line, as in `jobs.attempts`. */
   readonly attempt: number;
-  /** By the clock of its worker. */
+  /** The time by the clock of the worker. */
   readonly at: Date;
   readonly level: "debug" | "info" | "warn" | "error";
   readonly message: string;
-  /** Null: none were given. */
+  /** `null` when the call had no fields. */
   readonly fields: Readonly<Record<string, Json>> | null;
 }
 
-/** Which lines. */
+/** The lines that `jobs.logs` returns. */
 export interface LogPage {
-  /** Only lines after this one: the `next` of the page before, or the last line that was seen. */
+  /** Only lines after this line: the `next` of the previous page, or the last known line. */
   after?: number;
-  /** Most to answer: 50 unless told, 1,000 at most. */
+  /** The maximum number of lines. Default 50, at most 1,000. */
   limit?: number;
 }

@@ -1,44 +1,44 @@
-/** How far a job has come, as it is shown. */
+/** The progress of jobs, as `mill.jobs` returns it. */
 import type { State } from "../core/job.ts";
 import type { Fault } from "../core/outcome.ts";
 import type { Json } from "../core/payload.ts";
 import type { PhaseState } from "../core/phases.ts";
 
-/** How far a job has come. */
+/** The progress of a job. */
 export interface ProgressView {
   readonly state: State;
-  /** Of the whole job, 0 to 100. */
+  /** The progress of the whole job, 0 to 100. */
   readonly percent: number;
-  /** The phase that its last run was in; null: it has none, or none has begun. */
+  /** The current phase, or that of the last run; `null` without phases, and before the first. */
   readonly phase: string | null;
-  /** Of that phase, 0 to 100, or of a job without phases. */
+  /** The progress of that phase, or of a job without phases, 0 to 100. */
   readonly phasePercent: number;
-  /** What was told with it. */
+  /** The data of the last `ctx.progress`. */
   readonly data: Json;
-  /** When it was told; null: nothing was. */
+  /** The time of the last `ctx.progress`; `null` before the first. */
   readonly at: Date | null;
   /**
-   * In the order in which they run. Until the first has begun, only a process that has the
-   * definition (from `work`, or from an `enqueue`) knows them.
+   * The phases in the order in which they run. Before the first phase starts, the list is filled
+   * only in a process that has the definition, from `work` or from an `enqueue`.
    */
   readonly phases: readonly PhaseView[];
-  /** Of all phases together. */
+  /** The units of all phases together. */
   readonly units: UnitCounts;
 }
 
 export interface PhaseView {
   readonly name: string;
   readonly state: PhaseState;
-  /** What it returned, as it was stored; null before its end. */
+  /** The stored result; `null` before the end of the phase. */
   readonly result: Json;
   readonly units: UnitCounts;
 }
 
 export interface UnitCounts {
   readonly total: number;
-  /** Begun by the run that goes on. */
+  /** Units that the current run has started. */
   readonly running: number;
-  /** Begun by a run that is over, and not ended: a later run does them. */
+  /** Units that an earlier run has started and not completed. A later run starts them again. */
   readonly pending: number;
   readonly completed: number;
   readonly failed: number;
@@ -47,29 +47,29 @@ export interface UnitCounts {
 /** One unit of a job: an item of `ctx.each`, or a `ctx.step`. */
 export interface UnitView {
   readonly key: string;
-  /** Null: the job has no phases. */
+  /** `null` for a job without phases. */
   readonly phase: string | null;
-  /** `pending`: the run that began it is over, and a later one does it. */
+  /** `pending`: the run that started the unit has ended, and a later run starts it again. */
   readonly state: "running" | "pending" | "completed" | "failed";
   readonly result: Json;
   readonly error: Fault | null;
-  /** When it began or ended. */
+  /** The time at which the unit started or ended. */
   readonly at: Date;
 }
 
 export interface UnitFilter {
   phase?: string;
   state?: UnitView["state"];
-  /** Continue a list: the `next` of the page before. */
+  /** The `next` of the previous page. */
   after?: string;
-  /** Most to answer: 50 unless told, 1,000 at most. */
+  /** The maximum number of units. Default 50, at most 1,000. */
   limit?: number;
 }
 
-/** A job that works on a unit just now. */
+/** A running job with a running unit of a given key. */
 export interface UnitHolderView {
   readonly id: string;
   readonly phase: string | null;
-  /** Since when. */
+  /** The time at which the unit started. */
   readonly at: Date;
 }

@@ -1,26 +1,27 @@
-/** How long finished jobs stay. */
+/** The options that say how long finished jobs are kept. */
 import type { Duration } from "../core/duration.ts";
 import type { FinalState } from "../core/job.ts";
 import type { JobView } from "./jobs.ts";
 
-/** Lengths from the end of a job. */
+/** Periods that start at the end of a job. */
 export interface RetentionPeriods {
-  /** When it is marked as stale. Default: the period of the preset. */
+  /** After this period the job is marked as stale. Default: the period of the preset. */
   readonly staleAfter?: Duration;
-  /** When it is removed: not before it is stale. Default: when it is stale. */
+  /** After this period the job is removed, at the earliest when it is stale. Default: then. */
   readonly deleteAfter?: Duration;
 }
 
-/** What a type says goes before what a state says, and that before what holds for all. */
+/** A period for a type overrides a period for a state, which overrides the general period. */
 export interface RetentionOptions extends RetentionPeriods {
   readonly states?: Readonly<Partial<Record<FinalState, RetentionPeriods>>>;
   readonly types?: Readonly<Record<string, RetentionPeriods>>;
   /**
-   * Called before a job is marked as stale, and again at the next sweep if it throws; nothing is
-   * removed before it has succeeded. At least once per job: several workers may call it for the
-   * same one. After a minute its worker goes on without waiting for it.
+   * Called before a job is marked as stale. If the hook throws, the worker calls it again at the
+   * next sweep, and the job is not removed before the hook has succeeded. The hook is called at
+   * least once per job; several workers may call it for the same job. The worker waits at most a
+   * minute for the hook.
    */
   readonly onStale?: (job: JobView) => unknown;
-  /** The same before a job is removed. */
+  /** Called before a job is removed, under the same rules as `onStale`. */
   readonly onDelete?: (job: JobView) => unknown;
 }

@@ -1,5 +1,5 @@
 /**
- * What the types of the API cannot promise is checked here, at the moment a job or schedule is
+ * Checks what the types of the API cannot express. The checks run when a job or schedule is
  * declared, so that a mistake shows when the program starts and not when the first job runs.
  */
 import { durationMs } from "../core/duration.ts";
@@ -8,16 +8,16 @@ import { MillraceError } from "../core/errors.ts";
 import { shown } from "../core/text.ts";
 import { closest } from "../lib/closest.ts";
 
-/** Looks at the value that stands at `place`. Answers what is wrong with it, or `null`. */
-export type Rule = (value: unknown, place: string) => Mismatch | null;
+/** Checks the value at `place`. Returns what is wrong, or `null`. */
+export type Rule = (value: unknown, place: string) => RuleMismatch | null;
 
-export interface Mismatch {
+export interface RuleMismatch {
   readonly place: string;
-  /** Completes the sentence that begins with the place, and says how to mend it. */
+  /** Completes the sentence that starts with the place, and says what to do. */
   readonly problem: string;
 }
 
-/** The rules of an object's keys. A key that is not named here is refused. */
+/** The rules of an object's keys. Other keys are refused. */
 interface Fields {
   readonly required: Readonly<Record<string, Rule>>;
   readonly optional: Readonly<Record<string, Rule>>;
@@ -29,13 +29,13 @@ export function insist(subject: string, rule: Rule, value: unknown, place: strin
   if (mismatch !== null) throw refusal(subject, mismatch);
 }
 
-export function refusal(subject: string, { place, problem }: Mismatch): MillraceError {
-  // A place is empty where the mismatch is in the whole value.
+export function refusal(subject: string, { place, problem }: RuleMismatch): MillraceError {
+  // The place is empty when the mismatch is in the whole value.
   const message = `${subject}: ${`${place} ${problem}`.trimStart()}`;
   return new MillraceError("DEFINITION_INVALID", message, { details: { subject, place } });
 }
 
-/** The rule "is `expected`", in which `expected` completes the sentence "… must be". */
+/** A rule from a predicate. `expected` completes the sentence "… must be". */
 export function must(fits: (value: unknown) => boolean, expected: string): Rule {
   return (value, place) =>
     fits(value) ? null : { place, problem: `must be ${expected}, not ${shown(value)}` };
@@ -43,7 +43,7 @@ export function must(fits: (value: unknown) => boolean, expected: string): Rule 
 
 const NAME_LENGTH_MAX = 200;
 
-/** Text that can be stored, indexed, logged and shown on one line. */
+/** A rule for text that can be stored, indexed, logged and shown on one line. */
 export const aName: Rule = must(
   (value) =>
     typeof value === "string" &&
@@ -89,12 +89,12 @@ export function oneOf(...words: readonly string[]): Rule {
 export function listOf(rule: Rule): Rule {
   return (value, place) => {
     if (!Array.isArray(value)) return { place, problem: `must be a list, not ${shown(value)}` };
-    // A list may have holes, which `map` would pass over.
+    // An array may have holes, which `map` would skip.
     return first(Array.from(value, (item, index) => rule(item, `${place}[${index}]`)));
   };
 }
 
-/** `expected` completes the sentence "… must be" for a value that is no object at all. */
+/** A rule for objects. `expected` completes the sentence "… must be" for any other value. */
 export function anObject(fields: Fields, expected: string): Rule {
   const known = { ...fields.required, ...fields.optional };
   const required = Object.entries(fields.required);
@@ -110,7 +110,7 @@ export function anObject(fields: Fields, expected: string): Rule {
       if (mismatch !== null) return mismatch;
     }
     for (const [key, rule] of optional) {
-      // Without exactOptionalPropertyTypes, `{ lane: undefined }` is how callers leave a key out.
+      // Without exactOptionalPropertyTypes, callers write `{ lane: undefined }` to omit a key.
       if (value[key] === undefined) continue;
       const mismatch = rule(value[key], within(place, key));
       if (mismatch !== null) return mismatch;
@@ -123,7 +123,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** True for what `durationMs` accepts, so that there is one grammar of durations. */
+/** True for a value that `durationMs` accepts, so that durations have one grammar. */
 export function isDuration(value: unknown, bounds: { minMs: number }): boolean {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- durationMs is what checks it.
@@ -137,14 +137,14 @@ function unknownKey(key: string, known: object): string {
   const names = Object.keys(known);
   const meant = closest(key, names);
   if (meant !== null) return `is unknown; did you mean ${meant}?`;
-  return `is unknown; known are ${list(names, "and")}`;
+  return `is unknown; the known keys are ${list(names, "and")}`;
 }
 
 function within(place: string, key: string): string {
   return place === "" ? key : `${place}.${key}`;
 }
 
-function first(mismatches: readonly (Mismatch | null)[]): Mismatch | null {
+function first(mismatches: readonly (RuleMismatch | null)[]): RuleMismatch | null {
   return mismatches.find((mismatch) => mismatch !== null) ?? null;
 }
 

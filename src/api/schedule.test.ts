@@ -37,7 +37,7 @@ describe("a schedule", () => {
   test("refuses a transaction, for none is open when it makes its jobs", () => {
     const tx = { query: async () => ({ rows: [] }) };
     expect(() => schedule("nightly", { cron: "@daily" }, cleanup, undefined, { tx })).toThrow(
-      'schedule "nightly": options.tx must be left out',
+      'schedule "nightly": options.tx must be omitted',
     );
   });
 

@@ -1,4 +1,4 @@
-/** Jobs that come back by the clock. */
+/** Jobs that are enqueued by a cron expression. */
 import { shown } from "../core/text.ts";
 import type { JobContract } from "./contract.ts";
 import { isContract } from "./definition.ts";
@@ -8,7 +8,7 @@ import { aName, anObject, aWholeNumber, insist, isObject, must, oneOf } from "./
 import type { Rule } from "./rules.ts";
 import { SETTING_RULES } from "./settings.ts";
 
-/** A job that is enqueued at every tick of its cron expression: `mill.work({ schedules })`. */
+/** A job that is enqueued at every tick of its cron expression, for `mill.work({ schedules })`. */
 export interface Schedule {
   readonly name: string;
   readonly when: Timing;
@@ -21,14 +21,16 @@ export interface Timing {
   readonly cron: string;
   /** An IANA name such as `Europe/Berlin`. */
   readonly timeZone?: string;
-  /** What becomes of ticks that passed while nothing ran: none, the last, or at most so many. */
+  /**
+   * The ticks that are made up for after a time without workers: none, the last, or at most `all`.
+   */
   readonly missed?: "skip" | "once" | { readonly all: number };
-  /** What a tick does while the job of the tick before is not final. */
+  /** What a tick does while the job of the previous tick is not final. */
   readonly overlap?: "skip" | "queue" | "replace";
 }
 
 /**
- * Says when a job comes back. Each tick makes exactly one job, however many processes run.
+ * Declares when a job is enqueued. Each tick makes exactly one job, with any number of processes.
  *
  * @example
  * ```ts
@@ -62,7 +64,7 @@ export function schedule<Input>(
 
 const noTx = must(
   (value) => value === undefined,
-  "left out: no transaction is open when a tick makes its job",
+  "omitted: no transaction is open when a tick enqueues its job",
 );
 
 const aMissedPolicy: Rule = (value, place) =>
@@ -93,7 +95,7 @@ const TIMING_RULE = anObject(
   'an object such as { cron: "0 3 * * *" }',
 );
 
-/** A copy that no later change of the caller's object can reach. */
+/** A frozen copy, so that later changes of the caller's object have no effect. */
 function frozenTiming(when: Timing): Timing {
   const { missed, ...plain } = when;
   if (missed === undefined) return Object.freeze(plain);

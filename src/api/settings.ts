@@ -1,4 +1,4 @@
-/** How a job is to be run: the settings of `defineJob`, and the rule for each. */
+/** The settings of `defineJob`, and the rule that checks each of them. */
 import type { Duration } from "../core/duration.ts";
 import { PRIORITIES } from "../core/job.ts";
 import type { ErrorClass } from "../core/job.ts";
@@ -19,35 +19,40 @@ import type { Rule } from "./rules.ts";
 export interface JobSettings {
   readonly lane?: "fast" | "general" | (string & {});
   readonly category?: string;
-  /** Lower runs first. */
+  /** A job with a lower number runs first. */
   readonly priority?: number | "critical" | "high" | "normal" | "low";
-  /** Default by lane (fast 2 min, general 20 min); `false` for none. */
+  /** The longest run. Default by lane: fast 2 min, general 20 min. `false` means no limit. */
   readonly timeout?: Duration | false;
-  /** Counts the first attempt. */
+  /** The maximum number of attempts, the first included. */
   readonly maxAttempts?: number;
   readonly backoff?: {
     kind: "fixed" | "linear" | "exponential";
     base: Duration;
     factor?: number;
-    /** Share of the wait by which it may swing, from 0 to 1. */
+    /** The share of the wait, from 0 to 1, by which the wait varies at random. */
     jitter?: number;
     cap?: Duration;
   };
-  /** How a foreign error counts; `undefined` leaves it to the default class. */
+  /** Returns the class of an error; `undefined` means the default class. */
   readonly classify?: (error: unknown) => ErrorClass | undefined;
   /**
-   * What a new attempt does with phases and units that an earlier one has completed. `resume`, the
-   * default, keeps them; `restart` forgets them. A deploy, a crash that charges nothing and a
-   * snooze are no new attempts.
+   * What a new attempt does with the completed phases and units of an earlier attempt: `resume`
+   * (the default) keeps their results, `restart` discards them. A deploy, a crash that is not
+   * charged and a snooze start no new attempt.
    */
   readonly onRetry?: "resume" | "restart";
+  /** What happens to the job when its worker dies: another attempt (the default), or failure. */
   readonly onOrphan?: "retry" | "fail";
+  /**
+   * Who retries a failed run. `queue`, the default: Millrace does, after the backoff. `supervisor`:
+   * the application does; the job ends as `completed`, and its ledger says that the run failed.
+   */
   readonly retryOwner?: "queue" | "supervisor";
-  /** External services whose open breaker holds this job back. */
+  /** The external services whose open circuit breaker holds this job back. */
   readonly services?: readonly string[];
 }
 
-/** The bounds that the tables of every store have. */
+/** The bounds of the columns in every store. */
 export const PRIORITY_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
 export const ATTEMPTS_BOUNDS = { min: 1, max: 1_000_000_000 } as const;
 
@@ -56,7 +61,7 @@ const aWait = must(
   'a duration such as "30s" or a number of milliseconds',
 );
 
-/** One rule per setting: the mapped type makes the compiler ask for the rule of a new one. */
+/** One rule per setting. The mapped type makes the compiler report a setting without a rule. */
 export const SETTING_RULES: { readonly [K in keyof Required<JobSettings>]: Rule } = {
   lane: aName,
   category: aName,
@@ -68,7 +73,7 @@ export const SETTING_RULES: { readonly [K in keyof Required<JobSettings>]: Rule 
     `${wholeNumberIn(PRIORITY_BOUNDS)}, or "critical", "high", "normal" or "low"`,
   ),
   timeout: must(
-    // A limit of zero would end every run before it began.
+    // A limit of zero would end every run before it starts.
     (value) => value === false || isDuration(value, { minMs: 1 }),
     'a duration above zero such as "20m", or false for none',
   ),
@@ -91,7 +96,7 @@ export const SETTING_RULES: { readonly [K in keyof Required<JobSettings>]: Rule 
   services: listOf(aName),
 };
 
-/** A copy that no later change of the caller's objects can reach. */
+/** A frozen copy, so that later changes of the caller's objects have no effect. */
 export function frozenSettings(settings: JobSettings): JobSettings {
   const { backoff, services, ...plain } = settings;
   return Object.freeze({

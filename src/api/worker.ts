@@ -1,4 +1,4 @@
-/** Running jobs: what `mill.work` takes and answers. */
+/** The options of `mill.work`, and the worker that it returns. */
 import type { Duration } from "../core/duration.ts";
 import type { Preset } from "../core/presets.ts";
 import type { Job } from "./job.ts";
@@ -7,7 +7,7 @@ import type { Schedule } from "./schedule.ts";
 
 export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly jobs: J;
-  /** Slots by lane. */
+  /** The number of slots of each lane. */
   readonly lanes?: Readonly<Record<string, number>>;
   /** Which of `jobs` this process runs. Default: all. */
   readonly types?: readonly J[number]["type"][];
@@ -15,8 +15,8 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly tenant?: string;
   readonly schedules?: readonly Schedule[];
   /**
-   * How long finished jobs stay, over the numbers of the preset. Give all workers of a database the
-   * same: each of them sweeps.
+   * How long finished jobs are kept; overrides the periods of the preset. Give all workers of a
+   * database the same periods, because each of them removes expired jobs.
    *
    * @example
    * ```ts
@@ -49,19 +49,22 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
    * ```
    */
   readonly retention?: RetentionOptions;
-  /** Numbers of one of the presets instead of the library's own. */
+  /** A preset that replaces the default numbers. */
   readonly preset?: Preset;
-  /** How long a silent worker keeps its jobs; renewed at a third. Default 30 s. */
+  /**
+   * How long a worker keeps its jobs without a heartbeat. Heartbeats are sent at least three times
+   * in this period. Default 30 s.
+   */
   readonly lease?: Duration;
-  /** How often to look for work when nothing wakes it. Default 1 s. */
+  /** How often the worker looks for jobs without a wake-up. Default 1 s. */
   readonly poll?: Duration;
-  /** Most jobs to take in one claim. */
+  /** The maximum number of jobs in one claim. */
   readonly batch?: number;
-  /** How long a stop lets running jobs go on. Default 25 s. */
+  /** How long `stop` waits for running jobs. Default 25 s. */
   readonly grace?: Duration;
   /**
-   * Stop gracefully on SIGTERM and SIGINT. The CLI sets it; a library must not touch signals
-   * unasked.
+   * Stops the worker gracefully on SIGTERM and SIGINT. Default: false, so that the library installs
+   * no signal handlers unasked.
    */
   readonly signals?: boolean;
 } & ({} extends AllDeps<J> ? { readonly deps?: AllDeps<J> } : { readonly deps: AllDeps<J> });
@@ -69,9 +72,12 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
 export interface Worker extends AsyncDisposable {
   readonly id: string;
   readonly ready: Promise<void>;
-  /** Takes no new work, lets running jobs end within `grace`, hands the rest back uncharged. */
+  /**
+   * Claims no more jobs and waits up to `grace` for the running jobs. Jobs that still run are
+   * returned to the queue without a charged attempt.
+   */
   stop(options?: { grace?: Duration }): Promise<void>;
-  /** Takes no new work and keeps what it has. */
+  /** Claims no more jobs. Running jobs continue. */
   quiet(): Promise<void>;
 }
 

@@ -1,25 +1,25 @@
-/** What an examination of the file has found, and what to do about each of it. */
+/** The findings of an examination of the file, and a fix for each. */
 import type { FileStore } from "./open-file.ts";
 
-export interface Check {
+export interface DoctorCheck {
   readonly name: string;
   readonly found: string;
-  /** What to do; `null` when all is well. */
+  /** What to do; `null` when nothing is wrong. */
   readonly fix: string | null;
 }
 
-type Examination = Awaited<ReturnType<FileStore["examine"]>>;
-type Finding = Examination["findings"][number];
+type FileExamination = Awaited<ReturnType<FileStore["examine"]>>;
+type FileFinding = FileExamination["findings"][number];
 
-export function fileChecks({ isRead, findings }: Examination, path: string): Check[] {
+export function fileChecks({ isRead, findings }: FileExamination, path: string): DoctorCheck[] {
   if (findings.length > 0) return findings.map((finding) => checkOf(finding, path));
   const found = isRead
-    ? "whole, and every job in its place"
-    : "every job in its place; too large to be read as a whole, which millrace backup does";
+    ? "not damaged, and every job has one place"
+    : "every job has one place; the file is too large to check for damage, run millrace backup";
   return [{ name: "file", found, fix: null }];
 }
 
-function checkOf(finding: Finding, path: string): Check {
+function checkOf(finding: FileFinding, path: string): DoctorCheck {
   switch (finding.kind) {
     case "damaged":
       return {
@@ -30,7 +30,7 @@ function checkOf(finding: Finding, path: string): Check {
     case "lost_job":
       return {
         name: "lost job",
-        found: `${finding.id} is not over, waits nowhere, and no worker has it`,
+        found: `${finding.id} is not final, has no place, and no worker holds it`,
         fix: `millrace jobs release ${finding.id}`,
       };
     case "ownerless_lease":
@@ -38,37 +38,37 @@ function checkOf(finding: Finding, path: string): Check {
     case "place_without_job":
       return {
         name: "place without job",
-        found: `the key ${finding.key} lies in ${finding.place}, and there is no such job`,
+        found: `${finding.place} has the key ${finding.key}, and no job has this key`,
         fix: sqlFix(path, `DELETE FROM millrace_${finding.place} WHERE key = ${finding.key};`),
       };
     case "place_against_ledger":
       return {
         name: "place against ledger",
-        found: `${finding.id} lies in ${finding.place}, ${WHY_NOT[finding.fault]}`,
+        found: `${finding.id} is in ${finding.place}, ${WHY_NOT[finding.fault]}`,
         fix: sqlFix(path, placeFix(finding)),
       };
   }
 }
 
 const WHY_NOT = {
-  over: "although it is over: it would run again",
+  over: "although it is final: it would run again",
   held: "although a worker runs it: it would run twice",
   twin: "and in another place as well: it would run twice",
-  number: "under a number that the ledger does not expect: its end would be refused",
+  number: "with a run number that the ledger does not expect: its result would be refused",
 } as const;
 
 function ownerless(
-  { lease, worker, id }: Extract<Finding, { kind: "ownerless_lease" }>,
+  { lease, worker, id }: Extract<FileFinding, { kind: "ownerless_lease" }>,
   path: string,
-): Check {
-  const whose = `the lease ${lease} is that of the worker ${worker}, which is not known`;
+): DoctorCheck {
+  const whose = `the lease ${lease} belongs to the worker ${worker}, which does not exist`;
   const name = "lease without worker";
   if (id !== null) {
-    const found = `${whose}; it holds the job ${id}, and nobody takes it back`;
+    const found = `${whose}; it holds the job ${id}, which no worker can rescue`;
     return { name, found, fix: `millrace jobs release ${id}` };
   }
   const fix = sqlFix(path, `DELETE FROM millrace_lease WHERE number = ${lease};`);
-  return { name, found: `${whose}; it holds nothing`, fix };
+  return { name, found: `${whose}; it holds no job`, fix };
 }
 
 function placeFix({
@@ -76,7 +76,7 @@ function placeFix({
   key,
   fault,
   nextN,
-}: Extract<Finding, { kind: "place_against_ledger" }>): string {
+}: Extract<FileFinding, { kind: "place_against_ledger" }>): string {
   return fault === "number"
     ? `UPDATE millrace_${place} SET n = ${nextN} WHERE key = ${key};`
     : `DELETE FROM millrace_${place} WHERE key = ${key};`;

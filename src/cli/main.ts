@@ -2,17 +2,17 @@
 import { runCommandLine } from "./program.ts";
 import { systemTerminal } from "./terminal/terminal.ts";
 
-/** As a shell says it of a program that a closed pipe has ended. */
+/** The exit code that shells report for a program ended by a closed pipe. */
 const CLOSED_PIPE = 141;
 
 async function main(): Promise<void> {
-  // `millrace jobs list | head` closes the pipe when it has seen enough.
+  // `millrace jobs list | head` closes the pipe before the end of the output.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => process.exit(CLOSED_PIPE));
   }
   process.exitCode = await runCommandLine(process.argv.slice(2), systemTerminal);
-  // A job file may have opened what nobody closes, a pool or a timer: the command is over all the
-  // same. What is still on its way to the reader arrives first.
+  // A job file may have left a pool or a timer open, which must not keep the command alive. Exit
+  // after the pending output is written.
   process.stdout.write("", () => process.exit());
 }
 

@@ -1,6 +1,6 @@
 /**
- * The command line: what can be said, and which module does it. Store, engine and server are loaded
- * when a command needs them, so that `--help` and `--version` touch none of them.
+ * Declares the commands. Store, engine and server are loaded when a command needs them, so that
+ * `--help` and `--version` load none of them.
  */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
@@ -31,7 +31,7 @@ import type { Format } from "./terminal/output.ts";
 import type { Shell } from "./shell.ts";
 import { plainTerminal, type Terminal } from "./terminal/terminal.ts";
 
-/** Runs a command line, given without the program's own name. Never throws: it answers a code. */
+/** Runs a command line without the program's name. Never throws; returns the exit code. */
 export async function runCommandLine(args: readonly string[], given: Terminal): Promise<ExitCode> {
   const terminal = plainTerminal(given);
   let exitCode: ExitCode = EXIT.success;
@@ -44,7 +44,7 @@ export async function runCommandLine(args: readonly string[], given: Terminal): 
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, terminal);
-    // Commander has already said what it had to say.
+    // Commander has already printed the error.
     if (error.exitCode === 0) return EXIT.success;
     const advice = optionAdvice(error, program, args);
     if (advice !== null) terminal.err(`${advice}\n`);
@@ -56,10 +56,10 @@ function createProgram(shell: Shell): Command {
   const program = new Command("millrace")
     .description("Durable background jobs: one SQLite file to start, a fleet to grow.")
     .version(packageVersion(), "-v, --version", "Show the version.")
-    .helpOption("-h, --help", "Show this help, or that of a command.")
+    .helpOption("-h, --help", "Show this help, or the help of a command.")
     .helpCommand("help [command]", "Show the help of a command.")
     .showSuggestionAfterError()
-    .showHelpAfterError("Run millrace --help to see what there is.")
+    .showHelpAfterError("Run millrace --help to see all commands.")
     .exitOverride()
     .configureOutput({ writeOut: shell.terminal.out, writeErr: shell.terminal.err })
     .hook("preAction", (_, command) => applyConfig(command))
@@ -88,16 +88,16 @@ function createProgram(shell: Shell): Command {
 
 const HELP_AFTER = `
 Examples:
-  millrace dev                                 page and worker for jobs.ts, port ${PORT_DEFAULT}
+  millrace dev                                 dashboard, worker for jobs.ts, port ${PORT_DEFAULT}
   millrace worker --jobs jobs.ts               run jobs until Ctrl-C
   millrace enqueue email '{"to":"ada@example.com"}' --follow
   millrace jobs list --state failed
-  millrace backup jobs-monday.db               while workers go on
+  millrace backup jobs-monday.db               while workers run
   millrace copy --from sqlite:./jobs.db --to postgres://user@host/database
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 3 completed with errors, 4 cancelled,
-5 the store cannot be used, 124 waited too long, 130 interrupted.
-A flag wins over its environment variable, that over millrace.config.ts, and that over the default.
+5 the store cannot be used, 124 timed out, 130 interrupted.
+Precedence: flag, environment variable, millrace.config.ts, default.
 `;
 
 function declareServer(program: Command, { terminal, end }: Shell): void {
@@ -108,7 +108,7 @@ function declareServer(program: Command, { terminal, end }: Shell): void {
     .addOption(portOption())
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .addOption(jobsOption())
-    .option("--demo", "run demo jobs beside it, to have something to watch")
+    .option("--demo", "also run demo jobs")
     .addHelpText("after", SERVER_HELP_AFTER)
     .action(async (options: Omit<ServerOptions, "isAnyPort">, command: Command) => {
       const { server } = await import("./commands/server.ts");
@@ -118,16 +118,16 @@ function declareServer(program: Command, { terminal, end }: Shell): void {
 }
 
 const SERVER_HELP_AFTER = `
-With --jobs, or jobs in millrace.config.ts, the payload of a job that is enqueued over HTTP is
-checked, and lane, timeout, attempts and the like are those of its definition. Without, and for
-types that the file does not declare, any payload will do, and the settings are the defaults.
+With --jobs, or jobs in millrace.config.ts, jobs that are enqueued over HTTP use their definition:
+the payload is checked, and lane, timeout and attempts are set. Without a job file, and for types
+that the file does not declare, any payload is accepted and the default settings apply.
 `;
 
 function declareMigrate(program: Command, { terminal, end }: Shell): void {
   program
     .command("migrate")
-    .description("Bring the tables of a store up to date.")
-    .option("--print", "print the SQL instead, and touch nothing")
+    .description("Apply the migrations of a store.")
+    .option("--print", "print the SQL and change nothing")
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (options: { db: string; print?: boolean; output: Format }) => {
@@ -140,7 +140,7 @@ function declareMigrate(program: Command, { terminal, end }: Shell): void {
 function declareBackup(program: Command, { terminal, end }: Shell): void {
   program
     .command("backup <file>")
-    .description("Copy a store into a new file, beside running workers.")
+    .description("Copy a store into a new file while workers run.")
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async (file: string, options: { db: string; output: Format }) => {
@@ -149,7 +149,7 @@ function declareBackup(program: Command, { terminal, end }: Shell): void {
     });
 }
 
-/** From the package's own manifest, which lies two folders up in the source and in the build. */
+/** The version in package.json, which is two folders up in the source and in the build. */
 function packageVersion(): string {
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version }: { version: string } = JSON.parse(manifest);

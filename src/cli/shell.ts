@@ -1,19 +1,19 @@
-/** What every command is given, and how it gets at the jobs. */
+/** The environment of a command, and how it opens the store. */
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { parseDatabaseUrl } from "../client/database-url.ts";
 import type { Millrace, OpenOptions } from "../api/client.ts";
-import { EXIT, Failure } from "./terminal/exit-codes.ts";
+import { EXIT, CommandFailure } from "./terminal/exit-codes.ts";
 import type { ExitCode } from "./terminal/exit-codes.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export interface Shell {
   readonly terminal: Terminal;
-  /** Tells with which code the command ends. */
+  /** Sets the exit code of the command. */
   readonly end: (code: ExitCode) => void;
 }
 
-/** Opens the store, making it if need be, and closes it whatever `work` does. */
+/** Opens the store, creates it if necessary, and closes it after `work`. */
 export async function withMill<Answer>(
   url: string,
   work: (mill: Millrace) => Promise<Answer>,
@@ -28,7 +28,7 @@ export async function withMill<Answer>(
   }
 }
 
-/** For commands that look at what is there: a store made just now is nobody's wish. */
+/** Opens a store that exists, for commands for which an empty new store is a mistake. */
 export async function withExistingMill<Answer>(
   url: string,
   work: (mill: Millrace) => Promise<Answer>,
@@ -39,16 +39,16 @@ export async function withExistingMill<Answer>(
 
 export function requireStore(url: string): void {
   const address = parseDatabaseUrl(url);
-  // Whether a server holds a store, only opening tells.
+  // Only opening shows whether a server has a store.
   if (address.kind !== "sqlite") return;
   if (address.path === ":memory:" || existsSync(address.path)) return;
-  throw new Failure(`There is no store at ${address.path}.`, {
-    hint: "Name another with --db, or make this one with: millrace migrate",
+  throw new CommandFailure(`There is no store at ${address.path}.`, {
+    hint: "Name another store with --db, or create this one with: millrace migrate",
     exitCode: EXIT.store,
   });
 }
 
-/** Who acts, for the records. */
+/** The name of the user, for the records. */
 export function systemUser(): string {
   try {
     return userInfo().username;
@@ -58,7 +58,7 @@ export function systemUser(): string {
   }
 }
 
-/** Options that were given, without those that were not. */
+/** The options without those that are undefined. */
 export function given<Options extends object>(
   options: Options,
 ): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {

@@ -1,11 +1,11 @@
-/** `millrace worker --until-idle`: when a worker has nothing left that it could run. */
+/** `millrace worker --until-idle`: waits until no job is left that the worker can run. */
 import { wait, type Clock } from "../core/clock.ts";
 import { takesLane } from "../core/lanes.ts";
 import type { JobView, Millrace } from "../api/client.ts";
 import { given } from "./shell.ts";
 
-/** How often to look whether anything is left. */
-const LOOK_MS = 200;
+/** How often to check for jobs. */
+const POLL_MS = 200;
 const PAGE = 1_000;
 
 export interface IdleScope {
@@ -15,9 +15,8 @@ export interface IdleScope {
 }
 
 /**
- * Resolves when no job that this worker takes is due or running. What is due but behind a closed
- * gate, or in a lane without a slot, would be waited for in vain: it is left behind, and the answer
- * says why, one sentence for each reason.
+ * Resolves when no job that this worker can run is due or running. Jobs behind a closed gate, or in
+ * a lane without a slot, are left; the result has one sentence for each reason.
  */
 export async function untilIdle(
   mill: Millrace,
@@ -27,11 +26,11 @@ export async function untilIdle(
   for (;;) {
     const left = await leftBehind(mill, clock, scope);
     if (left !== null) return left;
-    await wait(clock, LOOK_MS);
+    await wait(clock, POLL_MS);
   }
 }
 
-/** `null` while there is something to do. */
+/** The reasons for jobs that are left; `null` while the worker has jobs to run. */
 async function leftBehind(
   mill: Millrace,
   clock: Clock,
@@ -58,7 +57,7 @@ interface Filter {
   readonly tenant?: string;
 }
 
-/** Due jobs become queued within moments; until then they are scheduled for a time gone by. */
+/** True when a job is due and not yet promoted to queued. */
 async function hasDue(mill: Millrace, clock: Clock, filter: Filter): Promise<boolean> {
   for await (const job of all(mill, { ...filter, state: "scheduled" })) {
     if (job.runAt !== null && job.runAt.getTime() <= clock.now()) return true;
@@ -66,7 +65,7 @@ async function hasDue(mill: Millrace, clock: Clock, filter: Filter): Promise<boo
   return false;
 }
 
-/** Gates and slots are the same for all jobs of a lane and a tenant: one of them tells. */
+/** One job per lane and tenant, because gates and slots are the same for all of them. */
 async function onePerPlace(mill: Millrace, filter: Filter): Promise<readonly JobView[]> {
   const found = new Map<string, JobView>();
   for await (const job of all(mill, { ...filter, state: "queued" })) {
@@ -88,7 +87,7 @@ async function* all(
   } while (after !== null);
 }
 
-/** Why this worker does not run a job that is due; `null` if it will. */
+/** The reason why this worker does not run a due job; `null` if it will. */
 async function whyNot(
   mill: Millrace,
   job: JobView,
@@ -97,5 +96,5 @@ async function whyNot(
   const { reason, sentence, hint } = await mill.jobs.explain(job.id);
   if (reason === "paused") return `${sentence} ${hint}`;
   if (takesLane(lanes, job.lane)) return null;
-  return `This worker has no slot for the lane ${job.lane}; it has ${lanes.join(", ")}.`;
+  return `This worker has no slot for the lane ${job.lane}; its lanes are ${lanes.join(", ")}.`;
 }

@@ -4,7 +4,7 @@ import type { JobId } from "../core/job.ts";
 import { encodePayload } from "../core/payload.ts";
 import type { DeadLetters } from "../api/client.ts";
 import { aName, anObject, type Rule } from "../api/rules.ts";
-import type { DeadLetter } from "../store/types/records.ts";
+import type { DeadLetterRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { deadLetterFilter } from "./filters.ts";
 import { successorAnswer, successorOf, type Repeatable } from "./retry-as-new-job.ts";
@@ -66,7 +66,7 @@ const aReviewer = reviewerRule({});
 // encodePayload checks the payload, and names the path of an error.
 const aReprocessor = reviewerRule({ payload: () => null });
 
-async function letterOf(store: JobStore, id: JobId): Promise<DeadLetter> {
+async function letterOf(store: JobStore, id: JobId): Promise<DeadLetterRecord> {
   const letter = await store.deadLetter(id);
   if (letter === null) throw unknown(id);
   return letter;
@@ -87,7 +87,7 @@ function unknown(id: JobId): MillraceError {
   return new MillraceError("JOB_NOT_FOUND", `there is no dead letter ${id}`, { details: { id } });
 }
 
-function closed({ id, status }: DeadLetter): MillraceError {
+function closed({ id, status }: DeadLetterRecord): MillraceError {
   return new MillraceError("JOB_OVER", `dead letter ${id} is ${status} and cannot change`, {
     details: { id, status },
   });

@@ -90,7 +90,7 @@ export function jobFilter(given: JobFilter): PageRequest<store.ListFilter> {
   return { filter, after, limit: pageOf(limit) };
 }
 
-export function deadLetterFilter(given: DeadLetterFilter): PageRequest<store.DeadLetterFilter> {
+export function deadLetterFilter(given: DeadLetterFilter): PageRequest<store.DeadLetterQuery> {
   insistOn("deadLetters.list", LETTER_FILTER, given, "");
   const { after, limit, ...filter } = present(given);
   return { filter, after, limit: pageOf(limit) };

@@ -1,9 +1,9 @@
-/** Compares both ends of a copy, row by row, as canonical JSON. */
+/** Compares the source and the target of a copy, row by row, as canonical JSON. */
 import { createHash } from "node:crypto";
 import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
 import type { CopiedTable, CopySource, CopyTarget, RowKey } from "../store/shared/copy-tables.ts";
 
-/** The start of a row is enough to find it. */
+/** The length to which a differing row is cut. */
 const SHOWN_LETTERS_MAX = 300;
 
 export interface Comparison {
@@ -11,13 +11,13 @@ export interface Comparison {
   readonly isEqual: boolean;
   readonly source: Side;
   readonly target: Side;
-  /** The first rows that are not the same; null where one end has no more. */
+  /** The first rows that differ; `null` on the side that has no more rows. */
   readonly difference: Pair | null;
 }
 
 interface Side {
   readonly rows: number;
-  /** Of all rows in the order of their keys. */
+  /** The hash of all rows in the order of their keys. */
   readonly sha256: string;
 }
 
@@ -26,7 +26,7 @@ interface Pair {
   readonly target: string | null;
 }
 
-/** Reads everything and writes nothing. The source must stand still. */
+/** Reads all rows and writes nothing. The source must not change meanwhile. */
 export async function compare(
   source: CopySource,
   target: CopyTarget,

@@ -1,8 +1,8 @@
 /**
- * Moves an installation: copies what is written once while the workers go on, fences the source,
- * mends what has changed meanwhile, copies the rest, compares both ends, and only then lets anybody
- * into the target. Every batch is one transaction together with the progress, so that the same
- * command goes on after a death at any point.
+ * Moves an installation: copies the tables that are written once while the workers run, blocks
+ * writes to the source, reconciles rows that have changed meanwhile, copies the other tables,
+ * compares both stores, and then opens the target. Every batch is stored with the progress in one
+ * transaction, so that the same command continues after a crash at any point.
  */
 import type { Dice } from "../core/clock.ts";
 import { MillraceError } from "../core/errors.ts";
@@ -20,88 +20,88 @@ import { compare, type Comparison } from "./compare.ts";
 
 const ID_BYTES = 16;
 
-/** What a copy tells while it goes on. It has taken effect. */
-export type CopyNews =
-  /** So many rows are there from before, in tables that are through. */
-  | { readonly kind: "begun"; readonly rows: number }
-  | { readonly kind: "copied" | "mended"; readonly table: string; readonly rows: number }
-  | { readonly kind: "fenced"; readonly runs: number }
+/** The progress of a copy. Events are reported after they have taken effect. */
+export type CopyEvent =
+  /** `rows` were copied before, in the tables that are complete. */
+  | { readonly kind: "started"; readonly rows: number }
+  | { readonly kind: "copied" | "reconciled"; readonly table: string; readonly rows: number }
+  | { readonly kind: "writes-blocked"; readonly runs: number }
   | { readonly kind: "comparing" };
 
 export interface CopyParts {
   readonly source: CopySource;
   readonly target: CopyTarget;
   readonly dice: Dice;
-  readonly tell: (news: CopyNews) => void;
+  readonly report: (event: CopyEvent) => void;
 }
 
 /**
- * - `ahead`: copy while the source lives.
- * - `fence`: nobody writes to the source any more.
- * - `mend`: compare the keys of what was copied ahead, and add and remove what differs.
- * - `copy`: copy from a source that stands still.
- * - `compare`: everything is there.
+ * - `ahead`: copy while workers write to the source.
+ * - `block-writes`: make the source refuse writes.
+ * - `reconcile`: compare the keys of the rows that were copied ahead, and add and remove rows.
+ * - `copy`: copy from a source that no longer changes.
+ * - `compare`: all rows are copied.
  */
-type Step =
-  | { readonly stage: "fence" | "compare" }
-  | { readonly stage: "ahead" | "mend" | "copy"; readonly table: CopiedTable };
+type CopyStep =
+  | { readonly stage: "block-writes" | "compare" }
+  | { readonly stage: "ahead" | "reconcile" | "copy"; readonly table: CopiedTable };
 
-type TableStep = Extract<Step, { readonly table: CopiedTable }>;
+type CopyTableStep = Extract<CopyStep, { readonly table: CopiedTable }>;
 
 const WRITTEN_ONCE = COPIED_TABLES.filter(({ isWrittenOnce }) => isWrittenOnce);
 const CHANGING = COPIED_TABLES.filter(({ isWrittenOnce }) => !isWrittenOnce);
-const STEPS: readonly Step[] = [
+const STEPS: readonly CopyStep[] = [
   ...WRITTEN_ONCE.map((table) => ({ stage: "ahead", table }) as const),
-  { stage: "fence" },
-  ...WRITTEN_ONCE.map((table) => ({ stage: "mend", table }) as const),
+  { stage: "block-writes" },
+  ...WRITTEN_ONCE.map((table) => ({ stage: "reconcile", table }) as const),
   ...CHANGING.map((table) => ({ stage: "copy", table }) as const),
   { stage: "compare" },
 ];
 
-/** What a step is called in the progress. */
-function nameOf(step: Step | undefined): string {
+/** The name of a step in the stored progress. */
+function nameOf(step: CopyStep | undefined): string {
   if (step === undefined) return FINISHED;
   return "table" in step ? `${step.stage} ${step.table.name}` : step.stage;
 }
 
 /**
- * Begins a copy, or goes on with it. The target is open when all comparisons are equal, and else
- * stays closed. Null: it has been finished before.
+ * Starts a copy, or continues one. The target is opened if all comparisons are equal, and stays
+ * closed otherwise. Returns `null` if the copy was finished before.
  */
 export async function copyStore(parts: CopyParts): Promise<readonly Comparison[] | null> {
-  const { source, target, tell } = parts;
+  const { source, target, report } = parts;
   const progress = await target.begin(firstProgress(parts));
   checkOrigin(parts, progress);
   if (progress.step === FINISHED) return null;
 
   const at = STEPS.findIndex((step) => nameOf(step) === progress.step);
-  tell({ kind: "begun", rows: rowsIn(source, STEPS.slice(0, at)) });
+  report({ kind: "started", rows: rowsIn(source, STEPS.slice(0, at)) });
   for (const [index, step] of STEPS.slice(at).entries()) {
     await take(parts, step, { ...progress, after: index === 0 ? progress.after : null });
   }
   await target.setCounters(source.counters());
 
-  tell({ kind: "comparing" });
+  report({ kind: "comparing" });
   const comparisons = await compare(source, target);
-  // Somebody may have let the source go on in the meantime.
+  // Another process may have abandoned the copy in the meantime.
   checkOrigin(parts, { ...progress, step: nameOf(STEPS.at(-1)) });
   if (comparisons.every(({ isEqual }) => isEqual)) await target.finish();
   return comparisons;
 }
 
-function rowsIn(source: CopySource, steps: readonly Step[]): number {
+function rowsIn(source: CopySource, steps: readonly CopyStep[]): number {
   const tables = steps.flatMap((step) =>
     step.stage === "ahead" || step.stage === "copy" ? [step.table] : [],
   );
   return tables.reduce((sum, table) => sum + source.count(table), 0);
 }
 
-async function take(parts: CopyParts, step: Step, progress: CopyProgress): Promise<void> {
+async function take(parts: CopyParts, step: CopyStep, progress: CopyProgress): Promise<void> {
   switch (step.stage) {
-    case "fence":
-      return fence(parts, progress.copy);
-    case "mend":
-      return mend(parts, step, progress);
+    case "block-writes":
+      return blockWrites(parts, progress.copy);
+    case "reconcile":
+      return reconcile(parts, step, progress);
     case "ahead":
     case "copy":
       return copyTable(parts, step, progress);
@@ -109,18 +109,18 @@ async function take(parts: CopyParts, step: Step, progress: CopyProgress): Promi
   }
 }
 
-/** Gives an unfinished copy up: the target is emptied, and the source is let go on. */
+/** Abandons an unfinished copy: empties the target and unblocks writes to the source. */
 export async function abandonCopy({ source, target }: CopyParts): Promise<void> {
   const state = await target.readState();
   if (state.kind === "unfinished") checkFrom(source, target, state.progress);
   const mark = source.moveRecord();
   const isOwn = state.kind === "unfinished" && state.progress.copy === mark?.copy;
-  // Also a target that was emptied before, by an attempt that died then.
+  // The target may have been emptied before, by an attempt that crashed after that.
   if (mark !== null && !isOwn && mark.to !== target.place) {
-    const message = `${source.place} has moved to ${mark.to}, and not to ${target.place}`;
+    const message = `${source.place} has moved to ${mark.to}, not to ${target.place}`;
     throw new MillraceError("STORE_MOVED", message);
   }
-  // First: a copy that goes on must never meet a source that went on without it.
+  // The target first, because a copy must never continue from a source that has changed.
   await target.abandon();
   if (mark !== null) source.unblockWrites();
 }
@@ -130,40 +130,40 @@ function firstProgress({ source, dice }: CopyParts): CopyProgress {
   return { copy, from: source.place, step: nameOf(STEPS[0]), after: null };
 }
 
-/** What was begun must go on from the same source, and that must not have gone on by itself. */
+/** A copy must continue from the same source, whose writes must still be blocked. */
 function checkOrigin({ source, target }: CopyParts, { copy, from, step }: CopyProgress): void {
   checkFrom(source, target, { copy, from, step, after: null });
   const mark = source.moveRecord();
   if (mark !== null && mark.copy !== copy) {
     throw new MillraceError("STORE_MOVED", `${source.place} has already moved to ${mark.to}`);
   }
-  if (mark !== null || /^(ahead|fence)/.test(step)) return;
+  if (mark !== null || /^(ahead|block-writes)/.test(step)) return;
   const message =
     step === FINISHED
-      ? `${target.place} holds an earlier copy, and ${source.place} has gone on since`
-      : `${source.place} has gone on since it was fenced: abandon the copy and begin anew`;
+      ? `${target.place} holds a finished copy, and ${source.place} accepts writes again`
+      : `${source.place} accepts writes again: abandon the copy and start it again`;
   throw new MillraceError("STORE_OCCUPIED", message);
 }
 
 function checkFrom({ place }: CopySource, target: CopyTarget, { from }: CopyProgress): void {
   if (from === place) return;
-  const message = `${target.place} holds a copy of ${from}, and not of ${place}`;
+  const message = `${target.place} holds a copy of ${from}, not of ${place}`;
   throw new MillraceError("STORE_OCCUPIED", message);
 }
 
-/** A move is not the jobs' fault: what runs is given back as in a deploy. */
-async function fence({ source, target, tell }: CopyParts, copy: string): Promise<void> {
+/** Running jobs are returned to the queue as in a deploy, without a charged attempt. */
+async function blockWrites({ source, target, report }: CopyParts, copy: string): Promise<void> {
   if (source.moveRecord() !== null) return;
   const context = { policy: defaults.retry, random: 0 };
   const runs = await source.blockWrites({ to: target.place, copy }, (facts) =>
     settle(facts, { type: "interrupted" }, context),
   );
-  tell({ kind: "fenced", runs });
+  report({ kind: "writes-blocked", runs });
 }
 
 async function copyTable(
-  { source, target, tell }: CopyParts,
-  step: TableStep,
+  { source, target, report }: CopyParts,
+  step: CopyTableStep,
   progress: CopyProgress,
 ): Promise<void> {
   const { table } = step;
@@ -173,28 +173,32 @@ async function copyTable(
     after = batch.upTo;
     const reached = { ...progress, step: after === null ? next : nameOf(step), after };
     await target.put(table, { lines: batch.lines, without: [] }, reached);
-    tell({ kind: "copied", table: table.name, rows: batch.lines.length });
+    report({ kind: "copied", table: table.name, rows: batch.lines.length });
     if (after === null) return;
   }
 }
 
-/** Rows that are written once are the same if their keys are. */
-async function mend(parts: CopyParts, step: TableStep, progress: CopyProgress): Promise<void> {
+/** Compares keys only: rows that are written once are equal if their keys are. */
+async function reconcile(
+  parts: CopyParts,
+  step: CopyTableStep,
+  progress: CopyProgress,
+): Promise<void> {
   const { source, target } = parts;
   const { table } = step;
   for (let { after } = progress; ;) {
     const here = source.keys(table, after);
     const isEqual = here.text === (await target.keys(table, here));
     const reached = { ...progress, step: nameOf(step), after };
-    const { upTo } = isEqual ? here : await mendNext(parts, table, reached);
+    const { upTo } = isEqual ? here : await reconcileNext(parts, table, reached);
     if (upTo === null) return;
     after = upTo;
   }
 }
 
-/** Makes the next rows the same. Answers how far that goes. */
-async function mendNext(
-  { source, target, tell }: CopyParts,
+/** Makes the next rows equal. Returns the range of these rows. */
+async function reconcileNext(
+  { source, target, report }: CopyParts,
   table: CopiedTable,
   progress: CopyProgress,
 ): Promise<KeyRange> {
@@ -205,7 +209,7 @@ async function mendNext(
   for (const key of batch.keys) there.delete(key);
   if (lines.length + there.size > 0) {
     await target.put(table, { lines, without: [...there] }, progress);
-    tell({ kind: "mended", table: table.name, rows: lines.length });
+    report({ kind: "reconciled", table: table.name, rows: lines.length });
   }
   return batch;
 }

@@ -1,4 +1,4 @@
-/** What a copy would do, and what would stand in its way. Writes nothing. */
+/** Finds out what a copy would do, and which problems it would meet. Writes nothing. */
 import { MillraceError } from "../core/errors.ts";
 import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
 import type { CopySource, CopyTarget, TargetState } from "../store/shared/copy-tables.ts";
@@ -7,7 +7,7 @@ export interface Rehearsal {
   readonly bytes: number;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   readonly problems: readonly string[];
-  /** A copy has begun already and would go on. */
+  /** True when the target holds an unfinished copy, which would continue. */
   readonly isContinued: boolean;
 }
 
@@ -38,8 +38,8 @@ async function lookAt(target: CopyTarget): Promise<TargetState> {
 function problemsOfTarget(state: TargetState, isContinued: boolean): string[] {
   if (state.kind === "occupied") return [`the target: ${state.why}`];
   if (state.kind === "free" || isContinued) return [];
-  const words = state.kind === "finished" ? "a copy that has ended" : "an unfinished copy";
-  return [`the target holds ${words}, of ${state.progress.from}`];
+  const words = state.kind === "finished" ? "a finished copy" : "an unfinished copy";
+  return [`the target holds ${words} of ${state.progress.from}`];
 }
 
 function problemsOfMark(source: CopySource, state: TargetState): string[] {

@@ -1,19 +1,19 @@
-/** How long a job waits before it runs again. */
+/** Computes how long a job waits before its next attempt. */
 import { DURATION_MS_MAX } from "./duration.ts";
 
 export interface BackoffPolicy {
   readonly kind: "fixed" | "linear" | "exponential";
   /** The wait after the first failure, before jitter. */
   readonly baseMs: number;
-  /** How much longer each exponential wait is than the one before. */
+  /** The quotient of two consecutive exponential waits. */
   readonly factor: number;
-  /** The share of the wait, 0 to 1, by which it swings to either side. */
+  /** The share of the wait, 0 to 1, by which the wait varies in either direction. */
   readonly jitter: number;
   readonly capMs: number;
   /**
-   * `before-cap`: the wait swings and is capped then, so that all long waits are alike. `cap`: it
-   * is capped, swings, and what exceeds the cap is folded down, so that long waits spread below
-   * the cap.
+   * `before-cap`: jitter is applied before the cap, so that all long waits are equal. `cap`: jitter
+   * is applied after the cap, and the excess is folded down, so that long waits spread below the
+   * cap.
    */
   readonly jitterAt: "cap" | "before-cap";
 }
@@ -21,7 +21,7 @@ export interface BackoffPolicy {
 /**
  * The wait after the n-th failure, counted from 1, in whole milliseconds.
  *
- * `random` is in [0, 1) and is passed in, so that tests and the simulator own the dice.
+ * `random` is in [0, 1) and is an argument, so that tests and the simulator control it.
  */
 export function backoffMs(policy: BackoffPolicy, failures: number, random: number): number {
   const ms = grownMs(policy, failures);
@@ -42,7 +42,7 @@ function grownMs({ kind, baseMs, factor }: BackoffPolicy, failures: number): num
     case "linear":
       return baseMs * failures;
     case "exponential":
-      // Bounded, since Infinity would make NaN of a base or a swing of zero.
+      // Bounded, because Infinity times a base or a swing of zero is NaN.
       return baseMs * Math.min(factor ** (failures - 1), DURATION_MS_MAX);
   }
 }

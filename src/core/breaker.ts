@@ -1,39 +1,38 @@
 /**
- * The arithmetic of circuit breakers: one per external service, stored, shared by all workers.
+ * The state machine of circuit breakers: one per external service, shared by all workers.
  *
- * - **closed**: calls go through; failures in a row are counted, and too many open it.
- * - **open**: calls are refused. After `openMs` the next caller becomes the probe.
- * - **half_open**: one probe is under way and all others are refused. Its success closes the
- *   breaker, its failure opens it anew. A probe that is not heard of for `openMs` is taken for
- *   dead and replaced.
+ * - **closed**: calls are allowed. Consecutive failures are counted; too many open the breaker.
+ * - **open**: calls are refused. After `openMs` the next call becomes the probe.
+ * - **half_open**: one probe runs and all other calls are refused. The probe's success closes the
+ *   breaker, its failure opens it again. A probe without a result after `openMs` is replaced.
  */
 
 export interface BreakerState {
   readonly state: "closed" | "open" | "half_open";
-  /** In a row. */
+  /** The number of consecutive failures. */
   readonly failures: number;
-  /** Since it was closed. */
+  /** The successes since the breaker was closed. */
   readonly successes: number;
   readonly lastFailureAtMs: number | null;
   readonly openedAtMs: number | null;
-  /** When the probe was let through. */
+  /** The time at which the probe was allowed. */
   readonly halfOpenedAtMs: number | null;
 }
 
 export interface BreakerOptions {
-  /** Failures in a row that open it. */
+  /** The number of consecutive failures that opens the breaker. */
   readonly failuresMax: number;
-  /** How long it stays open before a probe is let through. */
+  /** How long the breaker stays open before a probe is allowed. */
   readonly openMs: number;
 }
 
 export interface BreakerAnswer {
   readonly allowed: boolean;
-  /** The state to store: letting a probe through changes it. */
+  /** The state to store. Allowing a probe changes it. */
   readonly next: BreakerState;
 }
 
-/** A breaker of which nothing is known. */
+/** The state of a new breaker. */
 export const CLOSED: BreakerState = Object.freeze({
   state: "closed",
   failures: 0,
@@ -43,7 +42,7 @@ export const CLOSED: BreakerState = Object.freeze({
   halfOpenedAtMs: null,
 });
 
-/** Whether a call may be made now. */
+/** Decides whether a call may be made now. */
 export function allows(
   breaker: BreakerState,
   nowMs: number,
@@ -56,7 +55,7 @@ export function allows(
   return { allowed: true, next: { ...breaker, state: "half_open", halfOpenedAtMs: nowMs } };
 }
 
-/** A call failed. */
+/** The state after a failed call. */
 export function recordFailure(
   breaker: BreakerState,
   nowMs: number,
@@ -69,12 +68,12 @@ export function recordFailure(
     case "half_open":
       return forceOpen(failed, nowMs);
     case "open":
-      // A call from before it opened: it proves nothing new, so the wait is not prolonged.
+      // The call started before the breaker opened, so that its failure does not prolong the wait.
       return failed;
   }
 }
 
-/** A call succeeded. */
+/** The state after a successful call. */
 export function recordSuccess(breaker: BreakerState): BreakerState {
   switch (breaker.state) {
     case "closed":
@@ -82,17 +81,17 @@ export function recordSuccess(breaker: BreakerState): BreakerState {
     case "half_open":
       return { ...reset(breaker), successes: 1 };
     case "open":
-      // A call from before it opened: only a probe closes a breaker.
+      // The call started before the breaker opened, and only a probe closes a breaker.
       return breaker;
   }
 }
 
-/** Opens it from now on, by hand or after too many failures. */
+/** Opens the breaker, by hand or after too many failures. */
 export function forceOpen(breaker: BreakerState, nowMs: number): BreakerState {
   return { ...breaker, state: "open", successes: 0, openedAtMs: nowMs, halfOpenedAtMs: null };
 }
 
-/** Closes it by hand. The time of the last failure stays, for those who look for the cause. */
+/** Closes the breaker by hand. The time of the last failure is kept for diagnosis. */
 export function reset(breaker: BreakerState): BreakerState {
   return { ...CLOSED, lastFailureAtMs: breaker.lastFailureAtMs };
 }

@@ -1,6 +1,6 @@
 /**
- * Time and chance, the two ports of a pure world. Nothing else in the source may read a clock, set
- * a timer or roll dice, so that tests and the simulator own both. The real ones are in
+ * The ports for time and randomness. No other code reads a clock, sets a timer or draws random
+ * numbers, so that tests and the simulator control both. The real implementations are in
  * `lib/system.ts`.
  */
 
@@ -8,9 +8,9 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some fixed moment: for lengths, never for instants. */
+  /** Milliseconds since a fixed point: for durations, never for instants. */
   monotonic(): number;
-  /** Calls `wake` once after `ms`. Answers a function that calls it off. */
+  /** Calls `wake` once after `ms`. The returned function cancels the timer. */
   after(ms: number, wake: () => void): () => void;
 }
 
@@ -20,7 +20,7 @@ export function wait(clock: Pick<Clock, "after">, ms: number): Promise<void> {
 }
 
 /**
- * Resolves when `promise` does, or after `ms`, whichever comes first. No timer is left behind: one
+ * Resolves when `promise` settles, or after `ms`. The timer is cancelled, because a pending timer
  * would keep the process alive.
  */
 export async function within(
@@ -37,10 +37,10 @@ export async function within(
   }
 }
 
-/** A source of chance. */
+/** A source of randomness. */
 export interface Dice {
   /** Uniform in [0, 1). */
   random(): number;
-  /** `count` unpredictable bytes: ids and secrets are made of them. */
+  /** `count` unpredictable bytes, for ids and secrets. */
   bytes(count: number): Uint8Array;
 }

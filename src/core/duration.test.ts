@@ -96,7 +96,7 @@ describe("instantMs", () => {
   ])("refuses %j and names the option and a good example", (value) => {
     const read = (): unknown => Reflect.apply(instantMs, undefined, [value, "runAt"]);
 
-    expect(read).toThrow(/^runAt is .+ not a moment: .*"2026-11-15T10:00:00Z"/);
+    expect(read).toThrow(/^runAt is .+ not an instant: .*"2026-11-15T10:00:00Z"/);
     expect(read).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });
 

@@ -1,11 +1,11 @@
-/** Lengths of time and moments as users write them, turned into whole milliseconds. */
+/** Turns the durations and instants of users into whole milliseconds. */
 import { MillraceError } from "./errors.ts";
 import { shown } from "./text.ts";
 
-/** A length of time: a number is milliseconds, a text carries its unit. */
+/** A duration: a number of milliseconds, or a text with a unit such as `"30s"`. */
 export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
 
-/** A moment: a Date, milliseconds since the epoch, or ISO 8601 text. */
+/** An instant: a Date, milliseconds since the epoch, or ISO 8601 text. */
 export type Instant = Date | number | string;
 
 const SECOND_MS = 1_000;
@@ -21,24 +21,23 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["d", DAY_MS],
 ]);
 
-/** A hundred years. What is longer is a mistake, and would overflow somewhere. */
+/** A hundred years. A longer duration is a mistake, and might overflow. */
 export const DURATION_MS_MAX: number = 36_525 * DAY_MS;
 
-/** In the year 2255. In microseconds it is still a number that JavaScript holds exactly. */
+/** In the year 2255. In microseconds, this number is still exact in JavaScript. */
 const INSTANT_MS_MAX = 9_000_000_000_000;
 
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
 /**
- * A date alone means midnight UTC. A time needs its offset: the host's own zone is nobody's
- * wish.
+ * A date alone means midnight UTC. A time needs an offset, so that it does not depend on the time
+ * zone of the host.
  */
 const INSTANT =
   /^(\d{4})-(\d{2})-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * Whole milliseconds from 0 to a hundred years. `name` is the option that is named when it is
- * bad.
+ * Whole milliseconds from 0 to a hundred years. `name` is the name of the option in the error.
  */
 export function durationMs(value: Duration, name: string): number {
   const ms = readDuration(value);
@@ -52,30 +51,29 @@ export function durationMs(value: Duration, name: string): number {
   );
 }
 
-/** Whole milliseconds since the epoch. `name` is the option that is named when it is bad. */
+/** Whole milliseconds since the epoch. `name` is the name of the option in the error. */
 export function instantMs(value: Instant, name: string): number {
   const ms = readInstant(value);
   if (ms >= 0 && ms <= INSTANT_MS_MAX) return Math.round(ms);
 
   throw new MillraceError(
     "OPTION_INVALID",
-    `${name} is ${shown(value)}, which is not a moment: give a Date, milliseconds since 1970, ` +
-      'or ISO text with its offset such as "2026-11-15T10:00:00Z".',
+    `${name} is ${shown(value)}, which is not an instant: give a Date, milliseconds since 1970, ` +
+      'or ISO text with an offset such as "2026-11-15T10:00:00Z".',
     { details: { option: name } },
   );
 }
 
 /**
- * A length as it is, a moment as the length until then, at least 0. A number is a length. `null`
- * when it is neither: for what other programs say, where a bad value must not become a second
- * error.
+ * The milliseconds of a duration, or the milliseconds until an instant, at least 0. A number is a
+ * duration. `null` for any other value, because a bad `retryAfter` must not cause a second error.
  */
 export function waitMs(value: unknown, nowMs: number): number | null {
   const ms = readDuration(value) ?? readInstant(value) - nowMs;
   return Number.isFinite(ms) ? Math.min(Math.max(0, Math.round(ms)), DURATION_MS_MAX) : null;
 }
 
-/** Short text for people, cut to the two largest units: `1 h 5 min`. */
+/** A short text with the two largest units, such as `1 h 5 min`. */
 export function formatDuration(ms: number): string {
   const wholeMs = Math.max(0, Math.trunc(ms));
   if (wholeMs < SECOND_MS) return `${wholeMs} ms`;
@@ -104,15 +102,15 @@ function readIsoText(text: string): number {
   const [, year, month] = INSTANT.exec(text) ?? [];
   if (year === undefined) return Number.NaN;
 
-  // Date.parse takes the 30th of February for a day in March, instead of a slip of the pen.
+  // Date.parse would read the 30th of February as a day in March.
   const dayMs = Date.parse(text.slice(0, 10));
   const lastDayMs = Date.UTC(Number(year), Number(month), 0);
   return dayMs <= lastDayMs ? Date.parse(text) : Number.NaN;
 }
 
-type Unit = readonly [ms: number, name: string];
+type TimeUnit = readonly [ms: number, name: string];
 
-function twoUnits(ms: number, [largeMs, large]: Unit, [smallMs, small]: Unit): string {
+function twoUnits(ms: number, [largeMs, large]: TimeUnit, [smallMs, small]: TimeUnit): string {
   const rest = Math.trunc((ms % largeMs) / smallMs);
   const first = `${Math.trunc(ms / largeMs)} ${large}`;
   return rest === 0 ? first : `${first} ${rest} ${small}`;

@@ -1,13 +1,13 @@
 /**
- * Every error this library throws on purpose, and the four that a handler throws to say how its
- * failure counts.
+ * The errors that the library throws, and the four error classes that a handler throws to say how
+ * its failure counts.
  */
 import type { Instant } from "./duration.ts";
 import type { ErrorClass } from "./job.ts";
 
 /**
- * One row serves the HTTP layer, the CLI and the error page of the docs, so that a code means the
- * same thing wherever it surfaces. The hint is the next step, in one plain sentence.
+ * The HTTP status and the hint of each code. HTTP, CLI and docs share the catalogue, so that a code
+ * means the same everywhere. The hint says in one sentence what to do.
  */
 export const CATALOGUE = {
   OPTION_INVALID: { status: 400, hint: "Correct the option that the message names." },
@@ -17,49 +17,52 @@ export const CATALOGUE = {
   RESULT_REFUSED: { status: 422, hint: "Return plain JSON at the path that the message names." },
   ID_INVALID: { status: 400, hint: "Give an id of 26 letters, or a UUID." },
   ID_CONFLICT: { status: 409, hint: "Use a new id, or enqueue the same job again unchanged." },
-  IDEMPOTENCY_CONFLICT: { status: 422, hint: "Use a new key for a different job." },
-  IDEMPOTENCY_KEY_USED: { status: 409, hint: "Look up the job that holds the key." },
-  DEDUP_KEY_HELD: { status: 409, hint: "Wait for the job that holds the key, or cancel it first." },
+  IDEMPOTENCY_CONFLICT: { status: 422, hint: "Use another idempotency key for a different job." },
+  IDEMPOTENCY_KEY_USED: { status: 409, hint: "Read the job that holds the idempotency key." },
+  DEDUP_KEY_HELD: {
+    status: 409,
+    hint: "Wait for the job that holds the dedup key, or cancel that job.",
+  },
   AFTER_UNKNOWN: {
     status: 422,
-    hint: "Enqueue that job first; what runs after a child is to be made with ctx.enqueue, too.",
+    hint: "Enqueue the job in after first. Use ctx.enqueue for a job that depends on a child.",
   },
   TX_INVALID: {
     status: 400,
-    hint: "Hand in an open transaction on the database that holds the jobs.",
+    hint: "Pass an open transaction on the database of the store.",
   },
-  TX_ABORTED: { status: 409, hint: "Roll the transaction back, and begin it anew." },
+  TX_ABORTED: { status: 409, hint: "Roll the transaction back, and start it again." },
   CHILDREN_TOO_MANY: {
     status: 422,
-    hint: "Enqueue them with mill.enqueueMany, in batches, or let children have children.",
+    hint: "Enqueue the jobs in batches with mill.enqueueMany, or from child jobs.",
   },
   PROGRESS_REFUSED: {
     status: 422,
-    hint: "Give a percent from 0 to 100, and plain JSON of moderate size as data.",
+    hint: "Give a percent from 0 to 100, and plain JSON of at most 64 KB as data.",
   },
   UNIT_DUPLICATE: { status: 422, hint: "Give every unit of a phase a key of its own." },
   UNITS_TOO_MANY: {
     status: 422,
-    hint: "Give a phase fewer units, or let child jobs do a share each.",
+    hint: "Give the phase fewer units, or split the work into child jobs.",
   },
-  UNITS_FAILED: { status: 409, hint: "List the failed units of the job for their errors." },
+  UNITS_FAILED: { status: 409, hint: "List the failed units of the job to read their errors." },
   JOB_NOT_FOUND: { status: 404, hint: "Check the id; retention may have removed the job." },
-  WORKER_NOT_FOUND: { status: 404, hint: "List the workers; it may have left." },
-  JOB_FAILED: { status: 409, hint: "Read the job's dead letter for the cause." },
-  JOB_NOT_RUNNING: { status: 409, hint: "Retry it to run it now, or cancel it." },
+  WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
+  JOB_FAILED: { status: 409, hint: "Read the dead letter of the job." },
+  JOB_NOT_RUNNING: { status: 409, hint: "Retry the job to run it now, or cancel it." },
   NOTHING_TO_RETRY: {
     status: 409,
-    hint: "To run all of it once more, retry it with { restart: true }.",
+    hint: "Retry the job with { restart: true } to run all phases again.",
   },
-  JOB_OVER: { status: 409, hint: "Retry it to get a linked successor; what is over stays." },
-  WAIT_TIMED_OUT: { status: 504, hint: "Wait longer, or ask why with jobs.explain." },
+  JOB_OVER: { status: 409, hint: "Retry the job to enqueue a linked successor." },
+  WAIT_TIMED_OUT: { status: 504, hint: "Wait longer, or read the reason with jobs.explain." },
   CLOSE_FROM_WITHIN: {
     status: 500,
-    hint: "Close the mill where you opened it, after its jobs, and not in a handler.",
+    hint: "Close the mill where it was opened, outside of handlers.",
   },
-  STOP_TIMED_OUT: { status: 500, hint: "Let handlers listen to ctx.signal, or give more grace." },
-  NOT_YET: { status: 501, hint: "It comes with a later release." },
-  JOB_CANCELLED: { status: 409, hint: "Read the reason, and enqueue it again if it is wanted." },
+  STOP_TIMED_OUT: { status: 500, hint: "Make handlers obey ctx.signal, or raise grace." },
+  NOT_YET: { status: 501, hint: "Wait for a later release." },
+  JOB_CANCELLED: { status: 409, hint: "Read the reason, and enqueue the job again if needed." },
   NODE_TOO_OLD: { status: 500, hint: "Install Node 24, or a newer even release." },
   SQLITE_TOO_OLD: { status: 500, hint: "Install a Node release whose SQLite is 3.51.3 or newer." },
   STORE_FOLDER_MISSING: { status: 500, hint: "Create the folder, or name another file." },
@@ -69,15 +72,18 @@ export const CATALOGUE = {
     hint: "Give this user the right to write the file and its folder.",
   },
   STORE_IS_FOLDER: { status: 500, hint: "Name a file inside the folder." },
-  STORE_NOT_SQLITE: { status: 500, hint: "Name another file; this one is left untouched." },
+  STORE_NOT_SQLITE: { status: 500, hint: "Name another file; this file is not changed." },
   STORE_FOREIGN: {
     status: 500,
-    hint: "Name another file, or allow its tables beside the others with { shared: true }.",
+    hint: "Name another file, or add the tables to this file with { shared: true }.",
   },
-  STORE_CORRUPT: { status: 500, hint: "Keep a copy of what is there, and restore the backup." },
+  STORE_CORRUPT: { status: 500, hint: "Keep a copy of the file, and restore the last backup." },
   STORE_NEWER: { status: 500, hint: "Install the version of Millrace that last wrote the store." },
   STORE_FULL: { status: 507, hint: "Free space on the disk, then try again." },
-  STORE_BUSY: { status: 503, hint: "Try again; if it stays busy, find the program that holds it." },
+  STORE_BUSY: {
+    status: 503,
+    hint: "Try again; if the error persists, find the program that holds the lock.",
+  },
   STORE_REFUSED: { status: 422, hint: "Correct the value that the message names." },
   STORE_FAILED: { status: 500, hint: "Read the cause, and try again." },
   STORE_UNREACHABLE: {
@@ -94,7 +100,7 @@ export const CATALOGUE = {
   },
   STORE_SERVER_READ_ONLY: {
     status: 503,
-    hint: "Connect to the primary; after a failover, try again once there is a new one.",
+    hint: "Connect to the primary. During a failover, try again when there is a new primary.",
   },
   STORE_CROWDED: {
     status: 503,
@@ -102,23 +108,23 @@ export const CATALOGUE = {
   },
   STORE_SCHEMA_FOREIGN: {
     status: 500,
-    hint: "Name a schema of its own, such as with ?schema=jobs at the end of the URL.",
+    hint: "Name a schema of its own, for example with ?schema=jobs at the end of the URL.",
   },
   STORE_UNSUITABLE: { status: 500, hint: "Name a database in UTF8 on PostgreSQL 15 or newer." },
   STORE_MOVED: {
     status: 410,
-    hint: "Give your processes the URL of the database that the message names.",
+    hint: "Use the URL of the database that the message names.",
   },
   STORE_INCOMPLETE: {
     status: 503,
-    hint: "Run the same millrace copy again to end it, or give it up with --abandon.",
+    hint: "Run the same millrace copy again to finish it, or abandon it with --abandon.",
   },
   STORE_OCCUPIED: {
     status: 409,
     hint: "Name an empty database, or another schema with ?schema= at the end of the URL.",
   },
-  STORE_OLDER: { status: 409, hint: "Bring it up to date first, with millrace migrate." },
-  STORE_CLOSED: { status: 500, hint: "Open the store before you use it, and not after its end." },
+  STORE_OLDER: { status: 409, hint: "Run millrace migrate on the store first." },
+  STORE_CLOSED: { status: 500, hint: "Open the store before you use it, and close it last." },
   BACKUP_EXISTS: { status: 409, hint: "Name a file that does not exist yet." },
 } as const;
 
@@ -127,13 +133,13 @@ export type ErrorCode = keyof typeof CATALOGUE;
 
 export interface MillraceErrorOptions {
   readonly cause?: unknown;
-  /** What a program may read: the path, the option, the id. */
+  /** Data for programs: the path, the option, the id. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What the library throws when the caller can react: `code` says what it is, `message` names the
- * thing, `hint` tells the next step.
+ * The error that the library throws. `code` identifies the error, `message` names the object,
+ * `hint` says what to do.
  *
  * @example
  * ```ts
@@ -146,8 +152,8 @@ export interface MillraceErrorOptions {
  * ```
  */
 export class MillraceError extends Error {
-  // On the prototype, so that the first line of the stack bears the name, and a subclass may set
-  // its own.
+  // On the prototype, so that the first line of the stack has the name, and a subclass can set its
+  // own.
   static {
     this.prototype.name = "MillraceError";
   }
@@ -170,11 +176,12 @@ export class MillraceError extends Error {
   }
 }
 
-// The four classes say what they are by the property "~class" and not by identity: a worker
-// started by one installed copy of the library must understand an error made by another.
+// The four classes are recognised by the property "~class" and not by identity, because a worker of
+// one installed copy of the library must understand the errors of another copy.
 
 /**
- * Thrown by a handler: something outside failed for a moment. The job runs again after its backoff.
+ * Thrown by a handler when an external service failed temporarily. The job is retried after its
+ * backoff.
  *
  * @example
  * ```ts
@@ -190,7 +197,7 @@ export class TransientError extends Error {
     this.prototype.name = "TransientError";
   }
 
-  /** The external service that failed; its breaker counts the failure. */
+  /** The external service that failed. */
   readonly service: string | undefined;
 
   constructor(message: string, options: { cause?: unknown; service?: string } = {}) {
@@ -204,7 +211,7 @@ export class TransientError extends Error {
 }
 
 /**
- * Thrown by a handler: another try may succeed. The job runs again after its backoff.
+ * Thrown by a handler when another attempt may succeed. The job is retried after its backoff.
  *
  * @example
  * ```ts
@@ -220,7 +227,7 @@ export class RetryableError extends Error {
     this.prototype.name = "RetryableError";
   }
 
-  // Only to ask for a message, which Error itself does not.
+  // Makes the message required, which it is not in Error.
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
   }
@@ -231,7 +238,8 @@ export class RetryableError extends Error {
 }
 
 /**
- * Thrown by a handler: no further try can succeed. The job fails at once and becomes a dead letter.
+ * Thrown by a handler when no further attempt can succeed. The job fails at once and becomes a dead
+ * letter.
  *
  * @example
  * ```ts
@@ -256,11 +264,11 @@ export class NonRetryableError extends Error {
 }
 
 /**
- * Thrown by a handler: the other side asked for patience. The job runs again after `retryAfter`, or
- * after the longer backoff of its class.
+ * Thrown by a handler when an external service limits its rate. The job is retried after
+ * `retryAfter`, or after the longer backoff of this class.
  *
- * A number is milliseconds, as every duration here; the header `Retry-After: 30` is `30_000` or
- * `"30s"`. A Date or an ISO string is the moment itself.
+ * A number is a duration in milliseconds; the header `Retry-After: 30` is `30_000` or `"30s"`. A
+ * Date or an ISO string is the time of the retry.
  *
  * @example
  * ```ts
@@ -276,9 +284,9 @@ export class RateLimitedError extends Error {
     this.prototype.name = "RateLimitedError";
   }
 
-  /** A length or a moment; `Instant` holds the types of both. */
+  /** A duration or an instant; `Instant` includes the types of both. */
   readonly retryAfter: Instant | undefined;
-  /** The external service that asked; all its jobs wait with this one. */
+  /** The external service that limits its rate. */
   readonly service: string | undefined;
 
   constructor(

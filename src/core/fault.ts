@@ -1,4 +1,4 @@
-/** Semaphore whatever was thrown into a fault: bounded text that can be stored and shown. */
+/** Turns any thrown value into a fault: bounded text that can be stored and shown. */
 import type { ErrorClass } from "./job.ts";
 import type { Fault } from "./outcome.ts";
 import { head, headBytes, shown, storable, utf8Bytes } from "./text.ts";
@@ -8,12 +8,12 @@ const MESSAGE_LENGTH_MAX = 8_000;
 const STACK_LENGTH_MAX = 32_000;
 const FAULT_BYTES_MAX = 65_536;
 
-/** Causes that are told, those of causes included. */
+/** The maximum number of causes, nested causes included. */
 const CAUSES_MAX = 8;
 
 /**
- * The fault of anything thrown, in its class. `remark` is put behind the message. Causes, and the
- * parts of an AggregateError, stand behind the stack.
+ * The fault of a thrown value. `remark` is appended to the message. The causes, and the parts of an
+ * AggregateError, are appended to the stack.
  */
 export function faultOf(error: unknown, errorClass: ErrorClass, remark = ""): Fault {
   const causes = causesOf(error);
@@ -33,15 +33,14 @@ export function faultOf(error: unknown, errorClass: ErrorClass, remark = ""): Fa
   };
 }
 
-/** What lists show of a message: the first line, at most 500 characters of it. */
+/** The part of a message that lists show: the first line, at most 500 characters. */
 export function firstLine500(message: string): string {
   const [line = ""] = message.trimStart().split(/[\r\n]/, 1);
   return head(line, 500);
 }
 
 /**
- * What `error` holds at `key`. Thrown things may be proxies, or have getters that throw
- * themselves.
+ * The property `key` of a thrown value, which may be a proxy or have getters that throw.
  */
 export function propertyOf(error: unknown, key: string): unknown {
   if ((typeof error !== "object" && typeof error !== "function") || error === null)
@@ -66,14 +65,14 @@ function messageOf(error: unknown, causes: readonly unknown[]): string {
 }
 
 function stackOf(error: unknown, causes: readonly unknown[]): string {
-  const told = causes.map((cause) => {
+  const lines = causes.map((cause) => {
     const line = `${nameOf(cause)}: ${messageOf(cause, [])}`;
     return `Caused by: ${textAt(cause, "stack") ?? line}`;
   });
-  return [textAt(error, "stack") ?? "", ...told].filter((part) => part !== "").join("\n");
+  return [textAt(error, "stack") ?? "", ...lines].filter((part) => part !== "").join("\n");
 }
 
-/** All causes, nearest first. An error that is its own cause ends here too. */
+/** All causes, nearest first. A cycle of causes is read once. */
 function causesOf(error: unknown): readonly unknown[] {
   const found = [error];
   for (const one of found) {

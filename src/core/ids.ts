@@ -1,8 +1,8 @@
 /**
  * Public job ids: a UUIDv7, shown as 26 letters of Crockford's Base32.
  *
- * 128 bits fill 26 letters of five bits with two zero bits in front, so the first letter is 0 to 7
- * and ids sort as text in the order of their time. Enqueue makes one per job, hence the tables.
+ * 128 bits fill 26 letters of five bits with two leading zero bits, so the first letter is 0 to 7
+ * and ids sort as text in the order of their time. The lookup tables make ids fast.
  */
 import type { Clock, Dice } from "./clock.ts";
 import type { JobId } from "./job.ts";
@@ -30,7 +30,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** U is no letter of the alphabet; I, L and O are read as the digits they resemble. */
 const BASE32 = /^[0-7ILO][0-9A-TV-Z]{25}$/i;
 
-/** Filled and read within one call: claims and enqueues make ids by the thousand. */
+/** Scratch memory, filled and read within one call, because batches make thousands of ids. */
 const SCRATCH_CODES: number[] = Array.from({ length: 26 }, () => 0);
 const SCRATCH_HEX: number[] = Array.from({ length: 32 }, () => 0);
 const SCRATCH_BYTES: Uint8Array = new Uint8Array(16);
@@ -45,8 +45,7 @@ const CHANCE_BYTES = 10;
 const CHANCE_IDS = 128;
 
 /**
- * One id by itself. A process that makes many takes an {@link idSource}, which keeps their
- * order.
+ * One id. A process that makes many ids uses an {@link idSource}, which keeps them in order.
  */
 export function newId(nowMs: number, dice: Dice): JobId {
   const chance = dice.bytes(CHANCE_BYTES);
@@ -57,8 +56,8 @@ export function newId(nowMs: number, dice: Dice): JobId {
  * Ids that strictly grow within this process.
  *
  * The 12 bits after the time (rand_a) count up within a millisecond, from a random start in their
- * lower half; all further bits are fresh chance. When the counter is full, or the clock has stepped
- * back, the id's time runs ahead of the clock instead, until the clock has caught up.
+ * lower half; all further bits are random. When the counter is full, or the clock has stepped back,
+ * the time of the id runs ahead of the clock until the clock has caught up.
  */
 export function idSource(clock: Pick<Clock, "now">, dice: Dice): () => JobId {
   let chance: Uint8Array = new Uint8Array(0);
@@ -78,8 +77,8 @@ export function idSource(clock: Pick<Clock, "now">, dice: Dice): () => JobId {
 }
 
 /**
- * The canonical id in what a person or program gave: 26 letters in any case, with Crockford's
- * confusable letters and an optional `job_` in front, or a UUID. Anything else is `null`.
+ * The canonical id of a given text: 26 letters in any case, with Crockford's confusable letters and
+ * an optional prefix `job_`, or a UUID. Other texts give `null`.
  */
 export function parseId(text: string): JobId | null {
   const bare = text.replace(/^job_/i, "");
@@ -112,7 +111,7 @@ export function idFromBytes(bytes: Uint8Array): JobId {
   const codes = SCRATCH_CODES;
   let at = 0;
   let held = 0;
-  // Two zero bits in front make 130, which are 26 letters.
+  // Two leading zero bits make 130 bits, which are 26 letters.
   let heldBits = 2;
   for (let i = 0; i < 16; i += 1) {
     held = (held << 8) | bytes[i]!;
@@ -177,7 +176,7 @@ export function idTime(id: JobId): number {
     .reduce((ms, byte) => ms * 256 + byte, 0);
 }
 
-/** What orders the ids of one process. */
+/** The part of an id that orders the ids of one process. */
 interface Stamp {
   readonly timeMs: number;
   readonly counter: number;
@@ -189,10 +188,10 @@ function advance(last: Stamp, nowMs: number, start: number): Stamp {
   return { timeMs: last.timeMs + 1, counter: 0 };
 }
 
-/** A UUIDv7: 48 bits of time, version, 12 bits of counter, variant, 62 bits of chance. */
+/** A UUIDv7: 48 bits of time, version, 12 bits of counter, variant, 62 random bits. */
 function compose({ timeMs, counter }: Stamp, chance: Uint8Array, from: number): JobId {
   const bytes = SCRATCH_BYTES;
-  // A typed array keeps the lowest eight bits of what is written, without its fraction.
+  // A typed array keeps the lowest eight bits of a number and drops the fraction.
   bytes[0] = timeMs / 2 ** 40;
   bytes[1] = timeMs / 2 ** 32;
   bytes[2] = timeMs / 2 ** 24;

@@ -2,33 +2,35 @@
  * The job and its states. The diagram in ARCHITECTURE.md is drawn from {@link TRANSITIONS};
  * a test compares the two.
  *
- * The nouns of the house, spelled alike in SQL, TypeScript, HTTP, CLI and docs:
+ * The glossary. SQL, TypeScript, HTTP, CLI and docs use the same words:
  *
  * - **job**: one durable unit of work, with a type and a payload that never change.
- * - **state**: where a job stands. *Retrying* and *paused* are views of it, not states.
- * - **attempt**: one start of one job. What ends it decides whether it is charged.
- * - **outcome**, **settlement**: how a run ended, and what therefore happens to the job next.
- * - **lease**: proof of a claim. Its number is the **fence**, which grows with every claim.
- * - **phase**: a named step of a job with a stored result. **unit**: one item of work inside a
- *   phase.
- * - **lane**: slots of a worker. Those of `general` take any job, all others only their own.
+ * - **state**: one of seven, derived from the place and the ledger of a job. *Retrying* and
+ *   *paused* are views, not states.
+ * - **place**: the table in which a job waits: scheduled, ready or blocked.
+ * - **run**: one start of a job by a worker. An **attempt** is a run that is charged.
+ * - **ledger**: the attempt records of a job, one row per run that ended.
+ * - **outcome**, **settlement**: how a run ended, and what happens to the job next.
+ * - **lease**: the proof of a claim. Its number is the **fence**, which grows with every claim.
+ * - **phase**: a named step of a job with a stored result. **unit**: one item of work in a phase.
+ * - **note**: a record that a run stores before its end: progress, a phase, a unit or a log line.
+ * - **lane**: slots of a worker. The slots of `general` take any job, all others only their own.
+ * - **lock**: an exclusive name that one run holds until the run ends.
+ * - **dependency**: a job in `after` that must be final before another job starts.
+ * - **gate**: a closed lane, type or tenant, which holds its jobs back.
  * - **error class**: how a failure counts; each class has its own backoff.
- * - **dead letter**: the review record of a failed job, with its own copy of what was asked.
- * - **gate**: what holds jobs back: a limit, a pause, an open breaker.
- * - **breaker**: the stored circuit breaker of an external service, shared by all workers.
- * - **schedule**: a stored cron entry that makes exactly one job per tick.
- * - **supervisor**: decides about business retries from recorded facts; the queue only delivers.
- * - **channel**: a task type that talks to a provider, with before, success and error handlers.
- * - **tenant**: the unit of isolation; keys are unique within it.
+ * - **dead letter**: the review record of a failed job, with its own copy of the job's spec.
+ * - **schedule**: a cron entry that makes exactly one job per tick.
+ * - **tenant**: the unit of isolation; keys are unique within a tenant.
  */
 
-/** Public id: 26 Crockford Base32 letters, a UUIDv7 in its canonical upper-case form. */
+/** The public id of a job: a UUIDv7 as 26 upper-case letters of Crockford's Base32. */
 export type JobId = string;
 
-/** Text that is known to be JSON and to obey the payload rule of `core/payload.ts`. */
+/** JSON text that `core/payload.ts` has checked. */
 export type JsonText = string;
 
-/** Where a job stands. The last four are final and never change. */
+/** The state of a job. The last four states are final and never change. */
 export type State =
   | "scheduled"
   | "queued"
@@ -41,10 +43,10 @@ export type State =
 /** A state that a job never leaves. */
 export type FinalState = "completed" | "completed_with_errors" | "failed" | "cancelled";
 
-/** How often an error deserves another try; each class has its own backoff. */
+/** How a failure counts. Each class has its own backoff; `non_retryable` fails the job at once. */
 export type ErrorClass = "transient" | "retryable" | "non_retryable" | "rate_limited";
 
-/** All states, in the order in which a job meets them. */
+/** All states, in the order of a job's life. */
 export const STATES: readonly State[] = [
   "scheduled",
   "queued",
@@ -55,7 +57,7 @@ export const STATES: readonly State[] = [
   "cancelled",
 ];
 
-/** Where each verb of the store may take a job. `null` stands for "does not exist yet". */
+/** The state changes that each verb of the store makes. `null` means that no job exists yet. */
 export const TRANSITIONS: readonly {
   readonly from: State | null;
   readonly to: State;
@@ -82,7 +84,7 @@ export const TRANSITIONS: readonly {
   { from: "running", to: "cancelled", verb: "settle" },
 ];
 
-/** True for the four states that never change. */
+/** True for the four final states. */
 export function isFinal(state: State): state is FinalState {
   switch (state) {
     case "completed":
@@ -97,10 +99,10 @@ export function isFinal(state: State): state is FinalState {
   }
 }
 
-/** True when some verb may take a job from `from` to `to`. */
+/** True when a verb changes the state from `from` to `to`. */
 export function mayMove(from: State | null, to: State): boolean {
   return TRANSITIONS.some((transition) => transition.from === from && transition.to === to);
 }
 
-/** The named priorities. Lower runs first. */
+/** The named priorities. A job with a lower number runs first. */
 export const PRIORITIES = { critical: 0, high: 50, normal: 100, low: 200 } as const;

@@ -1,9 +1,9 @@
 /**
  * The arithmetic of lanes.
  *
- * A lane is a number of slots in a worker. The slots of `general` take any job; those of every
- * other lane take only jobs of that lane, so that slow work can never acquireLocks what is kept
- * free for fast work.
+ * A lane is a number of slots in a worker. The slots of `general` take any job. The slots of every
+ * other lane take only jobs of that lane, so that slow jobs never occupy slots reserved for fast
+ * jobs.
  */
 
 export interface LaneSlots {
@@ -12,7 +12,7 @@ export interface LaneSlots {
   readonly running: number;
 }
 
-/** One claim to make: for the slots of `lane`, look in `lanes`. */
+/** One claim: it fills slots of `lane` with jobs of `lanes`. */
 export interface LaneClaim {
   readonly lane: string;
   readonly lanes: readonly string[] | "any";
@@ -21,14 +21,14 @@ export interface LaneClaim {
 /** The lane whose slots take any job. */
 export const GENERAL_LANE = "general";
 
-/** Whether a worker with slots in these lanes takes jobs of `lane`. */
+/** True when a worker with slots in these lanes claims jobs of `lane`. */
 export function takesLane(lanes: readonly string[], lane: string): boolean {
   return lanes.includes(GENERAL_LANE) || lanes.includes(lane);
 }
 
 /**
- * The claims that fill the free slots, in the order in which to make them. Reserved lanes ask
- * first, so that their jobs leave the general slots to those who have no other.
+ * The claims that fill the free slots, in order. Reserved lanes claim first, so that their jobs do
+ * not use the general slots.
  */
 export function claimPlan(lanes: readonly LaneSlots[]): readonly LaneClaim[] {
   const hungry = lanes.filter(({ slots, running }) => slots > running);

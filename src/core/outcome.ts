@@ -1,16 +1,16 @@
 /**
- * The two halves of the end of a run: an outcome says how it ended, a settlement says what happens
- * next. `settle()` in `core/settle.ts` turns one into the other and is the only place that decides.
+ * An outcome says how a run ended; a settlement says what happens to the job next. `settle()` in
+ * `core/settle.ts` turns an outcome into a settlement, and is the only place that decides.
  */
 import type { ErrorClass, JsonText } from "./job.ts";
 
-/** An error as it is stored: bounded, without live objects. */
+/** A stored error: bounded text, without live objects. */
 export interface Fault {
   readonly class: ErrorClass;
   readonly name: string;
   readonly message: string;
   readonly stack?: string;
-  /** The external service that failed, when the error named one. */
+  /** The external service that failed, if the error names one. */
   readonly service?: string;
 }
 
@@ -19,53 +19,53 @@ export type Outcome =
   | { readonly type: "succeeded"; readonly result: JsonText | null; readonly failedUnits: number }
   | { readonly type: "failed"; readonly fault: Fault; readonly retryAfterMs?: number }
   | { readonly type: "timed_out"; readonly limitMs: number }
-  /** `isCertain`: it had begun for certain when its worker died. */
+  /** `isCertain`: the run had certainly started when its worker died. */
   | { readonly type: "crashed"; readonly isCertain: boolean }
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "interrupted" }
   | { readonly type: "snoozed"; readonly delayMs: number };
 
-/** The name an outcome has in the ledger. */
+/** The name of an outcome in the ledger. */
 export type OutcomeName = Outcome["type"];
 
-/** What the decision needs to know of a running job. */
+/** The facts of a running job on which the decision depends. */
 export interface RunFacts {
-  /** Attempts charged before this one. */
+  /** The attempts charged before this run. */
   readonly tries: number;
-  /** Crashes before this run. */
+  /** The crashes before this run. */
   readonly crashes: number;
-  /** Counts the first attempt. */
+  /** The maximum number of attempts, the first included. */
   readonly maxAttempts: number;
   readonly onOrphan: "retry" | "fail";
-  /** `supervisor`: the queue delivers once, business retries are made elsewhere. */
+  /** `supervisor`: the queue delivers once, and the application makes the retries. */
   readonly retryOwner: "queue" | "supervisor";
 }
 
-interface Ended {
+interface ChargedRun {
   readonly outcome: OutcomeName;
-  /** Attempts charged so far, this one included if it is charged. */
+  /** The attempts charged so far, this run included if it is charged. */
   readonly tries: number;
   readonly crashes: number;
 }
 
 /** The job is completed. Only such a settlement stores a result and enqueues child jobs. */
-export type SuccessSettlement = Ended & {
+export type SuccessSettlement = ChargedRun & {
   readonly to: "completed" | "completed_with_errors";
   readonly result: JsonText | null;
   readonly failedUnits: number;
   /**
-   * Set when a supervisor owns the retries: the task is delivered and therefore `completed`,
-   * and the ledger says that the run itself failed.
+   * Set when a supervisor owns the retries: the job is delivered and therefore `completed`, and
+   * the ledger says that the run failed.
    */
   readonly fault: Fault | null;
 };
 
-/** What happens to the job next. Waits are lengths, not instants: the store's clock adds them. */
+/** What happens to the job next. Waits are durations: the store adds them to its own clock. */
 export type Settlement =
   | SuccessSettlement
-  | (Ended & { readonly to: "failed"; readonly fault: Fault })
-  | (Ended & { readonly to: "cancelled"; readonly reason: string | null })
-  | (Ended & {
+  | (ChargedRun & { readonly to: "failed"; readonly fault: Fault })
+  | (ChargedRun & { readonly to: "cancelled"; readonly reason: string | null })
+  | (ChargedRun & {
       /** `scheduled` when `delayMs` is above zero, else `queued`. */
       readonly to: "scheduled" | "queued";
       readonly delayMs: number;

@@ -1,18 +1,18 @@
 /**
- * The one rule for what may be stored: payloads on their way in, results on their way out.
+ * The rule for values that may be stored: payloads and results.
  *
- * What is accepted comes back from JSON as it was given, from either database. The check writes the
- * text itself, so that what was checked is what is stored, whatever getters do in between.
+ * An accepted value is read back from JSON unchanged, from either database. The check writes the
+ * text itself, so that the checked value is the stored value, even if a getter changes its answer.
  *
- * Results differ in one thing, because their public type says so: an object with a `toJSON` method
- * is replaced by its answer, and functions, symbols, symbol keys and named properties of arrays
- * are left out.
+ * Results are treated differently in one point, as their public type says: an object with a
+ * `toJSON` method is replaced by the result of the method, and functions, symbols, symbol keys and
+ * named properties of arrays are left out.
  */
 import { MillraceError } from "./errors.ts";
 import type { JsonText } from "./job.ts";
 import { storable, utf8Bytes } from "./text.ts";
 
-/** A value that survives the store. A property that is `undefined` counts as absent. */
+/** A value that can be stored. A property that is `undefined` counts as absent. */
 export type Json =
   | null
   | boolean
@@ -23,27 +23,27 @@ export type Json =
 
 export interface Encoded {
   /**
-   * `null` when there is no value at all: a job without payload, a handler that returns nothing.
+   * `null` when there is no value: a job without payload, or a handler that returns nothing.
    */
   readonly text: JsonText | null;
-  /** Of UTF-8. */
+  /** The length of the text in UTF-8. */
   readonly bytes: number;
 }
 
-/** More than this is refused. */
+/** The largest payload or result. */
 export const PAYLOAD_BYTES_MAX = 1_000_000;
 
-/** Arrays and objects inside each other. */
+/** The maximum depth of nested arrays and objects. */
 export const DEPTH_MAX = 100;
 
 const PATH_LENGTH_MAX = 1_000;
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** Quotes, controls, lone surrogates. Almost no text has any: then this one look is enough. */
+/** Quotes, controls, lone surrogates. Almost no text has any, so that one test is enough. */
 const NEEDS_CARE = /["\\\p{Cc}\p{Cs}]/u;
 
-/** What to give instead of an instance of these. */
+/** What the message suggests instead of an instance of these classes. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["Date", "an ISO string"],
   ["Map", "an array of entries"],
@@ -69,18 +69,18 @@ export function decode(text: JsonText | null): Json | undefined {
   return text === null ? undefined : JSON.parse(text);
 }
 
-/** The same value always gives the same text: keys stand in the order of their code units. */
+/** The canonical text of a value: keys are sorted by their code units. */
 export function canonicalJson(text: JsonText): string {
   return writeSorted(JSON.parse(text));
 }
 
-/** Where the check stands. The trail becomes a path only when something is refused. */
-interface Walk {
+/** The position of the check. The trail becomes a path only when a value is refused. */
+interface PayloadWalk {
   readonly subject: "payload" | "result";
   readonly trail: (string | number)[];
 }
 
-function encode(value: unknown, walk: Walk): Encoded {
+function encode(value: unknown, walk: PayloadWalk): Encoded {
   try {
     const given = resolved(value, walk);
     if (given === undefined) return { text: null, bytes: 0 };
@@ -96,7 +96,7 @@ function encode(value: unknown, walk: Walk): Encoded {
   }
 }
 
-function write(value: unknown, walk: Walk): string {
+function write(value: unknown, walk: PayloadWalk): string {
   switch (typeof value) {
     case "string":
       return writeString(value, walk);
@@ -116,24 +116,25 @@ function write(value: unknown, walk: Walk): string {
   }
 }
 
-function writeString(text: string, walk: Walk): string {
+function writeString(text: string, walk: PayloadWalk): string {
   if (text.length > PAYLOAD_BYTES_MAX) refuseSize(walk);
   if (!NEEDS_CARE.test(text)) return `"${text}"`;
   if (text.includes("\0")) refuse(walk, "contains U+0000, which databases cannot store");
-  if (!text.isWellFormed()) refuse(walk, "contains half of a surrogate pair: cut between letters");
+  if (!text.isWellFormed())
+    refuse(walk, "contains half of a surrogate pair: give well-formed text");
   return JSON.stringify(text);
 }
 
-function writeNumber(number: number, walk: Walk): string {
+function writeNumber(number: number, walk: PayloadWalk): string {
   if (!Number.isFinite(number)) refuse(walk, `is ${number}, which is not JSON`);
   if (Math.abs(number) > Number.MAX_SAFE_INTEGER) {
-    refuse(walk, "is beyond ±(2^53 − 1), where numbers lose digits: give a string");
+    refuse(walk, "is beyond ±(2^53 − 1), where numbers are not exact: give a string");
   }
   // This also turns -0 into 0.
   return String(number);
 }
 
-function writeNested(value: object, walk: Walk): string {
+function writeNested(value: object, walk: PayloadWalk): string {
   if (walk.trail.length >= DEPTH_MAX) {
     refuse(walk, `is nested deeper than ${DEPTH_MAX} levels, or contains itself`);
   }
@@ -145,7 +146,7 @@ function writeNested(value: object, walk: Walk): string {
   return refuseInstance(value, walk);
 }
 
-function writeArray(items: readonly unknown[], walk: Walk): string {
+function writeArray(items: readonly unknown[], walk: PayloadWalk): string {
   // The prototype of plain arrays is itself an array, in every realm; that of a subclass is not.
   if (!Array.isArray(Object.getPrototypeOf(items))) refuseInstance(items, walk);
   if (walk.subject === "payload" && Object.keys(items).length > items.length) {
@@ -165,13 +166,14 @@ function writeArray(items: readonly unknown[], walk: Walk): string {
   return `${text}]`;
 }
 
-function writeObject(object: Readonly<Record<string, unknown>>, walk: Walk): string {
+function writeObject(object: Readonly<Record<string, unknown>>, walk: PayloadWalk): string {
   let text = "{";
   for (const key of Object.keys(object)) {
     walk.trail.push(key);
     const member = resolved(object[key], walk);
     if (!isAbsent(member, walk)) {
-      if (key === "__proto__") refuse(walk, "is a key that programs mistake for a prototype");
+      if (key === "__proto__")
+        refuse(walk, "is a key that could set a prototype: use another name");
       if (text.length > 1) text += ",";
       text += `${writeString(key, walk)}:${write(member, walk)}`;
     }
@@ -181,13 +183,13 @@ function writeObject(object: Readonly<Record<string, unknown>>, walk: Walk): str
   return `${text}}`;
 }
 
-/** The value that is stored in place of `value`. */
-function resolved(value: unknown, walk: Walk): unknown {
+/** The value that is stored instead of `value`. */
+function resolved(value: unknown, walk: PayloadWalk): unknown {
   if (walk.subject === "payload" || typeof value !== "object" || value === null) return value;
   return "toJSON" in value && typeof value.toJSON === "function" ? value.toJSON() : value;
 }
 
-function isAbsent(member: unknown, walk: Walk): boolean {
+function isAbsent(member: unknown, walk: PayloadWalk): boolean {
   if (member === undefined) return true;
   return walk.subject === "result" && (typeof member === "function" || typeof member === "symbol");
 }
@@ -209,21 +211,21 @@ function writeSorted(value: Json | undefined): string {
   return `{${members.join(",")}}`;
 }
 
-function refuseSize(walk: Walk): never {
+function refuseSize(walk: PayloadWalk): never {
   refuse(
     walk,
-    `is larger than ${PAYLOAD_BYTES_MAX} bytes as JSON: keep it elsewhere and refer to it`,
+    `is larger than ${PAYLOAD_BYTES_MAX} bytes as JSON: store it elsewhere and pass a reference`,
   );
 }
 
-function refuseInstance(value: object, walk: Walk): never {
+function refuseInstance(value: object, walk: PayloadWalk): never {
   const { constructor } = value;
   const name = typeof constructor === "function" ? constructor.name : "";
   const instead = INSTEAD.get(value instanceof Error ? "Error" : name) ?? "a plain object or array";
   refuse(walk, `is an instance of ${name === "" ? "a class" : name}: give ${instead}`);
 }
 
-function refuse(walk: Walk, reason: string, cause?: unknown): never {
+function refuse(walk: PayloadWalk, reason: string, cause?: unknown): never {
   const path = storable(walk.subject + walk.trail.map(pathStep).join(""), PATH_LENGTH_MAX);
   const code = walk.subject === "payload" ? "PAYLOAD_REFUSED" : "RESULT_REFUSED";
   throw new MillraceError(code, `${path} ${reason}.`, {

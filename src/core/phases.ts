@@ -1,6 +1,6 @@
 /**
- * Where the phases of a job stand. Nobody writes that down: it follows from what was completed, the
- * phase that the last run was in, and how the job stands, so that the three can never disagree.
+ * The states of a job's phases. They are not stored but derived from the completed phases, the
+ * phase of the last run and the state of the job, so that they always agree with these.
  */
 import { isFinal, type State } from "./job.ts";
 import type { OutcomeName } from "./outcome.ts";
@@ -11,15 +11,15 @@ export interface PhaseFacts {
   /** In the order in which they run. */
   readonly names: readonly string[];
   readonly completed: ReadonlySet<string>;
-  /** The one that the last run was in; null when none had begun. */
+  /** The phase of the last run; `null` when none had started. */
   readonly current: string | null;
-  /** Of the job. */
+  /** The state of the job. */
   readonly state: State;
-  /** How its last run ended; null when none has. */
+  /** The outcome of the last run; `null` when no run has ended. */
   readonly lastOutcome: OutcomeName | null;
 }
 
-/** How a run ends that counts against the phase it was in. */
+/** The outcomes that make the phase of the run a failed phase. */
 const FAILURES: ReadonlySet<OutcomeName> = new Set(["failed", "timed_out", "crashed"]);
 
 export function phaseStates(

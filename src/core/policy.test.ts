@@ -66,7 +66,7 @@ describe("how an error counts", () => {
 
     expect(classify(new Error("x"), untyped).fault).toMatchObject({
       class: "retryable",
-      message: 'x (classify answered "fatal", which is no error class)',
+      message: 'x (classify returned "fatal", which is not an error class)',
     });
   });
 

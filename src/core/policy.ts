@@ -1,4 +1,4 @@
-/** How failures count, and how often they are forgiven. */
+/** How failures count, and how often a job is retried. */
 import type { BackoffPolicy } from "./backoff.ts";
 import { waitMs } from "./duration.ts";
 import { faultOf, propertyOf } from "./fault.ts";
@@ -7,20 +7,20 @@ import type { Outcome } from "./outcome.ts";
 import { shown } from "./text.ts";
 
 export interface RetryPolicy {
-  /** Counts the first attempt. */
+  /** The maximum number of attempts, the first included. */
   readonly maxAttempts: number;
-  /** After this many crashes a job is held to be what kills its workers. */
+  /** The number of crashes after which a job fails, because it probably kills its workers. */
   readonly crashCap: number;
-  /** How an error counts that nobody has classified. */
+  /** The class of an error that is not classified. */
   readonly defaultErrorClass: ErrorClass;
   readonly backoff: Readonly<Record<Exclude<ErrorClass, "non_retryable">, BackoffPolicy>>;
 }
 
 export interface ClassifyOptions {
-  /** The job's own opinion; `undefined` leaves it to the default class. */
+  /** The `classify` of the job; `undefined` means the default class. */
   readonly classify?: ((error: unknown) => ErrorClass | undefined) | undefined;
   readonly defaultErrorClass: ErrorClass;
-  /** Semaphore a `retryAfter` that is a moment into a length. */
+  /** The current time, to turn a `retryAfter` that is an instant into a duration. */
   readonly nowMs: number;
 }
 
@@ -32,11 +32,11 @@ const ERROR_CLASSES: readonly unknown[] = [
 ] satisfies ErrorClass[];
 
 /**
- * How a thrown error counts: what it says itself (the four error classes of the library), then
- * what the job's `classify` says, then the default.
+ * The class of a thrown error: its own (the four error classes of the library), then the class from
+ * the job's `classify`, then the default.
  *
- * A `classify` that throws or answers nonsense never hides the error it was asked about: the
- * default class holds, and the message tells of it.
+ * If `classify` throws or returns an unknown class, the default class applies, and the message of
+ * the error says so.
  */
 export function classify(
   error: unknown,
@@ -68,7 +68,7 @@ function ask(error: unknown, judge: ClassifyOptions["classify"]): Opinion {
     const answer: unknown = judge?.(error);
     if (answer === undefined) return {};
     if (isErrorClass(answer)) return { class: answer };
-    return { remark: ` (classify answered ${shown(answer)}, which is no error class)` };
+    return { remark: ` (classify returned ${shown(answer)}, which is not an error class)` };
   } catch (thrown) {
     const { name, message } = faultOf(thrown, "retryable");
     return { remark: ` (classify threw ${name}: ${shown(message)})` };

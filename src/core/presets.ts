@@ -1,6 +1,6 @@
 /**
- * Settings as whole sets of numbers: the library's own defaults, and one set for each of the job
- * systems that Millrace unites. What a system leaves open it takes from the defaults.
+ * The default numbers of the library, and one set of numbers for each of the job systems that
+ * Millrace replaces. A preset overrides some of the defaults.
  */
 import type { BackoffPolicy } from "./backoff.ts";
 import type { BreakerOptions } from "./breaker.ts";
@@ -9,29 +9,29 @@ import type { RetryPolicy } from "./policy.ts";
 
 export interface Preset {
   readonly retry: RetryPolicy;
-  /** Slots per lane in one worker. */
+  /** The slots of each lane in one worker. */
   readonly lanes: Readonly<Record<"fast" | "general", number>>;
-  /** How long a job of a lane may run; `null` for as long as it likes. */
+  /** The longest run of a job in each lane; `null` means no limit. */
   readonly timeoutMs: Readonly<Record<"fast" | "general", number | null>>;
   readonly pollMs: number;
-  /** Most jobs to take in one claim. */
+  /** The maximum number of jobs in one claim. */
   readonly batchMax: number;
   readonly leaseMs: number;
   readonly breaker: BreakerOptions;
-  /** What a repeated idempotency key answers. */
+  /** What `enqueue` does with a repeated idempotency key. */
   readonly onIdempotencyConflict: "return-existing" | "error";
-  /** Whether a retry keeps finished phases. */
+  /** Whether a retry keeps the completed phases. */
   readonly onRetry: "resume" | "restart";
-  /** What becomes of a job whose worker died. */
+  /** What happens to a job whose worker died. */
   readonly onOrphan: "retry" | "fail";
   readonly retention: RetentionPreset;
 }
 
-/** How long finished things stay. */
+/** How long finished jobs and their records are kept. */
 export interface RetentionPreset {
   readonly finishedMs: Readonly<Record<FinalState, number>>;
   readonly deadLetterMs: number;
-  /** Counted from the end of the job. */
+  /** Starts at the end of the job. */
   readonly idempotencyMs: number;
   readonly eventMs: number;
 }
@@ -51,10 +51,10 @@ const STEADY: BackoffPolicy = {
   jitterAt: "cap",
 };
 
-/** 1, 2, 4 min and so on, up to an hour. The cap of 5 min belongs to the other two classes. */
+/** 1, 2, 4 min and so on, up to an hour. */
 const PATIENT: BackoffPolicy = { ...STEADY, baseMs: MINUTE_MS, capMs: HOUR_MS };
 
-/** What the library does when nobody says otherwise. */
+/** The default numbers of the library. */
 export const defaults: Preset = deepFreeze({
   retry: {
     maxAttempts: 5,
@@ -104,7 +104,7 @@ export const docverse: Preset = deepFreeze({
 });
 
 /**
- * Periodic work of the same system: one more attempt, then the next scheduled run catches up.
+ * Periodic work of documentation publishing: two attempts, then the next scheduled run catches up.
  *
  * @example
  * ```ts
@@ -182,7 +182,7 @@ export const lipas: Preset = deepFreeze({
 });
 
 /**
- * Sports sites on a developer's machine: fewer slots, shorter waits, a touchier breaker.
+ * Sports sites on a developer's machine: fewer slots, shorter waits, a breaker that opens sooner.
  *
  * @example
  * ```ts

@@ -1,14 +1,14 @@
-/** How far a job has come. */
+/** Computes the progress of a job. */
 
 export interface PhaseProgress {
-  /** Of the phase that runs, counted from 0. */
+  /** The index of the current phase, from 0. */
   readonly phaseIndex: number;
-  /** Of that phase, 0 to 100. */
+  /** The progress of that phase, 0 to 100. */
   readonly phasePercent: number;
   readonly phaseCount: number;
 }
 
-/** How far the whole job has come, in whole percent: every phase weighs the same. */
+/** The progress of the whole job in whole percent. Every phase has the same weight. */
 export function overallPercent({ phaseIndex, phasePercent, phaseCount }: PhaseProgress): number {
   const count = Math.max(1, phaseCount);
   const done = clamp(phaseIndex, 0, count - 1) + clamp(phasePercent, 0, 100) / 100;

@@ -188,7 +188,7 @@ describe("a job that runs too long", () => {
       fault: {
         class: "retryable",
         name: "TimeoutError",
-        message: "It ran longer than its limit of 2 min.",
+        message: "The run exceeded its timeout of 2 min.",
       },
     });
   });
@@ -210,7 +210,7 @@ describe("a job whose worker crashes", () => {
       delayMs: 4_000,
       tries: 4,
       crashes: 2,
-      fault: { class: "retryable", name: "CrashError", message: "Its worker died during the run." },
+      fault: { class: "retryable", name: "CrashError", message: "The worker died during the run." },
     });
   });
 
@@ -222,11 +222,11 @@ describe("a job whose worker crashes", () => {
       to: "failed",
       tries: 3,
       crashes: 3,
-      fault: { message: "It killed its worker 3 times." },
+      fault: { message: "The job crashed its worker 3 times." },
     });
     expect(settle(facts(), { type: "crashed", isCertain: true }, single)).toMatchObject({
       to: "failed",
-      fault: { message: "It killed its worker once." },
+      fault: { message: "The job crashed its worker once." },
     });
   });
 
@@ -235,7 +235,7 @@ describe("a job whose worker crashes", () => {
       settle(facts({ tries: 4 }), { type: "crashed", isCertain: true }, context),
     ).toMatchObject({
       to: "failed",
-      fault: { message: "Its worker died during the run." },
+      fault: { message: "The worker died during the run." },
     });
   });
 
@@ -246,7 +246,7 @@ describe("a job whose worker crashes", () => {
       to: "failed",
       tries: 1,
       crashes: 1,
-      fault: { message: "Its worker died, and onOrphan is fail." },
+      fault: { message: "The worker died during the run, and onOrphan is fail." },
     });
   });
 

@@ -1,14 +1,14 @@
 /**
- * The only place where retries are decided. A worker asks it after a run, the rescuer after a
- * crash; both apply the answer through the one door out of `running`.
+ * Decides about retries, and is the only place that does. A worker calls `settle` after a run, the
+ * rescuer after a crash; the store's verb `settle` applies the decision.
  */
 import { backoffMs } from "./backoff.ts";
 import { formatDuration } from "./duration.ts";
 import type { Fault, Outcome, RunFacts, Settlement } from "./outcome.ts";
 import type { RetryPolicy } from "./policy.ts";
 
-/** How far apart runs come back of which one may have killed their worker. */
-const DOUBT_MS_MAX = 5_000;
+/** The spread of the restarts of runs of which one may have killed their worker. */
+const UNCERTAIN_DELAY_MS_MAX = 5_000;
 
 export interface SettleContext {
   readonly policy: RetryPolicy;
@@ -16,7 +16,7 @@ export interface SettleContext {
   readonly random: number;
 }
 
-/** Semaphore how a run ended into what happens next. */
+/** Turns the outcome of a run into a settlement. */
 export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext): Settlement {
   const { tries, crashes } = facts;
   switch (outcome.type) {
@@ -35,7 +35,7 @@ export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext
       return { outcome: "snoozed", tries, crashes, fault: null, ...after(outcome.delayMs) };
 
     case "interrupted":
-      // A deploy is not the job's fault: it runs again at once, and the attempt is given back.
+      // A deploy is not the job's failure: the job runs again at once, without a charge.
       return { outcome: "interrupted", tries, crashes, fault: null, ...after(0) };
 
     case "cancelled":
@@ -52,18 +52,18 @@ export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext
   }
 }
 
-interface Failure {
+interface FailedRun {
   readonly type: "failed" | "timed_out";
   readonly fault: Fault;
   readonly retryAfterMs?: number;
 }
 
-function settleFailure(facts: RunFacts, failure: Failure, context: SettleContext): Settlement {
+function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleContext): Settlement {
   const { fault } = failure;
   const ended = { outcome: failure.type, tries: facts.tries + 1, crashes: facts.crashes, fault };
 
   if (facts.retryOwner === "supervisor") {
-    // Delivered is all that was asked: the supervisor reads the fault and decides what to try next.
+    // The queue only delivers. The supervisor reads the fault and decides about a retry.
     return { ...ended, to: "completed", result: null, failedUnits: 0 };
   }
   if (fault.class === "non_retryable") return { ...ended, to: "failed" };
@@ -75,8 +75,8 @@ function settleFailure(facts: RunFacts, failure: Failure, context: SettleContext
 }
 
 /**
- * A crash is retried whoever owns the retries: the attempt never came to an end that could be
- * told.
+ * A crash is retried also when a supervisor owns the retries, because the supervisor has no result
+ * to decide on.
  */
 function settleCrash(
   facts: RunFacts,
@@ -87,21 +87,25 @@ function settleCrash(
   const ended = { outcome: "crashed", ...charged } as const;
 
   if (facts.onOrphan === "fail") {
-    return { ...ended, to: "failed", fault: crashFault("Its worker died, and onOrphan is fail.") };
+    return {
+      ...ended,
+      to: "failed",
+      fault: crashFault("The worker died during the run, and onOrphan is fail."),
+    };
   }
   if (!isCertain && ended.tries < facts.maxAttempts) {
-    // Charged to nobody. Those that began together come back one by one: the next crash tells. The
-    // last attempt counts as used: it may have begun, and there must not be one more.
-    const fault = crashFault("Its worker died when the run was about to begin.");
-    const delayMs = 1 + Math.floor(random * DOUBT_MS_MAX);
+    // Not charged, because any run of the batch may have killed the worker. The runs restart one by
+    // one, so that the next crash shows which. The last attempt is charged: it may have started.
+    const fault = crashFault("The worker died when the run was about to start.");
+    const delayMs = 1 + Math.floor(random * UNCERTAIN_DELAY_MS_MAX);
     const { tries, crashes } = facts;
     return { outcome: "crashed", tries, crashes, fault, ...after(delayMs) };
   }
   if (ended.crashes >= policy.crashCap) {
-    const message = `It killed its worker ${times(ended.crashes)}.`;
+    const message = `The job crashed its worker ${times(ended.crashes)}.`;
     return { ...ended, to: "failed", fault: crashFault(message) };
   }
-  const fault = crashFault("Its worker died during the run.");
+  const fault = crashFault("The worker died during the run.");
   if (ended.tries >= facts.maxAttempts) return { ...ended, to: "failed", fault };
   const delayMs = backoffMs(policy.backoff.retryable, ended.crashes, random);
   return { ...ended, fault, ...after(delayMs) };
@@ -112,7 +116,7 @@ function after(delayMs: number): { to: "scheduled" | "queued"; delayMs: number }
 }
 
 function timeoutFault(limitMs: number): Fault {
-  const message = `It ran longer than its limit of ${formatDuration(limitMs)}.`;
+  const message = `The run exceeded its timeout of ${formatDuration(limitMs)}.`;
   return { class: "retryable", name: "TimeoutError", message };
 }
 

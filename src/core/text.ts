@@ -1,6 +1,6 @@
-/** What the core does to text before it is shown or stored. */
+/** Prepares text for display and storage. */
 
-/** Bytes that a well-formed `text` takes as UTF-8, counted without an encoder. */
+/** The length of a well-formed `text` in UTF-8, counted without an encoder. */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i += 1) {
@@ -20,7 +20,7 @@ export function head(text: string, unitsMax: number): string {
   return text.slice(0, splits ? unitsMax - 1 : unitsMax);
 }
 
-/** The longest beginning of a well-formed `text` that takes at most `bytesMax` bytes of UTF-8. */
+/** The longest prefix of a well-formed `text` that has at most `bytesMax` bytes in UTF-8. */
 export function headBytes(text: string, bytesMax: number): string {
   let bytes = 0;
   let end = 0;
@@ -32,7 +32,7 @@ export function headBytes(text: string, bytesMax: number): string {
   return text;
 }
 
-/** Text that every store takes: at most `unitsMax` long, well-formed, without U+0000. */
+/** Text that every store accepts: at most `unitsMax` long, well-formed, without U+0000. */
 export function storable(text: string, unitsMax: number): string {
   const cut = text.length > unitsMax ? `${head(text, unitsMax - 1)}…` : text;
   return cut.toWellFormed().replaceAll("\0", "\uFFFD");

@@ -1,14 +1,13 @@
 /**
- * Jobs to look at: quick ones and slow ones, one that stumbles and recovers, one that cannot
- * succeed, one that somebody calls off, and a pipeline. None of them does anything but wait.
+ * The jobs of the demo: fast jobs and slow jobs, a job that fails at times, a job that always
+ * fails, a job that is cancelled, and a pipeline. All of them only wait.
  *
- * A job that crashes its worker is not among them: worker and server are one process here, and the
- * page would go down with it.
+ * No job crashes its worker, because the worker and the server are one process in the demo.
  */
 import { defineJob, NonRetryableError, TransientError, typed } from "../index.ts";
 import type { Job } from "../index.ts";
 
-/** What the jobs are given instead of a clock and dice of their own. */
+/** The clock and the dice of the jobs. */
 export interface DemoDeps {
   /** Resolves after `ms`; rejects as soon as `signal` aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
@@ -16,10 +15,10 @@ export interface DemoDeps {
   random(): number;
 }
 
-/** How often the flaky job fails. */
+/** The share of runs of the flaky job that fail. */
 const FLAKY_SHARE = 0.45;
 
-/** Fast: has slots of its own, so that it never waits behind the slow ones. */
+/** A fast job in a lane of its own, so that it never waits for slow jobs. */
 export const email: Job<"demo.email", { to: string }, { sent: string }, DemoDeps> = defineJob({
   type: "demo.email",
   payload: typed<{ to: string }>(),
@@ -32,7 +31,7 @@ export const email: Job<"demo.email", { to: string }, { sent: string }, DemoDeps
     return { sent: to };
   });
 
-/** Slow, but dependable. */
+/** A slow job that succeeds. */
 export const thumbnail: Job<
   "demo.thumbnail",
   { picture: string; width: number },
@@ -49,7 +48,7 @@ export const thumbnail: Job<
     return { file: `${picture}-${width}.webp` };
   });
 
-/** Fails at times, and gets there in the end. */
+/** A job that fails at times and succeeds after some attempts. */
 export const sync: Job<
   "demo.sync",
   { account: string },
@@ -70,7 +69,7 @@ export const sync: Job<
     return { account, records: Math.round(500 * ctx.deps.random()) };
   });
 
-/** Takes several seconds, and ends early when it is asked to. */
+/** A job that takes several seconds, and ends early when `ctx.signal` aborts. */
 export const report: Job<
   "demo.report",
   { month: string },
@@ -83,7 +82,7 @@ export const report: Job<
     return { month, pages: 12 };
   });
 
-/** No further try can help: it becomes a dead letter at once. */
+/** A job that fails at once with a NonRetryableError and becomes a dead letter. */
 export const invoice: Job<"demo.invoice", { customer: string }, undefined, DemoDeps> = defineJob({
   type: "demo.invoice",
   payload: typed<{ customer: string }>(),
@@ -94,7 +93,7 @@ export const invoice: Job<"demo.invoice", { customer: string }, undefined, DemoD
     throw new NonRetryableError(`the account of ${customer} is closed`);
   });
 
-/** Would go on for a minute; whoever enqueues it calls it off. */
+/** A job of one minute, which the producer cancels. */
 export const archive: Job<"demo.export", undefined, undefined, DemoDeps> = defineJob({
   type: "demo.export",
   timeout: "2m",
@@ -104,7 +103,7 @@ export const archive: Job<"demo.export", undefined, undefined, DemoDeps> = defin
     await ctx.deps.pause(60_000, ctx.signal);
   });
 
-/** A pipeline: each phase sees what the ones before it returned. */
+/** A pipeline. Each phase reads the results of the earlier phases. */
 export const publish: Job<
   "demo.publish",
   { edition: number },

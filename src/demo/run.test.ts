@@ -53,7 +53,7 @@ describe("the demo's producer", () => {
     expect(await mill.jobs.get(await cancelled)).toMatchObject({
       type: archive.type,
       state: "cancelled",
-      cancelReason: "nobody needs it any more",
+      cancelReason: "the export is no longer needed",
     });
   });
 

@@ -1,21 +1,21 @@
 /**
- * A small town's worth of work: a producer that enqueues about two jobs a second, and a worker that
- * runs them. The producer looks before it enqueues, and rests while too many wait.
+ * The demo: a producer that enqueues about two jobs per second, and a worker that runs them. The
+ * producer pauses while too many jobs wait.
  */
 import type { AnyJob, Millrace } from "../index.ts";
 import { archive, email, invoice, publish, report, sync, thumbnail } from "./jobs.ts";
 import type { DemoDeps } from "./jobs.ts";
 
-/** Time and chance, and where trouble is told. */
+/** The clock, the dice and the error handler of the demo. */
 export interface DemoWorld {
-  /** Calls `wake` once after `ms`. Answers a function that calls it off. */
+  /** Calls `wake` once after `ms`. The returned function cancels the timer. */
   after(ms: number, wake: () => void): () => void;
   /** Uniform in [0, 1). */
   random(): number;
   failed(error: unknown): void;
 }
 
-/** For whoever takes jobs in another way, to know their payloads and lanes. */
+/** All jobs of the demo, for the server, which needs their payloads and lanes. */
 export const demoJobs: readonly AnyJob[] = [
   email,
   thumbnail,
@@ -27,7 +27,7 @@ export const demoJobs: readonly AnyJob[] = [
 ];
 
 export interface Demo {
-  /** Enqueues nothing more, and gives back what the worker has not finished. */
+  /** Stops the producer and the worker. Unfinished jobs are returned to the queue. */
   stop(): Promise<void>;
 }
 
@@ -35,33 +35,34 @@ const STEP_MS = 500;
 const WAITING_MAX = 200;
 const CALLED_OFF_AFTER_MS = 3_000;
 const LANES = { fast: 3, general: 8 };
-/** Whoever presses Ctrl-C wants to go home; what still runs is handed back uncharged. */
+/** Short, so that Ctrl-C ends the demo soon. Running jobs are returned without a charge. */
 const GRACE = "2s";
 
 const PEOPLE = ["ada", "grace", "edsger", "barbara", "donald"];
 const PICTURES = ["harbour", "mill", "river", "orchard"];
 
-/** Enqueues the `n`th job; `later` is for what follows on it. */
-type Step = (mill: Millrace, n: number, later: Later) => Promise<unknown>;
-type Later = (ms: number, work: () => Promise<unknown>) => void;
+/** Enqueues the `n`th job; `later` schedules a follow-up. */
+type DemoStep = (mill: Millrace, n: number, later: RunLater) => Promise<unknown>;
+type RunLater = (ms: number, work: () => Promise<unknown>) => void;
 
-const sendMail: Step = (mill, n) => mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` });
-const shrink: Step = (mill, n) =>
+const sendMail: DemoStep = (mill, n) =>
+  mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` });
+const shrink: DemoStep = (mill, n) =>
   mill.enqueue(thumbnail, { picture: pick(PICTURES, n), width: 320 }, { tags: { area: "media" } });
-const synchronise: Step = (mill, n) => mill.enqueue(sync, { account: pick(PEOPLE, n) });
-const writeReport: Step = (mill, n) =>
+const synchronise: DemoStep = (mill, n) => mill.enqueue(sync, { account: pick(PEOPLE, n) });
+const writeReport: DemoStep = (mill, n) =>
   mill.enqueue(report, { month: `2026-${String(1 + (n % 12)).padStart(2, "0")}` });
-const bill: Step = (mill, n) => mill.enqueue(invoice, { customer: pick(PEOPLE, n) });
-const press: Step = (mill, n) => mill.enqueue(publish, { edition: n });
-const remind: Step = (mill, n) =>
+const bill: DemoStep = (mill, n) => mill.enqueue(invoice, { customer: pick(PEOPLE, n) });
+const press: DemoStep = (mill, n) => mill.enqueue(publish, { edition: n });
+const remind: DemoStep = (mill, n) =>
   mill.enqueue(email, { to: `${pick(PEOPLE, n)}@example.com` }, { delay: "20s" });
-const changeOnesMind: Step = async (mill, _, later) => {
+const changeOnesMind: DemoStep = async (mill, _, later) => {
   const { id } = await mill.enqueue(archive);
-  later(CALLED_OFF_AFTER_MS, () => mill.jobs.cancel(id, "nobody needs it any more"));
+  later(CALLED_OFF_AFTER_MS, () => mill.jobs.cancel(id, "the export is no longer needed"));
 };
 
-/** One round takes half a minute. */
-const ROUND: readonly Step[] = [
+/** The order of the jobs. One round takes half a minute. */
+const ROUND: readonly DemoStep[] = [
   [sendMail, shrink, sendMail, synchronise, press, sendMail],
   [sendMail, shrink, synchronise, sendMail, writeReport, sendMail],
   [sendMail, shrink, press, sendMail, changeOnesMind, sendMail],
@@ -101,7 +102,7 @@ export function startProducer(mill: Millrace, world: DemoWorld): Demo {
   return plans;
 }
 
-/** What is to happen later, until it is stopped. */
+/** The pending timers of the demo. */
 class Plans implements Demo {
   readonly #world: DemoWorld;
   readonly #callOffs = new Set<() => void>();
@@ -157,6 +158,6 @@ function depsOf(world: DemoWorld): DemoDeps {
 
 function pick<Item>(items: readonly Item[], n: number): Item {
   const item = items[n % items.length];
-  if (item === undefined) throw new Error("there is nothing to pick from");
+  if (item === undefined) throw new Error("the list is empty");
   return item;
 }

@@ -1,27 +1,32 @@
 /**
- * Who may ask. The server is for this machine alone, and of its users for the one who was shown the
- * token: as a link that leaves a cookie behind, or as a Bearer.
+ * Access control. The server accepts only requests of this machine with its token: as a cookie that
+ * a link has set, or as a Bearer token.
  *
- * A cookie is sent by the browser whoever made the page that asks. What changes something must
- * therefore come from a page of ours; a Bearer is proof enough by itself.
+ * Browsers send a cookie with requests of any page. With the cookie, requests that change something
+ * must therefore come from the dashboard. A Bearer token needs no such check.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
-import { problem, Refusal } from "./problem.ts";
+import { problem, RequestRefusal } from "./problem.ts";
 
 const OWN_NAMES = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const READING = new Set(["GET", "HEAD"]);
 
-/** A page elsewhere can make its name point to this machine, but its requests bear that name. */
+/** Refuses other host names, with which a foreign page could reach this machine (DNS rebinding). */
 export function ownHostOnly(): MiddlewareHandler {
   return async (context, next) => {
     if (OWN_NAMES.has(hostOf(context).replace(/:\d+$/, ""))) return next();
-    return problem(new Refusal("FOREIGN_HOST", "This server answers to its own address only."));
+    return problem(
+      new RequestRefusal(
+        "FOREIGN_HOST",
+        "The server accepts only requests for localhost or 127.0.0.1.",
+      ),
+    );
   };
 }
 
-/** `/?token=…`: a right token becomes a cookie, and either kind leaves the address bar. */
+/** `/?token=…`: sets the cookie for a correct token, and redirects to remove the token. */
 export function signIn(token: string): MiddlewareHandler {
   return async (context, next) => {
     const given = context.req.query("token");
@@ -37,7 +42,7 @@ export function signIn(token: string): MiddlewareHandler {
   };
 }
 
-/** Lets nobody through who cannot show the token. */
+/** Refuses requests without the token. */
 export function tokenOnly(token: string): MiddlewareHandler {
   return async (context, next) => {
     const bearer = bearerOf(context);
@@ -45,18 +50,21 @@ export function tokenOnly(token: string): MiddlewareHandler {
     if (!isSame(getCookie(context, cookieName(context)) ?? "", token)) return unauthorised();
     if (READING.has(context.req.method) || isOwnPage(context)) return next();
     return problem(
-      new Refusal("CROSS_SITE", "With the cookie, only this server's own page may change things."),
+      new RequestRefusal(
+        "CROSS_SITE",
+        "With the cookie, only the dashboard of this server may change anything.",
+      ),
     );
   };
 }
 
 function unauthorised(): Response {
-  return problem(new Refusal("UNAUTHORIZED", "This needs the token of the server."), {
+  return problem(new RequestRefusal("UNAUTHORIZED", "The request has no valid token."), {
     "www-authenticate": 'Bearer realm="millrace"',
   });
 }
 
-/** The digests have one length and tell nothing of where two tokens begin to differ. */
+/** Compares digests, so that the time of the comparison reveals nothing about the token. */
 function isSame(given: string, token: string): boolean {
   return timingSafeEqual(digest(given), digest(token));
 }
@@ -71,12 +79,12 @@ function bearerOf(context: Context): string | null {
   return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? "";
 }
 
-/** Browsers send a host's cookies to all of its ports: two servers must not share a name. */
+/** Browsers send a cookie to all ports of a host, so that each server needs its own name. */
 function cookieName(context: Context): string {
   return `millrace-${/:(\d+)$/.exec(hostOf(context))?.[1] ?? "80"}`;
 }
 
-/** Whatever the browser says about where a request comes from has to agree; silence is a no. */
+/** True when the headers that browsers send say that the request comes from the dashboard. */
 function isOwnPage(context: Context): boolean {
   const origin = context.req.header("origin");
   const site = context.req.header("sec-fetch-site");

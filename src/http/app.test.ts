@@ -32,7 +32,7 @@ describe("the server", () => {
       status: 503,
       detail: "locked",
       code: "STORE_BUSY",
-      hint: "Try again; if it stays busy, find the program that holds it.",
+      hint: "Try again; if the error persists, find the program that holds the lock.",
     });
   });
 

@@ -1,6 +1,6 @@
 /**
- * The server as one function from request to response. It knows no socket, so that tests ask it
- * directly, and no store: it is handed a client.
+ * The HTTP app: one function from request to response. It has no socket, so that tests call it
+ * directly, and reaches the store through a client.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { secureHeaders } from "hono/secure-headers";
 import { ownHostOnly, signIn, tokenOnly } from "./access.ts";
 import { openApiDocument } from "./openapi.ts";
-import { problem, Refusal } from "./problem.ts";
-import { askedOf, type Route } from "./route.ts";
+import { problem, RequestRefusal } from "./problem.ts";
+import { readRequest, type Route } from "./route.ts";
 import { jobRoutes, type JobRouteParts } from "./routes/jobs.ts";
 import { serviceRoutes, type ServiceRouteParts } from "./routes/service.ts";
 
-/** A payload of the largest size, and room for how its letters may be escaped. */
+/** The size of the largest payload, with room for escaped characters. */
 const BODY_BYTES_MAX = 2_000_000;
 
 const PAGE: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
@@ -25,11 +25,11 @@ const PAGE: Readonly<Record<string, { readonly file: string; readonly type: stri
 };
 
 export interface AppParts extends JobRouteParts, ServiceRouteParts {
-  /** What a caller has to show before it may use the API. */
+  /** The token that requests to the API must carry. */
   readonly token: string;
   /** The folder with the dashboard's files. */
   readonly pageFolder: string;
-  /** Hears of errors that nobody expected; the caller is told only that there was one. */
+  /** Called with unexpected errors, whose details the caller does not see. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -42,7 +42,7 @@ export function createApp(parts: AppParts): Hono {
   app.use("/api/*", tokenOnly(parts.token), boundedBody());
   app.use(methodNotAllowed({ app, onMethodNotAllowed: (_, methods) => wrongMethod(methods) }));
   app.notFound((context) =>
-    problem(new Refusal("NOT_FOUND", `Nothing is at ${context.req.path}.`)),
+    problem(new RequestRefusal("NOT_FOUND", `The path ${context.req.path} does not exist.`)),
   );
   app.onError((error) => {
     const answer = problem(error);
@@ -51,13 +51,13 @@ export function createApp(parts: AppParts): Hono {
   });
   for (const route of routesOf(parts)) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(route.method, path, async (context) => route.answer(await askedOf(route, context)));
+    app.on(route.method, path, async (context) => route.answer(await readRequest(route, context)));
   }
   servePage(app, parts.pageFolder);
   return app;
 }
 
-/** All that the server can be asked, itself described by the last of them. */
+/** All routes of the server. The last one returns their OpenAPI document. */
 function routesOf(parts: AppParts): readonly Route[] {
   const routes: Route[] = [...serviceRoutes(parts), ...jobRoutes(parts)];
   routes.push({
@@ -73,7 +73,7 @@ function routesOf(parts: AppParts): readonly Route[] {
   return routes;
 }
 
-/** The page is open: it holds nothing, and says how to get in. */
+/** The page needs no token: it has no data, and says how to sign in. */
 function servePage(app: Hono, folder: string): void {
   for (const [path, { file, type }] of Object.entries(PAGE)) {
     app.get(path, async (context) => {
@@ -87,16 +87,20 @@ function boundedBody(): ReturnType<typeof bodyLimit> {
   return bodyLimit({
     maxSize: BODY_BYTES_MAX,
     onError: () =>
-      problem(new Refusal("BODY_TOO_LARGE", `The body has more than ${BODY_BYTES_MAX} bytes.`)),
+      problem(
+        new RequestRefusal("BODY_TOO_LARGE", `The body has more than ${BODY_BYTES_MAX} bytes.`),
+      ),
   });
 }
 
 function wrongMethod(methods: readonly string[]): Response {
   const allow = methods.join(", ");
-  return problem(new Refusal("METHOD_NOT_ALLOWED", `This takes ${allow}.`), { allow });
+  return problem(new RequestRefusal("METHOD_NOT_ALLOWED", `The path accepts only ${allow}.`), {
+    allow,
+  });
 }
 
-/** What a page of ours may do is listed; everything else is refused by the browser. */
+/** The content security policy allows the dashboard only what it needs. */
 function guardedHeaders(): ReturnType<typeof secureHeaders> {
   const headers = secureHeaders({
     contentSecurityPolicy: {

@@ -1,11 +1,11 @@
-/** Gives an app a socket. */
+/** Serves an app on a socket. */
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 
-export interface Listening {
+export interface HttpListener {
   readonly port: number;
-  /** Takes no new requests, lets those under way finish, then resolves. */
+  /** Accepts no new requests, and resolves when the current requests are finished. */
   close(): Promise<void>;
 }
 
@@ -14,26 +14,26 @@ export interface Address {
   readonly port: number;
 }
 
-/** Resolves once requests are taken. Rejects with Node's own error, `EADDRINUSE` for example. */
+/** Resolves when the server accepts requests. Rejects with the error of Node, e.g. `EADDRINUSE`. */
 export function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   address: Address,
-): Promise<Listening> {
+): Promise<HttpListener> {
   const server = createAdaptorServer({ fetch });
   let isClosing = false;
-  const cancelStatement = (): void => {
+  const closeIdle = (): void => {
     if ("closeIdleConnections" in server) server.closeIdleConnections();
   };
   const close = (): Promise<void> =>
     new Promise((resolve, reject) => {
       isClosing = true;
       server.close((error) => (error === undefined ? resolve() : reject(error)));
-      cancelStatement();
+      closeIdle();
     });
-  // A connection that was answered during the close would be kept alive for seconds.
+  // A keep-alive connection would otherwise stay open for seconds after its last response.
   server.on("request", (_: unknown, response: ServerResponse) => {
     response.once("close", () => {
-      if (isClosing) cancelStatement();
+      if (isClosing) closeIdle();
     });
   });
 

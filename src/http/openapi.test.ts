@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { jsonOf, openServer } from "../../test/support/http-server.ts";
-import { mismatchOf, type Schema } from "./schema.ts";
+import { mismatchOf, type JsonSchema } from "./schema.ts";
 
 const PAGE_PATHS = new Set(["/", "/style.css", "/page.js"]);
 
@@ -8,14 +8,14 @@ interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
   readonly responses: Readonly<
-    Record<string, { content: Record<string, { schema: Schema & { $ref?: string } }> }>
+    Record<string, { content: Record<string, { schema: JsonSchema & { $ref?: string } }> }>
   >;
 }
 
 interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
 describe("the OpenAPI document", () => {
@@ -94,7 +94,7 @@ async function documentOf(server: { ask(path: string): Promise<Response> }): Pro
 }
 
 /** The same schema, in which nothing may stand that it does not name. */
-function strict(schema: Schema): Schema {
+function strict(schema: JsonSchema): JsonSchema {
   const { properties, items } = schema;
   const named = Object.entries(properties ?? {}).map(([name, each]) => [name, strict(each)]);
   return {

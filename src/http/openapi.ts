@@ -1,9 +1,9 @@
-/** The OpenAPI document of a list of routes. */
+/** Makes the OpenAPI document from the list of routes. */
 import type { Route } from "./route.ts";
-import type { Schema } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 import { PROBLEM } from "./schemas.ts";
 
-/** `isGuarded` tells for which paths the token is asked. */
+/** `isGuarded` is true for the paths that need the token. */
 export function openApiDocument(
   routes: readonly Route[],
   isGuarded: (path: string) => boolean,
@@ -48,7 +48,7 @@ function operation(route: Route): object {
   };
 }
 
-function parametersIn(place: string, schemas: Readonly<Record<string, Schema>>): object[] {
+function parametersIn(place: string, schemas: Readonly<Record<string, JsonSchema>>): object[] {
   return Object.entries(schemas).map(([name, schema]) => ({
     name,
     in: place,
@@ -69,10 +69,10 @@ function problemsOf({ problems }: Route): object {
   const content = {
     "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
   };
-  const answer = { description: "Refused; the body says why.", content };
+  const answer = { description: "An error; the body has the details.", content };
   return Object.fromEntries([...problems, 421].map((status) => [String(status), answer]));
 }
 
-function asJson(schema: Schema): object {
+function asJson(schema: JsonSchema): object {
   return { "application/json": { schema } };
 }

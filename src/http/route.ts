@@ -1,45 +1,45 @@
 /**
- * A route as a value: how it is asked, what it answers, and the function between the two. The app
- * is made of a list of them, and so is its OpenAPI document.
+ * A route as a value: the schemas of its request and responses, and its handler. The app and its
+ * OpenAPI document are both made from the list of routes.
  */
 import type { Context } from "hono";
-import { isRecord, mismatchOf, unknownName, type Schema } from "./schema.ts";
-import { invalid, Refusal } from "./problem.ts";
+import { isRecord, mismatchOf, unknownName, type JsonSchema } from "./schema.ts";
+import { invalid, RequestRefusal } from "./problem.ts";
 
-/** Refuses what is not UTF-8, instead of storing something else than was sent. */
+/** Throws for bytes that are not UTF-8, instead of replacing them. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 export interface Route {
   readonly method: "get" | "post";
-  /** As OpenAPI writes it: `/api/v1/jobs/{id}`. */
+  /** In the form of OpenAPI: `/api/v1/jobs/{id}`. */
   readonly path: string;
-  /** The name that generated clients give to the call. */
+  /** The name of the call in generated clients. */
   readonly name: string;
   readonly summary: string;
-  /** What may stand in the path, the query and the headers. */
-  readonly inPath?: Readonly<Record<string, Schema>>;
-  readonly inQuery?: Readonly<Record<string, Schema>>;
-  readonly inHeaders?: Readonly<Record<string, Schema>>;
-  readonly body?: Schema;
-  /** By status. Problems need not be told apart. */
-  readonly answers: Readonly<Record<number, { description: string; schema: Schema }>>;
+  /** The parameters in the path, the query and the headers. */
+  readonly inPath?: Readonly<Record<string, JsonSchema>>;
+  readonly inQuery?: Readonly<Record<string, JsonSchema>>;
+  readonly inHeaders?: Readonly<Record<string, JsonSchema>>;
+  readonly body?: JsonSchema;
+  /** The responses by status. `problems` lists the statuses of errors. */
+  readonly answers: Readonly<Record<number, { description: string; schema: JsonSchema }>>;
   readonly problems: readonly number[];
-  answer(asked: Asked): Promise<Response>;
+  answer(request: RouteRequest): Promise<Response>;
 }
 
-/** A request after its form was checked. */
-export interface Asked {
+/** A request after its check against the schemas of the route. */
+export interface RouteRequest {
   readonly inPath: Readonly<Record<string, string>>;
   readonly inQuery: Readonly<Record<string, unknown>>;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
   readonly url: URL;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller has closed the connection. */
   readonly signal: AbortSignal;
 }
 
-/** Reads a request as its route wants it, or refuses it and names the place. */
-export async function askedOf(route: Route, context: Context): Promise<Asked> {
+/** Reads and checks a request, or throws a refusal that names the wrong part. */
+export async function readRequest(route: Route, context: Context): Promise<RouteRequest> {
   const url = new URL(context.req.url);
   return {
     inPath: context.req.param(),
@@ -52,7 +52,7 @@ export async function askedOf(route: Route, context: Context): Promise<Asked> {
 }
 
 function queryOf(
-  known: Readonly<Record<string, Schema>>,
+  known: Readonly<Record<string, JsonSchema>>,
   given: URLSearchParams,
 ): Readonly<Record<string, unknown>> {
   const query: Record<string, unknown> = {};
@@ -67,18 +67,21 @@ function queryOf(
   return query;
 }
 
-/** A query knows texts alone; the schema says which of them are lists and numbers. */
-function valueOf(schema: Schema, name: string, texts: readonly string[]): unknown {
+/** The value of a query parameter. The schema says which parameters are lists or numbers. */
+function valueOf(schema: JsonSchema, name: string, texts: readonly string[]): unknown {
   if (schema.type === "array") return texts;
   const [text = "", ...more] = texts;
   if (more.length > 0) throw invalid({ path: name, message: "may be given only once" });
   return schema.type === "integer" && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-async function bodyOf(schema: Schema, context: Context): Promise<Asked["body"]> {
+async function bodyOf(schema: JsonSchema, context: Context): Promise<RouteRequest["body"]> {
   const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
-    throw new Refusal("BODY_NOT_JSON", `The body is ${type ?? "of no type"}, not JSON.`);
+    throw new RequestRefusal(
+      "BODY_NOT_JSON",
+      `The body has the type ${type ?? "none"}, not application/json.`,
+    );
   }
   const body = await parsed(context);
   const mismatch = mismatchOf(schema, body, "");

@@ -1,13 +1,13 @@
 /**
- * The part of JSON Schema that the API speaks. One schema both checks what comes in and describes
- * it in the OpenAPI document, so that the two cannot differ.
+ * The part of JSON Schema that the API uses. One schema both checks requests and describes them in
+ * the OpenAPI document, so that the two cannot differ.
  */
 import { shown } from "../core/text.ts";
 import { closest } from "../lib/closest.ts";
 
 type TypeName = "array" | "boolean" | "integer" | "null" | "number" | "object" | "string";
 
-export interface Schema {
+export interface JsonSchema {
   readonly description?: string;
   readonly type?: TypeName | readonly TypeName[];
   readonly enum?: readonly string[];
@@ -18,30 +18,34 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: number;
-  readonly items?: Schema;
+  readonly items?: JsonSchema;
   readonly maxItems?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly anyOf?: readonly Schema[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
 }
 
-export interface Mismatch {
-  /** Names and positions from the outside in, such as `options.tags.area`. */
+export interface SchemaMismatch {
+  /** The path in the value, such as `options.tags.area`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** The first thing in `value` that `schema` does not allow, or `null`. */
-export function mismatchOf(schema: Schema, value: unknown, path: string): Mismatch | null {
+/** The first part of `value` that `schema` does not allow, or `null`. */
+export function mismatchOf(
+  schema: JsonSchema,
+  value: unknown,
+  path: string,
+): SchemaMismatch | null {
   const own = ownMismatch(schema, value);
   if (own !== null) return { path, message: own };
   if (Array.isArray(value)) return first(value, (item, index) => itemOf(schema, item, path, index));
   return isRecord(value) ? insideOf(schema, value, path) : null;
 }
 
-/** What is wrong with the value itself, whatever is inside it. */
-function ownMismatch(schema: Schema, value: unknown): string | null {
+/** The mismatch of the value itself, without its parts. */
+function ownMismatch(schema: JsonSchema, value: unknown): string | null {
   const refuse = (expected: string): string => `must be ${expected}, not ${shown(value)}`;
   if (schema.anyOf?.every((each) => mismatchOf(each, value, "") !== null)) {
     return refuse(schema.description ?? "of another form");
@@ -57,7 +61,7 @@ function ownMismatch(schema: Schema, value: unknown): string | null {
 }
 
 function textMismatch(
-  schema: Schema,
+  schema: JsonSchema,
   text: string,
   refuse: (expected: string) => string,
 ): string | null {
@@ -76,10 +80,10 @@ function textMismatch(
 }
 
 function insideOf(
-  schema: Schema,
+  schema: JsonSchema,
   value: Readonly<Record<string, unknown>>,
   path: string,
-): Mismatch | null {
+): SchemaMismatch | null {
   const { properties = {}, required = [], additionalProperties = true } = schema;
   const missing = required.find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return { path: within(path, missing), message: "is missing" };
@@ -91,26 +95,31 @@ function insideOf(
   });
 }
 
-/** Says which names there are, and which was probably meant. */
+/** The message for an unknown name, with the name that was probably meant. */
 export function unknownName(name: string, known: object): string {
   const names = Object.keys(known);
   const meant = closest(name, names);
-  return meant === null ? `is unknown; known are ${names.join(", ")}` : unknownBut(meant);
+  return meant === null ? `is unknown; the known names are ${names.join(", ")}` : unknownBut(meant);
 }
 
 function unknownBut(meant: string): string {
   return `is unknown; did you mean ${meant}?`;
 }
 
-function itemOf(schema: Schema, item: unknown, path: string, index: number): Mismatch | null {
+function itemOf(
+  schema: JsonSchema,
+  item: unknown,
+  path: string,
+  index: number,
+): SchemaMismatch | null {
   return schema.items === undefined ? null : mismatchOf(schema.items, item, `${path}[${index}]`);
 }
 
-function hasType(schema: Schema, value: unknown): boolean {
+function hasType(schema: JsonSchema, value: unknown): boolean {
   return schema.type === undefined || typesOf(schema).some((type) => isOf(type, value));
 }
 
-function typesOf({ type = [] }: Schema): readonly TypeName[] {
+function typesOf({ type = [] }: JsonSchema): readonly TypeName[] {
   return typeof type === "string" ? [type] : type;
 }
 
@@ -146,8 +155,8 @@ function within(path: string, name: string): string {
 
 function first<Item>(
   items: readonly Item[],
-  check: (item: Item, index: number) => Mismatch | null,
-): Mismatch | null {
+  check: (item: Item, index: number) => SchemaMismatch | null,
+): SchemaMismatch | null {
   for (const [index, item] of items.entries()) {
     const mismatch = check(item, index);
     if (mismatch !== null) return mismatch;

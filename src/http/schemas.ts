@@ -1,22 +1,22 @@
-/** The bodies of the API: what views of the library look like as JSON, and what is taken. */
+/** The schemas of the request and response bodies. */
 import { STATES } from "../core/job.ts";
 import { wholeNumberIn } from "../api/rules.ts";
 import { ATTEMPTS_BOUNDS, PRIORITY_BOUNDS } from "../api/settings.ts";
-import type { Schema } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 
-const TEXT: Schema = { type: "string" };
-const TEXT_OR_NULL: Schema = { type: ["string", "null"] };
-const NAME: Schema = { type: "string", minLength: 1, maxLength: 200 };
-const MOMENT: Schema = { type: "string", format: "date-time" };
-const MOMENT_OR_NULL: Schema = { type: ["string", "null"], format: "date-time" };
-const COUNT: Schema = { type: "integer", minimum: 0 };
-const ANYTHING: Schema = { description: "Any JSON." };
-const TAGS: Schema = { type: "object", additionalProperties: TEXT };
-const STATE: Schema = { type: "string", enum: STATES };
+const TEXT: JsonSchema = { type: "string" };
+const TEXT_OR_NULL: JsonSchema = { type: ["string", "null"] };
+const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
+const MOMENT: JsonSchema = { type: "string", format: "date-time" };
+const MOMENT_OR_NULL: JsonSchema = { type: ["string", "null"], format: "date-time" };
+const COUNT: JsonSchema = { type: "integer", minimum: 0 };
+const ANYTHING: JsonSchema = { description: "Any JSON." };
+const TAGS: JsonSchema = { type: "object", additionalProperties: TEXT };
+const STATE: JsonSchema = { type: "string", enum: STATES };
 
-export const KEY: Schema = { type: "string", minLength: 1, maxLength: 500 };
+export const KEY: JsonSchema = { type: "string", minLength: 1, maxLength: 500 };
 
-const FAULT: Schema = {
+const FAULT: JsonSchema = {
   type: ["object", "null"],
   required: ["class", "name", "message"],
   properties: {
@@ -28,7 +28,7 @@ const FAULT: Schema = {
   },
 };
 
-export const JOB: Schema = whole({
+export const JOB: JsonSchema = whole({
   id: TEXT,
   type: TEXT,
   state: STATE,
@@ -56,26 +56,26 @@ export const JOB: Schema = whole({
   startedAt: MOMENT_OR_NULL,
   finishedAt: MOMENT_OR_NULL,
   cancelReason: TEXT_OR_NULL,
-  stale: { description: "It ended so long ago that it will be removed.", type: "boolean" },
+  stale: { description: "True when the job will soon be removed.", type: "boolean" },
 });
 
-export const ENQUEUED: Schema = whole({
+export const ENQUEUED: JsonSchema = whole({
   id: TEXT,
   type: TEXT,
   state: {
-    description: "Null when a key led to a job that has been removed.",
+    description: "Null when the key belongs to a job that has been removed.",
     type: ["string", "null"],
   },
-  created: { description: "False when it stood there already.", type: "boolean" },
+  created: { description: "False when the job already existed.", type: "boolean" },
 });
 
-const ENQUEUE_OPTIONS: Schema = {
+const ENQUEUE_OPTIONS: JsonSchema = {
   type: "object",
   additionalProperties: false,
   properties: {
     tenant: NAME,
     runAt: {
-      description: "ISO text with its offset, or milliseconds since 1970",
+      description: "ISO text with an offset, or milliseconds since 1970",
       anyOf: [{ type: "string", maxLength: 40 }, COUNT],
     },
     delay: {
@@ -95,7 +95,7 @@ const ENQUEUE_OPTIONS: Schema = {
     dedupKey: keyOr("skip", "replace", "extend"),
     concurrencyKey: {
       ...KEY,
-      description: "a text of 1 to 500 characters, under which one job runs at a time",
+      description: "a text of 1 to 500 characters; one job with the key runs at a time",
     },
     after: {
       description: "a list of up to 1000 ids of jobs that must be final first",
@@ -104,13 +104,13 @@ const ENQUEUE_OPTIONS: Schema = {
       maxItems: 1_000,
     },
     onFailed: {
-      description: "what becomes of it when one of those fails: cancel or run",
+      description: "what happens when a job in after fails: cancel or run",
       type: "string",
       enum: ["cancel", "run"],
     },
     tags: { type: "object", additionalProperties: KEY },
     webhookUrl: {
-      description: "a URL that begins with http:// or https://",
+      description: "a URL that starts with http:// or https://",
       type: "string",
       pattern: "^[Hh][Tt][Tt][Pp][Ss]?://",
       minLength: 1,
@@ -120,26 +120,26 @@ const ENQUEUE_OPTIONS: Schema = {
   },
 };
 
-export const ENQUEUE_BODY: Schema = {
+export const ENQUEUE_BODY: JsonSchema = {
   type: "object",
   required: ["type"],
   additionalProperties: false,
   properties: { type: NAME, payload: ANYTHING, options: ENQUEUE_OPTIONS },
 };
 
-export const OVERVIEW: Schema = whole({
+export const OVERVIEW: JsonSchema = whole({
   states: {
     type: "array",
     items: whole({
       state: STATE,
       count: COUNT,
-      more: { description: "There are more than count.", type: "boolean" },
+      more: { description: "True when there are more than count.", type: "boolean" },
     }),
   },
 });
 
-export const PROBLEM: Schema = {
-  description: "What went wrong, in the form of RFC 9457.",
+export const PROBLEM: JsonSchema = {
+  description: "An error in the form of RFC 9457.",
   type: "object",
   required: ["type", "title", "status", "detail", "code", "hint"],
   properties: {
@@ -153,12 +153,12 @@ export const PROBLEM: Schema = {
   },
 };
 
-/** An object that always has all of these. */
-export function whole(properties: Readonly<Record<string, Schema>>): Schema {
+/** An object whose properties are all required. */
+export function whole(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: "object", required: Object.keys(properties), properties };
 }
 
-function keyOr(...policies: readonly string[]): Schema {
+function keyOr(...policies: readonly string[]): JsonSchema {
   return {
     description: "a text, or { key, onConflict }",
     anyOf: [

@@ -60,7 +60,7 @@ export function attemptView(attempt: store.AttemptRecord): AttemptView {
   };
 }
 
-export function deadLetterView(letter: store.DeadLetter): DeadLetter {
+export function deadLetterView(letter: store.DeadLetterRecord): DeadLetter {
   const { payload }: { payload: string | null } = JSON.parse(letter.spec);
   const value: Json | undefined = decode(payload);
   return {

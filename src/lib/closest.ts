@@ -1,6 +1,6 @@
-/** The known word that a mistyped one most likely means, or `null` when none is near. */
+/** The known word that is closest to a mistyped word, or `null` when none is close. */
 export function closest(word: string, known: readonly string[]): string | null {
-  // A slip in three letters is a typo; more is another word.
+  // One wrong letter in three is a typing error; more is another word.
   const slipsMax = Math.ceil(word.length / 3);
   const ranked = known
     .map((candidate) => ({
@@ -12,7 +12,7 @@ export function closest(word: string, known: readonly string[]): string | null {
   return ranked[0]?.candidate ?? null;
 }
 
-/** Insertions, deletions and exchanges that lead from one word to the other (Levenshtein). */
+/** The Levenshtein distance of two words. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 0; i < from.length; i += 1) {

@@ -1,26 +1,26 @@
-/** Keeps what takes long from being done often. */
+/** Limits a slow task to 5 % of wall time. */
 import { systemClock } from "./system.ts";
 
-/** It may take a twentieth of the time. */
+/** After a slow task of 1 ms, the next may start after 20 ms. */
 const REST = 20;
 
 export class DutyCycle {
   readonly #msMax: number;
-  /** By the steady clock. */
+  /** By the monotonic clock. */
   #until = 0;
 
-  /** What takes no longer than `msMax` needs no rest. */
+  /** A task that takes at most `msMax` is not limited. */
   constructor(msMax: number) {
     this.#msMax = msMax;
   }
 
-  /** Does the work, if it is not resting; else the answer is null. */
+  /** Runs the task, or returns null while the task must pause. */
   async take<Answer>(work: () => Promise<Answer>): Promise<Answer | null> {
-    const began = systemClock.monotonic();
-    if (began < this.#until) return null;
+    const startedAt = systemClock.monotonic();
+    if (startedAt < this.#until) return null;
     const answer = await work();
-    const tookMs = systemClock.monotonic() - began;
-    if (tookMs > this.#msMax) this.#until = began + tookMs * REST;
+    const tookMs = systemClock.monotonic() - startedAt;
+    if (tookMs > this.#msMax) this.#until = startedAt + tookMs * REST;
     return answer;
   }
 }

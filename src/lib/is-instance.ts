@@ -1,4 +1,4 @@
-/** Like `instanceof`, and false for a value that throws when it is looked at. */
+/** `instanceof` that is false for a value whose prototype cannot be read, such as a proxy. */
 export function isInstance<T>(
   value: unknown,
   type: abstract new (...args: any[]) => T,

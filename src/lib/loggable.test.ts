@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loggable, toldError } from "./loggable.ts";
+import { loggable, errorText } from "./loggable.ts";
 
 const circular: Record<string, unknown> = { name: "loop" };
 circular["self"] = circular;
@@ -73,8 +73,8 @@ describe("an error in a log line", () => {
     own.cause = own;
     const odd = Object.defineProperty(new Error("x"), "message", { get: thrower });
 
-    expect(toldError(own, "line")).toBe("Error: own");
-    expect(toldError(odd, "line")).toBe("[unreadable]");
+    expect(errorText(own, "line")).toBe("Error: own");
+    expect(errorText(odd, "line")).toBe("[unreadable]");
   });
 });
 

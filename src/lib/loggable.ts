@@ -1,6 +1,6 @@
 /**
- * What somebody logs may be anything: a bigint, an object that contains itself, a getter that
- * throws. A line comes of it all the same, for a log must never be what fails.
+ * Turns any logged value into JSON. Values may be bigints, circular objects or objects with getters
+ * that throw; logging must never fail.
  */
 
 const DEPTH_MAX = 8;
@@ -9,52 +9,52 @@ const TEXT_LENGTH_MAX = 50_000;
 const CAUSES_MAX = 8;
 const UNREADABLE = "[unreadable]";
 
-/** How an error is told: in one line, or with the places it came through. */
-export type Telling = "line" | "stack";
+/** How an error is written: in one line, or with its stack. */
+export type ErrorStyle = "line" | "stack";
 
-/** The fields of one line, as JSON can write them: bounded, and without anything that throws. */
-export function loggable(fields: object, telling: Telling): Readonly<Record<string, unknown>> {
-  return readable(() => membersOf(fields, newWalk(telling)), { fields: UNREADABLE });
+/** The fields of one line as JSON values: bounded, and safe to read. */
+export function loggable(fields: object, style: ErrorStyle): Readonly<Record<string, unknown>> {
+  return readable(() => membersOf(fields, newWalk(style)), { fields: UNREADABLE });
 }
 
-/** What was given as fields, with a name if it has none: letters and bytes are no fields. */
+/** The given fields. A value without named fields, such as a text or bytes, becomes one field. */
 export function asFields(given: unknown): object {
   const isNamed = typeof given === "object" && given !== null && !ArrayBuffer.isView(given);
   return isNamed ? given : { fields: given };
 }
 
-/** Name and message of an error and of its causes. */
-export function toldError(error: unknown, telling: Telling): string {
-  const told: string[] = [];
+/** The name and message of an error and of its causes. */
+export function errorText(error: unknown, style: ErrorStyle): string {
+  const parts: string[] = [];
   const seen = new Set<unknown>();
   for (let one = error; one !== undefined && !seen.has(one) && seen.size < CAUSES_MAX;) {
     seen.add(one);
-    told.push(readable(() => ownStory(one, telling), UNREADABLE));
+    parts.push(readable(() => ownText(one, style), UNREADABLE));
     one = readable(() => (one instanceof Error ? one.cause : undefined), undefined);
   }
-  return bounded(told.join(telling === "line" ? "; caused by " : "\nCaused by: "));
+  return bounded(parts.join(style === "line" ? "; caused by " : "\nCaused by: "));
 }
 
-interface Walk {
-  readonly telling: Telling;
-  /** What encloses the value that is looked at. */
+interface LogWalk {
+  readonly style: ErrorStyle;
+  /** The objects that contain the current value. */
   readonly inside: Set<object>;
   partsLeft: number;
 }
 
-function ownStory(error: unknown, telling: Telling): string {
-  if (!(error instanceof Error)) return JSON.stringify(plainOf(error, newWalk(telling)));
-  // Somebody else's class may have put anything there.
+function ownText(error: unknown, style: ErrorStyle): string {
+  if (!(error instanceof Error)) return JSON.stringify(plainOf(error, newWalk(style)));
+  // A subclass may have set these to any value.
   const { name, message, stack }: { name: unknown; message: unknown; stack?: unknown } = error;
   const line = `${String(name)}: ${String(message)}`;
-  return telling === "stack" && typeof stack === "string" ? stack : line;
+  return style === "stack" && typeof stack === "string" ? stack : line;
 }
 
-function newWalk(telling: Telling): Walk {
-  return { telling, inside: new Set(), partsLeft: PARTS_MAX };
+function newWalk(style: ErrorStyle): LogWalk {
+  return { style, inside: new Set(), partsLeft: PARTS_MAX };
 }
 
-function plainOf(value: unknown, walk: Walk): unknown {
+function plainOf(value: unknown, walk: LogWalk): unknown {
   walk.partsLeft -= 1;
   if (walk.partsLeft < 0) return "…";
   switch (typeof value) {
@@ -74,8 +74,8 @@ function plainOf(value: unknown, walk: Walk): unknown {
   }
 }
 
-function plainObject(value: object, walk: Walk): unknown {
-  if (value instanceof Error) return toldError(value, walk.telling);
+function plainObject(value: object, walk: LogWalk): unknown {
+  if (value instanceof Error) return errorText(value, walk.style);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (walk.inside.has(value)) return "[circular]";
   if (walk.inside.size >= DEPTH_MAX) return "…";
@@ -91,7 +91,7 @@ function plainObject(value: object, walk: Walk): unknown {
   }
 }
 
-function membersOf(value: object, walk: Walk): Readonly<Record<string, unknown>> {
+function membersOf(value: object, walk: LogWalk): Readonly<Record<string, unknown>> {
   const names = Object.keys(value).slice(0, PARTS_MAX);
   return Object.fromEntries(
     names.map((name) => [
@@ -105,7 +105,7 @@ function readable<Answer>(read: () => Answer, otherwise: Answer): Answer {
   try {
     return read();
   } catch {
-    // A getter, a proxy or a toJSON method of the caller.
+    // A getter, a proxy or a toJSON method of the caller threw.
     return otherwise;
   }
 }

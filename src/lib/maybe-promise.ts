@@ -1,9 +1,9 @@
-/** To wait for what is already here would cost more than the rest of a short call. */
+/** True when the value is not a promise, so that callers can skip the await. */
 export function isValue<Value>(value: Value | Promise<Value>): value is Value {
   return !(value instanceof Promise);
 }
 
-/** Waits only if there is something to wait for. */
+/** All values, with an await only if one of them is a promise. */
 export async function allOf<Value>(
   values: readonly (Value | Promise<Value>)[],
 ): Promise<readonly Value[]> {

@@ -1,4 +1,4 @@
-/** Lets only so many pieces of work run at the same time; the others wait in line. */
+/** Limits the number of concurrent tasks. The other tasks wait in order. */
 export class Semaphore {
   #free: number;
   readonly #line: (() => void)[] = [];

@@ -1,9 +1,8 @@
-/** Nothing in such a word means anything to a shell. */
+/** A word without characters that are special in a shell. */
 const PLAIN_WORD = /^[\w./:][\w@%+=:,./-]*$/;
 
 /**
- * A word of a command that is printed to be copied: quoted where a shell would read more into it
- * than was written.
+ * A word of a printed command, quoted if it has characters that are special in a shell.
  */
 export function shellWord(text: string): string {
   if (PLAIN_WORD.test(text)) return text;

@@ -1,10 +1,8 @@
-/** Where the library reports when nobody gave it a logger: one JSON object per line, on stderr. */
+/** The default logger of the library: one JSON object per line, on stderr. */
 import { loggable } from "./loggable.ts";
 import { plainJson } from "./plain-text.ts";
 
-type Level = "debug" | "info" | "warn" | "error";
-
-const RANK: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+const RANK: Readonly<Record<keyof PlainLogger, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 export interface PlainLogger {
   debug(message: string, fields?: object): void;
@@ -13,10 +11,10 @@ export interface PlainLogger {
   error(message: string, fields?: object): void;
 }
 
-/** Writes what is at least as grave as `least`. Takes any fields, and never throws. */
-export function stderrLogger(least: Level, now: () => number): PlainLogger {
+/** Writes the lines of level `least` and above. Takes any fields and never throws. */
+export function stderrLogger(least: keyof PlainLogger, now: () => number): PlainLogger {
   const at =
-    (level: Level) =>
+    (level: keyof PlainLogger) =>
     (message: string, fields: object = {}): void => {
       if (RANK[level] < RANK[least]) return;
       const time = new Date(now()).toISOString();
@@ -26,15 +24,15 @@ export function stderrLogger(least: Level, now: () => number): PlainLogger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** A logger of somebody else's that may throw, made into one that does not. */
+/** Wraps the user's logger, so that an error in it is ignored. */
 export function sturdyLogger(logger: PlainLogger): PlainLogger {
   const at =
-    (level: Level) =>
+    (level: keyof PlainLogger) =>
     (message: string, fields?: object): void => {
       try {
         logger[level](message, fields);
       } catch {
-        // There is nobody left to tell; what was being reported on goes on.
+        // An error of the logger cannot be logged, and must not stop the caller.
       }
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

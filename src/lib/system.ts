@@ -1,4 +1,4 @@
-/** The real clock and the real dice: the only file that may touch either. */
+/** The real clock and the real dice. No other file may read the time or draw random numbers. */
 import { randomFillSync } from "node:crypto";
 import { performance } from "node:perf_hooks";
 
@@ -19,7 +19,7 @@ export const systemClock: {
   },
 };
 
-/** Beyond its largest wait, Node would fire at once instead of in a month. */
+/** A timer beyond the maximum of Node, which would fire at once. */
 function afterLong(ms: number, wake: () => void): () => void {
   let cancel = (): void => {};
   const arm = (leftMs: number): void => {
@@ -31,13 +31,13 @@ function afterLong(ms: number, wake: () => void): () => void {
   return () => cancel();
 }
 
-/** Cryptographic chance. */
+/** The host's random numbers; bytes are cryptographically random. */
 export const systemDice: { random(): number; bytes(count: number): Uint8Array } = {
   random: () => Math.random(),
   bytes: (count) => randomFillSync(new Uint8Array(count)),
 };
 
-/** Runs `work` in a later turn of the event loop, after the I/O that is already waiting. */
+/** Runs `work` in a later turn of the event loop, after the pending I/O. */
 export function soon(work: () => void): void {
   setImmediate(work);
 }

@@ -2,7 +2,7 @@
 import { AssertionError } from "node:assert";
 import type { Jobs, JobView } from "../api/client.ts";
 
-/** Properties of an expected job, besides its payload. Only given properties must match. */
+/** The expected properties of a job besides its payload. Only the given properties must match. */
 export type ExpectedJob = Partial<
   Pick<
     JobView,

@@ -1,4 +1,4 @@
-/** `millrace/testing`: a real store in memory, and a clock that the test moves. */
+/** `millrace/testing`: jobs on a real store in memory, with a clock that the test moves. */
 export { createTestMill } from "./test-mill.ts";
 export type { DrainOptions, TestMill, TestMillOptions } from "./test-mill.ts";
 export { perform } from "./perform.ts";

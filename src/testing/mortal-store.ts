@@ -8,8 +8,9 @@ import type { Verb } from "../store/verbs.ts";
 import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /**
- * `start`: jobs have started in the store, and no handler has run. `record`: progress or the end of
- * a phase or unit was not stored. `settle`: a handler has ended, and its result was not stored.
+ * The point at which a worker dies. `start`: its jobs have started in the store, and no handler has
+ * run. `record`: a note of a handler, such as its progress or the end of a phase or unit, is not
+ * stored. `settle`: a handler has ended, and its result is not stored.
  */
 export type CrashPoint = "start" | "record" | "settle";
 

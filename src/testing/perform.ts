@@ -19,14 +19,14 @@ import type { ClaimedJob } from "../store/types/jobs-and-runs.ts";
 import type { Checkpoints } from "../store/types/notes.ts";
 
 export type PerformOptions<Deps> = {
-  /** What the handler reads as `ctx.attempt`. Default 1. */
+  /** The value of `ctx.attempt`. Default 1. */
   readonly attempt?: number;
   readonly tenant?: string;
-  /** What the handler reads as `ctx.signal`. */
+  /** The value of `ctx.signal`. */
   readonly signal?: AbortSignal;
 } & ({} extends Deps ? { readonly deps?: Deps } : { readonly deps: Deps });
 
-/** Payload and options; each may be omitted if the job needs none. */
+/** The payload and the options. Each is optional for a job that does not need it. */
 export type PerformArgs<Input, Deps> = {} extends Deps
   ? undefined extends Input
     ? [payload?: Input, options?: PerformOptions<Deps>]
@@ -34,9 +34,9 @@ export type PerformArgs<Input, Deps> = {} extends Deps
   : [payload: Input, options: PerformOptions<Deps>];
 
 /**
- * Runs the schema and the handler of a job, phase by phase if it has phases, and returns the result
- * as it would be stored. Errors of the handler are thrown. Nothing is stored: jobs of `ctx.enqueue`
- * are checked and dropped.
+ * Runs the schema and the handler of a job, or all its phases in order, and returns the result as
+ * it would be stored. Errors of the handler are thrown. Nothing is stored: the jobs of
+ * `ctx.enqueue` are checked and discarded.
  *
  * @example
  * ```ts

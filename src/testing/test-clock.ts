@@ -2,7 +2,7 @@
 import type { Clock } from "../core/clock.ts";
 
 export interface TestClock extends Clock {
-  /** The number of pending timers. */
+  /** The number of timers that have not fired. */
   readonly pending: number;
 }
 

@@ -23,70 +23,72 @@ import { Traffic, type CrashPoint, type Mortal } from "./mortal-store.ts";
 import { performWith, type PerformArgs } from "./perform.ts";
 import { makeTestClock, type MovableClock, type TestClock } from "./test-clock.ts";
 
-/** Turns of the event loop without a call of the store, after which nothing is pending. */
+/** The number of event loop turns without a call to the store after which all work is done. */
 const STILL_TURNS = 8;
 const RUNS_MAX = 10_000;
-/** Real time in which at least one run must end: handlers may wait for other systems. */
+/** The real time within which at least one run must end; handlers may wait for real I/O. */
 const PATIENCE_MS = 10_000;
-/** Longer than the longest stop of a worker. */
+/** Longer than any stop of a worker. */
 const STOP_SECONDS_MAX = 100;
 const BATCH = 500;
 
 export interface TestMillOptions {
-  /** When the clock starts, in milliseconds since the epoch. Default: a Monday morning. */
+  /** The first time of the clock, in milliseconds since the epoch. Default: a Monday morning. */
   readonly startAt?: number;
-  /** The tenant of jobs that name none. Default: `default`. */
+  /** The tenant of jobs that are enqueued without one. Default: `default`. */
   readonly tenant?: string;
-  /** Numbers of one of the presets instead of the library's own. */
+  /** A preset that replaces the default numbers. */
   readonly preset?: Preset;
   readonly logger?: Logger;
-  /** Random numbers in [0, 1). Default: always 0.5, which means no jitter. */
+  /** Returns a random number in [0, 1). Default: always 0.5, with which waits have no jitter. */
   readonly random?: () => number;
 }
 
-/** The options of the worker, without its jobs. */
+/** The options of a worker, without its jobs. */
 export type DrainOptions<J extends readonly AnyJob[]> = Omit<WorkOptions<J>, "jobs"> & {
-  /** The most runs, so that jobs that enqueue each other cannot hang the test. Default 10,000. */
+  /** The maximum number of runs, for jobs that enqueue each other endlessly. Default 10,000. */
   readonly runsMax?: number;
 };
 
 type DrainArgs<J extends readonly AnyJob[]> =
   {} extends DrainOptions<J> ? [options?: DrainOptions<J>] : [options: DrainOptions<J>];
 
-/** The functions do not use `this`: they may be destructured. */
+/** Every member works without its object, so that a test may destructure it. */
 export interface TestMill extends AsyncDisposable {
   readonly mill: Millrace;
-  /** Moved by {@link TestMill.advance} only. */
+  /** A clock that only {@link TestMill.advance} moves. */
   readonly clock: TestClock;
 
-  /** Runs one handler without the store, like the function `perform`, with this clock. */
+  /** Runs one handler without a store, like the exported `perform`, with the clock of the test. */
   readonly perform: <Input, R, Deps>(
     job: Job<string, Input, R, Deps>,
     ...args: PerformArgs<NoInfer<Input>, NoInfer<Deps>>
   ) => Promise<R>;
 
   /**
-   * Runs due jobs until no job is due. Returns the number of runs by outcome. Throws if handlers do
-   * not end, or after `runsMax` runs.
+   * Runs all jobs that are due, and the jobs that become due meanwhile, until no job is due.
+   * Returns the number of runs by outcome. Throws when handlers do not end, and after `runsMax`
+   * runs.
    */
   readonly drain: <const J extends readonly AnyJob[]>(
     jobs: J,
     ...args: DrainArgs<J>
   ) => Promise<Readonly<Record<OutcomeName, number>>>;
 
-  /** Moves the clock: timers fire at their time, jobs become due, dead workers are rescued. */
+  /** Moves the clock. Timers fire at their time, jobs become due, dead workers are detected. */
   readonly advance: (duration: Duration) => Promise<void>;
 
-  /** Resolves when workers and listeners have nothing left to do at this time of the clock. */
+  /** Resolves when workers and listeners have nothing left to do at the current time. */
   readonly settled: () => Promise<void>;
 
-  /** Returns the newest job that matches, or throws an AssertionError that lists the jobs. */
+  /** Returns a job of this type that matches, or throws an AssertionError that lists all jobs. */
   readonly expectEnqueued: <Input>(
     job: JobContract<string, Input, unknown>,
     payload?: PartOf<NoInfer<Input>>,
     options?: ExpectedJob,
   ) => Promise<JobView>;
 
+  /** Throws an AssertionError when a job of this type matches. */
   readonly expectNotEnqueued: <Input>(
     job: JobContract<string, Input, unknown>,
     payload?: PartOf<NoInfer<Input>>,
@@ -94,13 +96,13 @@ export interface TestMill extends AsyncDisposable {
   ) => Promise<void>;
 
   /**
-   * The next worker that reaches this point crashes, as if its process had been killed. 45 seconds
-   * later its jobs are returned to the queue. Started jobs are charged with a crash.
+   * The next worker that reaches this point dies there, as if its process had been killed. 45
+   * seconds later its jobs are queued again. A job that had started is charged with a crash.
    */
   readonly crashAt: (point: CrashPoint) => void;
 }
 
-/** Some of the properties, at every depth. */
+/** A part of a value, at every depth. */
 type PartOf<T> = T extends readonly unknown[]
   ? T
   : T extends object

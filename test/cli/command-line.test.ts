@@ -99,14 +99,14 @@ describe("millrace backup", () => {
     expect(err).toMatch(/^BACKUP_EXISTS: /);
   });
 
-  test("does not create the store it was asked to copy", async () => {
+  test("does not create the store that it was asked to copy", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "jobs.db");
 
     const { code, err } = await type("backup", `${file}.copy`, "--db", `sqlite:${file}`);
 
     expect(code).toBe(2);
-    expect(err).toContain(`there is no store at ${file} to copy`);
+    expect(err).toContain(`there is no store at ${file}`);
     expect(existsSync(file)).toBe(false);
   });
 });

@@ -56,8 +56,12 @@ describe("the deps of a job file", () => {
   });
 
   test.each([
-    ["= 7", 2, "jobs.ts: deps is neither an object nor a function that makes one."],
-    ["= async () => null", 2, "jobs.ts: deps is neither an object nor a function that makes one."],
+    ["= 7", 2, "jobs.ts: deps is neither an object nor a function that returns one."],
+    [
+      "= async () => null",
+      2,
+      "jobs.ts: deps is neither an object nor a function that returns one.",
+    ],
     ["= () => { throw new Error('no database'); }", 1, "jobs.ts: deps could not be made:\nError:"],
     [
       "= { dispose() { throw new Error('still busy'); } }",
@@ -82,7 +86,7 @@ describe("the deps of a job file", () => {
     const { code, stderr } = await project.start("worker").ended;
 
     expect(code).toBe(2);
-    expect(stderr).toContain("Export it by name: export const deps = …");
+    expect(stderr).toContain("Export deps by name: export const deps = …");
   });
 
   test("are explained by --help", async () => {

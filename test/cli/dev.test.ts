@@ -29,7 +29,7 @@ describe("millrace dev", () => {
 
     const page = await fetch(address);
     project.write("jobs.ts", `${good}\nenum Colour { Red }\n`);
-    await heard.include(/TypeScript enum is not run by Node[^]*The worker goes on as it was/);
+    await heard.include(/TypeScript enum is not supported by Node[^]*The worker runs the old jobs/);
     const first = await greeting(project, '{"name":"Ada"}');
     project.write("jobs.ts", good.replace("Hello", "Bye"));
     await heard.include(/(?:The worker runs long, greet.*\n[^]*){2}/);
@@ -51,7 +51,7 @@ describe("millrace dev", () => {
     await project.untilRunning(id);
 
     project.write("words/greeting.ts", 'export { greeting } from "./bye.ts";\n');
-    await heard.include(/there is no \.\/bye\.ts[^]*The worker goes on as it was/);
+    await heard.include(/there is no \.\/bye\.ts[^]*The worker runs the old jobs/);
     expect(await greeting(project)).toBe('"Hello"\n');
     // The file that was missing is loaded by nobody yet, and still its coming counts.
     project.write("words/bye.ts", 'export const greeting = "Bye";\n');
@@ -113,7 +113,7 @@ describe("millrace dev", () => {
     const { code, stdout, stderr } = await project.start("dev", "--jobs", "enum.ts").ended;
 
     expect(code).toBe(2);
-    expect(stderr).toContain("enum.ts:3: TypeScript enum is not run by Node.");
+    expect(stderr).toContain("enum.ts:3: TypeScript enum is not supported by Node.");
     expect(stdout).toBe("");
   });
 

@@ -73,7 +73,7 @@ describe("a place without its job", () => {
     const { found, fix } = await findingOf(store, "place without job");
     plant(store, sqlOf(fix));
 
-    expect(found).toContain(`lies in ${place}`);
+    expect(found).toContain(`${place} has the key`);
     expect(await namesOf(store)).not.toContain("place without job");
   });
 });
@@ -89,7 +89,7 @@ describe("a place that the ledger contradicts", () => {
     const { found, fix } = await findingOf(store, "place against ledger");
     plant(store, sqlOf(fix));
 
-    expect(found).toContain(`${id} lies in ready, although it is over`);
+    expect(found).toContain(`${id} is in ready, although it is final`);
     expect(await namesOf(store)).not.toContain("place against ledger");
   });
 
@@ -103,12 +103,12 @@ describe("a place that the ledger contradicts", () => {
     const { found, fix } = await findingOf(store, "place against ledger");
     plant(store, sqlOf(fix));
 
-    expect(found).toContain(`${id} lies in ready, although a worker runs it`);
+    expect(found).toContain(`${id} is in ready, although a worker runs it`);
     expect(await namesOf(store)).not.toContain("place against ledger");
     expect(await store.json("stats")).toMatchObject({ queued: 0, running: 1 });
   });
 
-  test("is found when the job lies in another place as well", async () => {
+  test("is found when the job is in another place as well", async () => {
     await using store = new TestStore();
     const { id } = await store.json("enqueue", "email");
     plant(
@@ -121,7 +121,7 @@ describe("a place that the ledger contradicts", () => {
     const { found, fix } = await findingOf(store, "place against ledger");
     plant(store, sqlOf(fix));
 
-    expect(found).toContain(`${id} lies in ready, and in another place as well`);
+    expect(found).toContain(`${id} is in ready, and in another place as well`);
     expect(await namesOf(store)).not.toContain("place against ledger");
     expect(await store.json("jobs", "show", id)).toMatchObject({ job: { state: "scheduled" } });
   });
@@ -137,7 +137,7 @@ describe("a place that the ledger contradicts", () => {
     const worker = (await store.mill).work({ jobs: [email] });
     await store.type("jobs", "retry", job.id);
 
-    expect(found).toContain(`${job.id} lies in scheduled, under a number`);
+    expect(found).toContain(`${job.id} is in scheduled, with a run number`);
     expect(await (await store.mill).result(job)).toBe(7);
     await worker.stop();
   });
@@ -224,7 +224,7 @@ describe("a sound file", () => {
     const { code, out } = await store.type("doctor");
     await worker.stop();
 
-    expect(out).toContain("ok       file: whole, and every job in its place");
+    expect(out).toContain("ok       file: not damaged, and every job has one place");
     expect(out).toContain("ok       invariants: 22 hold\n");
     expect(code).toBe(0);
   });

@@ -56,14 +56,14 @@ describe("millrace enqueue", () => {
     const second = await store.type("enqueue", "pay", "--idempotency-key", "k");
 
     expect(second).toMatchObject({ code: 0, out: first.out });
-    expect(second.err).toContain("There was such a job already");
+    expect(second.err).toContain("The job already existed");
   });
 
   test.each([
-    ["what is not JSON", ["enqueue", "email", "{to:1}"], "It is not JSON"],
+    ["what is not JSON", ["enqueue", "email", "{to:1}"], "The payload is not JSON"],
     ["an unknown priority", ["enqueue", "email", "--priority", "urgent"], "priority"],
     ["a moment without offset", ["enqueue", "email", "--run-at", "2100-01-01T00:00"], "runAt"],
-    ["a delay without unit", ["enqueue", "email", "--delay", "soon"], "Write it as"],
+    ["a delay without unit", ["enqueue", "email", "--delay", "soon"], "Write a duration as"],
     ["a delay and a moment", ["enqueue", "e", "--delay", "1s", "--run-at", "2100-01-01"], "both"],
     ["a tag without value", ["enqueue", "email", "--tag", "a"], "name=value"],
   ])("refuses %s and stores nothing", async (_, args, advice) => {

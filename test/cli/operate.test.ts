@@ -19,7 +19,7 @@ describe("millrace dlq", () => {
     const others = await store.type("dlq", "list", "--type", "sms");
 
     expect(out).toMatch(new RegExp(`^${id} +email +pending_review .*FailedByHand: broken$`, "m"));
-    expect(others).toMatchObject({ code: 0, out: "", err: "No such dead letters.\n" });
+    expect(others).toMatchObject({ code: 0, out: "", err: "No dead letters match.\n" });
   });
 
   test("shows a letter with payload and error", async () => {
@@ -121,7 +121,7 @@ describe("millrace workers", () => {
     expect(listed.out).toMatch(
       new RegExp(`^${worker.id} .* ${process.pid} .* working +0/3 +fast,general +email +all `, "m"),
     );
-    expect(quieted).toMatchObject({ code: 0, out: `${worker.id} takes no new work.\n` });
+    expect(quieted).toMatchObject({ code: 0, out: `${worker.id} claims no more jobs.\n` });
     expect(view).toMatchObject({ id: worker.id, isQuiet: true, types: ["email"], slots: 3 });
     expect(gone.err).toContain("No workers.");
   });

@@ -131,8 +131,8 @@ describe("an option that there is not", () => {
   test.each([
     [["workers", "--db", "sqlite:./x.db"], "Did you mean: millrace workers list --db …"],
     [["jobs", "--state", "failed"], "Did you mean: millrace jobs list --state …"],
-    [["jobs", "list", "--database", "x"], "Did you mean --db? It names the database"],
-    [["worker", "--store", "x"], "Did you mean --db? It names the database"],
+    [["jobs", "list", "--database", "x"], "Did you mean --db? It takes the URL of the database"],
+    [["worker", "--store", "x"], "Did you mean --db? It takes the URL of the database"],
   ])("is answered with the one that was meant: %j", async (args, advice) => {
     const { code, err } = await type(...args);
 
@@ -148,6 +148,6 @@ describe("millrace enqueue without --jobs", () => {
     const { err } = await store.type("enqueue", "email");
 
     expect(err).toContain("Without --jobs FILE the definition is not known");
-    expect(err).toContain("lane, timeout, attempts");
+    expect(err).toContain("default settings apply");
   });
 });

@@ -124,7 +124,7 @@ describe("millrace server", () => {
     const { code, stderr } = await start(folder.path, ["--port", String(taken.port)]).ended;
 
     expect(code).toBe(2);
-    expect(stderr).toContain(`port ${taken.port} is taken by another program`);
+    expect(stderr).toContain(`port ${taken.port} is used by another program`);
   });
 
   test("takes the port of MILLRACE_PORT as told, too", async () => {
@@ -147,7 +147,7 @@ describe("millrace server", () => {
 
     const { code, stderr } = await server.ended;
     expect(Number(port)).toBeGreaterThan(7333);
-    expect(stderr).toContain(`Port 7333 is taken, using ${port}.`);
+    expect(stderr).toContain(`Port 7333 is in use, using ${port}.`);
     expect(code).toBe(0);
   });
 });

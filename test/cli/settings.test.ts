@@ -45,7 +45,7 @@ describe("millrace server --jobs", () => {
     const { stderr } = await server.ended;
 
     expect(await project.view(id)).toMatchObject({ lane: "general", maxAttempts: 5 });
-    expect(stderr).toContain("get the default settings: name their file with --jobs FILE.");
+    expect(stderr).toContain("get the default settings: name the job file with --jobs FILE.");
   });
 
   test("refuses a file that is not there", async () => {

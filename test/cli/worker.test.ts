@@ -43,10 +43,10 @@ describe("millrace worker", () => {
     const { code, stderr } = await worker.ended;
 
     expect(code).toBe(0);
-    expect(stderr).toContain("idle, but jobs are left that are due: The tenant acme is paused");
+    expect(stderr).toContain("idle, and due jobs are left: The tenant acme is paused");
     expect(stderr).toContain("millrace resume --tenant acme");
     expect(stderr).toContain("millrace resume --type doomed");
-    expect(stderr).toContain("This worker has no slot for the lane general; it has fast.");
+    expect(stderr).toContain("This worker has no slot for the lane general; its lanes are fast.");
     for (const id of [paused, greet, noSlot]) {
       expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
     }
@@ -77,7 +77,7 @@ describe("millrace worker", () => {
     const { code, stderr } = await worker.ended;
 
     expect(code).toBe(0);
-    expect(stderr).toContain(`a second Ctrl-C leaves at once: long ${id}`);
+    expect(stderr).toContain(`a second Ctrl-C exits at once; waiting for long ${id}`);
     expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
@@ -95,7 +95,7 @@ describe("millrace worker", () => {
   });
 
   test.each([
-    ["no file at all", [], "A worker needs a file with jobs."],
+    ["no file at all", [], "The worker has no job file."],
     ["a file that is not there", ["--jobs", "nowhere.ts"], "There is no file nowhere.ts."],
     ["a type that is none of the jobs", ["--jobs", "jobs.ts", "--types", "gret"], "mean greet?"],
   ])("refuses %s", async (_, args, advice) => {
@@ -109,15 +109,15 @@ describe("millrace worker", () => {
   });
 });
 
-describe("a job file that Node does not run", () => {
+describe("a job file that Node cannot run", () => {
   test.each([
-    ["enum.ts", "enum.ts:3: TypeScript enum is not run by Node.", "node --import tsx"],
+    ["enum.ts", "enum.ts:3: TypeScript enum is not supported by Node.", "node --import tsx"],
     ["parameter-property.ts", "parameter-property.ts:4: TypeScript parameter property", "tsx"],
-    ["decorator.ts", "decorator.ts:6: a decorator is not run by Node.", "node --import tsx"],
+    ["decorator.ts", "decorator.ts:6: a decorator is not supported by Node.", "node --import tsx"],
     ["js-for-ts.ts", 'js-for-ts.ts:2: Node finds no "./neighbour.js".', 'Write "./neighbour.ts"'],
     ["no-extension.ts", 'no-extension.ts:2: Node finds no "./neighbour".', "node --import tsx"],
-    ["jsx.ts", "jsx.ts:2: Node does not run view.tsx.", "node --import tsx"],
-    ["view.tsx", "view.tsx:1: Node does not run view.tsx.", "node --import tsx"],
+    ["jsx.ts", "jsx.ts:2: Node cannot run view.tsx.", "node --import tsx"],
+    ["view.tsx", "view.tsx:1: Node cannot run view.tsx.", "node --import tsx"],
   ])("%s: the error names file, line and cure", async (file, message, cure) => {
     using project = new Project(...new Set([file, "neighbour.ts", "view.tsx"]));
 
@@ -135,7 +135,7 @@ describe("a job file that Node does not run", () => {
     const { code, stderr } = await project.start("worker", "--jobs", "jobs.ts").ended;
 
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^jobs\.ts ended with an error while it was loaded:\n.*no settings/);
+    expect(stderr).toMatch(/^jobs\.ts threw an error while it was loaded:\n.*no settings/);
     expect(stderr).toContain("jobs.ts:2");
   });
 });
@@ -186,7 +186,7 @@ describe("millrace.config.ts", () => {
   test.each([
     ["{ prot: 1 }", "there is no setting “prot”.\nDid you mean port?"],
     ["{ port: 70000 }", "port is not a number from 0 to 65535."],
-    ["7", "it has no default export that is an object."],
+    ["7", "the file has no object as default export."],
   ])("is refused when it says %s", async (text, complaint) => {
     using project = new Project();
     writeFileSync(join(project.path, "millrace.config.mjs"), `export default ${text};\n`);

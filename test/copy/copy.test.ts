@@ -39,7 +39,7 @@ describe("a copy", () => {
 
     expect(differences(comparisons)).toEqual([]);
     const empty = comparisons?.filter(({ source }) => source.rows === 0).map(({ table }) => table);
-    expect(empty, "all but what the fence has answered").toEqual([
+    expect(empty, "the tables that blocking the writes empties").toEqual([
       "cancel_request",
       "finished_dependency",
     ]);
@@ -167,7 +167,7 @@ describe("a copy", () => {
     expect(await stateOf(store, last)).toBe("queued");
   });
 
-  test("mends what changed in a living source after it was copied ahead", async () => {
+  test("reconciles rows that changed in the source after they were copied ahead", async () => {
     await using ends = await Ends.open(server);
     const made = await fillStates(ends.old, 300);
     const fresh: JobId[] = [];

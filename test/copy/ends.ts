@@ -64,7 +64,7 @@ export class Ends implements AsyncDisposable {
     const source = openCopySource(this.file);
     const target = await openCopyTarget({ url, schema, place: `the schema ${schema}` });
     try {
-      return await work({ source, target, dice: systemDice, tell: () => {} });
+      return await work({ source, target, dice: systemDice, report: () => {} });
     } finally {
       source.close();
       await target.close();

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { abandonCopy, copyStore, type CopyNews } from "../../src/copy/copy.ts";
+import { abandonCopy, copyStore, type CopyEvent } from "../../src/copy/copy.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { fillStates } from "../support/all-states.ts";
 import { completed, newJob, workerInfo } from "../support/factories.ts";
@@ -16,8 +16,8 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 /** Dies as soon as something new has taken effect. */
 const mortal = {
-  tell: ({ kind }: CopyNews): void => {
-    if (kind !== "begun") throw new Error("killed");
+  report: ({ kind }: CopyEvent): void => {
+    if (kind !== "started") throw new Error("killed");
   },
 };
 
@@ -34,7 +34,7 @@ describe("a copy that dies", () => {
     }
 
     expect(differences(await ends.copy())).toEqual([]);
-    expect(steps).toContain("fence");
+    expect(steps).toContain("block-writes");
     expect(deaths).toBeGreaterThan(steps.size);
   });
 
@@ -76,9 +76,9 @@ describe("a copy that dies", () => {
   });
 });
 
-function diesComparing(): { tell: (news: CopyNews) => void } {
+function diesComparing(): { report: (event: CopyEvent) => void } {
   return {
-    tell: ({ kind }) => {
+    report: ({ kind }) => {
       if (kind === "comparing") throw new Error("killed");
     },
   };
@@ -241,7 +241,7 @@ describe("millrace copy", () => {
     expect(out).toMatch(/^job +106 +106 .*DIFFERENT$/m);
     expect(out).toMatch(/^attempt .* equal$/m);
     expect(out).toMatch(/^ {2}target {2}.*forged/m);
-    expect(out).toMatch(/^tag differs first here:$/m);
+    expect(out).toMatch(/^The first difference in tag:$/m);
   });
 
   test("stays closed when the comparison finds a difference", async () => {
@@ -265,9 +265,9 @@ describe("millrace copy", () => {
     const abandoned = await ends.type("--abandon");
 
     expect(code).toBe(0);
-    expect(err).toMatch(/takes no writes any more; 4 runs went back/);
+    expect(err).toMatch(/no longer accepts writes; 4 runs were returned/);
     expect(err).toMatch(/100 %: .* rows\/s/);
-    expect(out).toMatch(/^Both ends are equal/m);
+    expect(out).toMatch(/^Source and target are equal/m);
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining("before") });
     expect(abandoned.code).toBe(5);
     const printed = [dry, { out, err }, again, abandoned].map((each) => each.out + each.err);

@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check";
 import { STATES, type State } from "../../src/core/job.ts";
-import type { DeadLetter, GateName } from "../../src/store/types/records.ts";
+import type { DeadLetterRecord, GateName } from "../../src/store/types/records.ts";
 import type { DedupKey, IdempotencyKey } from "../../src/store/types/jobs-and-runs.ts";
 
 const TYPES: readonly string[] = ["email", "report"];
@@ -126,7 +126,11 @@ export type Command =
   | { readonly do: "list"; readonly filter: FilterWish; readonly limit: number }
   | { readonly do: "count"; readonly filter: FilterWish; readonly max: number }
   | { readonly do: "stats"; readonly max: number }
-  | { readonly do: "deadLetters"; readonly status: DeadLetter["status"] | null; limit: number }
+  | {
+      readonly do: "deadLetters";
+      readonly status: DeadLetterRecord["status"] | null;
+      limit: number;
+    }
   | { readonly do: "review"; readonly job: number; readonly status: "acknowledged" | "discarded" }
   | { readonly do: "reprocess"; readonly job: number; readonly wish: JobWish }
   | { readonly do: "prune"; readonly jobs: number }

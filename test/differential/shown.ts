@@ -10,7 +10,7 @@
  */
 import type {
   AttemptRecord,
-  DeadLetter,
+  DeadLetterRecord,
   FeedEntry,
   Gate,
   JobRecord,
@@ -48,7 +48,7 @@ export function gates(found: readonly Gate[]): unknown {
   return found.map((gate) => JSON.stringify(gate, Object.keys(gate).toSorted())).toSorted();
 }
 
-export function letter(found: DeadLetter | null): unknown {
+export function letter(found: DeadLetterRecord | null): unknown {
   if (found === null) return null;
   const spec: unknown = JSON.parse(found.spec);
   return { ...found, spec };

@@ -18,13 +18,13 @@ describe("millrace enqueue --follow where no person watches", () => {
     expect(JSON.parse(command.out)).toEqual({ pages: 12 });
     expect(storyOf(command.err)).toEqual([
       "running, run 1",
-      "phase fetch began",
+      "phase fetch started",
       "phase fetch completed",
-      "phase editions began",
+      "phase editions started",
       "unit 3 of phase editions failed: NonRetryableError: no edition 3",
       "unit 9 of phase editions failed: NonRetryableError: no edition 9",
       "phase editions completed, units 10/12 done, 2 failed",
-      "phase render began",
+      "phase render started",
       "phase render completed",
       "completed_with_errors",
     ]);

@@ -9,25 +9,6 @@ interface Declared {
   readonly name: string;
 }
 
-/** Found when the rule was made. The list only shrinks: a name that is unique again leaves it. */
-const STILL_TWICE = new Set([
-  "src/http/schema.ts Mismatch",
-  "src/runtime/run/execution.ts Interruption",
-  "src/runtime/run/failures.ts Failure",
-  "src/store/postgres/database/errors.ts Failure",
-  "src/store/postgres/database/session.ts Transaction",
-  "src/store/postgres/jobs/enqueue-order.ts Bound",
-  "src/store/shared/copy-tables.ts ScanRange",
-  "src/store/shared/copy-tables.ts TableName",
-  "src/store/shared/finish-order.ts Look",
-  "src/store/sqlite/doctor/examine.ts Place",
-  "src/store/types/jobs-and-runs.ts Refusal",
-  "src/store/types/notes.ts LogLine",
-  "src/store/types/notes.ts UnitFilter",
-  "src/store/types/records.ts DeadLetter",
-  "src/store/types/records.ts DeadLetterFilter",
-]);
-
 /** Each dialect may call its own the same. */
 const TWINS = ["src/store/postgres/", "src/store/sqlite/"];
 
@@ -37,16 +18,12 @@ export function uniqueTypes(files: readonly SourceFile[]): Finding[] {
   return [...Map.groupBy(declared, ({ name }) => name).values()]
     .filter((group) => !areTwins(group))
     .flatMap(([first, ...others]) =>
-      others.filter(isNew).map(({ path, line, name }) => ({
+      others.map(({ path, line, name }) => ({
         path,
         line,
         message: `${name} is also declared in ${first?.path}: import it, or name it differently`,
       })),
     );
-}
-
-function isNew({ path, name }: Declared): boolean {
-  return !STILL_TWICE.has(`${path} ${name}`);
 }
 
 function exportedTypes(file: SourceFile): Declared[] {

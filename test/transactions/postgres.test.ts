@@ -287,7 +287,7 @@ describe("a transaction that cannot be used", () => {
     await expect(mill.enqueue(bare, undefined, { tx })).rejects.toMatchObject({
       code: "TX_INVALID",
       message: expect.stringContaining(why),
-      hint: "Hand in an open transaction on the database that holds the jobs.",
+      hint: "Pass an open transaction on the database of the store.",
     });
   });
 

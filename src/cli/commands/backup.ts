@@ -1,4 +1,4 @@
-/** `millrace backup`: a copy of the living store, made beside running workers. */
+/** `millrace backup`: copies a store into a file while workers run. */
 import { existsSync } from "node:fs";
 import { MillraceError } from "../../core/errors.ts";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
@@ -15,7 +15,7 @@ export async function backup(
   terminal: Terminal,
 ): Promise<ExitCode> {
   checkSource(options.db);
-  const store = await openFile(options.db, "use pg_dump, which copies a living database as well");
+  const store = await openFile(options.db, "use pg_dump to back up a PostgreSQL database");
   try {
     await store.backup(file);
   } finally {
@@ -26,15 +26,18 @@ export async function backup(
   return EXIT.success;
 }
 
-/** Opening a store creates it, and a copy of a store made just now is nobody's wish. */
+/** Opening a store creates it, and a backup of an empty new store is a mistake. */
 function checkSource(url: string): void {
   const address = parseDatabaseUrl(url);
   if (address.kind !== "sqlite") return;
   const { path } = address;
   if (path === ":memory:") {
-    throw new MillraceError("OPTION_INVALID", "--db: a store in memory is gone with its process");
+    throw new MillraceError(
+      "OPTION_INVALID",
+      "--db: a store in memory cannot be backed up by another process",
+    );
   }
   if (!existsSync(path)) {
-    throw new MillraceError("OPTION_INVALID", `--db: there is no store at ${path} to copy`);
+    throw new MillraceError("OPTION_INVALID", `--db: there is no store at ${path}`);
   }
 }

@@ -1,4 +1,4 @@
-/** `millrace config print`: which value counts, and where it comes from. */
+/** `millrace config print`: shows each setting and its source. */
 import type { Command } from "commander";
 import { configFile } from "../jobs-file/config-file.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -19,10 +19,10 @@ interface Setting {
 }
 
 export function declareConfig(program: Command, { terminal, end }: Shell): void {
-  const config = program.command("config").description("Look at the settings that count here.");
+  const config = program.command("config").description("Show the settings.");
   config
     .command("print")
-    .description("Show every setting with its value and where it comes from; secrets are hidden.")
+    .description("Show every setting with its value and its source; secrets are hidden.")
     .addOption(databaseOption())
     .addOption(portOption())
     .addOption(jobsOption())
@@ -40,8 +40,7 @@ export function declareConfig(program: Command, { terminal, end }: Shell): void 
 }
 
 const HELP_AFTER = `
-A flag wins over its environment variable, that over millrace.config.ts (or .js, .mjs) in this
-folder, and that over the default.
+Precedence: flag, environment variable, millrace.config.ts (or .js, .mjs) in this folder, default.
 
 Example of millrace.config.ts:
   export default { db: "sqlite:./jobs.db", jobs: "./src/jobs.ts", lanes: { fast: 3, general: 5 } };

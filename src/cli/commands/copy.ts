@@ -14,7 +14,7 @@ import { json, table, type Format } from "../terminal/output.ts";
 import type { Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface Options {
+interface CopyOptions {
   readonly from: string;
   readonly to: string;
   readonly dryRun?: true;
@@ -29,33 +29,33 @@ export function declareCopy(program: Command, { terminal, end }: Shell): void {
     .description("Move a store from a SQLite file to PostgreSQL.")
     .requiredOption("--from <url>", "the file, such as sqlite:./millrace.db")
     .requiredOption("--to <url>", "an empty PostgreSQL database or schema")
-    .addOption(new Option("--dry-run", "count and check, and write nothing"))
-    .addOption(new Option("--verify", "only compare both ends").conflicts("dryRun"))
+    .addOption(new Option("--dry-run", "count and check rows, and write nothing"))
+    .addOption(new Option("--verify", "only compare source and target").conflicts("dryRun"))
     .addOption(
-      new Option("--abandon", "empty the target, and let the file go on").conflicts([
+      new Option("--abandon", "empty the target, and let the file accept writes again").conflicts([
         "dryRun",
         "verify",
       ]),
     )
     .addOption(outputOption())
     .addHelpText("after", HELP_AFTER)
-    .action(async (options: Options) => end(await copy(options, terminal)));
+    .action(async (options: CopyOptions) => end(await copy(options, terminal)));
 }
 
 const HELP_AFTER = `
-Ids, payloads, history, keys, dead letters and the feed stay as they are. Finished work is copied
-while workers go on. Then the file is fenced: whoever still writes to it is refused and told where
-the installation went, and what runs goes back to the queue uncharged. The rest is copied, both ends
-are compared row by row, and only then the target lets anybody in.
+Ids, payloads, history, keys, dead letters and the feed do not change. Finished jobs are copied
+while workers run. Then the file refuses writes, with an error that names the new database, and
+running jobs are returned to the queue without a charged attempt. The other rows are copied, source
+and target are compared row by row, and then the target is opened.
 
-If it is interrupted, run the same command again: it goes on where it was.
-If you change your mind before it has ended, add --abandon.
+If the copy is interrupted, run the same command again to continue it.
+To give an unfinished copy up, run the same command with --abandon.
 
-Exit codes: 0 moved, or equal; 1 a difference or a problem was found; 2 wrong usage; 5 one of the
-two cannot be used.
+Exit codes: 0 moved, or equal; 1 a difference or a problem was found; 2 wrong usage; 5 the source or
+the target cannot be used.
 `;
 
-async function copy(options: Options, terminal: Terminal): Promise<ExitCode> {
+async function copy(options: CopyOptions, terminal: Terminal): Promise<ExitCode> {
   const from = parseDatabaseUrl(options.from);
   const to = parseDatabaseUrl(options.to);
   if (from.kind !== "sqlite" || from.path === ":memory:") {
@@ -68,9 +68,9 @@ async function copy(options: Options, terminal: Terminal): Promise<ExitCode> {
   const target = await openTarget(to);
   try {
     const source = openCopySource(from.path);
-    const tell = progressLines(source, systemClock, (line) => terminal.err(`${line}\n`));
+    const report = progressLines(source, systemClock, (line) => terminal.err(`${line}\n`));
     try {
-      return await act({ source, target, dice: systemDice, tell }, options, terminal);
+      return await act({ source, target, dice: systemDice, report }, options, terminal);
     } finally {
       source.close();
     }
@@ -87,7 +87,7 @@ async function openTarget(address: DatabaseAddress): Promise<CopyTarget> {
   const { openCopyTarget } = await import("../../store/postgres/copy/target.ts");
   const { url, schema = "millrace" } = address;
   const { host, pathname } = new URL(url);
-  // It is written into the file and shown to whoever still uses that: no user and no password.
+  // The place is stored in the file and shown to its users, so that it has no password.
   const place = `postgres://${host}${pathname}`;
   const isDefault = schema === "millrace";
   return openCopyTarget({
@@ -97,14 +97,14 @@ async function openTarget(address: DatabaseAddress): Promise<CopyTarget> {
   });
 }
 
-async function act(parts: CopyParts, options: Options, terminal: Terminal): Promise<ExitCode> {
+async function act(parts: CopyParts, options: CopyOptions, terminal: Terminal): Promise<ExitCode> {
   const { copyStore, abandonCopy } = await import("../../copy/copy.ts");
   const { source, target } = parts;
   const isJson = options.output === "json";
   if (options.dryRun === true) return rehearse(parts, isJson, terminal);
   if (options.abandon === true) {
     await abandonCopy(parts);
-    const words = `${source.place} goes on, and ${target.place} is empty.\n`;
+    const words = `${source.place} accepts writes again, and ${target.place} is empty.\n`;
     terminal.out(isJson ? json({ from: source.place, to: target.place, abandoned: true }) : words);
     return EXIT.success;
   }
@@ -114,7 +114,7 @@ async function act(parts: CopyParts, options: Options, terminal: Terminal): Prom
   }
   const comparisons = await copyStore(parts);
   if (comparisons !== null) return showComparisons(parts, comparisons, isJson, terminal);
-  const words = `${source.place} has been moved to ${target.place} before.\n`;
+  const words = `${source.place} was moved to ${target.place} before.\n`;
   terminal.out(isJson ? json({ from: source.place, to: target.place, tables: [] }) : words);
   return EXIT.success;
 }
@@ -132,8 +132,8 @@ async function rehearse(
   } else {
     const rows = tables.map(({ name, rows: count }) => [name, String(count)]);
     terminal.out(table(["TABLE", "ROWS"], rows));
-    terminal.out(`\nThe file has ${megabytes(bytes)}; the target needs about twice that.\n`);
-    if (isContinued) terminal.out("A copy has begun and would go on.\n");
+    terminal.out(`\nThe file has ${megabytes(bytes)}; the target needs about twice as much.\n`);
+    if (isContinued) terminal.out("The target holds an unfinished copy, which would continue.\n");
     for (const problem of problems) terminal.out(`PROBLEM: ${problem}\n`);
     terminal.out("Nothing was written.\n");
   }
@@ -161,20 +161,21 @@ function showComparisons(
   terminal.out(table(["TABLE", "SOURCE", "TARGET", "SHA256", ""], rows));
   for (const { table: name, difference } of comparisons) {
     if (difference === null) continue;
-    terminal.out(`\n${name} differs first here:\n  source  ${difference.source ?? "no more"}\n`);
-    terminal.out(`  target  ${difference.target ?? "no more"}\n`);
+    terminal.out(`\nThe first difference in ${name}:\n`);
+    terminal.out(`  source  ${difference.source ?? "no more rows"}\n`);
+    terminal.out(`  target  ${difference.target ?? "no more rows"}\n`);
   }
   terminal.out(isEqual ? equalWords(target.place) : DIFFERENT_WORDS);
   return isEqual ? EXIT.success : EXIT.broken;
 }
 
 function equalWords(place: string): string {
-  return `\nBoth ends are equal. Point your processes to ${shellWord(place)}.\n`;
+  return `\nSource and target are equal. Point your processes to ${shellWord(place)}.\n`;
 }
 
 const DIFFERENT_WORDS = `
-The two ends differ. A copy that has not ended stays closed: give it up with --abandon, and begin
-anew. One that has ended differs as soon as somebody works with it.
+Source and target differ. The target of an unfinished copy stays closed: abandon the copy with
+--abandon, and start it again. A finished copy differs from its source as soon as jobs run on it.
 `;
 
 function megabytes(bytes: number): string {

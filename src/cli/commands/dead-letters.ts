@@ -1,4 +1,4 @@
-/** `millrace dlq`: what a person does about jobs that have failed for good. */
+/** `millrace dlq`: reviews dead letters. */
 import { Option, type Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { DeadLetter, Millrace } from "../../api/client.ts";
@@ -16,7 +16,7 @@ import {
 } from "../terminal/output.ts";
 import { given, systemUser, withExistingMill, type Shell } from "../shell.ts";
 
-interface ListOptions {
+interface DeadLetterListOptions {
   readonly db: string;
   readonly status?: DeadLetter["status"];
   readonly type?: string;
@@ -43,17 +43,17 @@ const STATUSES: readonly DeadLetter["status"][] = [
 export function declareDeadLetters(program: Command, shell: Shell): void {
   const letters = program
     .command("dlq")
-    .description("Review dead letters: jobs that have failed for good.")
+    .description("Review dead letters: the records of failed jobs.")
     .addHelpText("after", HELP_AFTER);
   declareList(letters, shell);
   declareShow(letters, shell);
   declareReprocess(letters, shell);
-  declareReview(letters, shell, "acknowledge", "Note that somebody has seen it.");
-  declareReview(letters, shell, "discard", "Close it: nothing more is to be done.");
+  declareReview(letters, shell, "acknowledge", "Mark a dead letter as seen.");
+  declareReview(letters, shell, "discard", "Close a dead letter without a new job.");
 }
 
 const HELP_AFTER = `
-A dead letter bears the id of its job.
+A dead letter has the id of its job.
 
 Examples:
   millrace dlq list --status pending_review
@@ -69,14 +69,14 @@ function declareList(letters: Command, { terminal, end }: Shell): void {
     .option("--type <name>", "of this type")
     .option("--tenant <name>", "of this tenant")
     .addOption(limitOption())
-    .option("--after <id>", "continue after this letter")
+    .option("--after <id>", "continue after this dead letter")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async ({ db, output, ...filter }: ListOptions) => {
+    .action(async ({ db, output, ...filter }: DeadLetterListOptions) => {
       const found = await withExistingMill(db, (mill) => mill.deadLetters.list(given(filter)));
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));
-      else terminal.err("No such dead letters.\n");
+      else terminal.err("No dead letters match.\n");
       const last = found.length === filter.limit ? found.at(-1) : undefined;
       if (last !== undefined) terminal.err(`There may be more: add --after ${last.id}\n`);
       end(EXIT.success);
@@ -136,14 +136,14 @@ function shownLetter(letter: DeadLetter): string {
 
 function declareReprocess(letters: Command, { terminal, end }: Shell): void {
   reviewing(letters.command("reprocess <id>"))
-    .description("Enqueue it again as a new, linked job, with another payload if given.")
+    .description("Enqueue the job again as a new, linked job, with another payload if given.")
     .addOption(new Option("--payload <json>", "payload of the new job").argParser(parseJson))
     .action(async (id: string, options: ReviewOptions & { payload?: Json }) => {
       const { by: actor, notes, payload } = options;
       const job = await withExistingMill(options.db, (mill) =>
         mill.deadLetters.reprocess(id, { actor, ...given({ notes, payload }) }),
       );
-      const verb = job.created ? "takes its place" : "has taken its place already";
+      const verb = job.created ? "is enqueued in its place" : "was enqueued in its place before";
       terminal.out(options.output === "json" ? json(job) : `${job.id} ${verb}.\n`);
       end(EXIT.success);
     });
@@ -177,8 +177,8 @@ async function review(
 
 function reviewing(command: Command): Command {
   return command
-    .option("--by <name>", "who decides, for the record", systemUser())
-    .option("--notes <text>", "why, for the record")
+    .option("--by <name>", "the reviewer, for the record", systemUser())
+    .option("--notes <text>", "notes, for the record")
     .addOption(databaseOption())
     .addOption(outputOption());
 }

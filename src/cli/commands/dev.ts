@@ -1,4 +1,4 @@
-/** `millrace dev`: the page, and beside it a worker that follows changes of the jobs. */
+/** `millrace dev`: serves the dashboard, and runs a worker that restarts when the jobs change. */
 import type { Command } from "commander";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
@@ -14,12 +14,12 @@ import { RestartingWorker } from "../dev/restarting-worker.ts";
 import type { Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** Whoever has just changed a handler does not want to wait for the old one. */
+/** Short, because a developer who changed a handler should not wait for the old one. */
 const GRACE_MS_DEFAULT = 2_000;
-/** What a stop takes beyond twice its grace, at most. */
+/** The longest time that a stop takes beyond twice its grace. */
 const STOP_MS = 10_000;
 
-interface Options {
+interface DevOptions {
   readonly db: string;
   readonly port: number;
   readonly grace: number;
@@ -30,37 +30,37 @@ interface Options {
 export function declareDev(program: Command, { terminal, end }: Shell): void {
   program
     .command("dev")
-    .description("Serve the page and run jobs, and follow changes of the jobs.")
+    .description("Serve the dashboard, run jobs, and restart the worker when the jobs change.")
     .addOption(jobsOption())
     .addOption(databaseOption())
     .addOption(portOption())
     .addOption(lanesOption())
     .addOption(
-      durationOption("--grace <time>", "how long a restart lets running jobs go on").default(
+      durationOption("--grace <time>", "how long a restart waits for running jobs").default(
         GRACE_MS_DEFAULT,
         "2s",
       ),
     )
     .addHelpText("after", HELP_AFTER)
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: DevOptions, command: Command) => {
       const isAnyPort = command.getOptionValueSource("port") === "default";
       end(await dev(options, isAnyPort, terminal));
     });
 }
 
 const HELP_AFTER = `
-Without --jobs it takes jobs.ts or src/jobs.ts (or .mts, .js, .mjs). The worker is a process of its
-own and begins anew when the job file changes, or anything that it imports; what is installed in
-node_modules, and millrace.config.ts, are read once. A restart costs no job an attempt. A mistake in
-the new jobs is shown, and the worker goes on with the old ones. The file may export deps; see
-millrace worker --help. Jobs that are enqueued over HTTP get the settings of their definition; their
-payload is checked when they run.
+Without --jobs, the file is jobs.ts or src/jobs.ts (or .mts, .js, .mjs). The worker is a process of
+its own, which restarts when the job file or a file that it imports changes. Packages in
+node_modules and millrace.config.ts are read once. A restart charges no attempt. If the new jobs do
+not load, the error is printed and the worker continues with the old jobs. The file may export deps;
+see millrace worker --help. Jobs that are enqueued over HTTP use the settings of their definition;
+their payload is checked when they run.
 
 Example:
   millrace dev --jobs src/jobs.ts
 `;
 
-async function dev(options: Options, isAnyPort: boolean, terminal: Terminal): Promise<ExitCode> {
+async function dev(options: DevOptions, isAnyPort: boolean, terminal: Terminal): Promise<ExitCode> {
   const { db, port, grace } = options;
   const worker = new RestartingWorker({
     command: [...process.execArgv, process.argv[1] ?? "", ...workerArguments(options)],
@@ -79,14 +79,14 @@ async function dev(options: Options, isAnyPort: boolean, terminal: Terminal): Pr
   }
 }
 
-function workerArguments({ jobs, db, grace, lanes }: Options): string[] {
+function workerArguments({ jobs, db, grace, lanes }: DevOptions): string[] {
   const slots = Object.entries(lanes ?? {}).map(([lane, count]) => `${lane}=${count}`);
   const always = ["--jobs", findJobFile(jobs), "--db", db, "--grace", String(grace)];
   const chosen = slots.length === 0 ? [] : ["--lanes", slots.join(",")];
   return ["worker", "--under-dev", ...always, ...chosen];
 }
 
-/** The worker has said what is wrong, and knows best how that counts. */
+/** The exit code of the worker, which has printed the error. */
 function exitCodeOf(how: number | NodeJS.Signals): ExitCode {
   return Object.values(EXIT).find((code) => code === how) ?? EXIT.broken;
 }

@@ -1,4 +1,4 @@
-/** `millrace doctor`: looks for what is wrong, and names the fix for each finding. */
+/** `millrace doctor`: checks an installation, and names the fix for each finding. */
 import { statSync } from "node:fs";
 import type { Command } from "commander";
 import { parseDatabaseUrl, type DatabaseAddress } from "../../client/database-url.ts";
@@ -6,22 +6,22 @@ import { formatDuration } from "../../core/duration.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
-import { fileChecks, type Check } from "../file-findings.ts";
+import { fileChecks, type DoctorCheck } from "../file-findings.ts";
 import type { JobStore } from "../../store/store.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { requireStore, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { invariantChecks, type FixForm } from "./doctor-breaches.ts";
+import { invariantChecks, type FixForm } from "./doctor-invariants.ts";
 
 const COUNT_MAX = 10_000;
 const WORKERS_MAX = 1_000;
-/** What others may do with a file: it should be nothing. */
+/** The permission bits of other users, which should not be set. */
 const MODE_OF_OTHERS = 0o077;
 
-type PostgresAddress = Extract<DatabaseAddress, { kind: "postgres" }>;
+type ServerAddress = Extract<DatabaseAddress, { kind: "postgres" }>;
 
-interface Options {
+interface DoctorOptions {
   readonly db: string;
   readonly output: Format;
   readonly deep?: boolean;
@@ -30,27 +30,27 @@ interface Options {
 export function declareDoctor(program: Command, { terminal, end }: Shell): void {
   program
     .command("doctor")
-    .description("Look for what is wrong, and say how to mend it.")
+    .description("Check an installation, and print a fix for each finding.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .option("--deep", "on PostgreSQL, look also at what takes reading whole tables")
+    .option("--deep", "on PostgreSQL, also run the checks that read whole tables")
     .addHelpText("after", HELP_AFTER)
-    .action(async (options: Options) => end(await doctor(options, terminal)));
+    .action(async (options: DoctorOptions) => end(await doctor(options, terminal)));
 }
 
 const HELP_AFTER = `
-It looks for jobs that nobody would run or that would run twice, for keys, letters, tags and feed
-entries that contradict their jobs, for workers that are silent, and for jobs that wait in vain. A
-file is read as a whole. On PostgreSQL it also finds old transactions, dead rows, swollen indexes,
-and what was changed in the schema by hand. It changes nothing, and workers go on.
+Doctor finds jobs that no worker would run or that would run twice, keys, dead letters, tags and
+feed entries that contradict their jobs, silent workers, and jobs that no worker takes. A SQLite
+file is also checked for damage. On PostgreSQL, doctor also finds old transactions, dead rows,
+bloated indexes, and manual changes of the schema. Doctor changes nothing, and workers keep running.
 
-Exit codes: 0 all is well, 1 something was found.
+Exit codes: 0 nothing was found, 1 something was found.
 `;
 
-async function doctor({ db, output, deep }: Options, terminal: Terminal): Promise<ExitCode> {
+async function doctor({ db, output, deep }: DoctorOptions, terminal: Terminal): Promise<ExitCode> {
   requireStore(db);
   const address = parseDatabaseUrl(db);
-  const node: Check = { name: "node", found: process.versions.node, fix: null };
+  const node: DoctorCheck = { name: "node", found: process.versions.node, fix: null };
   const found =
     address.kind === "sqlite"
       ? await checkFile(db, address.path)
@@ -60,7 +60,7 @@ async function doctor({ db, output, deep }: Options, terminal: Terminal): Promis
   return checks.every(({ fix }) => fix === null) ? EXIT.success : EXIT.broken;
 }
 
-async function checkFile(url: string, path: string): Promise<Check[]> {
+async function checkFile(url: string, path: string): Promise<DoctorCheck[]> {
   const { openFile } = await import("../open-file.ts");
   const { migrations } = await import("../../store/sqlite/create.ts");
   const store = await openFile(url, "");
@@ -75,7 +75,7 @@ async function checkFile(url: string, path: string): Promise<Check[]> {
       ...(isDamaged
         ? []
         : invariantChecks(examined.brokenInvariants, examined.isRead, inFile(path))),
-      // What a damaged file says may be wrong, and reading on may fail.
+      // The contents of a damaged file may be wrong, and reading them may fail.
       ...(isDamaged ? [] : await contentChecks(store)),
     ];
   } finally {
@@ -83,7 +83,10 @@ async function checkFile(url: string, path: string): Promise<Check[]> {
   }
 }
 
-async function checkServer({ url, schema }: PostgresAddress, isDeep: boolean): Promise<Check[]> {
+async function checkServer(
+  { url, schema }: ServerAddress,
+  isDeep: boolean,
+): Promise<DoctorCheck[]> {
   const { makePostgresStore, migrations } = await import("../../store/postgres/create.ts");
   const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
   await store.open();
@@ -117,15 +120,15 @@ function onServer(schema: string): FixForm {
   return { table: (name) => `"${quoted}"."${name}"`, run: (sql) => sql };
 }
 
-function shown({ name, found, fix }: Check): string {
+function shown({ name, found, fix }: DoctorCheck): string {
   const line = `${fix === null ? "ok     " : "FINDING"}  ${name}: ${plain(found)}\n`;
   return fix === null ? line : `${line}         ${plain(fix)}\n`;
 }
 
-/** Payloads may be confidential. SQLite keeps parts of them in two more files. */
-function fileModes(path: string): Check[] {
+/** Payloads may be confidential, and SQLite writes them to two more files. */
+function fileModes(path: string): DoctorCheck[] {
   if (process.platform === "win32" || path === ":memory:") return [];
-  return [path, `${path}-wal`, `${path}-shm`].flatMap((file): Check[] => {
+  return [path, `${path}-wal`, `${path}-shm`].flatMap((file): DoctorCheck[] => {
     const stat = statSync(file, { throwIfNoEntry: false });
     if (stat === undefined) return [];
     const mode = (stat.mode & 0o777).toString(8).padStart(3, "0");
@@ -136,7 +139,7 @@ function fileModes(path: string): Check[] {
   });
 }
 
-async function contentChecks(store: JobStore): Promise<Check[]> {
+async function contentChecks(store: JobStore): Promise<DoctorCheck[]> {
   return [
     ...(await jobChecks(store)),
     ...(await workerChecks(store)),
@@ -144,7 +147,7 @@ async function contentChecks(store: JobStore): Promise<Check[]> {
   ];
 }
 
-async function jobChecks(store: JobStore): Promise<Check[]> {
+async function jobChecks(store: JobStore): Promise<DoctorCheck[]> {
   const { scheduled, queued, running, failed, oldestQueuedMs } = await store.stats(COUNT_MAX);
   const found = `${scheduled} scheduled, ${queued} queued, ${running} running, ${failed} failed`;
   const workers = await store.workers(WORKERS_MAX);
@@ -155,19 +158,19 @@ async function jobChecks(store: JobStore): Promise<Check[]> {
   return [
     {
       name: "jobs",
-      found: `${found}; they wait${waits} and no worker is working`,
+      found: `${found}; jobs wait${waits}, and no worker runs`,
       fix: "millrace worker --jobs FILE",
     },
   ];
 }
 
-/** By the store's clock: that of this host may be wrong. */
+/** The silent workers by the clock of the store, because the clock of this host may be wrong. */
 async function silentOf(store: JobStore): Promise<ReadonlySet<string>> {
   return new Set((await store.silent(WORKERS_MAX)).map(({ id }) => id));
 }
 
-/** A silent worker has died or is stuck; any other one takes its jobs back. */
-async function workerChecks(store: JobStore): Promise<Check[]> {
+/** A silent worker has died or is stuck. Any other worker rescues its jobs. */
+async function workerChecks(store: JobStore): Promise<DoctorCheck[]> {
   const workers = await store.workers(WORKERS_MAX);
   const ids = await silentOf(store);
   const silent = workers.filter(({ id }) => ids.has(id));
@@ -177,19 +180,19 @@ async function workerChecks(store: JobStore): Promise<Check[]> {
   return silent.map(({ id, host, pid, until, running, prefetched }) => ({
     name: "workers",
     found:
-      `${id} (${host}, pid ${pid}) is silent since ${new Date(until).toISOString()}` +
+      `${id} (${host}, pid ${pid}) has been silent since ${new Date(until).toISOString()}` +
       ` and holds ${running + prefetched} job(s)`,
-    fix: "Start any worker and it takes them back: millrace worker --jobs FILE",
+    fix: "Start any worker, which rescues these jobs: millrace worker --jobs FILE",
   }));
 }
 
-async function pauseChecks(store: JobStore): Promise<Check[]> {
+async function pauseChecks(store: JobStore): Promise<DoctorCheck[]> {
   const { held } = await store.stats(COUNT_MAX);
   const gates = await store.gates();
-  if (held === 0) return [{ name: "pauses", found: `${gates.length}, holding nothing`, fix: null }];
+  if (held === 0) return [{ name: "pauses", found: `${gates.length}, holding no jobs`, fix: null }];
   return gates.map(({ kind, name, reason }) => ({
     name: "pauses",
-    found: `the ${kind} ${name} is paused (${reason}); ${held} job(s) are held back in all`,
+    found: `the ${kind} ${name} is paused (${reason}); ${held} job(s) are held in total`,
     fix: `millrace resume --${kind} ${shellWord(name)}`,
   }));
 }

@@ -1,4 +1,4 @@
-/** `millrace enqueue`: makes one job, of any type. */
+/** `millrace enqueue`: enqueues one job of any type. */
 import type { Command } from "commander";
 import type { Json } from "../../core/payload.ts";
 import type { JobContract } from "../../api/contract.ts";
@@ -24,7 +24,7 @@ import { given, withMill, type Shell } from "../shell.ts";
 import { FOLLOW_HELP_AFTER, followAgain } from "./jobs.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface Options {
+interface EnqueueCommandOptions {
   readonly db: string;
   readonly jobs?: string;
   readonly follow?: boolean;
@@ -42,31 +42,38 @@ interface Options {
 export function declareEnqueue(program: Command, { terminal, end }: Shell): void {
   program
     .command("enqueue")
-    .description("Make a job of any type, and wait for it if asked to.")
+    .description("Enqueue a job of any type, and follow it with --follow.")
     .argument("<type>", "type of the job")
-    .argument("[payload]", "its payload as JSON", parseJson)
+    .argument("[payload]", "payload of the job as JSON", parseJson)
     .addOption(databaseOption())
     .addOption(jobsOption())
-    .option("--follow", "wait for its end: news to stderr, the result to stdout")
+    .option("--follow", "wait for the end of the job: changes to stderr, the result to stdout")
     .addOption(durationOption("--timeout <time>", "with --follow: how long to wait"))
     .option("--tenant <name>", "tenant of the job")
-    .addOption(durationOption("--delay <time>", "not before this has passed"))
-    .option("--run-at <time>", "not before this moment, such as 2026-12-24T18:00:00Z")
+    .addOption(durationOption("--delay <time>", "start the job after this time"))
+    .option("--run-at <time>", "start the job at this time, such as 2026-12-24T18:00:00Z")
     .option("--priority <level>", "critical, high, normal, low or a number", parsePriority)
-    .option("--idempotency-key <key>", "the same key leads to the same job, even after its end")
-    .option("--dedup-key <key>", "no second job with this key while one waits or runs")
+    .option("--idempotency-key <key>", "a repeated key returns the same job, even after its end")
+    .option("--dedup-key <key>", "no second job with this key while the first waits or runs")
     .option("--tag <name=value>", "a tag; may be given several times", parseTag)
     .addOption(outputOption("ndjson"))
     .addHelpText("after", HELP_AFTER)
-    .action(async (type: string, payload: Json | undefined, options: Options, command: Command) => {
-      end(await enqueue({ type, payload, options, command }, terminal));
-    });
+    .action(
+      async (
+        type: string,
+        payload: Json | undefined,
+        options: EnqueueCommandOptions,
+        command: Command,
+      ) => {
+        end(await enqueue({ type, payload, options, command }, terminal));
+      },
+    );
 }
 
 const HELP_AFTER = `
-With --jobs, or jobs in millrace.config.ts, the payload is checked and lane, timeout and attempts
-are those of the definition. Without, any type and payload will do, and the settings are the
-defaults, whatever the definition says.
+With --jobs, or jobs in millrace.config.ts, the job uses its definition: the payload is checked, and
+lane, timeout and attempts are set. Without a job file, any type and payload are accepted, and the
+default settings apply.
 
 With --follow:${FOLLOW_HELP_AFTER}
 Examples:
@@ -78,7 +85,7 @@ Examples:
 interface Request {
   readonly type: string;
   readonly payload: Json | undefined;
-  readonly options: Options;
+  readonly options: EnqueueCommandOptions;
   readonly command: Command;
 }
 
@@ -86,21 +93,21 @@ async function enqueue(request: Request, terminal: Terminal): Promise<ExitCode> 
   const { type, payload, options, command } = request;
   const contract = await contractOf(request);
   return withMill(options.db, async (mill) => {
-    if (options.jobs === undefined) await tellUnknown(mill, type, terminal);
+    if (options.jobs === undefined) await warnUnknown(mill, type, terminal);
     const job = await mill.enqueue(contract, payload, enqueueOptions(options));
     if (options.follow === true) {
-      terminal.err(`${job.id}${job.created ? "" : " was there already"}\n`);
+      terminal.err(`${job.id}${job.created ? "" : " already existed"}\n`);
       const again = followAgain(job.id, command);
       const { output: format, timeout: timeoutMs } = options;
       return follow(mill, job.id, { format, timeoutMs, again }, terminal);
     }
-    if (!job.created) terminal.err("There was such a job already; no second one was made.\n");
+    if (!job.created) terminal.err("The job already existed; no second job was enqueued.\n");
     terminal.out(options.output === "table" ? `${job.id}\n` : json(job));
     return EXIT.success;
   });
 }
 
-/** The job's own definition where it is known, else one that takes whatever it is given. */
+/** The definition of the job file, or a definition that accepts any payload. */
 async function contractOf({
   type,
   payload,
@@ -115,22 +122,22 @@ async function contractOf({
     : defineJob({ type, payload: typed<unknown>() });
 }
 
-function enqueueOptions(options: Options): EnqueueOptions {
+function enqueueOptions(options: EnqueueCommandOptions): EnqueueOptions {
   const { tenant, delay, runAt, priority, idempotencyKey, dedupKey, tag: tags } = options;
   return given({ tenant, delay, runAt, priority, idempotencyKey, dedupKey, tags });
 }
 
 /**
- * What is not known without the file. A type that nobody has used so far may be a slip of the pen
- * as well, and its job would wait for ever.
+ * Warns that the definition is not known without the file. A type without any job may be mistyped,
+ * and its job would wait for ever.
  */
-async function tellUnknown(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
+async function warnUnknown(mill: Millrace, type: string, terminal: Terminal): Promise<void> {
   terminal.err(
-    "Without --jobs FILE the definition is not known: the payload is not checked, and lane, " +
-      "timeout, attempts and the like are the defaults.\n",
+    "Without --jobs FILE the definition is not known: the payload is not checked, and the " +
+      "default settings apply.\n",
   );
   const near = await nearestType(mill, type);
   if (near === null) return;
-  const unused = `There has been no job of type "${plain(type)}" so far.`;
+  const unused = `There is no job of type "${plain(type)}" yet.`;
   terminal.err(`${unused} Did you mean ${plain(near)}?\n`);
 }

@@ -1,4 +1,4 @@
-/** `millrace jobs cancel|retry|fail|release`: what an operator may do to one job. */
+/** `millrace jobs cancel|retry|fail|release`: acts on one job. */
 import type { Command } from "commander";
 import type { JobView, Millrace } from "../../api/client.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -6,40 +6,44 @@ import { databaseOption, outputOption } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 
-interface Options {
+interface JobVerbOptions {
   readonly db: string;
   readonly output: Format;
 }
 
-/** What a verb did: as a program reads it, and as a sentence. */
+/** The result of a verb: as JSON, and as a sentence. */
 interface Answer {
   readonly facts: object;
   readonly sentence: string;
 }
 
-type Verb<Given extends Options> = (mill: Millrace, id: string, options: Given) => Promise<Answer>;
+type JobVerb<Given extends JobVerbOptions> = (
+  mill: Millrace,
+  id: string,
+  options: Given,
+) => Promise<Answer>;
 
 export function declareJobVerbs(jobs: Command, shell: Shell): void {
   declare(jobs, shell, "cancel", cancel)
-    .description("End a waiting job, or ask a running one to stop.")
-    .option("--reason <text>", "why, for the record");
+    .description("Cancel a waiting job, or ask a running job to stop.")
+    .option("--reason <text>", "the reason, for the record");
   declare(jobs, shell, "retry", retry)
-    .description("Run a waiting job now; repeat a finished one as a new, linked job.")
-    .option("--restart", "repeat also what it has completed");
+    .description("Run a waiting job now; repeat a finished job as a new, linked job.")
+    .option("--restart", "repeat also the completed phases and units");
   declare(jobs, shell, "fail", fail)
-    .description("End a job as failed, with its dead letter.")
-    .option("--message <text>", "why, for the record", "failed by hand")
-    .option("--retry", "count it as a failed attempt, and try again if any is left");
+    .description("End a job as failed, with a dead letter.")
+    .option("--message <text>", "the error message, for the record", "failed by hand")
+    .option("--retry", "count a failed attempt, and retry the job if any attempt is left");
   declare(jobs, shell, "release", release).description(
-    "Take a job away from a worker that is stuck with it; it is queued again, uncharged.",
+    "Take a job away from a stuck worker and queue it again, without a charged attempt.",
   );
 }
 
-function declare<Given extends Options>(
+function declare<Given extends JobVerbOptions>(
   jobs: Command,
   { terminal, end }: Shell,
   name: string,
-  verb: Verb<Given>,
+  verb: JobVerb<Given>,
 ): Command {
   return jobs
     .command(`${name} <id>`)
@@ -57,7 +61,7 @@ function declare<Given extends Options>(
 async function cancel(
   mill: Millrace,
   id: string,
-  { reason }: Options & { readonly reason?: string },
+  { reason }: JobVerbOptions & { readonly reason?: string },
 ): Promise<Answer> {
   const job = await mill.jobs.cancel(id, reason);
   if (job.state === "cancelled") return now(job);
@@ -67,7 +71,7 @@ async function cancel(
 async function retry(
   mill: Millrace,
   id: string,
-  { restart }: Options & { readonly restart?: boolean },
+  { restart }: JobVerbOptions & { readonly restart?: boolean },
 ): Promise<Answer> {
   const before = await mill.jobs.get(id);
   const job = await mill.jobs.retry(id, { restart: restart === true });
@@ -79,7 +83,7 @@ async function retry(
 async function fail(
   mill: Millrace,
   id: string,
-  options: Options & { readonly message: string; readonly retry?: boolean },
+  options: JobVerbOptions & { readonly message: string; readonly retry?: boolean },
 ): Promise<Answer> {
   return now(await mill.jobs.fail(id, options.message, { retry: options.retry === true }));
 }

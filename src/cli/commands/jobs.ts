@@ -1,4 +1,4 @@
-/** `millrace jobs list|show|follow|logs|explain`: looking at jobs. */
+/** `millrace jobs list|show|follow|logs|explain`: shows jobs. */
 import type { Command } from "commander";
 import type { State } from "../../core/job.ts";
 import type { AttemptView, JobView, Millrace } from "../../api/client.ts";
@@ -31,7 +31,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { declareJobVerbs } from "./job-verbs.ts";
 import { declareLogs, shownLines } from "./logs.ts";
 
-interface ListOptions {
+interface JobListOptions {
   readonly db: string;
   readonly state?: readonly (State | "pending")[];
   readonly type?: string;
@@ -44,7 +44,7 @@ interface ListOptions {
   readonly output: Format;
 }
 
-interface LookOptions {
+interface JobShowOptions {
   readonly db: string;
   readonly output: Format;
 }
@@ -52,7 +52,7 @@ interface LookOptions {
 export function declareJobs(program: Command, shell: Shell): void {
   const jobs = program
     .command("jobs")
-    .description("Look at jobs, and act on one.")
+    .description("Show jobs, and act on one.")
     .addHelpText("after", HELP_AFTER);
   declareList(jobs, shell);
   declareShow(jobs, shell);
@@ -67,12 +67,12 @@ Examples:
   millrace jobs list --state failed --type email
   millrace jobs list --state pending --tag campaign=autumn -o json
   millrace jobs show 01JCR5M4X2E8T9V6B3N7K0QWAZ
-  millrace jobs follow 01JCR5M4X2E8T9V6B3N7K0QWAZ      watch it to its end
-  millrace jobs logs 01JCR5M4X2E8T9V6B3N7K0QWAZ        what has it logged?
-  millrace jobs explain 01JCR5M4X2E8T9V6B3N7K0QWAZ     why does it not run?
+  millrace jobs follow 01JCR5M4X2E8T9V6B3N7K0QWAZ      follow the job to its end
+  millrace jobs logs 01JCR5M4X2E8T9V6B3N7K0QWAZ        print its log lines
+  millrace jobs explain 01JCR5M4X2E8T9V6B3N7K0QWAZ     explain why it does not run
 `;
 
-/** How to take up the watch over a job again, on the same store. */
+/** The command that follows a job again, on the same store. */
 export function followAgain(id: string, command: Command): string {
   return jobsAgain(`follow ${id}`, command);
 }
@@ -89,24 +89,28 @@ function declareList(jobs: Command, { terminal, end }: Shell): void {
     .description("Show jobs, newest first.")
     .option(
       "--state <states>",
-      "in one of these states, separated by commas; pending is scheduled and queued",
+      "in one of these states, separated by commas; pending means scheduled or queued",
       parseStates,
     )
     .option("--type <name>", "of this type")
     .option("--tenant <name>", "of this tenant")
     .option("--category <name>", "of this category")
-    .option("--correlation <id>", "that belong together under this id")
+    .option("--correlation <id>", "with this correlation id")
     .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
     .addOption(limitOption())
     .option("--after <id>", "continue after this job")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (options: ListOptions) => {
+    .action(async (options: JobListOptions) => {
       end(await withExistingMill(options.db, (mill) => list(mill, options, terminal)));
     });
 }
 
-async function list(mill: Millrace, options: ListOptions, terminal: Terminal): Promise<ExitCode> {
+async function list(
+  mill: Millrace,
+  options: JobListOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const { state, type, tenant, category, correlation: correlationId, tag: tags } = options;
   const { limit, after, output } = options;
   const filter = given({ state, type, tenant, category, correlationId, tags, limit, after });
@@ -128,7 +132,7 @@ async function tellNone(
 ): Promise<void> {
   const near = type === undefined ? null : await nearestType(mill, type);
   const advice = near === null ? "" : ` Did you mean ${plain(near)}?`;
-  terminal.err(`No such jobs.${advice}\n`);
+  terminal.err(`No jobs match.${advice}\n`);
 }
 
 function tableOf(jobs: readonly JobView[]): string {
@@ -151,10 +155,10 @@ function declareShow(jobs: Command, { terminal, end }: Shell): void {
   jobs
     .command("show <id>")
     .description("Show a job and all its runs.")
-    .option("--logs", "and what it has logged")
+    .option("--logs", "also show its log lines")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, options: LookOptions & { logs?: boolean }) => {
+    .action(async (id: string, options: JobShowOptions & { logs?: boolean }) => {
       await withExistingMill(options.db, async (mill) => {
         const job = await mill.jobs.get(id);
         const attempts = await mill.jobs.attempts(id);
@@ -173,10 +177,10 @@ function declareShow(jobs: Command, { terminal, end }: Shell): void {
 
 function shownLog({ missed, lines }: NewLines): string {
   const gone = missed === 0 ? "" : `${shownMissed(missed)}\n`;
-  return `\n${gone}${lines.length === 0 ? "Nothing was logged.\n" : shownLines(lines)}`;
+  return `\n${gone}${lines.length === 0 ? "No log lines.\n" : shownLines(lines)}`;
 }
 
-/** The jobs that it runs after, or the one that has its concurrency key. */
+/** The dependencies of the job, or the job that holds its concurrency key. */
 async function waitsFor(mill: Millrace, { id, state }: JobView): Promise<string | null> {
   if (state !== "scheduled" && state !== "queued") return null;
   const { reason, sentence } = await mill.jobs.explain(id);
@@ -232,39 +236,41 @@ function shownAttempts(attempts: readonly AttemptView[]): string {
 function declareFollow(jobs: Command, { terminal, end }: Shell): void {
   jobs
     .command("follow <id>")
-    .description("Wait for the end of a job: news to stderr, the result to stdout.")
+    .description("Wait for the end of a job: changes to stderr, the result to stdout.")
     .addOption(durationOption("--timeout <time>", "how long to wait"))
     .addOption(databaseOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", FOLLOW_HELP_AFTER)
-    .action(async (id: string, options: LookOptions & { timeout?: number }, command: Command) => {
-      const { output: format, timeout: timeoutMs } = options;
-      const again = followAgain(id, command);
-      end(
-        await withExistingMill(options.db, (mill) =>
-          follow(mill, id, { format, timeoutMs, again }, terminal),
-        ),
-      );
-    });
+    .action(
+      async (id: string, options: JobShowOptions & { timeout?: number }, command: Command) => {
+        const { output: format, timeout: timeoutMs } = options;
+        const again = followAgain(id, command);
+        end(
+          await withExistingMill(options.db, (mill) =>
+            follow(mill, id, { format, timeoutMs, again }, terminal),
+          ),
+        );
+      },
+    );
 }
 
-/** Also what `enqueue --follow` does. */
+/** The help of `jobs follow` and of `enqueue --follow`. */
 export const FOLLOW_HELP_AFTER = `
-On a terminal, phases, units, rate, time left and the last log line are drawn and kept up to date.
-Elsewhere every change is a line. With -o json the result is the whole job, with -o ndjson every
-event is a line on stdout. NO_COLOR=1 takes the colours away.
+A terminal shows phases, units, rate, remaining time and the last log line, and updates them.
+Without a terminal, every change is printed as a line. With -o json the result is the whole job;
+with -o ndjson every change is a line on stdout. NO_COLOR=1 disables colours.
 
-Exit codes: 0 completed, 1 failed or no longer there, 3 completed with errors, 4 cancelled,
-124 still not over after --timeout, 130 detached by Ctrl-C (the job goes on).
+Exit codes: 0 completed, 1 failed or removed, 3 completed with errors, 4 cancelled,
+124 not final after --timeout, 130 detached by Ctrl-C (the job continues).
 `;
 
 function declareExplain(jobs: Command, { terminal, end }: Shell): void {
   jobs
     .command("explain <id>")
-    .description("Say why a job does not run, and what to do about it.")
+    .description("Explain why a job does not run, and what to do.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, options: LookOptions) => {
+    .action(async (id: string, options: JobShowOptions) => {
       await withExistingMill(options.db, async (mill) => {
         const explanation = await mill.jobs.explain(id);
         const { sentence, hint } = explanation;

@@ -1,23 +1,23 @@
-/** `millrace jobs logs`: what the handler of a job has logged. Here the lines are the result. */
+/** `millrace jobs logs`: prints the log lines of a job to stdout. */
 import type { Command } from "commander";
 import type { LogView } from "../../api/logs.ts";
 import type { Millrace } from "../../api/client.ts";
 import { plainLines } from "../../lib/plain-text.ts";
-import { EXIT, Failure, type ExitCode } from "../terminal/exit-codes.ts";
-import { detached, exitCodeOfJob, untilEnd } from "../follow/follow.ts";
+import { EXIT, CommandFailure, type ExitCode } from "../terminal/exit-codes.ts";
+import { detached, exitCodeOfJob, pollUntilEnd } from "../follow/follow.ts";
 import { LogReader, shownLog, shownMissed } from "../follow/log-lines.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
 import { json, jsonLine, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface Options {
+interface LogsOptions {
   readonly db: string;
   readonly follow?: boolean;
   readonly output: Format;
 }
 
-/** `again` answers the command that takes up the watch, from `jobs` on. */
+/** `again` returns the command that continues to follow the log. */
 export function declareLogs(
   jobs: Command,
   { terminal, end }: Shell,
@@ -25,13 +25,13 @@ export function declareLogs(
 ): void {
   jobs
     .command("logs <id>")
-    .description("Print what a job has logged with ctx.log, as far as it is kept.")
-    .option("--follow", "go on until the job has ended, with its exit code")
+    .description("Print the lines that a job has logged with ctx.log.")
+    .option("--follow", "continue until the job has ended, and exit with its code")
     .addOption(databaseOption())
     .addOption(outputOption("ndjson"))
     .addHelpText("after", HELP_AFTER)
-    .action(async (id: string, options: Options, command: Command) => {
-      const look = (mill: Millrace): Promise<ExitCode> =>
+    .action(async (id: string, options: LogsOptions, command: Command) => {
+      const print = (mill: Millrace): Promise<ExitCode> =>
         options.follow === true
           ? followLog(
               mill,
@@ -40,18 +40,18 @@ export function declareLogs(
               terminal,
             )
           : printLog(mill, id, options, terminal);
-      end(await withExistingMill(options.db, look));
+      end(await withExistingMill(options.db, print));
     });
 }
 
 const HELP_AFTER = `
-Of each job the newest 1,000 lines are kept, and no more than 65,536 characters.
+The store keeps the newest 1,000 lines of each job, and no more than 65,536 characters.
 
-Exit codes with --follow: 0 completed, 1 failed or no longer there, 3 completed with errors,
-4 cancelled, 130 detached by Ctrl-C (the job goes on).
+Exit codes with --follow: 0 completed, 1 failed or removed, 3 completed with errors, 4 cancelled,
+130 detached by Ctrl-C (the job continues).
 `;
 
-/** Lines as they are printed for people: one that has several keeps them, set in. */
+/** Log lines as text. The later lines of a message are indented. */
 export function shownLines(lines: readonly LogView[]): string {
   return lines
     .map(
@@ -63,7 +63,7 @@ export function shownLines(lines: readonly LogView[]): string {
 async function printLog(
   mill: Millrace,
   id: string,
-  { output }: Options,
+  { output }: LogsOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { missed, lines } = await new LogReader(mill.jobs, id).next();
@@ -76,17 +76,17 @@ async function printLog(
 async function followLog(
   mill: Millrace,
   id: string,
-  { output, again }: Options & { readonly again: string },
+  { output, again }: LogsOptions & { readonly again: string },
   terminal: Terminal,
 ): Promise<ExitCode> {
   if (output === "json") {
-    throw new Failure("A log that goes on is not one JSON document.", {
-      hint: "Use -o ndjson: a document for every line.",
+    throw new CommandFailure("With --follow, a log cannot be one JSON document.", {
+      hint: "Use -o ndjson, which prints one document per line.",
       exitCode: EXIT.usage,
     });
   }
   const reader = new LogReader(mill.jobs, id);
-  const job = await untilEnd(mill, id, undefined, async () => {
+  const job = await pollUntilEnd(mill, id, undefined, async () => {
     const { missed, lines } = await reader.next();
     if (missed > 0) terminal.err(`${shownMissed(missed)}.\n`);
     printLines(lines, output, terminal);

@@ -1,4 +1,4 @@
-/** `millrace migrate`: brings the tables of a store up to date. */
+/** `millrace migrate`: applies the migrations of a store. */
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { makeStore } from "../../make-store.ts";
 import { newestOf, type Migration } from "../../store/shared/migrations.ts";
@@ -9,18 +9,18 @@ import type { ExitCode } from "../terminal/exit-codes.ts";
 import { json, type Format } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface MigrateOptions {
+interface MigrateCommandOptions {
   readonly db: string;
   readonly output: Format;
 }
 
-/** Opening is migrating, so there is nothing more to do. */
+/** Opening a store applies its migrations. */
 export async function migrate(
-  { db, output }: MigrateOptions,
+  { db, output }: MigrateCommandOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const store = await makeStore(parseDatabaseUrl(db));
-  store.onWarning?.((notice) => terminal.err(`${notice}\n`));
+  store.onWarning?.((warning) => terminal.err(`${warning}\n`));
   await store.open();
   await store.close();
   const schema = newestOf(scriptsFor(db));
@@ -28,8 +28,11 @@ export async function migrate(
   return EXIT.success;
 }
 
-/** The SQL of every migration, to be read first or run by hand. Opens nothing. */
-export function printMigrations({ db, output }: MigrateOptions, terminal: Terminal): ExitCode {
+/** Prints the SQL of every migration without opening the store. */
+export function printMigrations(
+  { db, output }: MigrateCommandOptions,
+  terminal: Terminal,
+): ExitCode {
   const scripts = scriptsFor(db);
   const sql = scripts.map(({ name, sql: text }) => `-- ${name}\n${text}`).join("\n");
   terminal.out(output === "json" ? json(scripts) : sql);

@@ -1,14 +1,14 @@
-/** `millrace pause` and `millrace resume`: a switch on a type, a lane or a tenant. */
+/** `millrace pause` and `millrace resume`: pauses a type, a lane or a tenant. */
 import type { Command } from "commander";
 import type { PauseTarget } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
-import { EXIT, Failure } from "../terminal/exit-codes.ts";
+import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { nearestType } from "../nearest-type.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";
 import { systemUser, withExistingMill, type Shell } from "../shell.ts";
 
-interface Options {
+interface PauseOptions {
   readonly db: string;
   readonly type?: string;
   readonly lane?: string;
@@ -19,15 +19,15 @@ interface Options {
 
 export function declarePause(program: Command, { terminal, end }: Shell): void {
   targeted(program.command("pause"))
-    .description("Start nothing more of a type, a lane or a tenant; what runs goes on.")
-    .option("--reason <text>", "why, for those who ask", `paused by ${systemUser()}`)
+    .description("Start no more jobs of a type, a lane or a tenant; running jobs continue.")
+    .option("--reason <text>", "the reason, shown by explain", `paused by ${systemUser()}`)
     .addHelpText("after", `\nExample:\n  millrace pause --type email --reason "the bank is down"\n`)
-    .action(async (options: Options) => {
+    .action(async (options: PauseOptions) => {
       const { target, name } = targetOf(options);
       await withExistingMill(options.db, async (mill) => {
         const near = options.type === undefined ? null : await nearestType(mill, options.type);
         if (near !== null) {
-          terminal.err(`There is no job of that type. Did you mean ${plain(near)}?\n`);
+          terminal.err(`There is no job of this type. Did you mean ${plain(near)}?\n`);
         }
         await mill.pause(target, options.reason);
       });
@@ -37,9 +37,9 @@ export function declarePause(program: Command, { terminal, end }: Shell): void {
     });
 
   targeted(program.command("resume"))
-    .description("Let a paused type, lane or tenant go on.")
+    .description("End the pause of a type, a lane or a tenant.")
     .addHelpText("after", `\nExample:\n  millrace resume --type email\n`)
-    .action(async (options: Options) => {
+    .action(async (options: PauseOptions) => {
       const { target, name } = targetOf(options);
       await withExistingMill(options.db, (mill) => mill.resume(target));
       const isJson = options.output === "json";
@@ -61,14 +61,14 @@ function targeted(command: Command): Command {
     .addOption(outputOption());
 }
 
-function targetOf({ type, lane, tenant }: Options): { target: PauseTarget; name: string } {
+function targetOf({ type, lane, tenant }: PauseOptions): { target: PauseTarget; name: string } {
   const targets: { target: PauseTarget; name: string }[] = [];
   if (type !== undefined) targets.push({ target: { type }, name: `Type ${type}` });
   if (lane !== undefined) targets.push({ target: { lane }, name: `Lane ${lane}` });
   if (tenant !== undefined) targets.push({ target: { tenant }, name: `Tenant ${tenant}` });
   const [target, ...more] = targets;
   if (target !== undefined && more.length === 0) return target;
-  throw new Failure("Name exactly one of --type, --lane and --tenant.", {
+  throw new CommandFailure("Name exactly one of --type, --lane and --tenant.", {
     hint: "For example: --type email",
     exitCode: EXIT.usage,
   });

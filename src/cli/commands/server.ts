@@ -1,11 +1,11 @@
-/** `millrace server`: the HTTP API and the dashboard. */
+/** `millrace server`: serves the HTTP API and the dashboard. */
 import { fileURLToPath } from "node:url";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { DemoWorld } from "../../demo/run.ts";
 import { createApp } from "../../http/app.ts";
 import { listen } from "../../http/listen.ts";
-import type { Address, Listening } from "../../http/listen.ts";
+import type { Address, HttpListener } from "../../http/listen.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import { openMillrace } from "../../open.ts";
 import { makeStore } from "../../make-store.ts";
@@ -20,7 +20,7 @@ export interface ServerOptions {
   readonly db: string;
   readonly host: string;
   readonly port: number;
-  /** True when the port is ours to change, because nobody asked for this one. */
+  /** True when another port may be used, because the user has not named one. */
   readonly isAnyPort: boolean;
   /** The file whose jobs can be enqueued with the settings of their definition. */
   readonly jobs?: string;
@@ -28,10 +28,10 @@ export interface ServerOptions {
   readonly demo?: boolean;
 }
 
-/** Where the server learns which jobs there are: they may change while it runs. */
+/** Returns the current jobs, which `millrace dev` changes while the server runs. */
 type Contracts = () => readonly AnyContract[];
 
-/** What a caller has to show, and the words after the address that sign a browser in. */
+/** The token of the server, and the query that signs a browser in. */
 interface Credential {
   readonly token: string;
   readonly query: string;
@@ -41,7 +41,7 @@ const HOST = "127.0.0.1";
 const PORTS_TRIED_MAX = 20;
 const TOKEN_BYTES = 32;
 
-/** Serves until a signal asks it to stop. Whoever knows the jobs better hands them in. */
+/** Serves until a signal. `current` replaces the jobs of the job file. */
 export async function server(
   options: ServerOptions,
   terminal: Terminal,
@@ -70,9 +70,9 @@ export async function server(
     if (options.isAnyPort) announceOtherPort(options.port, listening.port, terminal);
     const running = demo?.runDemo(mill, demoWorld(terminal));
     if (current === undefined && options.jobs === undefined) terminal.err(SETTINGS_UNKNOWN);
-    if (demo !== null) terminal.err("Demo jobs are running; watch them on the page.\n");
+    if (demo !== null) terminal.err("Demo jobs are running; the dashboard shows them.\n");
     await stop;
-    terminal.err("Stopping: requests under way are being finished.\n");
+    terminal.err("Stopping: waiting for the current requests.\n");
     closing.abort();
     await Promise.all([listening.close(), running?.stop()]);
   } finally {
@@ -87,9 +87,9 @@ async function contractsOf({ jobs }: ServerOptions): Promise<Contracts> {
 }
 
 const SETTINGS_UNKNOWN =
-  "Jobs that are enqueued over HTTP get the default settings: name their file with --jobs FILE.\n";
+  "Jobs enqueued over HTTP get the default settings: name the job file with --jobs FILE.\n";
 
-/** The token is for the users of one machine; between machines it would travel in the open. */
+/** Only loopback is allowed, because the token would be sent unencrypted between machines. */
 function checkHost(host: string): void {
   if (host === HOST || host === "localhost") return;
   throw new MillraceError(
@@ -98,7 +98,7 @@ function checkHost(host: string): void {
   );
 }
 
-/** A token made here is for the terminal to show; one that somebody chose is theirs to know. */
+/** A generated token is printed; a token from the environment is not. */
 function credentialOf(chosen: string | undefined): Credential {
   if (chosen === undefined || chosen === "") {
     const token = Buffer.from(systemDice.bytes(TOKEN_BYTES)).toString("base64url");
@@ -123,7 +123,7 @@ function complainTo(terminal: Terminal): (error: unknown) => void {
   return (error) => terminal.err(`${error instanceof Error ? error.stack : String(error)}\n`);
 }
 
-/** Beside the compiled code, or in its own workspace when run from source. */
+/** The folder of the dashboard: next to the compiled code, or in its workspace. */
 function pageFolder(): string {
   const isSource = import.meta.url.endsWith(".ts");
   return fileURLToPath(
@@ -131,11 +131,11 @@ function pageFolder(): string {
   );
 }
 
-/** Takes the port, or a free one close by if the choice is ours. */
+/** Listens on the port, or on the next free port if the user has not named one. */
 async function listenNear(
   fetch: (request: Request) => Response | Promise<Response>,
   options: ServerOptions,
-): Promise<Listening> {
+): Promise<HttpListener> {
   const last = options.isAnyPort ? options.port + PORTS_TRIED_MAX : options.port;
   for (let port = options.port; port <= last; port += 1) {
     const listening = await listenUnlessTaken(fetch, { host: HOST, port });
@@ -143,13 +143,13 @@ async function listenNear(
   }
   const ports =
     last === options.port ? `port ${last}` : `every port from ${options.port} to ${last}`;
-  throw new MillraceError("OPTION_INVALID", `--port: ${ports} is taken by another program`);
+  throw new MillraceError("OPTION_INVALID", `--port: ${ports} is used by another program`);
 }
 
 async function listenUnlessTaken(
   fetch: (request: Request) => Response | Promise<Response>,
   address: Address,
-): Promise<Listening | null> {
+): Promise<HttpListener | null> {
   try {
     return await listen(fetch, address);
   } catch (error) {
@@ -158,7 +158,7 @@ async function listenUnlessTaken(
     if (code !== "EACCES") throw error;
     throw new MillraceError(
       "OPTION_INVALID",
-      `--port ${address.port}: this user may not listen there; take one above 1023`,
+      `--port ${address.port}: this user may not listen on the port; use a port above 1023`,
       { cause: error },
     );
   }
@@ -170,5 +170,5 @@ function announce(options: ServerOptions, address: string, terminal: Terminal): 
 }
 
 function announceOtherPort(wanted: number, taken: number, terminal: Terminal): void {
-  if (taken !== wanted) terminal.err(`Port ${wanted} is taken, using ${taken}.\n`);
+  if (taken !== wanted) terminal.err(`Port ${wanted} is in use, using ${taken}.\n`);
 }

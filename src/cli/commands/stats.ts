@@ -1,4 +1,4 @@
-/** `millrace stats`: a glance at the whole. */
+/** `millrace stats`: counts jobs by state. */
 import type { Command } from "commander";
 import { formatDuration } from "../../core/duration.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -9,7 +9,7 @@ import { withExistingMill, type Shell } from "../shell.ts";
 export function declareStats(program: Command, { terminal, end }: Shell): void {
   program
     .command("stats")
-    .description("Count what waits, runs and has failed. Counts stop at 10000.")
+    .description("Count the jobs that wait, run and have failed. Counts stop at 10000.")
     .addOption(databaseOption())
     .addOption(outputOption())
     .action(async ({ db, output }: { db: string; output: Format }) => {

@@ -6,8 +6,8 @@ import type { AnyJob, Worker } from "../../api/worker.ts";
 import { systemClock } from "../../lib/system.ts";
 import { configDeps } from "../jobs-file/config-file.ts";
 import { makeDeps, type Deps } from "../jobs-file/deps.ts";
-import { takeUpDevLink, type DevLink } from "../dev/dev-link.ts";
-import { EXIT, Failure, type ExitCode } from "../terminal/exit-codes.ts";
+import { openDevLink, type DevLink } from "../dev/dev-link.ts";
+import { EXIT, CommandFailure, type ExitCode } from "../terminal/exit-codes.ts";
 import { loadJobs, requireType, type JobFile } from "../jobs-file/job-file.ts";
 import { terminalLogger } from "../terminal/log.ts";
 import {
@@ -43,32 +43,35 @@ export function declareWorker(program: Command, { terminal, end }: Shell): void 
     .description("Run the jobs of a file until Ctrl-C.")
     .addOption(jobsOption())
     .addOption(databaseOption())
-    .option("--types <names>", "only these of its jobs, separated by commas", parseList)
+    .option("--types <names>", "only jobs of these types, separated by commas", parseList)
     .option("--tenant <name>", "only jobs of this tenant")
-    .option("--until-idle", "end when nothing that it could run is due or running")
+    .option("--until-idle", "end when no job that this worker can run is due or running")
     .addOption(lanesOption())
-    .addOption(durationOption("--lease <time>", "how long a silent worker keeps its jobs"))
-    .addOption(durationOption("--poll <time>", "how often to look when nothing wakes it"))
-    .addOption(durationOption("--grace <time>", "how long a stop lets running jobs go on"))
+    .addOption(
+      durationOption("--lease <time>", "how long a worker keeps its jobs without a heartbeat"),
+    )
+    .addOption(durationOption("--poll <time>", "how often to look for jobs without a wake-up"))
+    .addOption(durationOption("--grace <time>", "how long a stop waits for running jobs"))
     .addOption(underDevOption())
     .addHelpText("after", HELP_AFTER)
     .action(async (options: WorkerOptions) => end(await work(options, terminal)));
 }
 
 const HELP_AFTER = `
-The file exports what defineJob(…).run(…) gives: by name, as its default, or in a list.
+The file exports the jobs that defineJob(…).run(…) returns: by name, as default, or in a list.
 
-It may export deps, which handlers find as ctx.deps: an object, or a function that makes one when
-the worker starts. When the worker has stopped, its [Symbol.asyncDispose]() or dispose() is called.
-A file without deps gets those that millrace.config.ts exports.
+The file may export deps, the value of ctx.deps in handlers: an object, or a function that makes one
+when the worker starts. When the worker has stopped, [Symbol.asyncDispose]() or dispose() of deps is
+called. Without deps in the file, the export deps of millrace.config.ts is used.
 
   export const deps = async () => ({ db: await connect(), async dispose() { … } });
 
-The first Ctrl-C or SIGTERM lets running jobs end, and hands back what does not end in time: that
-costs no job an attempt. The second leaves at once, which counts as a crash.
+The first Ctrl-C or SIGTERM stops the worker: it waits for running jobs, and returns the jobs that
+do not end in time to the queue, without a charged attempt. The second Ctrl-C exits at once, which
+counts as a crash.
 
-With --until-idle it does not wait for jobs that are due later, nor for those that are paused or in
-a lane without a slot: it says why they are left, and ends with 0.
+With --until-idle, the worker does not wait for jobs that are due later, that are paused, or whose
+lane has no slot. It prints the reason for due jobs that are left, and exits with 0.
 
 Examples:
   millrace worker --jobs jobs.ts
@@ -76,13 +79,13 @@ Examples:
   millrace worker --jobs jobs.ts --until-idle          in a test, or from cron
 `;
 
-/** For `millrace dev`, which starts workers of its own. */
+/** The option with which `millrace dev` starts its worker. */
 function underDevOption(): Option {
   return new Option("--under-dev").hideHelp();
 }
 
 async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCode> {
-  const dev = options.underDev === true ? takeUpDevLink() : null;
+  const dev = options.underDev === true ? openDevLink() : null;
   const file = await jobsOf(options);
   if (dev !== null && !(await dev.mayStart(file.contracts))) return EXIT.success;
   const deps = await depsOf(file, options);
@@ -97,8 +100,8 @@ async function work(options: WorkerOptions, terminal: Terminal): Promise<ExitCod
 
 async function jobsOf({ jobs: file, types }: WorkerOptions): Promise<JobFile> {
   if (file === undefined) {
-    throw new Failure("A worker needs a file with jobs.", {
-      hint: "Name it with --jobs FILE, or as `jobs` in millrace.config.ts.",
+    throw new CommandFailure("The worker has no job file.", {
+      hint: "Name the file with --jobs FILE, or as `jobs` in millrace.config.ts.",
       exitCode: EXIT.usage,
     });
   }
@@ -113,7 +116,7 @@ async function depsOf({ deps }: JobFile, { jobs: file = "" }: WorkerOptions): Pr
   return makeDeps(config.deps, config.file);
 }
 
-interface Run {
+interface LoadedWorker {
   readonly jobs: readonly AnyJob[];
   readonly deps: Deps;
   readonly dev: DevLink | null;
@@ -123,7 +126,7 @@ interface Run {
 async function runWorker(
   mill: Millrace,
   options: WorkerOptions,
-  { jobs, deps, dev, logger }: Run,
+  { jobs, deps, dev, logger }: LoadedWorker,
 ): Promise<ExitCode> {
   const stop = Promise.race([stopSignal(systemClock), ...(dev === null ? [] : [dev.cut])]);
   const { types, tenant, lanes, lease, poll, grace } = options;
@@ -136,14 +139,14 @@ async function runWorker(
   const scope = { worker: worker.id, types: names, tenant };
   const isIdle = options.untilIdle === true ? untilIdle(mill, systemClock, scope) : stop;
   const left = await Promise.race([stop, isIdle]);
-  for (const why of left ?? []) logger.warn(`idle, but jobs are left that are due: ${why}`);
+  for (const why of left ?? []) logger.warn(`idle, and due jobs are left: ${why}`);
   await announceStop(mill, worker, names, logger);
   await worker.stop();
   logger.info(`worker ${worker.id} has stopped`);
   return EXIT.success;
 }
 
-/** Says what it waits for: by name, unless other workers run jobs of the same types. */
+/** Logs the jobs for which the stop waits, by id unless other workers run the same types. */
 async function announceStop(
   mill: Millrace,
   worker: Worker,
@@ -157,5 +160,5 @@ async function announceStop(
   const ours = jobs.filter(({ type }) => types.includes(type));
   const names = ours.map(({ type, id }) => `${type} ${id}`).join(", ");
   const what = ours.length === running ? names : `${running} running job(s)`;
-  logger.info(`stopping when these have ended, a second Ctrl-C leaves at once: ${what}`);
+  logger.info(`stopping; a second Ctrl-C exits at once; waiting for ${what}`);
 }

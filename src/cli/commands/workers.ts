@@ -1,4 +1,4 @@
-/** `millrace workers`: the processes that run jobs. */
+/** `millrace workers`: lists workers, and quiets one. */
 import type { Command } from "commander";
 import type { WorkerView } from "../../api/client.ts";
 import { systemClock } from "../../lib/system.ts";
@@ -7,25 +7,23 @@ import { databaseOption, outputOption } from "../terminal/options.ts";
 import { ageOf, json, table, type Format } from "../terminal/output.ts";
 import { withExistingMill, type Shell } from "../shell.ts";
 
-/** Names in one cell of the table. */
+/** The maximum number of names in one cell of the table. */
 const NAMES_MAX = 5;
 
-interface Options {
+interface WorkersOptions {
   readonly db: string;
   readonly output: Format;
 }
 
 export function declareWorkers(program: Command, { terminal, end }: Shell): void {
-  const workers = program
-    .command("workers")
-    .description("Look at the processes that run jobs, and quiet one.");
+  const workers = program.command("workers").description("List workers, and quiet one.");
 
   workers
     .command("list")
-    .description("Show workers and what they do.")
+    .description("Show workers and their jobs.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async ({ db, output }: Options) => {
+    .action(async ({ db, output }: WorkersOptions) => {
       const found = await withExistingMill(db, (mill) => mill.workers.list());
       if (output === "json") terminal.out(json(found));
       else if (found.length > 0) terminal.out(tableOf(found));
@@ -35,13 +33,13 @@ export function declareWorkers(program: Command, { terminal, end }: Shell): void
 
   workers
     .command("quiet <id>")
-    .description("Ask a worker to take no new work; it keeps what it has.")
+    .description("Make a worker claim no more jobs; its running jobs continue.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (id: string, { db, output }: Options) => {
+    .action(async (id: string, { db, output }: WorkersOptions) => {
       await withExistingMill(db, (mill) => mill.workers.quiet(id));
       const isJson = output === "json";
-      terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} takes no new work.\n`);
+      terminal.out(isJson ? json({ id, isQuiet: true }) : `${id} claims no more jobs.\n`);
       end(EXIT.success);
     });
 }

@@ -1,4 +1,4 @@
-/** A contract as one process tells it to another: all but what is code. */
+/** A contract without its functions, which one process can send to another. */
 import { defineJob, typed } from "../../api/define.ts";
 import { definitionOf, type AnyContract } from "../../api/definition.ts";
 import type { JobSettings } from "../../api/settings.ts";
@@ -15,7 +15,7 @@ export function plainContract(contract: AnyContract): PlainContract {
   return { type, takesPayload: schema !== undefined, settings: plain };
 }
 
-/** The same contract on the other side. Its payload is checked when the job runs. */
+/** Restores a contract. Its payload is checked when the job runs. */
 export function contractFrom({ type, takesPayload, settings }: PlainContract): AnyContract {
   if (!takesPayload) return defineJob({ ...settings, type });
   return defineJob({ ...settings, type, payload: typed<any>() });

@@ -1,9 +1,9 @@
 /**
- * The worker of `millrace dev`, which begins anew when a file changes that its jobs are made of.
+ * The worker of `millrace dev`, which restarts when a file of its jobs changes.
  *
- * The new generation loads its jobs first, so that a mistake in them leaves the old one running.
- * Then the old one stops, which costs no job an attempt, and the new one starts: the two never hold
- * the same port or file at once. If there is none to go on with, the next change brings one.
+ * The new process loads its jobs first, so that a mistake in them leaves the old process running.
+ * Then the old process stops, which charges no attempt, and the new process starts. The two never
+ * hold the same port or file at once. If no process runs, the next change starts one.
  */
 import { watch, type FSWatcher } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,14 +11,14 @@ import type { Clock } from "../../core/clock.ts";
 import type { AnyContract } from "../../api/definition.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-/** An editor writes a file in several steps. */
+/** The wait after a change, because an editor writes a file in several steps. */
 const SETTLE_MS = 100;
 const SOURCE = /\.(?:[cm]?[jt]sx?|json)$/;
-/** Folders that are watched; a change in others goes unseen. */
+/** The maximum number of watched folders; changes in other folders are ignored. */
 const FOLDERS_MAX = 1_000;
 
 export interface RestartingParts {
-  /** What starts a generation, without the path of Node. */
+  /** The arguments of Node that start a worker process. */
   readonly command: readonly string[];
   readonly clock: Pick<Clock, "after">;
   readonly stopMsMax: number;
@@ -32,23 +32,23 @@ export class RestartingWorker {
   #present: WorkerProcess | null = null;
   #next: WorkerProcess | null = null;
   #contracts: readonly AnyContract[] = [];
-  /** True after a mistake: a file that was missing may be what changes. */
+  /** True after a failed start: the next change of any source file restarts the worker. */
   #isBroken = false;
   #isStopping = false;
   #callOff = (): void => {};
-  /** Restarts come one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** The last restart; restarts run one after the other. */
+  #restart: Promise<unknown> = Promise.resolve();
 
   constructor(parts: RestartingParts) {
     this.#parts = parts;
   }
 
-  /** What the jobs are that run now, or ran last. */
+  /** The contracts of the jobs that run now, or ran last. */
   get contracts(): readonly AnyContract[] {
     return this.#contracts;
   }
 
-  /** Answers `null`, or how the first generation ended if it did not come to run. */
+  /** Returns `null`, or the exit of the first process if it did not start to run. */
   async start(): Promise<number | NodeJS.Signals | null> {
     const first = this.#make();
     if (await this.#takeOver(first)) return null;
@@ -61,7 +61,7 @@ export class RestartingWorker {
     this.#callOff();
     for (const watcher of this.#watchers.values()) watcher.close();
     await Promise.all([this.#next?.stop(), this.#present?.stop()]);
-    await this.#turn;
+    await this.#restart;
   }
 
   #make(): WorkerProcess {
@@ -76,7 +76,7 @@ export class RestartingWorker {
     const folder = dirname(path);
     const isKnown = this.#watchers.has(folder) || this.#watchers.size >= FOLDERS_MAX;
     if (isKnown || this.#isStopping) return;
-    // The folder and not the file: many editors put a new file in the place of the old one.
+    // The folder is watched and not the file, because many editors replace the file.
     const watcher = watch(folder, (_, name) => {
       if (name === null || this.#counts(join(folder, name))) this.#changed();
     });
@@ -95,46 +95,46 @@ export class RestartingWorker {
     if (this.#isStopping) return;
     this.#callOff();
     this.#callOff = this.#parts.clock.after(SETTLE_MS, () => {
-      // What is still being loaded is out of date.
+      // A process that is still loading is out of date.
       void this.#next?.stop();
-      this.#turn = this.#turn.then(() => this.#renew());
+      this.#restart = this.#restart.then(() => this.#renew());
     });
   }
 
   async #renew(): Promise<void> {
     if (this.#isStopping) return;
     if ((await this.#takeOver(this.#make())) || this.#isStopping) return;
-    const left = this.#present === null ? "No worker runs" : "The worker goes on as it was";
-    this.#parts.say(`${left} until the next change of a file.`);
+    const state = this.#present === null ? "No worker runs" : "The worker runs the old jobs";
+    this.#parts.say(`${state} until the next change of a file.`);
   }
 
-  /** Answers whether the new generation runs. */
-  async #takeOver(young: WorkerProcess): Promise<boolean> {
-    const isLoaded = await young.loaded;
+  /** Replaces the present process. Resolves with true when the new process runs. */
+  async #takeOver(worker: WorkerProcess): Promise<boolean> {
+    const isLoaded = await worker.loaded;
     if (isLoaded) await this.#present?.stop();
     this.#next = null;
     this.#isBroken = !isLoaded;
     if (!isLoaded) return false;
-    this.#present = young;
-    this.#contracts = young.contracts;
-    young.start();
-    const types = await young.running;
+    this.#present = worker;
+    this.#contracts = worker.contracts;
+    worker.start();
+    const types = await worker.running;
     this.#isBroken = types === null;
     if (types === null) {
       this.#present = null;
       return false;
     }
     this.#parts.say(`The worker runs ${types.join(", ")}.`);
-    void young.ended.then((how) => this.#heardEnd(young, how));
+    void worker.ended.then((how) => this.#processEnded(worker, how));
     return true;
   }
 
-  #heardEnd(generation: WorkerProcess, how: number | NodeJS.Signals): void {
-    if (this.#present !== generation) return;
+  #processEnded(worker: WorkerProcess, how: number | NodeJS.Signals): void {
+    if (this.#present !== worker) return;
     this.#present = null;
     this.#isBroken = true;
-    // A worker that was asked to stop ends with 0, and so it does after Ctrl-C.
+    // A worker that was asked to stop, also by Ctrl-C, exits with 0.
     if (how === 0 || this.#isStopping) return;
-    this.#parts.say(`The worker has ended (${how}); it starts again at the next change of a file.`);
+    this.#parts.say(`The worker has ended (${how}); the next change of a file restarts it.`);
   }
 }

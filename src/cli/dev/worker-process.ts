@@ -1,31 +1,31 @@
-/** One generation of the worker of `millrace dev`: a process with the jobs as they were then. */
+/** One worker process of `millrace dev`, with the jobs as they were when it started. */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Clock } from "../../core/clock.ts";
 import type { AnyContract } from "../../api/definition.ts";
-import { START, type DevWord } from "./dev-link.ts";
+import { START, type DevMessage } from "./dev-link.ts";
 import { contractFrom } from "./plain-contract.ts";
 
-export interface GenerationParts {
+export interface WorkerProcessParts {
   readonly command: readonly string[];
   readonly clock: Pick<Clock, "after">;
-  /** How long it may take to stop before it is ended by force. */
+  /** How long the process may take to stop before it is killed. */
   readonly stopMsMax: number;
-  /** A file that its jobs are made of. */
+  /** Called with every file that the jobs import. */
   readonly readsFile: (path: string) => void;
 }
 
 export class WorkerProcess {
-  /** False when it ended before its jobs were loaded; it has said why. */
+  /** False when the process ended before its jobs were loaded; it has printed the reason. */
   readonly loaded: Promise<boolean>;
-  /** The types it runs; `null` when it ended before it ran. */
+  /** The types of the jobs it runs; `null` when the process ended before it ran. */
   readonly running: Promise<readonly string[] | null>;
-  /** Its exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  readonly #parts: GenerationParts;
+  readonly #parts: WorkerProcessParts;
   readonly #child: ChildProcess;
   #contracts: readonly AnyContract[] = [];
 
-  constructor(parts: GenerationParts) {
+  constructor(parts: WorkerProcessParts) {
     this.#parts = parts;
     const { promise: loaded, resolve: isLoaded } = Promise.withResolvers<boolean>();
     const { promise: running, resolve: runs } = Promise.withResolvers<readonly string[] | null>();
@@ -34,13 +34,13 @@ export class WorkerProcess {
     this.#child = spawn(process.execPath, parts.command, {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
-    this.#child.on("message", (word: DevWord) => {
-      if (word.type === "file") parts.readsFile(word.path);
-      if (word.type === "loaded") {
-        this.#contracts = word.contracts.map(contractFrom);
+    this.#child.on("message", (message: DevMessage) => {
+      if (message.type === "file") parts.readsFile(message.path);
+      if (message.type === "loaded") {
+        this.#contracts = message.contracts.map(contractFrom);
         isLoaded(true);
       }
-      if (word.type === "running") runs(word.types);
+      if (message.type === "running") runs(message.types);
     });
     this.ended = new Promise((resolve) => {
       const ended = (how: number | NodeJS.Signals): void => {
@@ -53,17 +53,17 @@ export class WorkerProcess {
     });
   }
 
-  /** What its file declares; nothing before it is loaded. */
+  /** The contracts of the job file; empty before the file is loaded. */
   get contracts(): readonly AnyContract[] {
     return this.#contracts;
   }
 
-  /** Lets it run jobs. */
+  /** Makes the process run jobs. */
   start(): void {
     if (this.#child.connected) this.#child.send(START);
   }
 
-  /** Asks it to stop as SIGTERM would, also when a signal has reached it already. */
+  /** Stops the process like SIGTERM, also when a signal has reached it already. */
   async stop(): Promise<void> {
     const { clock, stopMsMax } = this.#parts;
     const callOff = clock.after(stopMsMax, () => void this.#child.kill("SIGKILL"));

@@ -1,8 +1,8 @@
-/** How many columns of a terminal a text takes, and how to make it fit. */
+/** Measures text in columns of a terminal, and cuts or pads it. */
 
-/** What people call a letter, be it of several code points. */
+/** Splits text into graphemes, which may have several code points. */
 const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-/** Two columns each. */
+/** Characters with a width of two columns. */
 const WIDE_SCRIPT = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/u;
 const WIDE_SIGN = /[\p{Emoji_Presentation}\ufe0f\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
 const WITHOUT_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
@@ -13,7 +13,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** The text itself, or as much of it as fits, with a mark where it was cut. */
+/** The text, cut to `columns` with an ellipsis if it is wider. */
 export function cutTo(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let [cut, taken] = ["", 0];
@@ -25,7 +25,7 @@ export function cutTo(text: string, columns: number): string {
   return columns < 1 ? "" : `${cut}…`;
 }
 
-/** Exactly that wide: cut, or filled with spaces. */
+/** The text with exactly `columns` columns: cut, or padded with spaces. */
 export function fitTo(text: string, columns: number): string {
   const cut = cutTo(text, columns);
   return cut + " ".repeat(Math.max(0, columns - columnsOf(cut)));

@@ -1,46 +1,46 @@
-/** News of a job as a line for people. */
+/** Describes a change of a job in one line. */
 import type { Fault } from "../../core/outcome.ts";
 import type { UnitCounts } from "../../api/progress.ts";
 import { shownLog, shownMissed } from "./log-lines.ts";
-import type { News } from "./job-changes.ts";
+import type { JobChange } from "./job-changes.ts";
 
-export function sentenceOf(news: News): string {
-  switch (news.event) {
+export function describeChange(change: JobChange): string {
+  switch (change.event) {
     case "job:enqueued":
-      return news.state === "scheduled" ? `scheduled for ${shownTime(news.runAt)}` : "queued";
+      return change.state === "scheduled" ? `scheduled for ${shownTime(change.runAt)}` : "queued";
     case "job:started":
-      return `running, run ${news.attempt}`;
+      return `running, run ${change.attempt}`;
     case "job:phase:started":
-      return `phase ${news.phase} began`;
+      return `phase ${change.phase} started`;
     case "job:phase:completed":
-      return `phase ${news.phase} completed${shownUnits(news.units)}`;
+      return `phase ${change.phase} completed${shownUnits(change.units)}`;
     case "job:phase:failed":
-      return `phase ${news.phase} failed`;
+      return `phase ${change.phase} failed`;
     case "job:phase:cancelled":
-      return `phase ${news.phase} cancelled`;
+      return `phase ${change.phase} cancelled`;
     case "job:progress": {
-      const { phase, percent, overall, units } = news;
+      const { phase, percent, overall, units } = change;
       const of = phase === null ? `${percent} %` : `phase ${phase} ${percent} %, job ${overall} %`;
       return `${of}${shownUnits(units)}`;
     }
     case "job:unit:failed": {
-      const where = news.phase === null ? "" : ` of phase ${news.phase}`;
-      return `unit ${news.unit}${where} failed${shownError(news.error)}`;
+      const where = change.phase === null ? "" : ` of phase ${change.phase}`;
+      return `unit ${change.unit}${where} failed${shownError(change.error)}`;
     }
     case "job:log":
-      return shownLog(news);
+      return shownLog(change);
     case "job:log:missed":
-      return shownMissed(news.lines);
+      return shownMissed(change.lines);
     case "job:retrying": {
-      const { attempt, outcome, error, runAt } = news;
-      return `run ${attempt} ${outcome}${shownError(error)}; again at ${shownTime(runAt)}`;
+      const { attempt, outcome, error, runAt } = change;
+      return `run ${attempt} ${outcome}${shownError(error)}; next run at ${shownTime(runAt)}`;
     }
     case "job:completed":
-      return news.state;
+      return change.state;
     case "job:failed":
-      return `failed${shownError(news.error)}`;
+      return `failed${shownError(change.error)}`;
     case "job:cancelled":
-      return news.reason === null ? "cancelled" : `cancelled: ${news.reason}`;
+      return change.reason === null ? "cancelled" : `cancelled: ${change.reason}`;
   }
 }
 

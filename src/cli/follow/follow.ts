@@ -1,4 +1,4 @@
-/** Watches one job to its end: news to stderr, the result to stdout. */
+/** Follows one job to its end: changes to stderr, the result to stdout. */
 import { wait } from "../../core/clock.ts";
 import { isFinal } from "../../core/job.ts";
 import type { JobView, Millrace } from "../../api/client.ts";
@@ -6,20 +6,20 @@ import { systemClock } from "../../lib/system.ts";
 import { EXIT, exitCodeOfState } from "../terminal/exit-codes.ts";
 import type { ExitCode } from "../terminal/exit-codes.ts";
 import { json, type Format } from "../terminal/output.ts";
-import { listenForInterruption } from "../terminal/stop-signal.ts";
+import { listenForInterrupt } from "../terminal/stop-signal.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { JobPoll } from "./poll-job.ts";
+import { JobPoller } from "./poll-job.ts";
 import { reporterFor } from "./reporters.ts";
 
-/** How often to look for news; the end itself is heard at once. */
-const LOOK_MS = 250;
-/** Looking takes at most this part of the time, however much there is to read. */
-const LOOK_SHARE = 1 / 5;
+/** How often to poll for changes. The end of the job is notified and needs no poll. */
+const POLL_MS = 250;
+/** The maximum share of the time that polling takes. */
+const POLL_SHARE = 1 / 5;
 
 export interface FollowOptions {
   readonly format: Format;
   readonly timeoutMs: number | undefined;
-  /** The command that takes up the watch again. */
+  /** The command that follows the job again. */
   readonly again: string;
 }
 
@@ -30,10 +30,10 @@ export async function follow(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const reporter = reporterFor(format, terminal, systemClock);
-  const lookout = new JobPoll(mill, id, (sight, news) => reporter.show(sight, news));
+  const poller = new JobPoller(mill, id, (snapshot, changes) => reporter.show(snapshot, changes));
   try {
-    const job = await untilEnd(mill, id, timeoutMs, () => lookout.look());
-    // What was drawn is left alone before anybody else writes.
+    const job = await pollUntilEnd(mill, id, timeoutMs, () => poller.poll());
+    // The live area must end before other output is written.
     reporter.end();
     if (job === "detached") return detached(again, terminal);
     return finish(job, format, terminal);
@@ -42,14 +42,14 @@ export async function follow(
   }
 }
 
-/** Looks until the job is over, and once more then. Ctrl-C only ends the looking. */
-export async function untilEnd(
+/** Polls until the job is final, and once more then. Ctrl-C ends only the polling. */
+export async function pollUntilEnd(
   mill: Millrace,
   id: string,
   timeoutMs: number | undefined,
-  look: () => Promise<JobView>,
+  poll: () => Promise<JobView>,
 ): Promise<JobView | "detached"> {
-  const interruption = listenForInterruption();
+  const interruption = listenForInterrupt();
   const { signal } = interruption;
   try {
     const timeout = timeoutMs === undefined ? {} : { timeout: timeoutMs };
@@ -57,13 +57,13 @@ export async function untilEnd(
     const settled = end.then(isOver, isOver);
     for (let isEnded = false; !isEnded;) {
       const before = systemClock.monotonic();
-      await look();
+      await poll();
       const tookMs = systemClock.monotonic() - before;
-      const pauseMs = Math.max(LOOK_MS, tookMs / LOOK_SHARE - tookMs);
+      const pauseMs = Math.max(POLL_MS, tookMs / POLL_SHARE - tookMs);
       isEnded = await Promise.race([settled, wait(systemClock, pauseMs).then(() => false)]);
     }
     await end;
-    return await look();
+    return await poll();
   } catch (error) {
     if (!signal.aborted) throw error;
     return "detached";
@@ -73,11 +73,11 @@ export async function untilEnd(
 }
 
 export function detached(again: string, terminal: Terminal): ExitCode {
-  terminal.err(`Detached; the job goes on. To follow it again: ${again}\n`);
+  terminal.err(`Detached; the job continues. To follow it again: ${again}\n`);
   return EXIT.interrupted;
 }
 
-/** The code that the end of a job gives to the command that waited for it. */
+/** The exit code of a command that waited for a job. */
 export function exitCodeOfJob({ id, state }: JobView): ExitCode {
   if (!isFinal(state)) throw new Error(`job ${id} is ${state} after its end`);
   return exitCodeOfState(state);

@@ -3,25 +3,25 @@ import type { State } from "../../core/job.ts";
 import type { AttemptView, JobView } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../api/progress.ts";
-import { newsOf, NOTHING_TOLD, type News, type Sight } from "./job-changes.ts";
+import { changesSince, NOTHING_REPORTED, type JobChange, type JobSnapshot } from "./job-changes.ts";
 
-describe("the news of a job", () => {
+describe("the changes of a job", () => {
   test("begin with where it waits", () => {
-    expect(told(sight("queued"))).toEqual([
+    expect(reported(snapshot("queued"))).toEqual([
       { event: "job:enqueued", state: "queued", runAt: null },
     ]);
   });
 
-  test("are told once", () => {
-    expect(told(sight("running"), sight("running"))).toEqual([
+  test("are reported once", () => {
+    expect(reported(snapshot("running"), snapshot("running"))).toEqual([
       { event: "job:started", attempt: 1 },
     ]);
   });
 
   test("do not leave out a run that began and ended between two looks", () => {
-    const later = sight("running", { attempts: [attempt({ outcome: "failed" })] });
+    const later = snapshot("running", { attempts: [attempt({ outcome: "failed" })] });
 
-    expect(eventsOf(sight("queued"), later)).toEqual([
+    expect(eventsOf(snapshot("queued"), later)).toEqual([
       "job:enqueued",
       "job:started",
       "job:retrying",
@@ -32,7 +32,7 @@ describe("the news of a job", () => {
   test("call no run started that a stop took out of a buffer", () => {
     const attempts = [attempt({ outcome: "interrupted", startedAt: null })];
 
-    expect(eventsOf(sight("queued", { attempts }))).toEqual(["job:retrying"]);
+    expect(eventsOf(snapshot("queued", { attempts }))).toEqual(["job:retrying"]);
   });
 
   test.each([
@@ -41,19 +41,19 @@ describe("the news of a job", () => {
     ["failed", "job:failed"],
     ["cancelled", "job:cancelled"],
   ] as const)("end with %s as %s, and not as a retry", (state, event) => {
-    const end = sight(state, { attempts: [attempt({})] });
+    const end = snapshot(state, { attempts: [attempt({})] });
 
-    expect(eventsOf(sight("running"), end)).toEqual(["job:started", event]);
+    expect(eventsOf(snapshot("running"), end)).toEqual(["job:started", event]);
   });
 });
 
-describe("the news of phases", () => {
+describe("the changes of phases", () => {
   test("say of each when it began and how it ended", () => {
-    const first = sight("running", { progress: at("a", [phase("a", "running"), phase("b")]) });
-    const then = sight("running", {
+    const first = snapshot("running", { progress: at("a", [phase("a", "running"), phase("b")]) });
+    const then = snapshot("running", {
       progress: at("b", [phase("a", "completed"), phase("b", "running")]),
     });
-    const end = sight("failed", {
+    const end = snapshot("failed", {
       attempts: [attempt({ outcome: "failed" })],
       progress: at("b", [phase("a", "completed"), phase("b", "failed")]),
     });
@@ -67,12 +67,12 @@ describe("the news of phases", () => {
   });
 
   test("leave out neither the start nor the end of one that was quicker than a look", () => {
-    const end = sight("completed", {
+    const end = snapshot("completed", {
       attempts: [attempt({})],
       progress: at("b", [phase("a", "completed"), phase("b", "completed")]),
     });
 
-    expect(eventsOf(sight("queued"), end)).toEqual([
+    expect(eventsOf(snapshot("queued"), end)).toEqual([
       "job:enqueued",
       "job:started",
       "job:phase:started",
@@ -83,8 +83,8 @@ describe("the news of phases", () => {
     ]);
   });
 
-  test("tell of a later run only the phases that it runs", () => {
-    const first = sight("running", {
+  test("report of a later run only the phases that it runs", () => {
+    const first = snapshot("running", {
       progress: at("b", [phase("a", "completed"), phase("b", "running")]),
     });
     const second = { ...first, attempts: [attempt({ outcome: "failed" })] };
@@ -97,11 +97,11 @@ describe("the news of phases", () => {
     ]);
   });
 
-  test("tell all of them again when a later run begins anew", () => {
-    const first = sight("running", {
+  test("report all of them again when a later run begins anew", () => {
+    const first = snapshot("running", {
       progress: at("b", [phase("a", "completed"), phase("b", "running")]),
     });
-    const second = sight("running", {
+    const second = snapshot("running", {
       attempts: [attempt({ outcome: "failed" })],
       progress: at("a", [phase("a", "running"), phase("b")]),
     });
@@ -110,8 +110,8 @@ describe("the news of phases", () => {
   });
 
   test("name the one that a cancellation cut off, and not those that never began", () => {
-    const first = sight("running", { progress: at("a", [phase("a", "running"), phase("b")]) });
-    const end = sight("cancelled", {
+    const first = snapshot("running", { progress: at("a", [phase("a", "running"), phase("b")]) });
+    const end = snapshot("cancelled", {
       attempts: [attempt({})],
       progress: at("a", [phase("a", "cancelled"), phase("b", "cancelled")]),
     });
@@ -120,11 +120,11 @@ describe("the news of phases", () => {
   });
 });
 
-describe("the news of progress", () => {
+describe("the changes of progress", () => {
   test("come in steps of ten percent", () => {
     const percents = [0, 4, 9, 10, 11, 19, 35, 36, 99, 100];
     const looks = percents.map((phasePercent) =>
-      sight("running", { progress: { ...at("a", [phase("a", "running")]), phasePercent } }),
+      snapshot("running", { progress: { ...at("a", [phase("a", "running")]), phasePercent } }),
     );
 
     expect(percentsOf(...looks)).toEqual([10, 35, 99, 100]);
@@ -137,18 +137,18 @@ describe("the news of progress", () => {
 
     expect(
       percentsOf(
-        sight("running", { progress: inA }),
-        sight("running", { progress: inB }),
-        sight("running", { progress: inB, ...again }),
+        snapshot("running", { progress: inA }),
+        snapshot("running", { progress: inB }),
+        snapshot("running", { progress: inB, ...again }),
       ),
     ).toEqual([50, 20, 20]);
   });
 
-  test("go by the units where nothing else was told, and say how many", () => {
+  test("go by the units where nothing else was reported, and say how many", () => {
     const units = counts({ total: 8, completed: 2, failed: 1, running: 5 });
     const progress = { ...at("a", [{ ...phase("a", "running"), units }, phase("b")]), units };
 
-    expect(told(sight("running", { progress })).at(-1)).toEqual({
+    expect(reported(snapshot("running", { progress })).at(-1)).toEqual({
       event: "job:progress",
       phase: "a",
       percent: 37,
@@ -161,26 +161,26 @@ describe("the news of progress", () => {
   test("come from a job without phases as well", () => {
     const progress = { ...at(null, []), percent: 40, phasePercent: 40 };
 
-    expect(percentsOf(sight("running", { progress }))).toEqual([40]);
+    expect(percentsOf(snapshot("running", { progress }))).toEqual([40]);
   });
 });
 
-describe("the news of units", () => {
+describe("the changes of units", () => {
   test("name each failure once, and again when a later run fails the same", () => {
-    const first = sight("running", { failed: [unit("x", 1)] });
-    const more = sight("running", { failed: [unit("w", 2), unit("x", 1)] });
-    const later = sight("running", {
+    const first = snapshot("running", { failed: [unit("x", 1)] });
+    const more = snapshot("running", { failed: [unit("w", 2), unit("x", 1)] });
+    const later = snapshot("running", {
       attempts: [attempt({ outcome: "failed" })],
       failed: [unit("w", 2), unit("x", 3)],
     });
 
-    const failures = told(first, more, more, later).filter(isFailure);
-    expect(failures.map((news) => news.unit)).toEqual(["x", "w", "x"]);
+    const failures = reported(first, more, more, later).filter(isFailure);
+    expect(failures.map((changes) => changes.unit)).toEqual(["x", "w", "x"]);
     expect(failures[0]).toMatchObject({ phase: "a", error: { message: "no x" } });
   });
 
   test("come between the start and the end of their phase", () => {
-    const end = sight("completed_with_errors", {
+    const end = snapshot("completed_with_errors", {
       attempts: [attempt({})],
       progress: at("b", [phase("a", "completed"), phase("b", "completed")]),
       failed: [unit("x", 1)],
@@ -197,30 +197,30 @@ describe("the news of units", () => {
   test("come from a job without phases as well", () => {
     const failed = [{ ...unit("x", 1), phase: null }];
 
-    expect(eventsOf(sight("running", { failed }))).toEqual(["job:started", "job:unit:failed"]);
+    expect(eventsOf(snapshot("running", { failed }))).toEqual(["job:started", "job:unit:failed"]);
   });
 });
 
-describe("the news of the log", () => {
+describe("the changes of the log", () => {
   test("have every line with its own time, before the end", () => {
     const log = { missed: 0, lines: [line(1, 1), line(2, 1)] };
-    const end = sight("completed", { attempts: [attempt({})], log });
+    const end = snapshot("completed", { attempts: [attempt({})], log });
 
-    const news = told(end);
-    expect(news.map(({ event }) => event)).toEqual([
+    const changes = reported(end);
+    expect(changes.map(({ event }) => event)).toEqual([
       "job:started",
       "job:log",
       "job:log",
       "job:completed",
     ]);
-    expect(news[1]).toMatchObject({ line: 1, message: "line 1", loggedAt: MOMENT });
+    expect(changes[1]).toMatchObject({ line: 1, message: "line 1", loggedAt: MOMENT });
   });
 
   test("put the lines of a run before its end", () => {
     const log = { missed: 0, lines: [line(1, 1), line(2, 2)] };
 
     const attempts = [attempt({ outcome: "failed" })];
-    expect(eventsOf(sight("running", { attempts, log }))).toEqual([
+    expect(eventsOf(snapshot("running", { attempts, log }))).toEqual([
       "job:started",
       "job:log",
       "job:retrying",
@@ -232,41 +232,50 @@ describe("the news of the log", () => {
   test("say how many lines were not kept", () => {
     const log = { missed: 7, lines: [line(8, 1)] };
 
-    expect(told(sight("running", { log }))).toContainEqual({ event: "job:log:missed", lines: 7 });
+    expect(reported(snapshot("running", { log }))).toContainEqual({
+      event: "job:log:missed",
+      lines: 7,
+    });
   });
 });
 
-/** All that is told at these looks, one after the other. */
-function told(...sights: readonly Sight[]): readonly News[] {
-  let known = NOTHING_TOLD;
-  return sights.flatMap((each) => {
-    const { news, told: next } = newsOf(known, each);
+/** All that is reported at these looks, one after the other. */
+function reported(...snapshots: readonly JobSnapshot[]): readonly JobChange[] {
+  let known = NOTHING_REPORTED;
+  return snapshots.flatMap((each) => {
+    const { changes, reported: next } = changesSince(known, each);
     known = next;
-    return news;
+    return changes;
   });
 }
 
-function eventsOf(...sights: readonly Sight[]): string[] {
-  return told(...sights).map(({ event }) => event);
+function eventsOf(...snapshots: readonly JobSnapshot[]): string[] {
+  return reported(...snapshots).map(({ event }) => event);
 }
 
-function phasesOf(...sights: readonly Sight[]): string[] {
-  return told(...sights).flatMap((news) =>
-    news.event.startsWith("job:phase:") && "phase" in news ? [`${news.event} ${news.phase}`] : [],
+function phasesOf(...snapshots: readonly JobSnapshot[]): string[] {
+  return reported(...snapshots).flatMap((changes) =>
+    changes.event.startsWith("job:phase:") && "phase" in changes
+      ? [`${changes.event} ${changes.phase}`]
+      : [],
   );
 }
 
-function percentsOf(...sights: readonly Sight[]): number[] {
-  return told(...sights).flatMap((news) => (news.event === "job:progress" ? [news.percent] : []));
+function percentsOf(...snapshots: readonly JobSnapshot[]): number[] {
+  return reported(...snapshots).flatMap((changes) =>
+    changes.event === "job:progress" ? [changes.percent] : [],
+  );
 }
 
-function isFailure(news: News): news is Extract<News, { event: "job:unit:failed" }> {
-  return news.event === "job:unit:failed";
+function isFailure(
+  changes: JobChange,
+): changes is Extract<JobChange, { event: "job:unit:failed" }> {
+  return changes.event === "job:unit:failed";
 }
 
 const MOMENT = new Date(0);
 
-function sight(state: State, facts: Partial<Sight> = {}): Sight {
+function snapshot(state: State, facts: Partial<JobSnapshot> = {}): JobSnapshot {
   const { progress = at(null, []), ...rest } = facts;
   return {
     job: job(state),

@@ -1,4 +1,4 @@
-/** What has happened to a job since one last looked. Pure: looking is done in `lookout.ts`. */
+/** The changes of a job between two polls. Pure; `poll-job.ts` reads the job. */
 import { isFinal, type State } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import type { Json } from "../../core/payload.ts";
@@ -8,8 +8,8 @@ import type { PhaseView, ProgressView, UnitCounts, UnitView } from "../../api/pr
 import { percentOf, shareOfJob, shareOfPhase } from "./completed-share.ts";
 import type { NewLines } from "./log-lines.ts";
 
-/** Named like the events of `mill.on`, as far as there is one. */
-export type News =
+/** One change of a job. Changes that `mill.on` reports have the name of the event. */
+export type JobChange =
   | { readonly event: "job:enqueued"; readonly state: State; readonly runAt: Date | null }
   | { readonly event: "job:started"; readonly attempt: number }
   | {
@@ -44,37 +44,37 @@ export type News =
   | { readonly event: "job:failed"; readonly error: Fault | null }
   | { readonly event: "job:cancelled"; readonly reason: string | null };
 
-/** What was seen of a job at one moment. */
-export interface Sight {
+/** The data of a job at one poll. */
+export interface JobSnapshot {
   readonly job: JobView;
   readonly attempts: readonly AttemptView[];
   readonly progress: ProgressView;
-  /** Units that have failed; not all need be among them while the job is not over. */
+  /** The failed units. While the job is not final, the list may be incomplete. */
   readonly failed: readonly UnitView[];
-  /** What was logged since the last sight. */
+  /** The lines that were logged since the last snapshot. */
   readonly log: NewLines;
 }
 
-/** How much of a job's story has been told. */
-export interface Told {
+/** The changes of a job that have been reported. */
+export interface ReportedChanges {
   readonly isFirst: boolean;
   readonly runsStarted: number;
   readonly runsEnded: number;
-  /** The run that the next two belong to. */
+  /** The run to which `phases` and `step` belong. */
   readonly run: number;
   readonly phases: ReadonlyMap<string, PhaseView["state"]>;
-  readonly step: Step;
-  /** The failures of units, each with its moment: a later run may fail the same unit again. */
+  readonly step: ProgressStep;
+  /** The failures of units, each with its time, because a unit may fail again in a later run. */
   readonly failures: ReadonlySet<string>;
 }
 
-/** How far a phase had come, in full tenths. */
-interface Step {
+/** The progress of a phase, in full tenths. */
+interface ProgressStep {
   readonly phase: string | null;
   readonly percent: number;
 }
 
-export const NOTHING_TOLD: Told = {
+export const NOTHING_REPORTED: ReportedChanges = {
   isFirst: true,
   runsStarted: 0,
   runsEnded: 0,
@@ -86,26 +86,29 @@ export const NOTHING_TOLD: Told = {
 
 const STEP_PERCENT = 10;
 
-export function newsOf(
-  told: Told,
-  sight: Sight,
-): { readonly news: readonly News[]; readonly told: Told } {
-  const { job, attempts, progress } = sight;
-  const { news: ofRuns, runsStarted, ...rest } = newsOfRuns(told, sight);
+export function changesSince(
+  reported: ReportedChanges,
+  snapshot: JobSnapshot,
+): { readonly changes: readonly JobChange[]; readonly reported: ReportedChanges } {
+  const { job, attempts, progress } = snapshot;
+  const { changes: ofRuns, runsStarted, ...rest } = runChanges(reported, snapshot);
   const run = attempts.length + (job.state === "running" ? 1 : 0);
-  const known = run === told.run ? told : { phases: agedOf(told.phases), step: NOTHING_TOLD.step };
-  const failures = newFailures(told.failures, sight.failed);
-  const step = stepOf(known.step, progress);
-  const news = [
+  const known =
+    run === reported.run
+      ? reported
+      : { phases: phasesForNewRun(reported.phases), step: NOTHING_REPORTED.step };
+  const failures = newFailures(reported.failures, snapshot.failed);
+  const step = reachedStep(known.step, progress);
+  const changes = [
     ...ofRuns,
-    ...newsOfPhases(known.phases, progress, failures),
-    ...logNews(rest.lines),
-    ...(step === known.step ? [] : [progressNews(progress)]),
-    ...(isFinal(job.state) ? [endOf(job)] : []),
+    ...phaseChanges(known.phases, progress, failures),
+    ...logChanges(rest.lines),
+    ...(step === known.step ? [] : [progressChange(progress)]),
+    ...(isFinal(job.state) ? [finalChange(job)] : []),
   ];
   return {
-    news,
-    told: {
+    changes,
+    reported: {
       isFirst: false,
       runsStarted,
       runsEnded: attempts.length,
@@ -114,88 +117,88 @@ export function newsOf(
       step,
       failures:
         failures.length === 0
-          ? told.failures
-          : new Set([...told.failures, ...failures.map(markOf)]),
+          ? reported.failures
+          : new Set([...reported.failures, ...failures.map(failureId)]),
     },
   };
 }
 
-/** Starts and ends of runs, each end after what was logged in its run. */
-function newsOfRuns(
-  told: Told,
-  { job, attempts, log }: Sight,
+/** The starts and ends of runs. The log lines of a run come before its end. */
+function runChanges(
+  reported: ReportedChanges,
+  { job, attempts, log }: JobSnapshot,
 ): {
-  readonly news: readonly News[];
+  readonly changes: readonly JobChange[];
   readonly runsStarted: number;
   readonly lines: readonly LogView[];
 } {
-  const news: News[] = [];
-  let { runsStarted } = told;
+  const changes: JobChange[] = [];
+  let { runsStarted } = reported;
   let { lines } = log;
   const start = (run: number): void => {
     if (run <= runsStarted) return;
-    news.push({ event: "job:started", attempt: run });
+    changes.push({ event: "job:started", attempt: run });
     runsStarted = run;
   };
-  if (told.isFirst && attempts.length === 0 && isWaiting(job.state)) {
-    news.push({ event: "job:enqueued", state: job.state, runAt: job.runAt });
+  if (reported.isFirst && attempts.length === 0 && isWaiting(job.state)) {
+    changes.push({ event: "job:enqueued", state: job.state, runAt: job.runAt });
   }
-  if (log.missed > 0) news.push({ event: "job:log:missed", lines: log.missed });
+  if (log.missed > 0) changes.push({ event: "job:log:missed", lines: log.missed });
   for (const [index, attempt] of attempts.entries()) {
-    if (index < told.runsEnded) continue;
+    if (index < reported.runsEnded) continue;
     if (attempt.startedAt !== null) start(index + 1);
     const isLast = isFinal(job.state) && index === attempts.length - 1;
     if (isLast) continue;
-    news.push(...logNews(lines.filter((line) => line.attempt <= attempt.number)));
+    changes.push(...logChanges(lines.filter((line) => line.attempt <= attempt.number)));
     lines = lines.filter((line) => line.attempt > attempt.number);
-    news.push(retrying(index + 1, attempt));
+    changes.push(retryChange(index + 1, attempt));
   }
   if (job.state === "running" && job.startedAt !== null) start(attempts.length + 1);
-  return { news, runsStarted, lines };
+  return { changes, runsStarted, lines };
 }
 
 function isWaiting(state: State): boolean {
   return state === "scheduled" || state === "queued";
 }
 
-function retrying(run: number, { outcome, error, nextRunAt }: AttemptView): News {
+function retryChange(run: number, { outcome, error, nextRunAt }: AttemptView): JobChange {
   return { event: "job:retrying", attempt: run, outcome, error, runAt: nextRunAt };
 }
 
-function logNews(lines: readonly LogView[]): readonly News[] {
+function logChanges(lines: readonly LogView[]): readonly JobChange[] {
   return lines.map(({ at, ...line }) => ({ event: "job:log", ...line, loggedAt: at }));
 }
 
-/** For a new run: what had not ended well begins once more. */
-function agedOf(phases: Told["phases"]): Told["phases"] {
+/** The phases at the start of a new run, which repeats all phases but the completed ones. */
+function phasesForNewRun(phases: ReportedChanges["phases"]): ReportedChanges["phases"] {
   return new Map([...phases].filter(([, state]) => state === "completed"));
 }
 
-/** Failures of units come between the start of their phase and its end. */
-function newsOfPhases(
-  before: Told["phases"],
+/** The changes of all phases. Failures of units come between the start and the end of a phase. */
+function phaseChanges(
+  before: ReportedChanges["phases"],
   { phases }: ProgressView,
   failures: readonly UnitView[],
-): readonly News[] {
+): readonly JobChange[] {
   const names = new Set<string | null>(phases.map(({ name }) => name));
   const elsewhere = failures.filter((unit) => !names.has(unit.phase));
   return [
-    ...elsewhere.map(failureNews),
+    ...elsewhere.map(unitFailure),
     ...phases.flatMap((phase) => {
       const inside = failures.filter((unit) => unit.phase === phase.name);
-      const { start, end } = turnsOf(before.get(phase.name) ?? "pending", phase);
-      return [...start, ...inside.map(failureNews), ...end];
+      const { start, end } = startAndEnd(before.get(phase.name) ?? "pending", phase);
+      return [...start, ...inside.map(unitFailure), ...end];
     }),
   ];
 }
 
-/** A phase that nobody saw running was quick: it has begun all the same. */
-function turnsOf(
+/** The start and the end of a phase. A phase that no poll saw running has a start, too. */
+function startAndEnd(
   was: PhaseView["state"],
   { name: phase, state, units }: PhaseView,
-): { readonly start: readonly News[]; readonly end: readonly News[] } {
+): { readonly start: readonly JobChange[]; readonly end: readonly JobChange[] } {
   if (state === was || state === "pending") return { start: [], end: [] };
-  const start: News[] = was === "running" ? [] : [{ event: "job:phase:started", phase }];
+  const start: JobChange[] = was === "running" ? [] : [{ event: "job:phase:started", phase }];
   switch (state) {
     case "running":
       return { start, end: [] };
@@ -204,25 +207,28 @@ function turnsOf(
     case "failed":
       return { start, end: [{ event: "job:phase:failed", phase }] };
     case "cancelled":
-      // Those that had not begun go with the job, without a word of their own.
+      // A phase that had not started is not reported.
       return { start: [], end: was === "running" ? [{ event: "job:phase:cancelled", phase }] : [] };
   }
 }
 
-function newFailures(told: Told["failures"], failed: readonly UnitView[]): readonly UnitView[] {
-  return failed.filter((unit) => !told.has(markOf(unit)));
+function newFailures(
+  reported: ReportedChanges["failures"],
+  failed: readonly UnitView[],
+): readonly UnitView[] {
+  return failed.filter((unit) => !reported.has(failureId(unit)));
 }
 
-function markOf({ phase, key, at }: UnitView): string {
+function failureId({ phase, key, at }: UnitView): string {
   return JSON.stringify([phase, key, at.getTime()]);
 }
 
-function failureNews({ phase, key, error }: UnitView): News {
+function unitFailure({ phase, key, error }: UnitView): JobChange {
   return { event: "job:unit:failed", phase, unit: key, error };
 }
 
-/** The step that is reached now; the very same if there is nothing to tell. */
-function stepOf(before: Step, progress: ProgressView): Step {
+/** The step that the phase has reached; the same object if it has not changed. */
+function reachedStep(before: ProgressStep, progress: ProgressView): ProgressStep {
   if (progress.state !== "running") return before;
   const { phase } = progress;
   const percent = Math.floor(percentOf(currentShare(progress)) / STEP_PERCENT) * STEP_PERCENT;
@@ -230,7 +236,7 @@ function stepOf(before: Step, progress: ProgressView): Step {
   return percent > reached ? { phase, percent } : before;
 }
 
-function progressNews(progress: ProgressView): News {
+function progressChange(progress: ProgressView): JobChange {
   const { phase, data } = progress;
   const units = currentPhase(progress)?.units ?? progress.units;
   const percent = percentOf(currentShare(progress));
@@ -238,7 +244,7 @@ function progressNews(progress: ProgressView): News {
   return { event: "job:progress", phase, percent, overall, data, units };
 }
 
-/** Of the phase that goes on, or of a job without phases. */
+/** The completed share of the current phase, or of a job without phases. */
 function currentShare(progress: ProgressView): number {
   const phase = currentPhase(progress);
   return phase === undefined ? shareOfJob(progress) : shareOfPhase(phase, progress);
@@ -248,7 +254,7 @@ function currentPhase({ phase, phases }: ProgressView): PhaseView | undefined {
   return phases.find(({ name }) => name === phase);
 }
 
-function endOf({ state, result, error, cancelReason }: JobView): News {
+function finalChange({ state, result, error, cancelReason }: JobView): JobChange {
   if (state === "failed") return { event: "job:failed", error };
   if (state === "cancelled") return { event: "job:cancelled", reason: cancelReason };
   return { event: "job:completed", state, result };

@@ -1,11 +1,11 @@
-/** The last lines of a terminal, which are drawn over and over in the same place. */
+/** The last lines of a terminal, which are redrawn in place. */
 import { stripVTControlCharacters } from "node:util";
 import { plainLines } from "../../lib/plain-text.ts";
 import type { Screen } from "../terminal/terminal.ts";
 import { columnsOf } from "./columns.ts";
 
 const ERASE_BELOW = "\u001b[J";
-/** A line that is too long after all must not become two: the count of lines would be wrong. */
+/** Wrapping is off, because a wrapped line would make the count of lines wrong. */
 const WRAP_OFF = "\u001b[?7l";
 const WRAP_ON = "\u001b[?7h";
 
@@ -17,24 +17,24 @@ export class LiveArea {
     this.#screen = screen;
   }
 
-  /** Draws these lines in the place of those before. */
+  /** Replaces the drawn lines. */
   draw(lines: readonly string[]): void {
     this.#replace("", lines);
   }
 
-  /** Writes lines above what is drawn. They stay. */
+  /** Writes permanent lines above the drawn lines. */
   say(text: string): void {
     this.#replace(plainLines(text), this.#drawn);
   }
 
-  /** Leaves what is drawn, and takes away what was typed below it, such as `^C`. */
+  /** Keeps the drawn lines and erases the text below them, such as `^C`. */
   end(): void {
     if (this.#drawn.length === 0) return;
     this.#drawn = [];
     this.#screen.write(`\r${ERASE_BELOW}`);
   }
 
-  /** In one piece, so that nobody sees it half done. */
+  /** Writes once, so that the terminal never shows a partial update. */
   #replace(above: string, lines: readonly string[]): void {
     const { width, height } = this.#screen.size();
     const rows = this.#drawn.reduce((sum, line) => sum + rowsOf(line, width), 0);
@@ -46,7 +46,7 @@ export class LiveArea {
   }
 }
 
-/** A window that has become narrower since shows what was one line on several rows. */
+/** The rows of a line. A window that has become narrower shows one line on several rows. */
 function rowsOf(line: string, width: number): number {
   const columns = columnsOf(stripVTControlCharacters(line));
   return Math.max(1, Math.ceil(columns / Math.max(1, width)));

@@ -44,10 +44,7 @@ describe("a line of a log", () => {
   });
 
   test("is counted when it is gone", () => {
-    expect([1, 2].map(shownMissed)).toEqual([
-      "1 log line was not kept",
-      "2 log lines were not kept",
-    ]);
+    expect([1, 2].map(shownMissed)).toEqual(["1 log line was removed", "2 log lines were removed"]);
   });
 });
 

@@ -1,23 +1,23 @@
-/** What handlers have logged, as it is read and shown. */
+/** Reads and formats the log lines of a job. */
 import type { Jobs } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 
-export type LogLine = Pick<LogView, "level" | "message" | "fields">;
+export type ShownLogLine = Pick<LogView, "level" | "message" | "fields">;
 
-/** Most lines to ask for at once. */
+/** The maximum number of lines in one read. */
 const PAGE = 1_000;
 
-/** Lines since the last time, and how many of those between were not kept. */
+/** The lines since the last read, and the number of lines that the store no longer had. */
 export interface NewLines {
   readonly missed: number;
   readonly lines: readonly LogView[];
 }
 
-/** Reads the log of a job from its beginning, and then on. */
+/** Reads the log of a job from its first line. */
 export class LogReader {
   readonly #jobs: Pick<Jobs, "logs">;
   readonly #id: string;
-  /** The last line that was read: they are counted from 1. */
+  /** The number of the last line that was read; the first line has number 1. */
   #last = 0;
 
   constructor(jobs: Pick<Jobs, "logs">, id: string) {
@@ -39,8 +39,8 @@ export class LogReader {
   }
 }
 
-/** Level, message and fields, without a line's end. */
-export function shownLog({ level, message, fields }: LogLine): string {
+/** The level, message and fields of a line, without a line break. */
+export function shownLog({ level, message, fields }: ShownLogLine): string {
   const facts = Object.entries(fields ?? {}).map(([name, value]) => {
     return ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`;
   });
@@ -48,5 +48,5 @@ export function shownLog({ level, message, fields }: LogLine): string {
 }
 
 export function shownMissed(missed: number): string {
-  return missed === 1 ? "1 log line was not kept" : `${missed} log lines were not kept`;
+  return missed === 1 ? "1 log line was removed" : `${missed} log lines were removed`;
 }

@@ -1,58 +1,68 @@
-/** Looks at a job again and again, and remembers what of its story has been told. */
+/** Polls a job and reports its changes since the last poll. */
 import { isFinal } from "../../core/job.ts";
 import type { JobView, Millrace } from "../../api/client.ts";
 import type { LogView } from "../../api/logs.ts";
 import type { ProgressView, UnitView } from "../../api/progress.ts";
 import { LogReader } from "./log-lines.ts";
-import { newsOf, NOTHING_TOLD, type News, type Sight, type Told } from "./job-changes.ts";
+import {
+  changesSince,
+  NOTHING_REPORTED,
+  type JobChange,
+  type JobSnapshot,
+  type ReportedChanges,
+} from "./job-changes.ts";
 
-/** Most units to ask for at once. */
+/** The maximum number of units in one read. */
 const PAGE = 1_000;
 
-export class JobPoll {
+export class JobPoller {
   readonly #mill: Millrace;
   readonly #id: string;
-  readonly #tell: (sight: Sight, news: readonly News[]) => void;
+  readonly #report: (snapshot: JobSnapshot, changes: readonly JobChange[]) => void;
   readonly #log: LogReader;
-  #told: Told = NOTHING_TOLD;
+  #reported: ReportedChanges = NOTHING_REPORTED;
   #isOver = false;
-  /** Lines that were read, but not told yet. */
+  /** Lines that were read and not yet reported. */
   #lines: LogView[] = [];
   #missed = 0;
-  /** What the failures were last read at. */
+  /** The counts at the last read of the failed units. */
   #failuresAt = "";
   #failed: readonly UnitView[] = [];
 
-  constructor(mill: Millrace, id: string, tell: (sight: Sight, news: readonly News[]) => void) {
+  constructor(
+    mill: Millrace,
+    id: string,
+    report: (snapshot: JobSnapshot, changes: readonly JobChange[]) => void,
+  ) {
     this.#mill = mill;
     this.#id = id;
-    this.#tell = tell;
+    this.#report = report;
     this.#log = new LogReader(mill.jobs, id);
   }
 
-  /** Tells the news. A look counts only if the job stood still between its parts. */
-  async look(): Promise<JobView> {
+  /** Reports the changes, unless the job changed its state between the reads of this poll. */
+  async poll(): Promise<JobView> {
     const { jobs } = this.#mill;
     const before = await jobs.get(this.#id);
     const attempts = await jobs.attempts(this.#id);
-    // Whatever the log speaks of has begun when the progress is read after it.
+    // The progress is read after the log, so that it includes all that the log lines mention.
     await this.#readLog();
     const progress = await jobs.progress(this.#id);
     await this.#readFailures(progress, attempts.length);
     const job = await jobs.get(this.#id);
     if (this.#isOver || !isSame(job, before)) return job;
     const log = { missed: this.#missed, lines: this.#lines };
-    const sight: Sight = { job, attempts, progress, failed: this.#failed, log };
-    const { news, told } = newsOf(this.#told, sight);
-    this.#told = told;
+    const snapshot: JobSnapshot = { job, attempts, progress, failed: this.#failed, log };
+    const { changes, reported } = changesSince(this.#reported, snapshot);
+    this.#reported = reported;
     this.#lines = [];
     this.#missed = 0;
     this.#isOver = isFinal(job.state);
-    this.#tell(sight, news);
+    this.#report(snapshot, changes);
     return job;
   }
 
-  /** They are listed by name and not by time: all of them are read, when there may be others. */
+  /** Reads all failed units, because they are listed by key and not by time. */
   async #readFailures({ units, state }: ProgressView, runsEnded: number): Promise<void> {
     const at = JSON.stringify([units.failed, runsEnded, state]);
     if (at === this.#failuresAt) return;
@@ -78,7 +88,7 @@ export class JobPoll {
   }
 }
 
-/** The same state of the same run. */
+/** True for the same state of the same run. */
 function isSame(one: JobView, other: JobView): boolean {
   return one.state === other.state && one.startedAt?.getTime() === other.startedAt?.getTime();
 }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { NO_PACE, paceOf, withSample, type Sample } from "./rate.ts";
+import { UNKNOWN_RATE, rateOf, withSample, type RateSample } from "./rate.ts";
 
-describe("the pace of a job", () => {
+describe("the rate of a job", () => {
   test("is that of what was seen: units by second, and the time that the rest takes", () => {
     const samples = seen([0, 0, 0], [5_000, 0.25, 100]);
 
-    expect(paceOf(samples)).toEqual({ unitsPerSecond: 20, leftMs: 15_000 });
+    expect(rateOf(samples)).toEqual({ unitsPerSecond: 20, leftMs: 15_000 });
   });
 
   test("does not count what was done before anybody watched", () => {
     const samples = seen([0, 0.8, 800], [10_000, 0.9, 850]);
 
-    const { unitsPerSecond, leftMs } = paceOf(samples);
+    const { unitsPerSecond, leftMs } = rateOf(samples);
     expect(unitsPerSecond).toBe(5);
     expect(leftMs).toBeCloseTo(10_000);
   });
@@ -19,7 +19,7 @@ describe("the pace of a job", () => {
   test("is that of the last half minute", () => {
     const samples = seen([0, 0, 0], [60_000, 0.5, 5], [70_000, 0.6, 105]);
 
-    const { unitsPerSecond, leftMs } = paceOf(samples);
+    const { unitsPerSecond, leftMs } = rateOf(samples);
     expect(unitsPerSecond).toBe(10);
     expect(leftMs).toBeCloseTo(40_000);
   });
@@ -27,27 +27,27 @@ describe("the pace of a job", () => {
   test("starts over when the job does", () => {
     const samples = seen([0, 0, 0], [5_000, 0.5, 50], [6_000, 0.1, 0], [8_000, 0.2, 10]);
 
-    const { unitsPerSecond, leftMs } = paceOf(samples);
+    const { unitsPerSecond, leftMs } = rateOf(samples);
     expect(unitsPerSecond).toBe(5);
     expect(leftMs).toBeCloseTo(16_000);
   });
 
   test("leaves the time open while the job stands still", () => {
-    expect(paceOf(seen([0, 0.5, 10], [9_000, 0.5, 10]))).toEqual({
+    expect(rateOf(seen([0, 0.5, 10], [9_000, 0.5, 10]))).toEqual({
       unitsPerSecond: 0,
       leftMs: null,
     });
   });
 
   test("is not guessed from one look, nor from a moment", () => {
-    expect(paceOf([])).toEqual(NO_PACE);
-    expect(paceOf(seen([0, 0.5, 10]))).toEqual(NO_PACE);
-    expect(paceOf(seen([0, 0, 0], [999, 0.5, 10]))).toEqual(NO_PACE);
+    expect(rateOf([])).toEqual(UNKNOWN_RATE);
+    expect(rateOf(seen([0, 0.5, 10]))).toEqual(UNKNOWN_RATE);
+    expect(rateOf(seen([0, 0, 0], [999, 0.5, 10]))).toEqual(UNKNOWN_RATE);
   });
 });
 
 function seen(...all: readonly (readonly [at: number, share: number, ended: number])[]) {
-  return all.reduce<readonly Sample[]>(
+  return all.reduce<readonly RateSample[]>(
     (samples, [at, share, ended]) => withSample(samples, { at, share, ended }),
     [],
   );

@@ -1,29 +1,32 @@
-/** How fast a job goes on, and how long the rest will take, from what was seen of late. */
+/** Computes the rate of a job and its remaining time from the latest samples. */
 
-export interface Sample {
-  /** Milliseconds of a clock that never jumps. */
+export interface RateSample {
+  /** Milliseconds of the monotonic clock. */
   readonly at: number;
-  /** How much of the job is done, 0 to 1. */
+  /** The completed share of the job, 0 to 1. */
   readonly share: number;
-  /** Units that have ended. */
+  /** The number of units that have ended. */
   readonly ended: number;
 }
 
-export interface Pace {
+export interface Rate {
   readonly unitsPerSecond: number | null;
-  /** `null` when nothing tells: it stands still, or was not watched for long enough. */
+  /** `null` when the share does not grow, or the samples span too little time. */
   readonly leftMs: number | null;
 }
 
-export const NO_PACE: Pace = { unitsPerSecond: null, leftMs: null };
+export const UNKNOWN_RATE: Rate = { unitsPerSecond: null, leftMs: null };
 
-/** Older samples tell how fast it was, not how fast it is. */
+/** Older samples are dropped, so that the rate is the current one. */
 const WINDOW_MS = 30_000;
-/** What is seen in less says little. */
+/** A shorter span gives no reliable rate. */
 const SPAN_MS_MIN = 1_000;
 
-/** The samples that count from now on. What falls back has begun anew, and so do they. */
-export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+/** Adds a sample. A share that falls means a restart, which drops the earlier samples. */
+export function withSample(
+  samples: readonly RateSample[],
+  sample: RateSample,
+): readonly RateSample[] {
   const last = samples.at(-1);
   if (last !== undefined && (sample.share < last.share || sample.ended < last.ended)) {
     return [sample];
@@ -31,11 +34,11 @@ export function withSample(samples: readonly Sample[], sample: Sample): readonly
   return [...samples.filter(({ at }) => at >= sample.at - WINDOW_MS), sample];
 }
 
-export function paceOf(samples: readonly Sample[]): Pace {
+export function rateOf(samples: readonly RateSample[]): Rate {
   const [first, last] = [samples.at(0), samples.at(-1)];
-  if (first === undefined || last === undefined) return NO_PACE;
+  if (first === undefined || last === undefined) return UNKNOWN_RATE;
   const spanMs = last.at - first.at;
-  if (spanMs < SPAN_MS_MIN) return NO_PACE;
+  if (spanMs < SPAN_MS_MIN) return UNKNOWN_RATE;
   const sharePerMs = (last.share - first.share) / spanMs;
   return {
     unitsPerSecond: ((last.ended - first.ended) / spanMs) * 1000,

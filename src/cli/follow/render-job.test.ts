@@ -1,9 +1,9 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
-import { linesOf, type Board, type Paint } from "./render-job.ts";
+import { renderJob, type JobRendering, type Paint } from "./render-job.ts";
 import { columnsOf } from "./columns.ts";
-import { NO_PACE } from "./rate.ts";
+import { UNKNOWN_RATE } from "./rate.ts";
 
 const STARTED = new Date("2026-11-15T10:00:00Z");
 const NOW = STARTED.getTime() + 65_000;
@@ -57,14 +57,14 @@ describe("the picture of a pipeline", () => {
   });
 
   test("says after the end how long the last run took, and nothing of what is left", () => {
-    const board = pipeline();
+    const rendering = pipeline();
     const finishedAt = new Date(STARTED.getTime() + 90_000);
-    const job = { ...board.job, state: "completed_with_errors", finishedAt } as const;
+    const job = { ...rendering.job, state: "completed_with_errors", finishedAt } as const;
     const units = counts({ total: 1000, completed: 997, failed: 3 });
     const phases = [{ ...phase("editions", "completed"), units }];
-    const progress = { ...board.progress, state: job.state, percent: 100, phases, units };
+    const progress = { ...rendering.progress, state: job.state, percent: 100, phases, units };
 
-    expect(drawn({ ...board, job, progress }, 80)).toMatchInlineSnapshot(`
+    expect(drawn({ ...rendering, job, progress }, 80)).toMatchInlineSnapshot(`
       "build_processing  completed with errors, 1 min 30 s
         editions  █████████████████████████ 100 %  completed  997/1000 done, 3 failed
         info moved an edition slug=main ms=12"
@@ -75,8 +75,8 @@ describe("the picture of a pipeline", () => {
     "never fills the last of %i columns",
     (width) => {
       const odd = pipeline({ name: "出版する".repeat(20), type: "🚀".repeat(40) });
-      for (const board of [pipeline(), odd, { ...odd, job: { ...odd.job, type: "x" } }]) {
-        const lines = linesOf(board, { width, height: 24 }, NOW);
+      for (const rendering of [pipeline(), odd, { ...odd, job: { ...odd.job, type: "x" } }]) {
+        const lines = renderJob(rendering, { width, height: 24 }, NOW);
         expect(lines.map(columnsOf).filter((columns) => columns >= Math.max(2, width))).toEqual([]);
       }
     },
@@ -84,9 +84,11 @@ describe("the picture of a pipeline", () => {
 
   test.each([1, 2, 5, 8, 12])("never takes the last of %i rows", (height) => {
     const phases = Array.from({ length: 30 }, (_, n) => phase(`phase-${n}`, "pending"));
-    const board = { ...pipeline(), progress: { ...pipeline().progress, phases } };
+    const rendering = { ...pipeline(), progress: { ...pipeline().progress, phases } };
 
-    expect(linesOf(board, { width: 80, height }, NOW).length).toBeLessThan(Math.max(2, height));
+    expect(renderJob(rendering, { width: 80, height }, NOW).length).toBeLessThan(
+      Math.max(2, height),
+    );
   });
 
   test("shows the phases around the one that goes on where not all fit", () => {
@@ -94,9 +96,9 @@ describe("the picture of a pipeline", () => {
       phase(`phase-${n}`, n < 17 ? "completed" : n === 17 ? "running" : "pending"),
     );
     const progress = { ...progressOf(phases), phase: "phase-17", percent: 57 };
-    const board = { ...pipeline(), progress, pace: NO_PACE, line: null };
+    const rendering = { ...pipeline(), progress, rate: UNKNOWN_RATE, lastLine: null };
 
-    expect(drawn(board, 60, 9)).toMatchInlineSnapshot(`
+    expect(drawn(rendering, 60, 9)).toMatchInlineSnapshot(`
       "build_processing  running, 57 %, 1 min 5 s
         … 15 more before
         phase-15  ██████████████████████████████ 100 %  completed
@@ -109,13 +111,13 @@ describe("the picture of a pipeline", () => {
   });
 
   test("cuts long names, and long lines of the log", () => {
-    const board = pipeline({
+    const rendering = pipeline({
       name: "render-every-page-of-every-edition",
       type: "build".repeat(30),
     });
     const line = { level: "warn", message: "slow ".repeat(30), fields: null } as const;
 
-    expect(drawn({ ...board, line }, 60)).toMatchInlineSnapshot(`
+    expect(drawn({ ...rendering, lastLine: line }, 60)).toMatchInlineSnapshot(`
       "buildbuildbuildbuildbuildbuildbu…  running, 47 %, 1 min 5 s
         inventory          █████████████████████ 100 %  completed
         render-every-pag…  ████████░░░░░░░░░░░░░  41 %  running
@@ -127,21 +129,21 @@ describe("the picture of a pipeline", () => {
 
   test("lets no name and no log line steer the terminal", () => {
     const evil = "\u001b[2J\u009b31m\n\u202e";
-    const board = pipeline({ name: evil, type: evil });
+    const rendering = pipeline({ name: evil, type: evil });
     const line = { level: "info", message: evil, fields: { [evil]: evil } } as const;
 
-    expect(linesOf({ ...board, line }, { width: 80, height: 24 }, NOW).join("")).not.toMatch(
-      /[\p{Cc}\u202e]/u,
-    );
+    expect(
+      renderJob({ ...rendering, lastLine: line }, { width: 80, height: 24 }, NOW).join(""),
+    ).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
   test("has colours only where they are painted, and the same words and widths then", () => {
     const paint: Paint = (style, text) => styleText(style, text, { validateStream: false });
-    const coloured = linesOf(pipeline(), { width: 80, height: 24 }, NOW, paint);
+    const coloured = renderJob(pipeline(), { width: 80, height: 24 }, NOW, paint);
 
     const bare = coloured.map(stripVTControlCharacters);
     expect(coloured.join("")).toContain(styleText("green", "completed", { validateStream: false }));
-    expect(bare).toEqual(linesOf(pipeline(), { width: 80, height: 24 }, NOW));
+    expect(bare).toEqual(renderJob(pipeline(), { width: 80, height: 24 }, NOW));
   });
 });
 
@@ -150,19 +152,21 @@ describe("the picture of a job without phases", () => {
     expect(drawn(plainJob({}), 80)).toBe("email  running, 0 %, 1 min 5 s");
   });
 
-  test("has one bar once it has told of its progress", () => {
-    const board = plainJob({ percent: 30, phasePercent: 30, at: STARTED });
+  test("has one bar once it has reported its progress", () => {
+    const rendering = plainJob({ percent: 30, phasePercent: 30, at: STARTED });
 
-    expect(drawn(board, 60)).toMatchInlineSnapshot(`
+    expect(drawn(rendering, 60)).toMatchInlineSnapshot(`
       "email  running, 30 %, 1 min 5 s
         █████████░░░░░░░░░░░░░░░░░░░░░  30 %  running"
     `);
   });
 
   test("goes by its units where it tells nothing else", () => {
-    const board = plainJob({ units: counts({ total: 8, completed: 3, failed: 1, running: 4 }) });
+    const rendering = plainJob({
+      units: counts({ total: 8, completed: 3, failed: 1, running: 4 }),
+    });
 
-    expect(drawn(board, 60)).toMatchInlineSnapshot(`
+    expect(drawn(rendering, 60)).toMatchInlineSnapshot(`
       "email  running, 50 %, 1 min 5 s
         ███████████████░░░░░░░░░░░░░░░  50 %  running
         units 3/8 done, 1 failed"
@@ -174,10 +178,10 @@ describe("the picture of a job without phases", () => {
     ["queued", 0, "email  queued"],
     ["queued", 2, "email  queued again after run 2"],
   ] as const)("says that it is %s after %i runs", (state, run, line) => {
-    const board = plainJob({});
+    const rendering = plainJob({});
     const runAt = new Date(NOW + 300_000);
 
-    expect(drawn({ ...board, run, job: { ...board.job, state, runAt } }, 80)).toBe(line);
+    expect(drawn({ ...rendering, run, job: { ...rendering.job, state, runAt } }, 80)).toBe(line);
   });
 
   test.each([
@@ -187,9 +191,9 @@ describe("the picture of a job without phases", () => {
     [9.94, "9.9 units/s"],
     [1234.5, "1235 units/s"],
   ])("shows %f units by second as %s", (unitsPerSecond, text) => {
-    const board = plainJob({ units: counts({ total: 8, completed: 3 }) });
+    const rendering = plainJob({ units: counts({ total: 8, completed: 3 }) });
 
-    expect(drawn({ ...board, pace: { unitsPerSecond, leftMs: null } }, 80)).toContain(text);
+    expect(drawn({ ...rendering, rate: { unitsPerSecond, leftMs: null } }, 80)).toContain(text);
   });
 
   test.each([
@@ -197,16 +201,16 @@ describe("the picture of a job without phases", () => {
     [59_001, "1 min left"],
     [3_725_000, "1 h 2 min left"],
   ])("rounds %i ms up: %s", (leftMs, text) => {
-    expect(drawn({ ...plainJob({}), pace: { unitsPerSecond: 0, leftMs } }, 80)).toContain(text);
+    expect(drawn({ ...plainJob({}), rate: { unitsPerSecond: 0, leftMs } }, 80)).toContain(text);
   });
 });
 
-function drawn(board: Board, width: number, height = 24): string {
-  return linesOf(board, { width, height }, NOW).join("\n");
+function drawn(rendering: JobRendering, width: number, height = 24): string {
+  return renderJob(rendering, { width, height }, NOW).join("\n");
 }
 
 /** In the second of three phases, with one of its units failed. */
-function pipeline({ name = "editions", type = "build_processing" } = {}): Board {
+function pipeline({ name = "editions", type = "build_processing" } = {}): JobRendering {
   const units = counts({ total: 1000, completed: 412, failed: 3, running: 585 });
   const phases = [
     phase("inventory", "completed"),
@@ -218,17 +222,17 @@ function pipeline({ name = "editions", type = "build_processing" } = {}): Board 
     job: { type, state: "running", runAt: null, startedAt: STARTED, finishedAt: null },
     run: 1,
     progress,
-    pace: { unitsPerSecond: 41.2, leftMs: 14_200 },
-    line: { level: "info", message: "moved an edition", fields: { slug: "main", ms: 12 } },
+    rate: { unitsPerSecond: 41.2, leftMs: 14_200 },
+    lastLine: { level: "info", message: "moved an edition", fields: { slug: "main", ms: 12 } },
   };
 }
 
-function plainJob(progress: Partial<ProgressView>): Board {
+function plainJob(progress: Partial<ProgressView>): JobRendering {
   return {
     ...pipeline({ type: "email" }),
     progress: { ...progressOf([]), ...progress },
-    pace: NO_PACE,
-    line: null,
+    rate: UNKNOWN_RATE,
+    lastLine: null,
   };
 }
 

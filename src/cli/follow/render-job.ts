@@ -1,22 +1,22 @@
-/** What a person sees of a job that goes on: drawn anew at every look. Pure. */
+/** Renders a job as lines of a terminal. Pure. */
 import { formatDuration } from "../../core/duration.ts";
 import type { JobView } from "../../api/client.ts";
 import type { PhaseView, ProgressView, UnitCounts } from "../../api/progress.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { percentOf, shareOfJob, shareOfPhase } from "./completed-share.ts";
 import { columnsOf, cutTo, fitTo } from "./columns.ts";
-import type { LogLine } from "./log-lines.ts";
+import type { ShownLogLine } from "./log-lines.ts";
 import { shownLog } from "./log-lines.ts";
-import type { Pace } from "./rate.ts";
+import type { Rate } from "./rate.ts";
 
-export interface Board {
+export interface JobRendering {
   readonly job: Pick<JobView, "type" | "state" | "runAt" | "startedAt" | "finishedAt">;
-  /** Counted from 1; 0 before the first. */
+  /** The number of the run; 0 before the first. */
   readonly run: number;
   readonly progress: ProgressView;
-  readonly pace: Pace;
-  /** What was logged last. */
-  readonly line: LogLine | null;
+  readonly rate: Rate;
+  /** The last log line. */
+  readonly lastLine: ShownLogLine | null;
 }
 
 export interface Size {
@@ -35,25 +35,30 @@ const STATE_STYLE: Readonly<Record<PhaseView["state"], Style>> = {
   cancelled: "yellow",
 };
 
-/** As wide as the longest name of a state, and as `100 %`. */
+/** The widths of the longest state and of `100 %`. */
 const STATE_COLUMNS = 9;
 const PERCENT_COLUMNS = 5;
 const BAR_COLUMNS_MAX = 30;
-/** With less, a bar says nothing. */
+/** A shorter bar is left out. */
 const BAR_COLUMNS_MIN = 4;
 const GAP = "  ";
 
 /**
- * Lines that fit the terminal, with the last one left free for the cursor. Nothing in them steers
- * the terminal but what `paint` adds.
+ * Lines that fit the terminal, whose last row stays free for the cursor. Only `paint` adds control
+ * characters.
  */
-export function linesOf(board: Board, size: Size, now: number, paint: Paint = unpainted): string[] {
-  // The last column stays empty: in it, some terminals begin a new line.
+export function renderJob(
+  rendering: JobRendering,
+  size: Size,
+  now: number,
+  paint: Paint = unpainted,
+): string[] {
+  // The last column stays empty, because some terminals wrap after it.
   const width = Math.max(1, size.width - 1);
-  const bars = barsOf(board.progress);
+  const bars = barsOf(rendering.progress);
   const columns = columnsFor(bars, width);
-  const head = [headLine(board, width, now, paint)];
-  const foot = [...countLines(board, columns), ...logLines(board, width, paint)];
+  const head = [headLine(rendering, width, now, paint)];
+  const foot = [...countLines(rendering, columns), ...logLines(rendering, width, paint)];
   const rows = Math.max(1, size.height - 1 - head.length - foot.length);
   const middle = barLines(bars, rows, columns, paint);
   return [...head, ...middle, ...foot].slice(0, Math.max(1, size.height - 1));
@@ -63,15 +68,15 @@ function unpainted(_: Style, text: string): string {
   return text;
 }
 
-function headLine(board: Board, width: number, now: number, paint: Paint): string {
-  const status = statusOf(board, now);
+function headLine(rendering: JobRendering, width: number, now: number, paint: Paint): string {
+  const status = statusOf(rendering, now);
   const room = Math.max(8, width - columnsOf(status) - GAP.length);
-  const type = cutTo(plain(board.job.type), Math.min(room, width));
+  const type = cutTo(plain(rendering.job.type), Math.min(room, width));
   const rest = width - columnsOf(type) - GAP.length;
   return rest < 1 ? paint("bold", type) : `${paint("bold", type)}${GAP}${cutTo(status, rest)}`;
 }
 
-function statusOf({ job, run, progress }: Board, now: number): string {
+function statusOf({ job, run, progress }: JobRendering, now: number): string {
   const { state, runAt, startedAt, finishedAt } = job;
   const share = `${percentOf(shareOfJob(progress))} %`;
   switch (state) {
@@ -104,7 +109,7 @@ interface Bar {
   readonly counts: string;
 }
 
-/** One for each phase; one without a name for a job that has none but has told of progress. */
+/** One bar per phase. A job without phases has one bar once it has progress or units. */
 function barsOf(progress: ProgressView): Bar[] {
   const { phases, at, units, state } = progress;
   if (phases.length === 0) {
@@ -144,7 +149,7 @@ function barLines(all: readonly Bar[], rows: number, columns: Columns, paint: Pa
   ];
 }
 
-/** As many as there is room for, around the one that goes on. */
+/** The bars that fit into `rows`, around the current phase. */
 function inView(
   bars: readonly Bar[],
   rows: number,
@@ -161,7 +166,7 @@ function moreLine(count: number, where: "before" | "after"): string[] {
   return count === 0 ? [] : [`${GAP}… ${count} more ${where}`];
 }
 
-/** How wide the parts of every line are; 0 leaves a part out. */
+/** The widths of the parts of a line; a part with width 0 is left out. */
 interface Columns {
   readonly width: number;
   readonly name: number;
@@ -204,16 +209,16 @@ function paintedBar(share: number, columns: number, style: Style, paint: Paint):
   return full === columns ? done : `${done}${paint("dim", "░".repeat(columns - full))}`;
 }
 
-/** Units, unless the phases show them, rate and what is left, on as many lines as they need. */
-function countLines({ job, progress, pace }: Board, { width, counts }: Columns): string[] {
+/** The units (unless the phases show them), the rate and the remaining time, wrapped to lines. */
+function countLines({ job, progress, rate }: JobRendering, { width, counts }: Columns): string[] {
   const { units } = progress;
   const isRunning = job.state === "running";
   const parts: string[] = [];
   if (units.total > 0 && counts === 0) parts.push(`units ${countsOf(units)}`);
-  if (isRunning && units.total > 0 && pace.unitsPerSecond !== null) {
-    parts.push(rateOf(pace.unitsPerSecond));
+  if (isRunning && units.total > 0 && rate.unitsPerSecond !== null) {
+    parts.push(shownRate(rate.unitsPerSecond));
   }
-  if (isRunning && pace.leftMs !== null) parts.push(`${wholeSeconds(pace.leftMs)} left`);
+  if (isRunning && rate.leftMs !== null) parts.push(`${wholeSeconds(rate.leftMs)} left`);
   return packed(parts, width);
 }
 
@@ -221,13 +226,13 @@ function countsOf({ total, completed, failed }: UnitCounts): string {
   return `${completed}/${total} done${failed === 0 ? "" : `, ${failed} failed`}`;
 }
 
-function rateOf(perSecond: number): string {
+function shownRate(perSecond: number): string {
   if (perSecond >= 10) return `${Math.round(perSecond)} units/s`;
   if (perSecond >= 0.1 || perSecond === 0) return `${perSecond.toFixed(1)} units/s`;
   return `${(perSecond * 60).toFixed(1)} units/min`;
 }
 
-/** Tenths of a guess only make it flicker. */
+/** Whole seconds, because tenths of an estimate would flicker. */
 function wholeSeconds(ms: number): string {
   return formatDuration(Math.ceil(ms / 1000) * 1000);
 }
@@ -244,7 +249,7 @@ function packed(parts: readonly string[], width: number): string[] {
   return lines;
 }
 
-function logLines({ line }: Board, width: number, paint: Paint): string[] {
+function logLines({ lastLine: line }: JobRendering, width: number, paint: Paint): string[] {
   if (line === null) return [];
   const text = cutTo(`${GAP}${plain(shownLog(line))}`, width);
   if (line.level === "error") return [paint("red", text)];

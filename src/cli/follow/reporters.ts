@@ -1,19 +1,19 @@
-/** How the story of a job is told: drawn on a terminal, in lines, or as JSON. */
+/** Report the changes of a job: as a live view, as lines, or as JSON. */
 import type { Clock } from "../../core/clock.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { jsonLine, type Format } from "../terminal/output.ts";
 import type { Screen, Terminal } from "../terminal/terminal.ts";
 import { endedOf, shareOfJob } from "./completed-share.ts";
-import { linesOf } from "./render-job.ts";
+import { renderJob } from "./render-job.ts";
 import { LiveArea } from "./live-area.ts";
-import type { LogLine } from "./log-lines.ts";
-import type { News, Sight } from "./job-changes.ts";
-import { paceOf, withSample, type Sample } from "./rate.ts";
-import { sentenceOf } from "./describe-change.ts";
+import type { ShownLogLine } from "./log-lines.ts";
+import type { JobChange, JobSnapshot } from "./job-changes.ts";
+import { rateOf, withSample, type RateSample } from "./rate.ts";
+import { describeChange } from "./describe-change.ts";
 
 export interface Reporter {
-  show(sight: Sight, news: readonly News[]): void;
-  /** Gives the terminal back. */
+  show(snapshot: JobSnapshot, changes: readonly JobChange[]): void;
+  /** Ends the live view. */
   end(): void;
 }
 
@@ -27,42 +27,42 @@ export function reporterFor(
   return screen === undefined ? lineReporter(terminal, clock) : new LiveReporter(screen, clock);
 }
 
-/** Each event on a line of its own, to stdout. */
+/** Writes each change as one line of JSON to stdout. */
 function jsonReporter(terminal: Terminal, clock: Pick<Clock, "now">): Reporter {
   return {
-    show({ job }, news) {
+    show({ job }, changes) {
       const at = new Date(clock.now()).toISOString();
-      for (const each of news) terminal.out(jsonLine({ at, id: job.id, ...each }));
+      for (const each of changes) terminal.out(jsonLine({ at, id: job.id, ...each }));
     },
     end() {},
   };
 }
 
-/** A line for every change: for files, pipes and log collectors. */
+/** Writes one line per change to stderr, for files, pipes and log collectors. */
 function lineReporter(terminal: Terminal, clock: Pick<Clock, "now">): Reporter {
   return {
-    show(sight, news) {
-      for (const each of news) terminal.err(lineOf(sight, each, clock.now()));
+    show(snapshot, changes) {
+      for (const each of changes) terminal.err(lineOf(snapshot, each, clock.now()));
     },
     end() {},
   };
 }
 
-/** What must not be drawn over: people read it afterwards. */
-const LASTING: ReadonlySet<News["event"]> = new Set([
+/** The changes that the live view writes as permanent lines. */
+const PERMANENT_EVENTS: ReadonlySet<JobChange["event"]> = new Set([
   "job:unit:failed",
   "job:retrying",
   "job:failed",
   "job:cancelled",
 ]);
 
-/** A picture of where the job stands, in place of the one before. */
+/** Redraws the state of the job at every poll. */
 class LiveReporter implements Reporter {
   readonly #screen: Screen;
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #area: LiveArea;
-  #samples: readonly Sample[] = [];
-  #line: LogLine | null = null;
+  #samples: readonly RateSample[] = [];
+  #line: ShownLogLine | null = null;
 
   constructor(screen: Screen, clock: Pick<Clock, "now" | "monotonic">) {
     this.#screen = screen;
@@ -70,34 +70,40 @@ class LiveReporter implements Reporter {
     this.#area = new LiveArea(screen);
   }
 
-  show(sight: Sight, news: readonly News[]): void {
-    const { job, attempts, progress, log } = sight;
+  show(snapshot: JobSnapshot, changes: readonly JobChange[]): void {
+    const { job, attempts, progress, log } = snapshot;
     const now = this.#clock.now();
-    const lasting = news.filter(({ event }) => LASTING.has(event));
-    if (lasting.length > 0) {
-      this.#area.say(lasting.map((each) => lineOf(sight, each, now)).join(""));
+    const permanent = changes.filter(({ event }) => PERMANENT_EVENTS.has(event));
+    if (permanent.length > 0) {
+      this.#area.say(permanent.map((each) => lineOf(snapshot, each, now)).join(""));
     }
     const isRunning = job.state === "running";
-    this.#samples = isRunning ? withSample(this.#samples, this.#sample(sight)) : [];
+    this.#samples = isRunning ? withSample(this.#samples, this.#sample(snapshot)) : [];
     this.#line = log.lines.at(-1) ?? this.#line;
     const run = attempts.length + (isRunning ? 1 : 0);
-    const board = { job, run, progress, pace: paceOf(this.#samples), line: this.#line };
+    const rendering = {
+      job,
+      run,
+      progress,
+      rate: rateOf(this.#samples),
+      lastLine: this.#line,
+    };
     const { size, paint } = this.#screen;
-    this.#area.draw(linesOf(board, size(), now, paint));
+    this.#area.draw(renderJob(rendering, size(), now, paint));
   }
 
   end(): void {
     this.#area.end();
   }
 
-  #sample({ progress }: Sight): Sample {
+  #sample({ progress }: JobSnapshot): RateSample {
     const at = this.#clock.monotonic();
     return { at, share: shareOfJob(progress), ended: endedOf(progress.units) };
   }
 }
 
-/** A log line has its own time, all else that at which it was seen. */
-function lineOf({ job }: Sight, news: News, now: number): string {
-  const at = news.event === "job:log" ? news.loggedAt : new Date(now);
-  return `${at.toISOString()} ${plain(job.type)} ${job.id} ${plain(sentenceOf(news))}\n`;
+/** A log line has its own time; other changes have the time of the poll. */
+function lineOf({ job }: JobSnapshot, change: JobChange, now: number): string {
+  const at = change.event === "job:log" ? change.loggedAt : new Date(now);
+  return `${at.toISOString()} ${plain(job.type)} ${job.id} ${plain(describeChange(change))}\n`;
 }

@@ -1,12 +1,12 @@
 /**
- * `millrace.config.ts` in the working directory: what flags and environment leave open. Precedence
- * is flags, environment, file, default.
+ * Reads `millrace.config.ts` in the working directory. Flags take precedence over environment
+ * variables, then the file, then the defaults.
  */
 import { existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { closest } from "../../lib/closest.ts";
-import { EXIT, Failure } from "../terminal/exit-codes.ts";
+import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { parsePort } from "../terminal/options.ts";
 import { importUserModule } from "./user-module.ts";
 
@@ -19,7 +19,7 @@ export interface Config {
   readonly lanes?: Readonly<Record<string, number>>;
 }
 
-/** Each setting, and how to tell that its value will do. */
+/** The rule for each setting. */
 const RULES: Readonly<Record<keyof Config, { isGood: (value: unknown) => boolean; form: string }>> =
   {
     db: { isGood: isText, form: 'a URL such as "sqlite:./millrace.db"' },
@@ -28,12 +28,12 @@ const RULES: Readonly<Record<keyof Config, { isGood: (value: unknown) => boolean
     lanes: { isGood: isLanes, form: "slots by lane, such as { fast: 3, general: 5 }" },
   };
 
-/** The file that counts here, or `null`. */
+/** The configuration file in the working directory, or `null`. */
 export function configFile(): string | null {
   return NAMES.find((name) => existsSync(name)) ?? null;
 }
 
-/** Gives a command the values of the file for options that nobody has set. */
+/** Sets the options of a command that neither flags nor environment have set. */
 export async function applyConfig(command: Command): Promise<void> {
   const open = command.options
     .map((option) => option.attributeName())
@@ -48,7 +48,7 @@ export async function applyConfig(command: Command): Promise<void> {
   }
 }
 
-/** What the file exports as `deps`, untouched. */
+/** The export `deps` of the file, unchecked. */
 export async function configDeps(): Promise<{ readonly file: string; readonly deps: unknown }> {
   const file = configFile();
   if (file === null) return { file: "", deps: undefined };
@@ -62,7 +62,7 @@ function isUnset(source: string | undefined): boolean {
 async function loadConfig(file: string): Promise<Config> {
   const { default: config } = await importUserModule(file);
   if (typeof config !== "object" || config === null) {
-    throw invalid(file, "it has no default export that is an object", "export default { … }");
+    throw invalid(file, "the file has no object as default export", "Write: export default { … }");
   }
   for (const [name, value] of Object.entries(config)) check(file, name, value);
   return config;
@@ -70,21 +70,21 @@ async function loadConfig(file: string): Promise<Config> {
 
 function check(file: string, name: string, value: unknown): void {
   if (name === "deps") {
-    throw invalid(file, "deps is no setting", "Export it by name: export const deps = …");
+    throw invalid(file, "deps is not a setting", "Export deps by name: export const deps = …");
   }
   const known = Object.keys(RULES);
   const rule = Object.entries(RULES).find(([each]) => each === name)?.[1];
   if (rule === undefined) {
     const near = closest(name, known);
-    const hint = near === null ? `It knows ${known.join(", ")}.` : `Did you mean ${near}?`;
+    const hint = near === null ? `The settings are ${known.join(", ")}.` : `Did you mean ${near}?`;
     throw invalid(file, `there is no setting “${name}”`, hint);
   }
   if (value === undefined || rule.isGood(value)) return;
-  throw invalid(file, `${name} is not ${rule.form}`, `Make it ${rule.form}.`);
+  throw invalid(file, `${name} is not ${rule.form}`, `Set ${name} to ${rule.form}.`);
 }
 
-function invalid(file: string, message: string, hint: string): Failure {
-  return new Failure(`${file}: ${message}.`, { hint, exitCode: EXIT.usage });
+function invalid(file: string, message: string, hint: string): CommandFailure {
+  return new CommandFailure(`${file}: ${message}.`, { hint, exitCode: EXIT.usage });
 }
 
 function isText(value: unknown): boolean {

@@ -1,12 +1,12 @@
 /**
- * What handlers get as `ctx.deps`: the export `deps` of the job file, else that of
- * millrace.config.ts. An object, or a function that makes one when the worker starts.
+ * Makes the value of `ctx.deps` from the export `deps` of the job file, or of millrace.config.ts.
+ * The export is an object, or a function that makes one when the worker starts.
  */
-import { EXIT, Failure } from "../terminal/exit-codes.ts";
+import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 
 export interface Deps {
   readonly value: object;
-  /** Lets go of them, if they say how. To be called after the worker has stopped. */
+  /** Calls the `dispose` of the value, if it has one. Called after the worker has stopped. */
   dispose(): Promise<void>;
 }
 
@@ -14,10 +14,13 @@ export interface Deps {
 export async function makeDeps(exported: unknown, file: string): Promise<Deps> {
   const value = typeof exported === "function" ? await call(exported, file) : (exported ?? {});
   if (typeof value !== "object" || value === null) {
-    throw new Failure(`${file}: deps is neither an object nor a function that makes one.`, {
-      hint: "Write: export const deps = async () => ({ … });",
-      exitCode: EXIT.usage,
-    });
+    throw new CommandFailure(
+      `${file}: deps is neither an object nor a function that returns one.`,
+      {
+        hint: "Write: export const deps = async () => ({ … });",
+        exitCode: EXIT.usage,
+      },
+    );
   }
   return { value, dispose: () => dispose(value, file) };
 }
@@ -43,10 +46,10 @@ async function dispose(value: object, file: string): Promise<void> {
   }
 }
 
-function failed(what: string, error: unknown): Failure {
+function failed(what: string, error: unknown): CommandFailure {
   const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new Failure(`${what}:\n${story}`, {
-    hint: "Correct it, or what it talks to.",
+  return new CommandFailure(`${what}:\n${story}`, {
+    hint: "Correct deps, or the service that it connects to.",
     exitCode: EXIT.broken,
   });
 }

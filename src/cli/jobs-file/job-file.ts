@@ -1,21 +1,21 @@
-/** The file that exports a user's jobs. */
+/** Loads the file that exports a user's jobs. */
 import { existsSync } from "node:fs";
 import { closest } from "../../lib/closest.ts";
 import { definitionOf, isContract, type AnyContract } from "../../api/definition.ts";
 import type { AnyJob } from "../../api/worker.ts";
-import { EXIT, Failure } from "../terminal/exit-codes.ts";
+import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { importUserModule } from "./user-module.ts";
 
-/** Where `millrace dev` looks when nobody names the file. */
+/** The default names of the job file for `millrace dev`. */
 const USUAL_PLACES = ["jobs", "src/jobs"].flatMap((stem) =>
   ["ts", "mts", "js", "mjs"].map((ending) => `${stem}.${ending}`),
 );
 
 export interface JobFile {
   readonly jobs: readonly AnyJob[];
-  /** Everything the file declares, jobs without a handler as well. */
+  /** All jobs that the file declares, with and without a handler. */
   readonly contracts: readonly AnyContract[];
-  /** What it exports as `deps`, untouched. */
+  /** The export `deps`, unchecked. */
   readonly deps: unknown;
 }
 
@@ -29,36 +29,36 @@ export async function loadJobFile(file: string): Promise<JobFile> {
   return { contracts, jobs: contracts.filter(isJob), deps: exported["deps"] };
 }
 
-/** The same for a worker: a file without any job is a mistake. */
+/** Loads the file for a worker, for which a file without a job is a mistake. */
 export async function loadJobs(file: string): Promise<JobFile> {
   const loaded = await loadJobFile(file);
   const { jobs, contracts } = loaded;
   if (jobs.length > 0) return loaded;
-  const found = contracts.length === 0 ? "exports no job" : "exports jobs without a handler only";
-  throw new Failure(`${file} ${found}.`, {
-    hint: 'Export what defineJob({ type: "…" }).run(…) gives, by name or in a list.',
+  const found = contracts.length === 0 ? "exports no job" : "exports only jobs without a handler";
+  throw new CommandFailure(`${file} ${found}.`, {
+    hint: 'Export the job that defineJob({ type: "…" }).run(…) returns, by name or in a list.',
     exitCode: EXIT.usage,
   });
 }
 
-/** The file to load: the one that was named, or the usual one if there is one. */
+/** The named file, or the default file that exists. */
 export function findJobFile(named: string | undefined): string {
   const file = named ?? USUAL_PLACES.find((place) => existsSync(place));
   if (file !== undefined) return file;
-  throw new Failure("There is no job file: neither jobs.ts nor src/jobs.ts is here.", {
-    hint: "Name it with --jobs FILE, or as `jobs` in millrace.config.ts.",
+  throw new CommandFailure("There is no job file: neither jobs.ts nor src/jobs.ts exists.", {
+    hint: "Name the file with --jobs FILE, or as `jobs` in millrace.config.ts.",
     exitCode: EXIT.usage,
   });
 }
 
-/** Refuses a type that is none of the jobs, and names the one that was most likely meant. */
+/** Returns the job of this type, or throws with the type that was most likely meant. */
 export function requireType(type: string, jobs: readonly AnyContract[], file: string): AnyContract {
   const job = jobs.find((each) => each.type === type);
   if (job !== undefined) return job;
   const known = jobs.map((each) => each.type);
   const near = closest(type, known);
-  throw new Failure(`${file} has no job of type "${type}".`, {
-    hint: near === null ? `It has ${known.join(", ")}.` : `Did you mean ${near}?`,
+  throw new CommandFailure(`${file} has no job of type "${type}".`, {
+    hint: near === null ? `The types are ${known.join(", ")}.` : `Did you mean ${near}?`,
     exitCode: EXIT.usage,
   });
 }

@@ -1,4 +1,4 @@
-/** Which files of a user's project are loaded, whoever imports them. */
+/** Reports the files of a user's project that are loaded. */
 import { registerHooks } from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,17 +7,17 @@ import { fileURLToPath } from "node:url";
 const OWN_FOLDER = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * Calls `tell` once with the path of every file that is loaded from now on, before it is read, so
- * that a file with a mistake in it is told as well. What is installed does not count.
+ * Calls `report` once with the path of every file that is loaded from now on, before the file is
+ * read, so that a file with a mistake is reported too. Files in node_modules are left out.
  */
-export function tellLoadedFiles(tell: (path: string) => void): void {
-  const told = new Set<string>();
+export function reportLoadedFiles(report: (path: string) => void): void {
+  const reported = new Set<string>();
   registerHooks({
     load(url, context, nextLoad) {
       const path = url.startsWith("file:") ? fileURLToPath(url) : null;
-      if (path !== null && isOfUser(path) && !told.has(path)) {
-        told.add(path);
-        tell(path);
+      if (path !== null && isOfUser(path) && !reported.has(path)) {
+        reported.add(path);
+        report(path);
       }
       return nextLoad(url, context);
     },

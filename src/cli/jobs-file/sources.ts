@@ -1,24 +1,24 @@
-/** Reads through a file and its neighbours, as far as their imports lead. */
+/** Searches a file and the files that it imports. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-export interface Place {
+export interface SourceLocation {
   readonly path: string;
-  /** Counted from 1. */
+  /** The first line has number 1. */
   readonly line: number;
 }
 
-/** A search through somebody's project ends here at the latest. */
+/** The maximum number of files that a search reads. */
 const FILES_MAX = 500;
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\()\s*(["'])(.+?)\1/g;
 
-/** The first line that is wanted, in the order in which Node reads the files. */
+/** The first line that matches, in the order in which Node reads the files. */
 export function findInSources(
   entry: string,
   isWanted: (source: { readonly path: string; readonly line: string }) => boolean,
-): Place | null {
+): SourceLocation | null {
   const seen = new Set([entry]);
-  // A set goes on to what is added while it is walked through.
+  // The loop over a set includes the entries that are added during the loop.
   for (const path of seen) {
     const lines = linesOf(path);
     const index = lines.findIndex((line) => isWanted({ path, line }));
@@ -31,17 +31,17 @@ export function findInSources(
   return null;
 }
 
-/** What a line imports. */
+/** The import specifiers in a line. */
 export function specifiersOf(line: string): string[] {
   return [...line.matchAll(SPECIFIER)].flatMap(([, , specifier]) => specifier ?? []);
 }
 
-/** The file that a relative specifier names. */
+/** The path of a relative specifier. */
 export function addressOf(specifier: string, from: string): string {
   return fileURLToPath(new URL(specifier, pathToFileURL(from)));
 }
 
-/** The lines of a file; none if there is no such file. */
+/** The lines of a file; none if the file cannot be read. */
 export function linesOf(path: string): string[] {
   try {
     return readFileSync(path, "utf8").split("\n");

@@ -1,17 +1,17 @@
-/** Imports a file of the user's: its jobs, or its configuration. */
+/** Imports a file of the user: its jobs, or its configuration. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { EXIT, Failure } from "../terminal/exit-codes.ts";
+import { EXIT, CommandFailure } from "../terminal/exit-codes.ts";
 import { loadFailure } from "./load-failure.ts";
 import { shownPath } from "../terminal/shown-path.ts";
 
-/** Answers what the file exports. */
+/** Returns the exports of the file. */
 export async function importUserModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const path = resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
-    throw new Failure(`There is no file ${shownPath(path)}.`, {
-      hint: "Check its name, and the folder in which you are.",
+    throw new CommandFailure(`There is no file ${shownPath(path)}.`, {
+      hint: "Check the name of the file and the working directory.",
       exitCode: EXIT.usage,
     });
   }

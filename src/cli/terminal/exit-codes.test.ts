@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MillraceError } from "../../core/errors.ts";
-import { exitCodeOfState, Failure, reportError } from "./exit-codes.ts";
+import { exitCodeOfState, CommandFailure, reportError } from "./exit-codes.ts";
 
 describe("an error that ends a command", () => {
   test("prints its code, message and hint, and no stack", () => {
@@ -27,7 +27,10 @@ describe("an error that ends a command", () => {
   });
 
   test("is told without a stack when it is the user's to mend", () => {
-    const failure = new Failure("There is no file jobs.ts.", { hint: "Check it.", exitCode: 2 });
+    const failure = new CommandFailure("There is no file jobs.ts.", {
+      hint: "Check it.",
+      exitCode: 2,
+    });
 
     expect(report(failure)).toEqual({
       text: "There is no file jobs.ts.\nCheck it.\n",

@@ -1,4 +1,4 @@
-/** What a command's exit code tells the script that called it. Stable: scripts depend on it. */
+/** The exit codes of the commands. They are stable, because scripts depend on them. */
 import { MillraceError } from "../../core/errors.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { FinalState } from "../../core/job.ts";
@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.ts";
 
 export const EXIT = {
   success: 0,
-  /** Also the code of a job that failed. */
+  /** The code of a failed command, and of a failed job. */
   broken: 1,
   usage: 2,
   completedWithErrors: 3,
@@ -18,8 +18,8 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What ends a command although neither Millrace nor the store is at fault. */
-export class Failure extends Error {
+/** An error of the user's files or arguments. */
+export class CommandFailure extends Error {
   readonly exitCode: ExitCode;
   /** The next step, in one plain sentence. */
   readonly hint: string;
@@ -40,18 +40,18 @@ const USAGE_ERRORS: ReadonlySet<ErrorCode> = new Set([
   "PAYLOAD_REFUSED",
 ]);
 
-/** Says what went wrong and what to do next. A stack is shown only for our own mistakes. */
+/** Prints an error and the next step. A stack is printed only for a bug of Millrace. */
 export function reportError(error: unknown, terminal: Terminal): ExitCode {
   if (error instanceof MillraceError) {
     terminal.err(`${error.code}: ${error.message}\n${error.hint}\n`);
     return exitCodeOf(error.code);
   }
-  if (error instanceof Failure) {
+  if (error instanceof CommandFailure) {
     terminal.err(`${error.message}\n${error.hint}\n`);
     return error.exitCode;
   }
   const story = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.err(`This is a mistake in Millrace, please report it:\n${story}\n`);
+  terminal.err(`This is a bug in Millrace; please report it:\n${story}\n`);
   return EXIT.broken;
 }
 

@@ -1,4 +1,4 @@
-/** What the engine reports, as a command shows it. */
+/** The logger of commands. */
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
 import { loggable } from "../../lib/loggable.ts";
@@ -6,12 +6,10 @@ import { plain, plainLines } from "../../lib/plain-text.ts";
 import { jsonLine } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
-type Level = "debug" | "info" | "warn" | "error";
-
-/** A line for people where one is watching, a JSON object per line where a program collects. */
+/** Writes a readable line to a terminal, and one JSON object per line otherwise. */
 export function terminalLogger(terminal: Terminal, clock: Pick<Clock, "now">): Logger {
   const at =
-    (level: Level) =>
+    (level: keyof Logger) =>
     (message: string, fields: object = {}): void => {
       const time = new Date(clock.now()).toISOString();
       const facts = loggable(fields, "stack");
@@ -27,7 +25,7 @@ export function terminalLogger(terminal: Terminal, clock: Pick<Clock, "now">): L
 function shownFacts(facts: Readonly<Record<string, unknown>>): string {
   return Object.entries(facts)
     .map(([name, value]) => {
-      // A stack keeps its lines: a person reads it.
+      // A stack keeps its line breaks, which make it readable.
       const text = plainLines(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
       return text.includes("\n") ? `\n  ${plain(name)}: ${text}` : ` ${plain(name)}=${text}`;
     })

@@ -1,8 +1,8 @@
-/** What an option that a command does not know was probably meant to be. */
+/** Suggests the option that an unknown option was meant to be. */
 import type { Command, CommanderError } from "commander";
 import { plain } from "../../lib/plain-text.ts";
 
-/** Other names by which people ask for the database. */
+/** Other names of the option --db. */
 const DATABASE_WORDS: ReadonlySet<string> = new Set([
   "--database",
   "--database-url",
@@ -13,7 +13,7 @@ const DATABASE_WORDS: ReadonlySet<string> = new Set([
   "--url",
 ]);
 
-/** One line of advice, or `null` when there is none to give. */
+/** One line of advice, or `null`. */
 export function optionAdvice(
   error: CommanderError,
   program: Command,
@@ -26,10 +26,10 @@ export function optionAdvice(
   const verb = command.commands.find((each) => hasOption(each, flag));
   if (verb !== undefined) return `Did you mean: ${path} ${verb.name()} ${plain(flag)} …`;
   if (!DATABASE_WORDS.has(flag)) return null;
-  return "Did you mean --db? It names the database, such as --db sqlite:./millrace.db";
+  return "Did you mean --db? It takes the URL of the database, such as --db sqlite:./millrace.db";
 }
 
-/** The command that the words name, as far as they name one. */
+/** The innermost command that the arguments name. */
 function commandAt(program: Command, args: readonly string[]): { command: Command; path: string } {
   let command = program;
   let path = program.name();

@@ -8,13 +8,16 @@ import { closest } from "../../lib/closest.ts";
 export const PORT_DEFAULT = 7333;
 
 export function databaseOption(): Option {
-  return new Option("--db <url>", "where the jobs are")
+  return new Option("--db <url>", "URL of the database")
     .env("MILLRACE_DATABASE_URL")
     .default("sqlite:./millrace.db");
 }
 
 export function portOption(): Option {
-  return new Option("--port <number>", "port to listen on; if none is given, a free one near it")
+  return new Option(
+    "--port <number>",
+    "port to listen on; by default the next free port from this one",
+  )
     .env("MILLRACE_PORT")
     .default(PORT_DEFAULT)
     .argParser(parsePort);
@@ -31,13 +34,13 @@ export function lanesOption(): Option {
 }
 
 export function outputOption(...formats: readonly string[]): Option {
-  return new Option("-o, --output <format>", "how to print")
+  return new Option("-o, --output <format>", "output format")
     .choices(["table", "json", ...formats])
     .default("table");
 }
 
 export function limitOption(): Option {
-  return new Option("--limit <number>", "most of them to show")
+  return new Option("--limit <number>", "maximum number of rows")
     .default(50)
     .argParser((text) => wholeNumber(text, { min: 1, max: 1000 }));
 }
@@ -49,13 +52,13 @@ export function durationOption(flags: string, description: string): Option {
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new InvalidArgumentError("It is a number from 0 to 65535; 0 takes any free port.");
+  throw new InvalidArgumentError("A port is a number from 0 to 65535; 0 means any free port.");
 }
 
 function parseLanes(text: string): Record<string, number> {
   const lanes = text.split(",").map((part) => {
     const [, lane, slots] = /^\s*([^=]+?)\s*=\s*(\d{1,5})\s*$/.exec(part) ?? [];
-    if (lane === undefined) throw new InvalidArgumentError("Write it as fast=3,general=5.");
+    if (lane === undefined) throw new InvalidArgumentError("Write lanes as fast=3,general=5.");
     return [lane, Number(slots)];
   });
   return Object.fromEntries(lanes);
@@ -65,22 +68,22 @@ function parseLanes(text: string): Record<string, number> {
 function parseDuration(text: string): number {
   const ms = waitMs(/^\d+$/.test(text) ? Number(text) : text, Number.NaN);
   if (ms !== null) return ms;
-  throw new InvalidArgumentError('Write it as "500ms", "90s", "5m" or "2h".');
+  throw new InvalidArgumentError('Write a duration as "500ms", "90s", "5m" or "2h".');
 }
 
-/** Adds one `name=value` to those given before it. */
+/** Adds one `name=value` to the earlier ones. */
 export function parseTag(
   text: string,
   before: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const [, name, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError("Write it as name=value.");
+    throw new InvalidArgumentError("Write a tag as name=value.");
   }
   return { ...before, [name]: value };
 }
 
-/** Adds the states of one option to those given before it. */
+/** Adds the states of one option to the earlier ones. */
 export function parseStates(
   text: string,
   before: readonly (State | "pending")[] = [],
@@ -94,7 +97,7 @@ function parseState(text: string): State | "pending" {
   const state = known.find((each) => each === word);
   if (state !== undefined) return state;
   const near = closest(word, known);
-  const advice = near === null ? `It is one of ${known.join(", ")}.` : `Did you mean ${near}?`;
+  const advice = near === null ? `The states are ${known.join(", ")}.` : `Did you mean ${near}?`;
   throw new InvalidArgumentError(advice);
 }
 
@@ -104,11 +107,11 @@ export function parseJson(text: string): Json {
     return value;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new InvalidArgumentError(`It is not JSON: ${why}.`);
+    throw new InvalidArgumentError(`The payload is not JSON: ${why}.`);
   }
 }
 
-/** A priority by its name or its number; whether there is such a one the engine knows. */
+/** A priority by its name or its number; `enqueue` checks the value. */
 export function parsePriority(text: string): number | string {
   return /^\d+$/.test(text) ? Number(text) : text;
 }
@@ -123,5 +126,5 @@ export function parseList(text: string): string[] {
 function wholeNumber(text: string, { min, max }: { min: number; max: number }): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
+  throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
 }

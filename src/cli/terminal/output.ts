@@ -1,4 +1,4 @@
-/** How commands show what they found: as a table for people, as JSON for programs. */
+/** Formats the output of commands: tables for people, JSON for programs. */
 import { formatDuration } from "../../core/duration.ts";
 import type { Fault } from "../../core/outcome.ts";
 import { plain, plainJson } from "../../lib/plain-text.ts";
@@ -32,7 +32,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return `${lines.join("\n")}\n`;
 }
 
-/** One thing, a line for each of its properties; those that are `null` are left out. */
+/** One line for each property; properties that are `null` are left out. */
 export function properties(pairs: readonly (readonly [string, string | null])[]): string {
   const shown = pairs.flatMap(([name, value]) => (value === null ? [] : [{ name, value }]));
   const width = Math.max(...shown.map(({ name }) => name.length));

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { listenForInterruption, stopSignal } from "./stop-signal.ts";
+import { listenForInterrupt, stopSignal } from "./stop-signal.ts";
 
 describe("a signal to stop", () => {
   test.each(["SIGINT", "SIGTERM"])("%s is heard", async (signal) => {
@@ -36,7 +36,7 @@ describe("a signal to stop", () => {
 describe("an interruption", () => {
   test.each(["SIGINT", "SIGTERM"])("%s aborts at once", (signal) => {
     const host = new Host();
-    const interruption = listenForInterruption(host);
+    const interruption = listenForInterrupt(host);
 
     host.emit(signal, signal);
 
@@ -46,7 +46,7 @@ describe("an interruption", () => {
   test("is left to others afterwards", () => {
     const host = new Host();
 
-    listenForInterruption(host).stop();
+    listenForInterrupt(host).stop();
 
     expect(host.eventNames()).toEqual([]);
   });

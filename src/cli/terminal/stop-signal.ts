@@ -1,22 +1,22 @@
-/** How a long-running command is asked to end. */
+/** Waits for the signals that stop a long-running command. */
 import { constants } from "node:os";
 import type { Clock } from "../../core/clock.ts";
 
 type Signal = "SIGINT" | "SIGTERM";
 
-/** The part of `process` that hears signals. */
+/** The part of `process` that receives signals. */
 export interface SignalHost {
   on(signal: Signal, listener: (signal: Signal) => void): unknown;
   exit(code: number): void;
 }
 
 /**
- * Ctrl-C reaches every process of a terminal's group, and a parent such as npm passes it on once
- * more. What follows so closely is the same wish, not a second one.
+ * Ctrl-C reaches every process of a terminal's group, and a parent such as npm sends it again. A
+ * signal within this time counts as the same Ctrl-C.
  */
 const ECHO_MS = 500;
 
-/** Resolves at the first signal. A second one leaves at once, whatever is being waited for. */
+/** Resolves at the first signal. A second signal exits at once. */
 export function stopSignal(
   clock: Pick<Clock, "monotonic">,
   host: SignalHost = process,
@@ -36,14 +36,14 @@ export function stopSignal(
   });
 }
 
-/** Ctrl-C in a command that only watches: there is nothing to finish, so one is enough. */
-export interface Interruption {
+/** Listens for Ctrl-C in a command that only reads, and therefore needs no graceful stop. */
+export interface InterruptListener {
   readonly signal: AbortSignal;
-  /** Leaves the signals to whoever comes next. */
+  /** Removes the signal handlers. */
   stop(): void;
 }
 
-export function listenForInterruption(host: NodeJS.EventEmitter = process): Interruption {
+export function listenForInterrupt(host: NodeJS.EventEmitter = process): InterruptListener {
   const abort = new AbortController();
   const interrupt = (): void => abort.abort();
   host.on("SIGINT", interrupt);

@@ -2,30 +2,30 @@ import { styleText } from "node:util";
 import { plainLines } from "../../lib/plain-text.ts";
 import type { Paint, Size } from "../follow/render-job.ts";
 
-/** Where a command speaks: results to `out`, everything else to `err`. */
+/** The output of a command: results to `out`, everything else to `err`. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** True when a person reads what goes to `err`, and not a file or a log collector. */
+  /** True when `err` is a terminal, and not a file or a log collector. */
   readonly isWatched?: boolean;
-  /** Where `err` can be drawn over. */
+  /** The terminal behind `err`, if it supports cursor movement. */
   readonly screen?: Screen;
 }
 
-/** What is behind `err`, where a cursor can be moved. */
+/** A terminal that supports cursor movement. */
 export interface Screen {
-  /** As it is now: people resize their windows. */
+  /** The current size, because windows are resized. */
   readonly size: () => Size;
-  /** Writes as it is, with what steers: not for the words of others. */
+  /** Writes control characters as they are. Not for text of users. */
   readonly write: (text: string) => void;
-  /** Colours a text, where colours are wanted. */
+  /** Colours a text, if colours are enabled. */
   readonly paint: Paint;
 }
 
 const { stderr } = process;
 
 const systemScreen: Screen = {
-  // Some terminals do not know how large they are, or say 0.
+  // Some terminals report no size, or 0.
   size: () => ({ width: stderr.columns || 80, height: stderr.rows || 24 }),
   write: (text) => void stderr.write(text),
   // Obeys NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
@@ -39,7 +39,7 @@ export const systemTerminal: Terminal = {
   ...(stderr.isTTY && process.env["TERM"] !== "dumb" ? { screen: systemScreen } : {}),
 };
 
-/** The same, to which nothing gets that would steer it: much of what is shown is others' text. */
+/** The terminal with control characters removed, because much of the output is text of users. */
 export function plainTerminal(terminal: Terminal): Terminal {
   return {
     ...terminal,

@@ -1,4 +1,4 @@
-/** `/api/v1/jobs`: looking at jobs, waiting for one, and enqueuing one. */
+/** `/api/v1/jobs`: lists jobs, waits for a job, and enqueues a job. */
 import { MillraceError } from "../../core/errors.ts";
 import { waitMs } from "../../core/duration.ts";
 import { STATES } from "../../core/job.ts";
@@ -7,32 +7,32 @@ import { defineJob, typed } from "../../api/define.ts";
 import type { AnyContract } from "../../api/definition.ts";
 import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { invalid } from "../problem.ts";
-import type { Asked, Route } from "../route.ts";
-import { mismatchOf, type Schema } from "../schema.ts";
+import type { RouteRequest, Route } from "../route.ts";
+import { mismatchOf, type JsonSchema } from "../schema.ts";
 import { ENQUEUED, ENQUEUE_BODY, JOB, KEY } from "../schemas.ts";
 
 export interface JobRouteParts {
   readonly mill: Pick<Millrace, "enqueue" | "wait" | "jobs">;
   /**
-   * Jobs whose schema and settings are known here and now. Others are enqueued with the defaults.
+   * The jobs whose schema and settings are known. Other jobs are enqueued with the defaults.
    */
   readonly contracts: () => readonly AnyContract[];
-  /** Aborts when the server stops: whoever waits gets an answer at once. */
+  /** Aborts when the server stops, so that waiting requests are answered at once. */
   readonly closing: AbortSignal;
 }
 
 const PATH = "/api/v1/jobs";
 const WAIT_MS_MAX = 60_000;
-/** Below that of the library: a page of jobs with large payloads has to fit into memory. */
+/** Lower than in the library, because a page of jobs with large payloads must fit into memory. */
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
 const TAGS_MAX = 20;
 
-const NAME: Schema = { type: "string", minLength: 1, maxLength: 200 };
+const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 200 };
 
-const FILTERS: Readonly<Record<string, Schema>> = {
+const FILTERS: Readonly<Record<string, JsonSchema>> = {
   state: {
-    description: "May be repeated; `pending` stands for scheduled and queued together.",
+    description: "May be repeated. `pending` means scheduled or queued.",
     type: "array",
     items: { type: "string", enum: [...STATES, "pending"] },
     maxItems: STATES.length + 1,
@@ -42,7 +42,7 @@ const FILTERS: Readonly<Record<string, Schema>> = {
   category: NAME,
   correlation_id: NAME,
   tag: {
-    description: "May be repeated; all of them must match.",
+    description: "May be repeated. A job must have all of these tags.",
     type: "array",
     items: {
       description: "a name and a value such as area:north",
@@ -51,12 +51,12 @@ const FILTERS: Readonly<Record<string, Schema>> = {
     },
     maxItems: TAGS_MAX,
   },
-  after: { description: "The `next` of the page before.", type: "string", maxLength: 100 },
+  after: { description: "The `next` of the previous page.", type: "string", maxLength: 100 },
   limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
 };
 
-const WAIT: Schema = {
-  description: "a length of time of at most 60s, such as 30s",
+const WAIT: JsonSchema = {
+  description: "a duration of at most 60s, such as 30s",
   type: "string",
   pattern: "^\\d{1,5}(\\.\\d+)?(ms|s|m)$",
 };
@@ -69,11 +69,11 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
       method: "get",
       path: PATH,
       name: "listJobs",
-      summary: "Jobs that match all filters, newest first, page by page.",
+      summary: "Lists the jobs that match all filters, newest first, in pages.",
       inQuery: FILTERS,
       answers: {
         200: {
-          description: "A page. Its successor is in `next` and in the Link header.",
+          description: "One page. `next` and the Link header lead to the next page.",
           schema: {
             type: "object",
             required: ["jobs", "next"],
@@ -85,45 +85,51 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
         },
       },
       problems: [400, 401],
-      answer: (asked) => listJobs(parts, asked),
+      answer: (request) => listJobs(parts, request),
     },
     {
       method: "post",
       path: PATH,
       name: "enqueueJob",
-      summary: "Enqueues a job. It is on disk when the answer comes.",
+      summary: "Enqueues a job. The job is durable when the response is sent.",
       inHeaders: {
-        [KEY_HEADER]: { ...KEY, description: "Quoted or bare. The same key gives the same job." },
+        [KEY_HEADER]: {
+          ...KEY,
+          description: "With or without quotes. A repeated key returns the same job.",
+        },
       },
       body: ENQUEUE_BODY,
       answers: {
-        200: { description: "It stood there already.", schema: ENQUEUED },
-        201: { description: "It was made; Location says where it is.", schema: ENQUEUED },
+        200: { description: "The job already exists.", schema: ENQUEUED },
+        201: { description: "The job was created. Location is its path.", schema: ENQUEUED },
       },
       problems: [400, 401, 403, 409, 413, 415, 422, 501],
-      answer: (asked) => enqueueJob(parts, asked),
+      answer: (request) => enqueueJob(parts, request),
     },
     {
       method: "get",
       path: `${PATH}/{id}`,
       name: "getJob",
-      summary: "One job, at once or when it has ended.",
+      summary: "Returns one job, at once or when it has ended.",
       inPath: { id: { description: "26 letters, or a UUID.", type: "string" } },
       inQuery: { wait: WAIT },
-      answers: { 200: { description: "The job, ended or not.", schema: JOB } },
+      answers: { 200: { description: "The job, final or not.", schema: JOB } },
       problems: [400, 401, 404],
-      answer: (asked) => getJob(parts, asked),
+      answer: (request) => getJob(parts, request),
     },
   ];
 }
 
-async function listJobs({ mill }: JobRouteParts, { inQuery, url }: Asked): Promise<Response> {
+async function listJobs(
+  { mill }: JobRouteParts,
+  { inQuery, url }: RouteRequest,
+): Promise<Response> {
   const { jobs, next } = await mill.jobs.list(filterOf(inQuery));
   return Response.json({ jobs, next }, next === null ? {} : { headers: linkTo(url, next) });
 }
 
-/** The query was checked against {@link FILTERS}; what is absent stays absent. */
-function filterOf(query: Asked["inQuery"]): JobFilter {
+/** The filter from a query that was checked against {@link FILTERS}. */
+function filterOf(query: RouteRequest["inQuery"]): JobFilter {
   const { tag, correlation_id: correlationId, limit = LIMIT_DEFAULT, ...rest } = query;
   return {
     ...rest,
@@ -133,7 +139,7 @@ function filterOf(query: Asked["inQuery"]): JobFilter {
   };
 }
 
-/** A value may hold colons, a name may not. No job has two values for one name. */
+/** A value may contain colons, a name may not. A job has one value for each name. */
 function tagsOf(tags: readonly string[]): Readonly<Record<string, string>> {
   const entries = new Map<string, string>();
   for (const tag of tags) {
@@ -151,10 +157,10 @@ function linkTo(url: URL, next: string): { link: string } {
   return { link: `<${url.pathname}?${query.toString()}>; rel="next"` };
 }
 
-async function getJob(parts: JobRouteParts, asked: Asked): Promise<Response> {
-  const id = asked.inPath["id"] ?? "";
-  const limitMs = waitOf(asked.inQuery["wait"]);
-  if (limitMs > 0) await untilOver(parts, id, limitMs, asked.signal);
+async function getJob(parts: JobRouteParts, request: RouteRequest): Promise<Response> {
+  const id = request.inPath["id"] ?? "";
+  const limitMs = waitOf(request.inQuery["wait"]);
+  if (limitMs > 0) await untilOver(parts, id, limitMs, request.signal);
   return Response.json(await parts.mill.jobs.get(id));
 }
 
@@ -164,7 +170,7 @@ function waitOf(text: unknown): number {
   throw invalid({ path: "wait", message: `must be ${WAIT.description}, not ${String(text)}` });
 }
 
-/** Returns at the end of the job, or when there is no more time: the answer then says which. */
+/** Resolves at the end of the job, or after `timeout`. */
 async function untilOver(
   { mill, closing }: JobRouteParts,
   id: string,
@@ -179,7 +185,10 @@ async function untilOver(
   }
 }
 
-async function enqueueJob(parts: JobRouteParts, { body, headers }: Asked): Promise<Response> {
+async function enqueueJob(
+  parts: JobRouteParts,
+  { body, headers }: RouteRequest,
+): Promise<Response> {
   const { type, payload } = body;
   const contract = contractOf(parts, String(type), payload);
   const options = optionsOf(body["options"], keyOf(headers.get(KEY_HEADER)));
@@ -189,14 +198,14 @@ async function enqueueJob(parts: JobRouteParts, { body, headers }: Asked): Promi
   return Response.json(enqueued, { headers: { location, "idempotency-replayed": "true" } });
 }
 
-/** A server need not know the code of the jobs: what it does not know is enqueued all the same. */
+/** The known contract of a type, or one that accepts any payload. */
 function contractOf({ contracts }: JobRouteParts, type: string, payload: unknown): AnyContract {
   const known = contracts().find((contract) => contract.type === type);
   if (known !== undefined) return known;
   return payload === undefined ? defineJob({ type }) : defineJob({ type, payload: typed<any>() });
 }
 
-/** A structured field's string, or the same without its quotes. */
+/** The key in a header: a structured field's string, or the text without quotes. */
 function keyOf(header: string | null): string | null {
   if (header === null) return null;
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1];
@@ -208,7 +217,7 @@ function keyOf(header: string | null): string | null {
   return key;
 }
 
-/** Jobs are named by their ids alone. */
+/** The options of a body, in which `after` is a list of ids. */
 type BodyOptions = Omit<EnqueueOptions, "after"> & { readonly after?: readonly string[] };
 
 function optionsOf(options: unknown, idempotencyKey: string | null): EnqueueOptions {
@@ -230,7 +239,7 @@ async function enqueue(
   try {
     return await mill.enqueue(contract, payload, options);
   } catch (error) {
-    // The library names an option as its caller gave it; here it stands one level deeper.
+    // In the body, an option of the library is one level deeper.
     const option = error instanceof MillraceError ? error.details["option"] : undefined;
     if (!(error instanceof MillraceError) || typeof option !== "string") throw error;
     const details = { path: `options.${option}` };

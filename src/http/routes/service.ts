@@ -1,19 +1,19 @@
-/** The probes, and the numbers of the first page. */
+/** The probes, and the counts of the dashboard. */
 import type { State } from "../../core/job.ts";
 import { STATES } from "../../core/job.ts";
 import type { Route } from "../route.ts";
-import type { Schema } from "../schema.ts";
+import type { JsonSchema } from "../schema.ts";
 import { OVERVIEW, whole } from "../schemas.ts";
 
-/** Counting stops here: nobody acts differently on the eleven-thousandth job. */
+/** Counting stops here, because larger counts take long and change no decision. */
 const COUNT_MAX = 10_000;
 
 export interface ServiceRouteParts {
-  /** Counts jobs in a state, up to `max`. Rejects when the store does not answer. */
+  /** Counts jobs in a state, up to `max`. Rejects when the store does not respond. */
   count(filter: { readonly states: readonly State[] }, max: number): Promise<number>;
 }
 
-const STATUS: Schema = { type: "string" };
+const STATUS: JsonSchema = { type: "string" };
 
 export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
   return [
@@ -21,8 +21,8 @@ export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
       method: "get",
       path: "/livez",
       name: "isAlive",
-      summary: "The process answers.",
-      answers: { 200: { description: "It does.", schema: whole({ status: STATUS }) } },
+      summary: "Checks that the process responds.",
+      answers: { 200: { description: "The process responds.", schema: whole({ status: STATUS }) } },
       problems: [],
       answer: async () => Response.json({ status: "alive" }),
     },
@@ -32,7 +32,7 @@ export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
       method: "get",
       path: "/api/v1/overview",
       name: "getOverview",
-      summary: "How many jobs are in each state. Counts stop at 10,000.",
+      summary: "Counts the jobs in each state. Counts stop at 10,000.",
       answers: { 200: { description: "All seven states.", schema: OVERVIEW } },
       problems: [401, 503],
       answer: async () => Response.json({ states: await Promise.all(STATES.map(counted(parts))) }),
@@ -40,14 +40,14 @@ export function serviceRoutes(parts: ServiceRouteParts): readonly Route[] {
   ];
 }
 
-/** The same under two names: both are in use among the tools that ask. */
+/** The readiness probe, under the two names that monitoring tools use. */
 function readiness(parts: ServiceRouteParts, named: Pick<Route, "path" | "name">): Route {
   const schema = whole({ status: STATUS, checks: whole({ store: STATUS }) });
   return {
     method: "get",
     ...named,
-    summary: "The store answers, so that requests can be served.",
-    answers: { 200: { description: "It does.", schema } },
+    summary: "Checks that the store responds, so that requests can be served.",
+    answers: { 200: { description: "The store responds.", schema } },
     problems: [503],
     async answer() {
       await parts.count({ states: ["running"] }, 1);

@@ -7,9 +7,9 @@ export type { PostgresOptions } from "./create.ts";
 export type { PgClient, PgPool } from "./database/pool.ts";
 
 /**
- * A store in its own schema of a PostgreSQL database (15 or newer), for any number of processes
- * and machines. Opening the store creates and migrates the schema. The package `pg` must be
- * installed. No session state is used, so a pooler in transaction mode may be in between.
+ * Makes a store in a schema of its own in a PostgreSQL database (15 or newer), for any number of
+ * processes and machines. Opening the store creates and migrates the schema. The package `pg` must
+ * be installed. The store uses no session state and works through a pooler in transaction mode.
  *
  * @example
  * ```ts

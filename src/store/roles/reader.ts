@@ -10,8 +10,8 @@ import type {
 } from "../types/notes.ts";
 import type {
   AttemptRecord,
-  DeadLetter,
-  DeadLetterFilter,
+  DeadLetterRecord,
+  DeadLetterQuery,
   EventKind,
   FeedEntry,
   Gate,
@@ -57,12 +57,12 @@ export interface ReaderStore {
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
   /** The dead letter of a job; null if there is none. */
-  deadLetter(id: JobId): Promise<DeadLetter | null>;
+  deadLetter(id: JobId): Promise<DeadLetterRecord | null>;
   /** Newest first. `after` is the id of the last letter of the previous page. */
   deadLetters(
-    filter: DeadLetterFilter,
+    filter: DeadLetterQuery,
     page: { readonly after?: JobId; readonly limit: number },
-  ): Promise<readonly DeadLetter[]>;
+  ): Promise<readonly DeadLetterRecord[]>;
   /** Known workers, longest known first. */
   workers(limit: number): Promise<readonly WorkerRecord[]>;
   /** Counts of jobs by state. Each count stops at `max`. */

@@ -4,7 +4,7 @@
 import type { ErrorClass, State } from "../../core/job.ts";
 import type { OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { LogLevel, UnitRecord } from "../types/notes.ts";
-import type { DeadLetter, EventKind } from "../types/records.ts";
+import type { DeadLetterRecord, EventKind } from "../types/records.ts";
 
 interface Codec<Word extends string> {
   readonly code: Readonly<Record<Word, number>>;
@@ -60,7 +60,7 @@ export const nameCodec: Codec<"type" | "tenant" | "lane" | "category"> = codec({
 
 export type NameKind = keyof typeof nameCodec.code;
 
-export const deadLetterCodec: Codec<DeadLetter["status"]> = codec({
+export const deadLetterCodec: Codec<DeadLetterRecord["status"]> = codec({
   pending_review: 1,
   acknowledged: 2,
   reprocessed: 3,

@@ -13,7 +13,7 @@ import {
 } from "./codes.ts";
 import type {
   AttemptRecord,
-  DeadLetter,
+  DeadLetterRecord,
   GateName,
   HeldBy,
   JobFacts,
@@ -178,7 +178,7 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
   };
 }
 
-export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLetter {
+export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLetterRecord {
   const fault: Fault = JSON.parse(row.error);
   return {
     id: row.id,

@@ -5,9 +5,9 @@ import { makeSqliteStore, type SqliteOptions } from "./create.ts";
 export type { SqliteOptions } from "./create.ts";
 
 /**
- * A store in one SQLite file. Commits are durable (WAL, `synchronous=FULL`), and only the owner can
- * read the file. Several processes on one machine may use the same file at the same time. A network
- * drive is not supported.
+ * Makes a store in one SQLite file. The file is in WAL mode with `synchronous=FULL` and readable
+ * only by its owner. Several processes on one machine may use the same file. The file must not be
+ * on a network drive.
  *
  * @example
  * ```ts

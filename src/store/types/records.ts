@@ -139,7 +139,7 @@ export interface Listing {
 /**
  * The review record of a failed job, with its own copy of the job's spec. It has the job's id.
  */
-export interface DeadLetter {
+export interface DeadLetterRecord {
   readonly id: JobId;
   readonly type: string;
   readonly tenant: string;
@@ -157,8 +157,8 @@ export interface DeadLetter {
   readonly spec: JsonText;
 }
 
-export interface DeadLetterFilter {
-  readonly status?: DeadLetter["status"];
+export interface DeadLetterQuery {
+  readonly status?: DeadLetterRecord["status"];
   readonly type?: string;
   readonly tenant?: string;
 }
@@ -171,14 +171,18 @@ export interface Review {
 }
 
 export type ReviewAnswer =
-  | { readonly status: "reviewed"; readonly letter: DeadLetter }
+  | { readonly status: "reviewed"; readonly letter: DeadLetterRecord }
   /** Reprocessed and discarded letters do not change. */
-  | { readonly status: "closed"; readonly letter: DeadLetter }
+  | { readonly status: "closed"; readonly letter: DeadLetterRecord }
   | { readonly status: "unknown" };
 
 export type ReprocessAnswer =
-  | { readonly status: "reprocessed"; readonly letter: DeadLetter; readonly answer: EnqueueAnswer }
-  | { readonly status: "closed"; readonly letter: DeadLetter }
+  | {
+      readonly status: "reprocessed";
+      readonly letter: DeadLetterRecord;
+      readonly answer: EnqueueAnswer;
+    }
+  | { readonly status: "closed"; readonly letter: DeadLetterRecord }
   | { readonly status: "unknown" };
 
 /** A worker as operators see it. */

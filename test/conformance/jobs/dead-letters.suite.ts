@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
-import type { DeadLetterFilter } from "../../../src/store/types/records.ts";
+import type { DeadLetterQuery } from "../../../src/store/types/records.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { failedWith, jobId, newJobs, retention } from "../../support/factories.ts";
 import { addDead, at, settleAll, take } from "../../support/steps.ts";
@@ -185,7 +185,7 @@ export function deadLettersSuite(open: OpenStore): void {
 
 async function idsOf(
   store: JobStore,
-  filter: DeadLetterFilter,
+  filter: DeadLetterQuery,
   limit: number,
   after?: JobId,
 ): Promise<JobId[]> {
@@ -196,7 +196,7 @@ async function idsOf(
 /** All pages, each asked for with the last id of the one before. */
 async function pagesOf(
   store: JobStore,
-  filter: DeadLetterFilter,
+  filter: DeadLetterQuery,
   limit: number,
 ): Promise<JobId[][]> {
   const pages: JobId[][] = [];

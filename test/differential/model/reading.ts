@@ -1,8 +1,8 @@
 /** What the model shows, what people do with dead letters, and what retention removes. */
 import { isFinal, type JobId } from "../../../src/core/job.ts";
 import type {
-  DeadLetter,
-  DeadLetterFilter,
+  DeadLetterRecord,
+  DeadLetterQuery,
   FeedEntry,
   ListFilter,
   Pruned,
@@ -79,9 +79,9 @@ export function feed(world: World, position: number, limit: number): FeedEntry[]
 
 export function deadLetters(
   world: World,
-  filter: DeadLetterFilter,
+  filter: DeadLetterQuery,
   { after, limit }: { readonly after?: JobId; readonly limit: number },
-): DeadLetter[] {
+): DeadLetterRecord[] {
   const newest = [...world.letters.values()].toSorted(
     (left, right) => right.diedAt - left.diedAt || (left.id < right.id ? 1 : -1),
   );
@@ -119,16 +119,16 @@ export function reprocess(
   return { status: "reprocessed", letter: marked, answer };
 }
 
-function isClosed({ status }: DeadLetter): boolean {
+function isClosed({ status }: DeadLetterRecord): boolean {
   return status === "reprocessed" || status === "discarded";
 }
 
 function mark(
   world: World,
-  letter: DeadLetter,
-  { status, by, notes }: { status: DeadLetter["status"]; by: string; notes: string | null },
+  letter: DeadLetterRecord,
+  { status, by, notes }: { status: DeadLetterRecord["status"]; by: string; notes: string | null },
   successor: JobId | null,
-): DeadLetter {
+): DeadLetterRecord {
   const reviewedAt = world.clock.now();
   const marked = { ...letter, status, reviewedBy: by, reviewedAt, notes, successor };
   world.letters.set(letter.id, marked);

@@ -3,7 +3,7 @@ import type { Clock } from "../../../src/core/clock.ts";
 import type { FinalState, JobId, State } from "../../../src/core/job.ts";
 import type {
   AttemptRecord,
-  DeadLetter,
+  DeadLetterRecord,
   EventKind,
   Gate,
   HeldBy,
@@ -96,7 +96,7 @@ export interface World {
   /** Gates in the order in which they were first named. */
   readonly names: string[];
   readonly idempotency: Map<string, IdempotencyHolder>;
-  readonly letters: Map<JobId, DeadLetter>;
+  readonly letters: Map<JobId, DeadLetterRecord>;
   slots: ModelSlot[];
   /** Jobs that are over, and of which those that wait for them have yet to hear. */
   readonly ended: Set<JobKey>;

@@ -182,7 +182,7 @@ describe("a job that runs after others", () => {
       message:
         `a job of type "step" is to run after ${UNKNOWN}, which does not exist; ` +
         "a child of ctx.enqueue exists only after its phase",
-      hint: expect.stringContaining("to be made with ctx.enqueue, too"),
+      hint: expect.stringContaining("Use ctx.enqueue for a job that depends on a child"),
       details: { holder: UNKNOWN },
     });
     await kit.expectNotEnqueued(step);

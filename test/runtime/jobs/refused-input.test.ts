@@ -264,7 +264,7 @@ describe("an option of work", () => {
 
   test.each([
     [{ jobs: [bare], lanez: { general: 1 } }, "work: lanez is unknown; did you mean lanes?"],
-    [{ jobs: [bare], concurrency: 8 }, "work: concurrency is unknown; known are jobs, "],
+    [{ jobs: [bare], concurrency: 8 }, "work: concurrency is unknown; the known keys are jobs, "],
     [{ job: [bare] }, "work: job is unknown; did you mean jobs?"],
     [{}, "work: jobs must be a list of jobs"],
     [{ jobs: bare }, "work: jobs must be a list of jobs"],

@@ -4,8 +4,8 @@ import type { JobId } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord, type StoredLetter } from "../../shared/decode-jobs.ts";
 import type {
-  DeadLetter,
-  DeadLetterFilter,
+  DeadLetterRecord,
+  DeadLetterQuery,
   ReprocessAnswer,
   Review,
   ReviewAnswer,
@@ -30,7 +30,7 @@ const OPEN: readonly number[] = [
   deadLetterCodec.code.acknowledged,
 ];
 
-export async function deadLetter(session: Session, id: JobId): Promise<DeadLetter | null> {
+export async function deadLetter(session: Session, id: JobId): Promise<DeadLetterRecord | null> {
   const row = await session.read.get("find_dead_letter", { id: uuidOf(id) });
   if (row === undefined) return null;
   const [letter] = await lettersOf(session.names, [row]);
@@ -39,9 +39,9 @@ export async function deadLetter(session: Session, id: JobId): Promise<DeadLette
 
 export async function deadLetters(
   session: Session,
-  filter: DeadLetterFilter,
+  filter: DeadLetterQuery,
   page: { readonly after?: JobId; readonly limit: number },
-): Promise<readonly DeadLetter[]> {
+): Promise<readonly DeadLetterRecord[]> {
   const { read, names } = session;
   const type = filter.type === undefined ? null : await names.id("type", filter.type);
   const tenant = filter.tenant === undefined ? null : await names.id("tenant", filter.tenant);
@@ -154,7 +154,7 @@ async function writeVerdict(
 async function lettersOf(
   names: InternedNames,
   rows: readonly StoredLetter[],
-): Promise<DeadLetter[]> {
+): Promise<DeadLetterRecord[]> {
   await names.learn(rows.flatMap(({ type, tenant }) => [type, tenant]));
   return rows.map((row) => deadLetterRecord(names, row));
 }

@@ -5,8 +5,8 @@ import type { JobId } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
 import { deadLetterRecord } from "../../shared/decode-jobs.ts";
 import type {
-  DeadLetter,
-  DeadLetterFilter,
+  DeadLetterRecord,
+  DeadLetterQuery,
   ReprocessAnswer,
   Review,
   ReviewAnswer,
@@ -19,16 +19,16 @@ import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;
 
-export function deadLetter(session: Session, id: JobId): DeadLetter | null {
+export function deadLetter(session: Session, id: JobId): DeadLetterRecord | null {
   const row = session.sql.get("find_dead_letter", { id: idBytes(id) });
   return row === undefined ? null : letterOf(session, row);
 }
 
 export function deadLetters(
   session: Session,
-  filter: DeadLetterFilter,
+  filter: DeadLetterQuery,
   page: { readonly after?: JobId; readonly limit: number },
-): DeadLetter[] {
+): DeadLetterRecord[] {
   const { sql, names } = session;
   const type = filter.type === undefined ? null : names.find("type", filter.type);
   const tenant = filter.tenant === undefined ? null : names.find("tenant", filter.tenant);
@@ -104,7 +104,7 @@ function writeReview(
   return changes > 0;
 }
 
-function letterOf({ names }: Session, row: DeadLetterRow): DeadLetter {
+function letterOf({ names }: Session, row: DeadLetterRow): DeadLetterRecord {
   const successor = row.successor === null ? null : idFromBytes(row.successor);
   return deadLetterRecord(names, { ...row, id: idFromBytes(row.id), successor });
 }

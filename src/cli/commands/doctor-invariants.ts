@@ -1,4 +1,4 @@
-/** Invariants that do not hold, as `millrace doctor` tells of them. */
+/** The broken invariants in the output of `millrace doctor`. */
 import {
   OFFENDING_JOBS_MAX,
   INVARIANTS,
@@ -7,23 +7,23 @@ import {
   type Fix,
   type QualifyTable,
 } from "../../store/doctor/invariants.ts";
-import type { Check } from "../file-findings.ts";
+import type { DoctorCheck } from "../file-findings.ts";
 
-/** Jobs that are named; the others are counted. */
+/** The number of jobs that a finding lists; the others are counted. */
 const NAMED_MAX = 5;
 
-/** A finding about jobs, with what a program may want to read of it. */
-export interface InvariantCheck extends Check {
+/** A finding about jobs, with data for programs. */
+export interface InvariantCheck extends DoctorCheck {
   readonly invariant: string;
   readonly count: number;
-  /** The first ids; of what has no job, the first keys. */
+  /** The first ids, or the first keys of rows without a job. */
   readonly jobs: readonly string[];
 }
 
-/** How the statements of a fix are written for the database at hand. */
+/** How the SQL of a fix is written for the database. */
 export interface FixForm {
   readonly table: QualifyTable;
-  /** Says where to run a statement. */
+  /** The instruction to run a statement. */
   readonly run: (sql: string) => string;
 }
 
@@ -31,12 +31,13 @@ export function invariantChecks(
   brokenInvariants: readonly BrokenInvariant[],
   isDeep: boolean,
   form: FixForm,
-): readonly Check[] {
-  if (brokenInvariants.length > 0)
-    return brokenInvariants.map((brokenInvariant) => checkOf(brokenInvariant, form));
-  const looked = INVARIANTS.filter((invariant) => isDeep || !invariant.isDeep).length;
-  const rest = isDeep ? "" : `; ${INVARIANTS.length - looked} more with --deep, which takes longer`;
-  return [{ name: "invariants", found: `${looked} hold${rest}`, fix: null }];
+): readonly DoctorCheck[] {
+  if (brokenInvariants.length > 0) return brokenInvariants.map((broken) => checkOf(broken, form));
+  const checked = INVARIANTS.filter((invariant) => isDeep || !invariant.isDeep).length;
+  const rest = isDeep
+    ? ""
+    : `; ${INVARIANTS.length - checked} more with --deep, which takes longer`;
+  return [{ name: "invariants", found: `${checked} hold${rest}`, fix: null }];
 }
 
 function checkOf({ invariant, offenders }: BrokenInvariant, form: FixForm): InvariantCheck {
@@ -70,7 +71,7 @@ function fixOf(fix: Fix, offenders: readonly OffendingJob[], { table, run }: Fix
     case "command":
       return offenders
         .slice(0, NAMED_MAX)
-        .map((breaker) => fix.of(nameOf(breaker)))
+        .map((job) => fix.of(nameOf(job)))
         .join("; ");
     case "words":
       return fix.text;
