@@ -20,7 +20,7 @@ import type {
 } from "../../store/types/notes.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { RunCheckpoints } from "./checkpoints.ts";
-import { ChildRefusedError } from "../run/refused-children.ts";
+import { ChildNotEnqueuedError } from "../run/refused-children.ts";
 import { RunLocks } from "../run/locks.ts";
 import { ProgressThrottle } from "./progress-throttle.ts";
 import type { RecordAnswer } from "./note-sender.ts";
@@ -116,7 +116,7 @@ export class RunNotes {
     const sent = runStore.record({ lease, key: job.key, n: job.n, ...body });
     this.#last = sent;
     const answer = await sent;
-    if (typeof answer === "object") throw new ChildRefusedError(answer, body.children ?? []);
+    if (typeof answer === "object") throw new ChildNotEnqueuedError(answer, body.children ?? []);
     switch (answer) {
       case "recorded":
         return;

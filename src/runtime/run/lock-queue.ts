@@ -18,7 +18,7 @@ export interface Waiter {
   lockFreed(name: string): void;
 }
 
-type RunName = Pick<OpenRun, "key" | "n">;
+export type RunName = Pick<OpenRun, "key" | "n">;
 
 export class LockQueue {
   readonly #queues = new Map<string, Set<Waiter>>();
@@ -69,6 +69,6 @@ function lockKey({ tenant, name }: LockName): string {
   return `${tenant}\0${name}`;
 }
 
-function runKey({ key, n }: RunName): string {
+export function runKey({ key, n }: RunName): string {
   return `${key}.${n}`;
 }

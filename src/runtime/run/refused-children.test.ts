@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { newJob } from "../../../test/support/factories.ts";
 import type { RefusedChild } from "../../store/types/jobs-and-runs.ts";
-import { ChildRefusedError } from "./refused-children.ts";
+import { ChildNotEnqueuedError } from "./refused-children.ts";
 
 describe("a refused child", () => {
   const idempotency = { key: "order 7", onConflict: "error" } as const;
@@ -29,7 +29,7 @@ describe("a refused child", () => {
   test.each(CODES)("is told by its code %s, the reason and the fix", (code, reason, fix) => {
     const answer = { status: "refused", code, child: child.id, holder: "H" } as const;
 
-    const error = new ChildRefusedError(answer, [newJob(), child]);
+    const error = new ChildNotEnqueuedError(answer, [newJob(), child]);
 
     expect(error).toMatchObject({
       code,
@@ -53,7 +53,7 @@ describe("a refused child", () => {
       holder: bare.id,
     };
 
-    expect(new ChildRefusedError(answer, [bare]).details).toEqual({
+    expect(new ChildNotEnqueuedError(answer, [bare]).details).toEqual({
       type: "zip",
       child: bare.id,
     });

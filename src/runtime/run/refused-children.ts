@@ -26,7 +26,7 @@ export async function warnAboutDuplicates(
 }
 
 /** A child was refused, so the unit, phase or run that requested it has failed. Not retryable. */
-export class ChildRefusedError extends MillraceError {
+export class ChildNotEnqueuedError extends MillraceError {
   override readonly name: string;
 
   constructor(answer: RefusedChild, children: readonly NewJob[]) {
@@ -47,7 +47,7 @@ export class ChildRefusedError extends MillraceError {
     );
     // Stored errors keep the name, not the code. The stack begins with the name.
     this.name = code;
-    Error.captureStackTrace(this, ChildRefusedError);
+    Error.captureStackTrace(this, ChildNotEnqueuedError);
   }
 
   get "~class"(): ErrorClass {

@@ -1,11 +1,7 @@
 /** The runs of one worker that have not ended. */
 import { within, type Clock } from "../../core/clock.ts";
 import type { Execution, RunInterruption } from "./execution.ts";
-
-interface RunName {
-  readonly key: number;
-  readonly n: number;
-}
+import { runKey, type RunName } from "./lock-queue.ts";
 
 export class RunningJobs {
   readonly #clock: Clock;
@@ -46,8 +42,4 @@ export class RunningJobs {
     const ended = Promise.all([...this.#runs.values()].map((run) => run.ended));
     await within(this.#clock, ms, ended);
   }
-}
-
-function runKey({ key, n }: RunName): string {
-  return `${key}.${n}`;
 }

@@ -12,7 +12,7 @@ import { isSuccess, type Fault, type Settlement } from "../../core/outcome.ts";
 import type { Logger } from "../../api/context.ts";
 import { BATCH_MAX, type JobStore } from "../../store/store.ts";
 import type { StoreRefusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
-import { ChildRefusedError, warnAboutDuplicates } from "./refused-children.ts";
+import { ChildNotEnqueuedError, warnAboutDuplicates } from "./refused-children.ts";
 
 /** Settlements that may wait for the store. If the process died now, their jobs would run again. */
 const PENDING_MAX = 4 * BATCH_MAX;
@@ -146,7 +146,7 @@ export class Settler {
       this.#queue.push({ lease, key, n, settlement: failedBy(UNSTORABLE, settlement) });
       return;
     }
-    const fault = faultOf(new ChildRefusedError(why, children ?? []), "non_retryable");
+    const fault = faultOf(new ChildNotEnqueuedError(why, children ?? []), "non_retryable");
     const kept = note?.logs === undefined ? {} : { note: { logs: note.logs } };
     this.#queue.push({ lease, key, n, settlement: failedBy(fault, settlement), ...kept });
   }
