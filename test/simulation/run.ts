@@ -116,7 +116,7 @@ interface Life extends Omit<ActionContext, "restart" | "soon"> {
 }
 
 async function live(life: Life, isBroken: () => boolean): Promise<void> {
-  const { world, fleet: fleet, plan } = life;
+  const { world, fleet, plan } = life;
   const driver = world.process("plan");
   const restart = (role: string, ms: number): void => {
     driver.later(ms, `${role} comes again`, () => {
@@ -151,7 +151,7 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
 
 /** No more faults: whoever is dead comes again, whoever sleeps wakes, and no gate stays closed. */
 async function heal(life: Life, roles: readonly string[], isBroken: () => boolean): Promise<void> {
-  const { world, watch, fleet: fleet } = life;
+  const { world, watch, fleet } = life;
   world.note("heals");
   fleet.healedAtMs = world.elapsedMs;
   fleet.slow = { untilMs: 0, share: 0 };
@@ -174,7 +174,7 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
 
 /** New work comes in, and every job must be over in time. */
 async function drain(life: Life, isBroken: () => boolean): Promise<void> {
-  const { world, fleet: fleet, plan, report } = life;
+  const { world, fleet, plan, report } = life;
   const { chance } = world;
   for (let left = CALM_OPERATIONS; left > 0; left -= 1) {
     const asker = fleet.members.get(`asker${1 + (left % 2)}`);
@@ -209,7 +209,7 @@ function unfinished({ watch: { committed } }: Life): number {
 
 /** Every worker alone takes what only it can do. */
 async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
-  const { world, fleet: fleet, report } = life;
+  const { world, fleet, report } = life;
   const asker = fleet.members.get("asker2");
   const workers = [...fleet.members.values()].filter(({ worker }) => worker !== null);
   let asked = 0;
@@ -228,10 +228,7 @@ async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
 }
 
 /** Who has nothing to do rests, and holds nothing. */
-async function idle(
-  { world, watch, fleet: fleet, report }: Life,
-  isBroken: () => boolean,
-): Promise<void> {
+async function idle({ world, watch, fleet, report }: Life, isBroken: () => boolean): Promise<void> {
   await world.run(world.elapsedMs + IDLE_MS, isBroken);
   const before = new Map(
     [...fleet.members.values()].map(({ process }) => [process, process.verbs]),
@@ -250,10 +247,7 @@ async function idle(
   }
 }
 
-async function stopAll(
-  { world, watch, fleet: fleet, plan, report }: Life,
-  isBroken: () => boolean,
-) {
+async function stopAll({ world, watch, fleet, plan, report }: Life, isBroken: () => boolean) {
   let open = 0;
   for (const { worker, process } of fleet.members.values()) {
     if (worker === null) continue;
@@ -277,7 +271,7 @@ async function stopAll(
 }
 
 /** Each run that began is in the ledger, and what was acknowledged was not lost. */
-function finalCheck({ watch, fleet: fleet, report }: Life): void {
+function finalCheck({ watch, fleet, report }: Life): void {
   const { keys, attempts } = watch.committed;
   for (const [id, fences] of fleet.answers.starts) {
     const key = keys.get(id);

@@ -1,7 +1,7 @@
 /**
  * Invariants of an installation, the same on both databases. Each has a query in
- * `sql/<dialect>/queries/invariants.sql`, which answers the jobs that violate it. Constraints of the
- * databases ensure that payloads and results are JSON.
+ * `sql/<dialect>/queries/invariants.sql`, which answers the jobs that violate it. Constraints of
+ * the databases ensure that payloads and results are JSON.
  */
 import type { JobId } from "../../core/job.ts";
 import { words } from "./fixes.ts";

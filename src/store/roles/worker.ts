@@ -1,4 +1,6 @@
-/** What a worker does: it registers, claims, runs, settles, and rescues the jobs of dead workers. */
+/**
+ * What a worker does: it registers, claims, runs, settles, and rescues the jobs of dead workers.
+ */
 import type {
   Claim,
   ClaimRequest,

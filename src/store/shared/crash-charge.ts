@@ -20,8 +20,8 @@ export function lastStartOf(open: readonly StartedRun[]): ReadonlySet<JobKey> {
 }
 
 /**
- * Whether a run is charged with the crash. A job is spared once: after an uncharged run, which shows
- * as more runs than charged attempts, the next crash is charged.
+ * Whether a run is charged with the crash. A job is spared once: after an uncharged run, which
+ * shows as more runs than charged attempts, the next crash is charged.
  */
 export function isCertain(
   { key, n, tries }: { readonly key: JobKey; readonly n: number; readonly tries: number },

@@ -26,8 +26,8 @@ export interface Scan {
 }
 
 /**
- * Merges several scans into one page. Jobs after the earliest stop are left out, because a scan that
- * stopped there may miss jobs before them; the next page finds them again.
+ * Merges several scans into one page. Jobs after the earliest stop are left out, because a scan
+ * that stopped there may miss jobs before them; the next page finds them again.
  */
 export function pageOf(
   scans: readonly Scan[],

@@ -1,7 +1,7 @@
 /**
  * Maps the rejected duplicates of one call to the jobs that hold their keys. A dependency on a
- * duplicate is a dependency on the key holder. If the key holder was removed, because an idempotency
- * key outlives its job, the dependency counts as completed.
+ * duplicate is a dependency on the key holder. If the key holder was removed, because an
+ * idempotency key outlives its job, the dependency counts as completed.
  */
 import type { JobId } from "../../core/job.ts";
 import type { EnqueueAnswer } from "../types/jobs-and-runs.ts";

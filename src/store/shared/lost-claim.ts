@@ -1,4 +1,6 @@
-/** A lost claim: the database answered with an error, although the claim may have been committed. */
+/**
+ * A lost claim: the database answered with an error, although the claim may have been committed.
+ */
 import type { ClaimRequest, JobKey } from "../types/jobs-and-runs.ts";
 
 export interface LostClaim {

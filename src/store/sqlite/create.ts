@@ -1,6 +1,6 @@
 /**
- * Makes the embedded store. Unlike the public `sqliteStore`, the result has all verbs, and clock and
- * dice can be replaced.
+ * Makes the embedded store. Unlike the public `sqliteStore`, the result has all verbs, and clock
+ * and dice can be replaced.
  */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";

@@ -255,8 +255,10 @@ export class SqliteJobStore implements JobStore {
   }
 
   /** Takes held jobs back and blocks all writes from then on, because the installation moves. */
-  async blockWrites(...[record, decide]: Parameters<CopySource["blockWrites"]>): Promise<number> {
-    return this.#write((session) => blockWrites(this.#use().database, session, record, decide));
+  async blockWrites(
+    ...[moveRecord, decide]: Parameters<CopySource["blockWrites"]>
+  ): Promise<number> {
+    return this.#write((session) => blockWrites(this.#use().database, session, moveRecord, decide));
   }
 
   /** Checks the file and the jobs in it. */

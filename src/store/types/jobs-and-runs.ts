@@ -66,9 +66,10 @@ export interface IdempotencyKey {
 export interface DedupKey {
   readonly key: string;
   /**
-   * What happens to a new job whose key is held. `skip` rejects it as a duplicate. `replace` cancels
-   * a waiting holder and creates the new job. `extend` moves a waiting holder to the due time of
-   * the new job, which is rejected as a duplicate. While the holder runs, all three act as `skip`.
+   * What happens to a new job whose key is held. `skip` rejects it as a duplicate. `replace`
+   * cancels a waiting holder and creates the new job. `extend` moves a waiting holder to the due
+   * time of the new job, which is rejected as a duplicate. While the holder runs, all three act as
+   * `skip`.
    */
   readonly onConflict: "skip" | "replace" | "extend";
 }
@@ -214,8 +215,8 @@ export interface RefusedChild extends RefusedJob {
 }
 
 /**
- * A worker whose lease has expired. `beats` is its heartbeat counter: a rescue with an older counter
- * does nothing.
+ * A worker whose lease has expired. `beats` is its heartbeat counter: a rescue with an older
+ * counter does nothing.
  */
 export interface SilentWorker {
   readonly id: WorkerId;

@@ -1,4 +1,6 @@
-/** What the store answers to readers and operators: jobs, attempts, gates, dead letters, the feed. */
+/**
+ * What the store answers to readers and operators: jobs, attempts, gates, dead letters, the feed.
+ */
 import type { ErrorClass, FinalState, JobId, JsonText, State } from "../../core/job.ts";
 import type { Fault, OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { EnqueueAnswer, JobKey, WorkerId } from "./jobs-and-runs.ts";

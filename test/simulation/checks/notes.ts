@@ -38,7 +38,10 @@ export function checkNotes(step: Step, report: Report): readonly ExpectedEvent[]
   return expected;
 }
 
-/** A result that is stored stays, unless an attempt clears the checkpoints; only the open run adds one. */
+/**
+ * A result that is stored stays, unless an attempt clears the checkpoints; only the open run adds
+ * one.
+ */
 function checkPhases(noted: Noted): readonly ExpectedEvent[] {
   const { step, job, report } = noted;
   const [old, now] = [step.before.phases.get(job.key) ?? [], step.after.phases.get(job.key) ?? []];

@@ -206,6 +206,10 @@ export function nextSnapshot(
   const held = regrouped(before.held, changed.size > 0 ? changed : undefined, (key) =>
     runs.filter((run) => run.key === key && isOpen(attempts, run)),
   );
+  const perJob = <Row>(known: ReadonlyMap<number, readonly Row[]>, table: TableName) =>
+    regrouped<Row>(known, touched.get(table), (key) => read(table, key));
+  const keyed = (known: ReadonlySet<number>, table: TableName) =>
+    keysIn(known, touched.get(table), (key) => read(table, key).length > 0);
   const after = {
     ...before,
     jobs,
@@ -218,21 +222,15 @@ export function nextSnapshot(
     held,
     workers: renewed(before.workers, "workers", (row) => row),
     gates: renewed(before.gates, "gates", (row) => row),
-    asked: keysIn(before.asked, touched.get("asked"), (key) => read("asked", key).length > 0),
+    asked: keyed(before.asked, "asked"),
     letters: renewed(before.letters, "letters", (row) => row),
     names: renewed(before.names, "names", (row) => row.text),
     locks,
-    dependencies: regrouped(before.dependencies, touched.get("dependencies"), (key) =>
-      read("dependencies", key),
-    ),
-    finished: keysIn(
-      before.finished,
-      touched.get("finished"),
-      (key) => read("finished", key).length > 0,
-    ),
+    dependencies: perJob(before.dependencies, "dependencies"),
+    finished: keyed(before.finished, "finished"),
     runs: renewed(before.runs, "runs", (row) => row),
-    phases: regrouped(before.phases, touched.get("phases"), (key) => read("phases", key)),
-    units: regrouped(before.units, touched.get("units"), (key) => read("units", key)),
+    phases: perJob(before.phases, "phases"),
+    units: perJob(before.units, "units"),
     logs: renewed(before.logs, "logs", (row) => row),
     stale: renewed(before.stale, "stale", (row) => row.at),
   };

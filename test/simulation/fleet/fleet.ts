@@ -224,7 +224,7 @@ export class Fleet {
 
   #bench(process: Process, payload: Payload, ctx: Ctx, phase: string): Bench {
     const { count } = this.#parts;
-    const { effects: effects } = this;
+    const { effects } = this;
     const actor: Actor = { process, id: hexOf(ctx.job.id), fence: ctx.lease.fence };
     return {
       actor,

@@ -62,7 +62,7 @@ export function act(context: ActionContext, { kind, dice }: Action): void {
 type Fault = (context: ActionContext, member: Member, draw: Draw) => void;
 
 const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
-  crash({ fleet: fleet, plan, restart }, { role, process }, draw) {
+  crash({ fleet, plan, restart }, { role, process }, draw) {
     fleet.crash(process);
     restart(role, draw.upTo(plan.leaseMs * 2));
   },
@@ -88,7 +88,7 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
   busy({ watch, world }, { process }, draw) {
     watch.disk(process).busyUntil = world.elapsedMs + draw.upTo(400);
   },
-  slow({ fleet: fleet, world, plan }, _, draw) {
+  slow({ fleet, world, plan }, _, draw) {
     const untilMs = world.elapsedMs + draw.upTo(plan.leaseMs * 4);
     fleet.slow = { untilMs, share: 0.1 + draw.upTo(50) / 100 };
   },
@@ -101,7 +101,7 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
   },
 };
 
-function losePower({ fleet: fleet, watch, restart }: ActionContext, restartMs: number): void {
+function losePower({ fleet, watch, restart }: ActionContext, restartMs: number): void {
   const roles = [...fleet.members.keys()];
   for (const { process } of fleet.members.values()) fleet.crash(process);
   watch.losePower();
@@ -165,7 +165,7 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
 
 /** A deploy: the worker stops, its process lives on for a while and ends. */
 async function stopWorker(context: ActionContext, member: Member, draw: Draw): Promise<void> {
-  const { fleet: fleet, watch, restart, plan } = context;
+  const { fleet, watch, restart, plan } = context;
   if (member.worker === null || member.isStopping) return;
   member.isStopping = true;
   // Deploys are made when something is wrong.
@@ -314,7 +314,7 @@ function targetOf({ kind, name }: GateName): PauseTarget {
 
 /** Why a job waits is told as it is, above all when it is paused. */
 async function explain(
-  { watch, fleet: fleet }: ActionContext,
+  { watch, fleet }: ActionContext,
   { client, process }: Member,
   draw: Draw,
 ): Promise<void> {

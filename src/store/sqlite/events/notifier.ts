@@ -2,9 +2,9 @@
  * Sends wake-ups to listeners after commits.
  *
  * A commit of this process wakes listeners at once. Commits of other processes are detected by
- * `PRAGMA data_version`, a number that SQLite keeps in shared memory. Reading it costs microseconds,
- * so it is polled every {@link POLL_MS}, but only while there are listeners. Wake-ups are best
- * effort: a listener that must not miss a change polls as well.
+ * `PRAGMA data_version`, a number that SQLite keeps in shared memory. Reading it costs
+ * microseconds, so it is polled every {@link POLL_MS}, but only while there are listeners. Wake-ups
+ * are best effort: a listener that must not miss a change polls as well.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";

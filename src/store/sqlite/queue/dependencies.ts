@@ -1,7 +1,7 @@
 /**
- * Dependencies (`after`): jobs that wait for other jobs. When a dependency becomes final, its key is
- * written to `finished_dependency`. `resolveDependencies` then moves the dependants: within the same
- * transaction up to {@link DEPENDENCIES_MAX}, the rest in later transactions.
+ * Dependencies (`after`): jobs that wait for other jobs. When a dependency becomes final, its key
+ * is written to `finished_dependency`. `resolveDependencies` then moves the dependants: within the
+ * same transaction up to {@link DEPENDENCIES_MAX}, the rest in later transactions.
  */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";

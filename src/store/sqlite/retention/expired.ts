@@ -2,8 +2,8 @@
  * Finds expired jobs. An index orders the jobs of one state by the time they finished. Expired jobs
  * stand there between jobs that are skipped: of types with a longer period, marked already, with
  * dependants, or named by a lease. To scan past the same jobs in each call would take ever longer,
- * so a cursor remembers the position before which nothing was found. A skipped job before the cursor
- * may become removable; a rescan, which covers a short range per call, finds it.
+ * so a cursor remembers the position before which nothing was found. A skipped job before the
+ * cursor may become removable; a rescan, which covers a short range per call, finds it.
  *
  * `expired` answers the jobs page by page, starting at the cursor, and the caller may leave jobs as
  * they are. So only the first page of a sweep, and empty pages that follow it, advance the cursor.
@@ -42,8 +42,8 @@ export function expired(
 }
 
 /**
- * Jobs to remove, longest ended first. `isCut`: there may be more jobs than were scanned. The caller
- * removes all of them, so that no scan finds them again.
+ * Jobs to remove, longest ended first. `isCut`: there may be more jobs than were scanned. The
+ * caller removes all of them, so that no scan finds them again.
  */
 export function findExpired(session: Session, periods: Periods, limit: number): FoundExpired {
   if (limit === 0) return { jobs: [], isCut: false };

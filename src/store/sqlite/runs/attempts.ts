@@ -59,9 +59,9 @@ export interface EndedJob {
 }
 
 /**
- * Releases the locks of ended runs. For final jobs it also releases the dedup key, deletes their own
- * dependencies and stores them as finished dependencies. Answers whether other jobs depend on them:
- * then the caller must resolve dependencies.
+ * Releases the locks of ended runs. For final jobs it also releases the dedup key, deletes their
+ * own dependencies and stores them as finished dependencies. Answers whether other jobs depend on
+ * them: then the caller must resolve dependencies.
  */
 export function releaseEnded(session: Session, ends: readonly EndedJob[]): boolean {
   if (ends.length === 0) return false;

@@ -80,8 +80,8 @@ function unblockNext(session: Session, freed: readonly LockRow[]): void {
 }
 
 /**
- * Returns the most urgent blocked job of each free key. Also sweeps for locks whose runs have ended.
- * Answers how many jobs were returned.
+ * Returns the most urgent blocked job of each free key. Also sweeps for locks whose runs have
+ * ended. Answers how many jobs were returned.
  */
 export function releaseKeys(session: Session, limit: number): number {
   const { sql, outbox } = session;

@@ -3,9 +3,9 @@
  * and when the transaction commits. The notifier then detects the commit like one of another
  * process.
  *
- * Only a handle of `node:sqlite` is accepted. Any other library contains its own copy of SQLite, and
- * two copies in one process do not see each other's locks: both would write at the same time, and
- * an acknowledged commit would be lost.
+ * Only a handle of `node:sqlite` is accepted. Any other library contains its own copy of SQLite,
+ * and two copies in one process do not see each other's locks: both would write at the same time,
+ * and an acknowledged commit would be lost.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
