@@ -1,4 +1,4 @@
-/** What only the embedded store can show of names, and of searches among very many jobs. */
+/** Locks and retention in the embedded store: old files, and scans past very many jobs. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -95,8 +95,8 @@ function backTo(path: string, version: number): void {
 }
 
 describe("retention behind thousands of jobs that are kept longer", () => {
-  test("goes past them in one call", async () => {
-    const { store, clock } = await openCheckpoints();
+  test("scans past them in one call", async () => {
+    const { store, clock } = await openInMemory();
     await endJobs(store, 4_500, "report");
     await clock.advance(10);
     await endJobs(store, 3, "email");
@@ -109,8 +109,8 @@ describe("retention behind thousands of jobs that are kept longer", () => {
     await store.close();
   });
 
-  test("finds what had to be passed over before, by and by", async () => {
-    const { store, clock } = await openCheckpoints();
+  test("finds jobs that were skipped before", async () => {
+    const { store, clock } = await openInMemory();
     const [old] = await add(store, {}, { type: "report" });
     const pair = await take(store, { limit: 2 });
     await store.settle([settleItem(pair, at(pair.jobs, 0), completed())]);
@@ -127,7 +127,7 @@ describe("retention behind thousands of jobs that are kept longer", () => {
   });
 });
 
-async function openCheckpoints() {
+async function openInMemory() {
   const clock = virtualClock();
   const store = makeSqliteStore({ path: ":memory:" }, { clock });
   await store.open();
