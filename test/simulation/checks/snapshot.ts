@@ -1,6 +1,6 @@
 /**
- * The database as plain values. The whole is read once; from then on only the rows that a piece of
- * work has touched, of which triggers of the simulation's own connections tell.
+ * The database as plain values. All rows are read once; later only the rows that a piece of work
+ * has touched, which temporary triggers on the connections of the simulation report.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { idBytes } from "../../../src/core/ids.ts";
@@ -128,7 +128,7 @@ export function eventsAfter(database: DatabaseSync, position: number): readonly 
   return rows(database, EVENTS, position);
 }
 
-/** Everything, read anew. */
+/** Reads all rows. */
 export function takeSnapshot(database: DatabaseSync): Snapshot {
   const all = (table: TableName): any[] => rows(database, WHOLE[table]);
   const attempts = grouped<AttemptRow>(all("attempts").toSorted((left, right) => left.n - right.n));
@@ -161,17 +161,19 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
   };
 }
 
-/** The snapshot after a piece of work, and the jobs that it has to do with. */
-export function nextSnapshot(
-  database: DatabaseSync,
-  before: Snapshot,
-  touched: Touched,
-): {
+interface NextSnapshot {
   readonly after: Snapshot;
   readonly changed: ReadonlySet<number>;
   /** Jobs whose progress was written. */
   readonly progressed: ReadonlySet<number>;
-} {
+}
+
+/** The snapshot after a piece of work, and the jobs that it has changed. */
+export function nextSnapshot(
+  database: DatabaseSync,
+  before: Snapshot,
+  touched: Touched,
+): NextSnapshot {
   const read = (table: TableName, name: Key): any[] => rows(database, BY_NAME[table], name);
   const renewed = <Name extends Key, Value>(
     known: ReadonlyMap<Name, Value>,
@@ -210,7 +212,7 @@ export function nextSnapshot(
     regrouped<Row>(known, touched.get(table), (key) => read(table, key));
   const keyed = (known: ReadonlySet<number>, table: TableName) =>
     keysIn(known, touched.get(table), (key) => read(table, key).length > 0);
-  const after = {
+  const after: Snapshot = {
     ...before,
     jobs,
     keys,
@@ -237,7 +239,7 @@ export function nextSnapshot(
   return { after, changed, progressed: new Set([...(touched.get("runs") ?? [])].map(Number)) };
 }
 
-/** A set of keys, with those that were touched looked up anew. */
+/** A set of keys, with the touched keys read again. */
 function keysIn(
   known: ReadonlySet<number>,
   touched: ReadonlySet<Key> | undefined,
@@ -339,7 +341,7 @@ function isOpen(attempts: Snapshot["attempts"], { key, n }: HeldRow): boolean {
   return (attempts.get(key)?.at(-1)?.n ?? 0) < n;
 }
 
-/** How the last run ended, if the job is over. */
+/** The state of a final job; null if the job is not final. */
 export function finalState({ attempts }: Snapshot, key: number): number | null {
   return attempts.get(key)?.at(-1)?.state ?? null;
 }
@@ -358,7 +360,7 @@ function byName([left]: readonly [Key, unknown], [right]: readonly [Key, unknown
   return left < right ? -1 : 1;
 }
 
-/** An id as the rows here bear it. */
+/** An id in the form of these rows. */
 export function hexOf(id: string): string {
   return Buffer.from(idBytes(id)).toString("hex").toUpperCase();
 }

@@ -52,7 +52,7 @@ describe("overlapping writes", () => {
     expect(notes()).toEqual(["first", "third"]);
   });
 
-  test("are split into several commits when they take long, so that the loop stays free", async () => {
+  test("are split into several commits when they take long: the loop stays free", async () => {
     // Every read of the clock costs a millisecond: eight pieces fill a slice.
     let ticks = 0;
     const slow: Clock = { ...systemClock, monotonic: () => (ticks += 1) };
