@@ -8,8 +8,8 @@ import type { JobStore } from "./store.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe("what stands in MILLRACE_FAILPOINTS", () => {
-  test("names places, actions and occurrences", () => {
+describe("the value of MILLRACE_FAILPOINTS", () => {
+  test("names failpoints, actions and occurrences", () => {
     const text = "after:claim=kill@3, before:settle=delay(200)@every 5,before:open=error";
     expect(parseFailpoints(text)).toEqual([
       { name: "after:claim", action: { kind: "kill" }, at: 3, isRepeated: false },
@@ -45,11 +45,11 @@ describe("what stands in MILLRACE_FAILPOINTS", () => {
 });
 
 describe("a failpoint", () => {
-  test("stands before and after every verb of the port", async () => {
+  test("exists before and after every verb of the port", async () => {
     expect(FAILPOINTS).toEqual(VERBS.flatMap((verb) => [`before:${verb}`, `after:${verb}`]));
   });
 
-  test("that kills strikes once, at the pass that it names", async () => {
+  test("that kills triggers once, at the pass that it names", async () => {
     const { armed, signals } = world("before:stats=kill@3");
     await armed.open();
     for (let call = 1; call <= 5; call += 1) await armed.stats(1);
@@ -57,7 +57,7 @@ describe("a failpoint", () => {
     await armed.close();
   });
 
-  test("with @every strikes again and again", async () => {
+  test("with @every triggers again and again", async () => {
     const { armed, signals } = world("after:stats=stop@every 2");
     await armed.open();
     for (let call = 1; call <= 5; call += 1) await armed.stats(1);
@@ -65,7 +65,7 @@ describe("a failpoint", () => {
     await armed.close();
   });
 
-  test("counts each place by itself, and two at one place both strike", async () => {
+  test("counts its own passes, and two on one verb both trigger", async () => {
     const { armed, signals } = world("after:stats=stop@2,after:stats=kill@3,after:gates=kill@2");
     await armed.open();
     await armed.gates();
@@ -74,7 +74,7 @@ describe("a failpoint", () => {
     await armed.close();
   });
 
-  test("that errs before a verb leaves everything as it was", async () => {
+  test("that fails before a verb changes nothing", async () => {
     const { armed } = world("before:pause=error");
     await armed.open();
     const gate = { kind: "lane", name: "mail" } as const;
@@ -86,7 +86,7 @@ describe("a failpoint", () => {
     await armed.close();
   });
 
-  test("that errs after a verb withholds only the answer", async () => {
+  test("that fails after a verb withholds only the answer", async () => {
     const { armed } = world("after:pause=error");
     await armed.open();
     const gate = { kind: "lane", name: "mail" } as const;
@@ -104,7 +104,7 @@ describe("a failpoint", () => {
     expect(signals).toEqual([]);
   });
 
-  test("that delays lets the verb go on after that time", async () => {
+  test("that delays calls the verb after that time", async () => {
     const { armed, clock } = world("before:stats=delay(200)");
     await armed.open();
     let isAnswered = false;
@@ -119,7 +119,7 @@ describe("a failpoint", () => {
 });
 
 describe("a store with failpoints", () => {
-  test("tells once that they are armed", () => {
+  test("warns once that they are armed", () => {
     const { armed } = world("after:claim=kill@3,before:settle=delay(200)@every 5");
     const warnings: string[] = [];
     armed.onWarning?.((warning) => warnings.push(warning));
@@ -129,7 +129,7 @@ describe("a store with failpoints", () => {
     ]);
   });
 
-  test("keeps its heartbeat's thread, unless what that does is to be struck", () => {
+  test("keeps its heartbeat thread, unless a verb of the heartbeat has a failpoint", () => {
     const store = makeSqliteStore({ path: "unopened.db" });
     expect(store.thread).not.toBeNull();
     expect(withFailpoints(store, "after:claim=kill").thread).toEqual(store.thread);
@@ -137,7 +137,7 @@ describe("a store with failpoints", () => {
     expect(withFailpoints(store, "after:overdue=error").thread).toBeNull();
   });
 
-  test("is what the environment asks for, and nothing else is", async () => {
+  test("is made only if the environment names failpoints", async () => {
     const address = { kind: "sqlite", path: ":memory:" } as const;
     vi.stubEnv("MILLRACE_FAILPOINTS", "before:open=error");
     await expect((await makeStore(address)).open()).rejects.toThrow("before:open=error@1");

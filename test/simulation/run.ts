@@ -1,7 +1,7 @@
 /**
- * One simulation from its plan to its verdict: the plan unfolds with all its faults, then
- * everything heals, and within a bound of virtual time every job must be over and every worker must
- * stop and leave nothing behind.
+ * One simulation from its plan to its verdict. The plan runs with all its faults; then all faults
+ * end. Within a bound of virtual time every job must be final, and every worker must stop and leave
+ * no lease.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,13 +34,13 @@ export interface Verdict {
 const HEAL_MS = 120_000;
 /** More than the slowest step takes. */
 const LAST_OPERATIONS_MS = 20_000;
-/** What is still asked for after everything has healed. */
+/** Jobs that are enqueued after the faults have ended. */
 const CALM_OPERATIONS = 6;
 const CALM_MS = 4_000;
 /** A poll, a claim, a run and its end. */
 const ROLL_CALL_MS = 5_000;
 const IDLE_MS = 1_500;
-/** Calls of the store by a worker that has nothing to do. */
+/** The maximum of store calls by an idle worker. */
 const IDLE_VERBS_PER_SECOND = 40;
 /** Beyond its grace: more than the steps of a stop take. */
 const STOP_MS = 4_000;
@@ -149,7 +149,7 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
   }
 }
 
-/** No more faults: whoever is dead comes again, whoever sleeps wakes, and no gate stays closed. */
+/** Ends all faults: dead processes restart, frozen ones continue, and all gates are opened. */
 async function heal(life: Life, roles: readonly string[], isBroken: () => boolean): Promise<void> {
   const { world, watch, fleet } = life;
   world.note("heals");
@@ -157,11 +157,11 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   fleet.slow = { untilMs: 0, share: 0 };
   watch.heal();
   for (const process of world.living) Object.assign(process, { pausedUntil: 0, skewMs: 0 });
-  // Operations that were held up go through first: what they leave behind is healed as well.
+  // Delayed operations complete first, so that their effects are healed as well.
   const isThrough = (): boolean => isBroken() || world.living.every(({ pending }) => pending === 0);
   await world.run(world.elapsedMs + LAST_OPERATIONS_MS, isThrough);
   for (const { process, worker } of fleet.members.values()) {
-    // Who was asked to take no new work does so until it is replaced.
+    // A quiet worker takes no new work until it is replaced.
     const isQuiet = worker && watch.committed.workers.get(hexOf(worker.id))?.quiet === 1;
     if (isQuiet || fleet.answers.quieted.has(process)) fleet.crash(process);
   }
@@ -172,7 +172,7 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   asker?.process.later(0, "opens gates", () => void openGates(asker, fleet.answers.pauses));
 }
 
-/** New work comes in, and every job must be over in time. */
+/** New jobs are enqueued, and every job must be final in time. */
 async function drain(life: Life, isBroken: () => boolean): Promise<void> {
   const { world, fleet, plan, report } = life;
   const { chance } = world;
@@ -207,7 +207,7 @@ function unfinished({ watch: { committed } }: Life): number {
   return count;
 }
 
-/** Every worker alone takes what only it can do. */
+/** Every worker runs a job of a type that only it takes. */
 async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
   const { world, fleet, report } = life;
   const asker = fleet.members.get("asker2");
@@ -227,7 +227,7 @@ async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
   if (!isOver()) report("I21", `${unfinished(life)} worker(s) do not take what waits for them`);
 }
 
-/** Who has nothing to do rests, and holds nothing. */
+/** Idle workers seldom call the store, and hold no lease. */
 async function idle({ world, watch, fleet, report }: Life, isBroken: () => boolean): Promise<void> {
   await world.run(world.elapsedMs + IDLE_MS, isBroken);
   const before = new Map(
@@ -240,7 +240,7 @@ async function idle({ world, watch, fleet, report }: Life, isBroken: () => boole
       report("I22", `${process.name} asks the store ${perSecond} times a second for nothing`);
     }
   }
-  // One of a worker that died is for the next rescue.
+  // The lease of a dead worker waits for the next rescue.
   for (const { number, worker } of watch.committed.leases.values()) {
     const isAlive = watch.workers.get(worker)?.isAlive === true;
     if (isAlive && !isBroken()) report("I22", `lease ${number} holds nothing and stays`);
@@ -270,7 +270,7 @@ async function stopAll({ world, watch, fleet, plan, report }: Life, isBroken: ()
   }
 }
 
-/** Each run that began is in the ledger, and what was acknowledged was not lost. */
+/** Each started run is in the ledger, and nothing acknowledged is lost. */
 function finalCheck({ watch, fleet, report }: Life): void {
   const { keys, attempts } = watch.committed;
   for (const [id, fences] of fleet.answers.starts) {

@@ -70,7 +70,7 @@ describe("the simulation", () => {
   });
 });
 
-/** What a campaign says that ends with the first violation. */
+/** The output of a campaign that ends with the first violation. */
 function outputWith(mutant: string): string {
   const args = ["--conditions=source", "--import", PLANT, SCRIPT, "--seeds", "1..20", "--first"];
   const env = { ...process.env, MILLRACE_MUTANT: mutant };

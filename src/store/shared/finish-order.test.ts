@@ -10,21 +10,21 @@ function found(...jobs: readonly FinishPosition[]): Scan {
   return { jobs, stoppedAt: null };
 }
 
-describe("the order of ends", () => {
+describe("the finish order", () => {
   test("goes by the instant, then by the key", () => {
     expect(earlier(place(1, 9), place(2, 1))).toEqual(place(1, 9));
     expect(later(place(2, 3), place(2, 1))).toEqual(place(2, 3));
   });
 
-  test("gives the right one of two that are the same", () => {
+  test("gives the right one of two equal positions", () => {
     const same = { ...START };
     expect(earlier(START, same)).toBe(same);
     expect(later(START, same)).toBe(same);
   });
 });
 
-describe("a page of several looks", () => {
-  test("has the first of all of them, and goes on behind the last of those", () => {
+describe("a page of several scans", () => {
+  test("has the first jobs of all scans, and continues after the last of them", () => {
     const looks = [found(place(1), place(4)), found(place(2), place(3))];
 
     expect(pageOf(looks, 3)).toEqual({ keys: [1, 2, 3], next: place(3) });
@@ -35,7 +35,7 @@ describe("a page of several looks", () => {
     expect(pageOf([found(), found()], 3)).toEqual({ keys: [], next: null });
   });
 
-  test("goes no further than the look that has stopped first", () => {
+  test("ends where the first scan has stopped", () => {
     const looks = [
       { jobs: [place(1)], stoppedAt: place(5) },
       { jobs: [place(5), place(6)], stoppedAt: place(8) },
@@ -45,7 +45,7 @@ describe("a page of several looks", () => {
     expect(pageOf(looks, 100)).toEqual({ keys: [1, 4, 5], next: place(5) });
   });
 
-  test("may be empty in the middle", () => {
+  test("may be empty before the last page", () => {
     expect(pageOf([{ jobs: [], stoppedAt: place(5) }, found(place(6))], 9)).toEqual({
       keys: [],
       next: place(5),

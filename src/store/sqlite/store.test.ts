@@ -49,7 +49,7 @@ describe("a host whose clock steps back", () => {
 });
 
 describe("a backup", () => {
-  test("is whole, alone and private, although another process writes all the time", async () => {
+  test("is complete, a single file and private, while another process writes", async () => {
     const store = await openStore("jobs.db");
     const other = await openStore("jobs.db");
     await store.enqueue(newJobs(500));
@@ -80,7 +80,7 @@ describe("a backup", () => {
     await store.close();
   });
 
-  test("into a missing folder is refused and leaves nothing", async () => {
+  test("into a missing folder is refused and leaves no file", async () => {
     const store = await openStore("jobs.db");
 
     const backup = store.backup(join(folder, "missing", "copy.db"));
@@ -89,7 +89,7 @@ describe("a backup", () => {
     await store.close();
   });
 
-  test("replaces what a backup that died has left", async () => {
+  test("replaces the part file of a backup that died", async () => {
     const store = await openStore("jobs.db");
     await store.enqueue(newJobs(3));
     const copy = join(folder, "copy.db");
@@ -104,7 +104,7 @@ describe("a backup", () => {
     await restored.close();
   });
 
-  test("does not take the database itself for a leftover", async () => {
+  test("does not take the database itself for a part file", async () => {
     const store = await openStore("copy.db.part");
 
     const backup = store.backup(join(folder, "copy.db"));
@@ -114,7 +114,7 @@ describe("a backup", () => {
     await store.close();
   });
 
-  test("made twice at once is made once", async () => {
+  test("started twice at the same time is made once", async () => {
     const store = await openStore("jobs.db");
     const copy = join(folder, "copy.db");
 
@@ -192,7 +192,7 @@ describe("counts and lists", () => {
   });
 });
 
-/** Claims everything and puts it back. */
+/** Claims all jobs and returns them. */
 async function cycleAll(store: JobStore, worker: string): Promise<void> {
   const { lease, jobs } = await store.claim({ worker, lanes: "any", limit: 40, prefetch: true });
   if (lease !== null) {

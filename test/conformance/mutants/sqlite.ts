@@ -192,7 +192,7 @@ export const SQLITE_FAULTS: Faults = {
       [
         "all of the prefetch goes back",
         "isPrefetched(run) && wanted.has(run.key)",
-        "isWaiting(run)",
+        "isPrefetched(run)",
       ],
       ["what was given back stays in the lease", "filter(({ key }) => !gone.has(key))", "slice()"],
     ],

@@ -1,6 +1,6 @@
 /**
- * What the store answers is compared with what it holds, and what is acknowledged is remembered: it
- * must stay true.
+ * Compares answers of the store with its rows, and remembers acknowledged changes, which must not
+ * be lost.
  */
 import type { JobRecord } from "../../../src/store/types/records.ts";
 import type { SettleAnswer, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
@@ -19,7 +19,7 @@ import { checkAnswer } from "./answer-checks.ts";
 import type { Watch } from "./watch.ts";
 import type { Process } from "../fleet/world.ts";
 
-/** How the runs of a handler that behaves so end, if nobody ends them before. */
+/** The outcome of a handler with this behaviour, unless its run is ended from outside. */
 const ENDS: Readonly<Partial<Record<Behaviour, string>>> = {
   ok: "succeeded",
   slow: "succeeded",
@@ -48,11 +48,11 @@ interface AnswersParts {
 }
 
 export class Answers {
-  /** What was asked of a job that was acknowledged, by the hex of its id. */
+  /** The payloads of acknowledged jobs, by the hex of their ids. */
   readonly acked = new Map<string, { readonly payload: string | null }>();
   /** The fences under which handlers began, by the hex of the id of their job. */
   readonly starts = new Map<string, number[]>();
-  /** Processes that were asked to take no new work, which stays so until they end. */
+  /** Processes that were asked to be quiet, and stay so until they end. */
   readonly quieted = new Set<Process>();
   readonly pauses: Pauses;
   readonly notes: NoteAnswers;
@@ -71,7 +71,7 @@ export class Answers {
     this.notes = new NoteAnswers(parts);
   }
 
-  /** A verb is about to be called: what it asks for is remembered, whatever is answered. */
+  /** Called before a verb: its arguments count even if no answer arrives. */
   asking(verb: Verb, args: readonly any[]): void {
     this.notes.asking(verb, args);
   }
@@ -127,7 +127,7 @@ export class Answers {
     }
   }
 
-  /** The counts are those of the rows. */
+  /** The counts agree with the rows. */
   #checkStats(stats: any): void {
     const { watch, report } = this.#parts;
     const { jobs, places } = watch.committed;
@@ -146,7 +146,7 @@ export class Answers {
     }
   }
 
-  /** A job is shown as it is. */
+  /** The record of a job agrees with its rows. */
   #checkRecord(record: any): void {
     const { watch, report } = this.#parts;
     const { keys, places, attempts, asked, stale, names } = watch.committed;
@@ -176,7 +176,7 @@ export class Answers {
     }
   }
 
-  /** Jobs whose time has come; what is done about them comes later, whatever clocks do then. */
+  /** Notes expired jobs, which may be marked or removed later, even if a clock jumps. */
   #answeredExpired(nowMs: number, stage: RetentionStage, jobs: readonly JobRecord[]): void {
     const { watch, retention, report } = this.#parts;
     for (const { key, id } of jobs) {
@@ -215,7 +215,7 @@ export class Answers {
     });
   }
 
-  /** What is stored is what was asked for. */
+  /** The stored job is the one that was enqueued. */
   #checkAsked(id: string, row: any, asked: any): void {
     const { watch, report } = this.#parts;
     const { names } = watch.committed;
@@ -273,7 +273,7 @@ export class Answers {
     });
   }
 
-  /** The ledger says what the worker has told. */
+  /** The ledger row agrees with the settlement. */
   #checkEnd({ key, n, settlement, children = [] }: SettleItem, row: AttemptRow, job: JobRow): void {
     const { report } = this.#parts;
     const wanted = STATE_OF[settlement.to] ?? null;
@@ -291,7 +291,7 @@ export class Answers {
     this.notes.checkChildren({ key, children, parent: job.id, isSuccess });
   }
 
-  /** A handler ends as it behaves, unless somebody has ended its run from outside. */
+  /** A run ends as its handler behaves, unless it was ended from outside. */
   #checkOwnEnd({ key, lease, settlement }: SettleItem, job: JobRow): void {
     const { report } = this.#parts;
     const { outcome } = settlement;
@@ -308,7 +308,7 @@ export class Answers {
   /** A verb has failed. */
   refused(process: Process, verb: Verb, args: readonly any[], error: unknown): void {
     const { watch, report } = this.#parts;
-    // A run may end between the look of an operator and his word: what waits cannot be interrupted.
+    // A run may end between the read and the write of an operator: a wait cannot be interrupted.
     const isLate = verb === "intervene" && textOf(error).includes("started_at IS NOT NULL");
     if (textOf(error).includes("constraint failed") && !isLate) {
       report("I6", `${verb}: ${textOf(error)}`);
@@ -325,7 +325,7 @@ export class Answers {
     }
   }
 
-  /** What was acknowledged is still there after a loss of power. */
+  /** Acknowledged changes survive a loss of power. */
   checkSurvived(): void {
     const { watch, report } = this.#parts;
     const { keys, attempts } = watch.committed;
@@ -339,7 +339,7 @@ export class Answers {
     }
   }
 
-  /** A start that was not synced is lost with the power, and nobody is charged for it. */
+  /** A start that was not synced is lost with the power, and its run is not charged. */
   forgetLostStarts({ held, jobs }: Snapshot): void {
     for (const { key, fence, start } of [...held.values()].flat()) {
       const fences = this.starts.get(jobs.get(key)?.id ?? "");
@@ -351,7 +351,7 @@ export class Answers {
     }
   }
 
-  /** A run goes otherwise than it began; null: nobody can say how it ends. */
+  /** The behaviour of a run changes; null: its outcome is unknown. */
   turns({ id, fence }: Pick<Actor, "id" | "fence">, behaviour: Behaviour | null): void {
     if (behaviour === null) this.#behaved.delete(`${id}.${fence}`);
     else this.#behaved.set(`${id}.${fence}`, behaviour);

@@ -1,4 +1,4 @@
-/** Rare paths of pipelines and flows, told from the rows. */
+/** Counts rare paths of pipelines and flows, as seen in the rows. */
 import { GATE_AFTER, GATE_KEY, newEnd, waitingFor } from "./flows.ts";
 import type { Step } from "./invariants.ts";
 import { isPipeline, PHASES } from "../fleet/pipelines.ts";

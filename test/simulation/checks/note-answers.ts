@@ -92,7 +92,7 @@ export class NoteAnswers {
       if (!isKept && answers[index] === "recorded") {
         report("I1", `phase ${completed.name} of job ${key} was told and is not kept`);
       }
-      // What is stale now may have been kept when it was said first, and forgotten since.
+      // A repeated note is stale now; its first copy may have been stored and cleared since.
       if (!isKept && restarts(watch.committed.names.get(job.type) ?? "")) return;
       this.checkChildren({ key, children, parent: job.id, isSuccess: isKept });
     });
@@ -133,7 +133,7 @@ export class NoteAnswers {
     });
   }
 
-  /** Nothing is refused but for the sake of a child, and for a reason that holds. */
+  /** A note or settlement is refused only because of a child, and the reason is true. */
   checkRefusal(
     what: string,
     children: readonly NewJob[],
@@ -157,7 +157,7 @@ export class NoteAnswers {
     else report("I17", `${what} was refused because of job ${holder}: ${code}`);
   }
 
-  /** They are there exactly when what they came with was kept, but for those that gave way. */
+  /** Children exist exactly if their note or settlement is stored, except for duplicates. */
   checkChildren({ key, children, parent, isSuccess }: Asked): void {
     const { watch, report, count } = this.#parts;
     const isThere = (id: string): boolean => {

@@ -1,4 +1,4 @@
-/** What runs have said about themselves: phases, units, progress and logs. */
+/** Checks of the notes of runs: phases, units, progress and logs. */
 import type { Report, Step, ExpectedEvent } from "./invariants.ts";
 import { PHASES, isPipeline, restarts } from "../fleet/pipelines.ts";
 import type { AttemptRow, HeldRow, JobRow, PhaseRow, UnitRow } from "./rows.ts";
@@ -17,12 +17,12 @@ const LOG_CHARS_MAX = 65_536;
 interface Noted {
   readonly step: Step;
   readonly job: JobRow;
-  /** The run that may speak for it. */
+  /** The open run, which may add notes. */
   readonly run: HeldRow | null;
   readonly report: Report;
 }
 
-/** Answers what the feed must tell of them. */
+/** Answers the events that the feed must have. */
 export function checkNotes(step: Step, report: Report): readonly ExpectedEvent[] {
   const expected: ExpectedEvent[] = [];
   for (const key of step.changed) {
@@ -96,7 +96,7 @@ function isSameUnit(left: UnitRow, right: UnitRow): boolean {
   return left.phase === right.phase && left.unit === right.unit;
 }
 
-/** Only the open run of a job speaks for it; what a new job takes over bears no run. */
+/** Only the open run of a job adds notes; what a successor takes over has run number 0. */
 function checkSpeaker({ step, job, run, report }: Noted, what: string, n: number): void {
   if (n === 0) {
     const isNew = !step.before.jobs.has(job.key) && job.retry_of !== "";
@@ -106,7 +106,7 @@ function checkSpeaker({ step, job, run, report }: Noted, what: string, n: number
   if (run?.n !== n) report("I4", `${what} of job ${job.key} was told by run ${n}, which is over`);
 }
 
-/** Only a new attempt of a job that starts over forgets, and only what is of earlier ones. */
+/** Only a new attempt of a job that restarts clears checkpoints, and only older ones. */
 function checkCleared({ step, job, run, report }: Noted, what: string, n: number): void {
   const { before, after } = step;
   const isOfType = restarts(after.names.get(job.type) ?? "");
@@ -121,7 +121,7 @@ export function triesBefore({ attempts }: Snapshot, key: number, n: number): num
   return attempts.get(key)?.find((row) => row.n === n - 1)?.tries ?? 0;
 }
 
-/** Answers whether there is progress to tell. */
+/** Answers whether the feed must have a progress event. */
 function checkProgress(noted: Noted): boolean {
   const { step, job, run, report } = noted;
   const [was, is] = [step.before.runs.get(job.key), step.after.runs.get(job.key)];
@@ -141,7 +141,7 @@ function checkProgress(noted: Noted): boolean {
   return true;
 }
 
-/** The newest lines are kept, as many as may be; only the open run adds to them. */
+/** The newest lines within the bounds are kept; only the open run adds lines. */
 function checkLog({ step, job, run, report }: Noted): void {
   const [was, is] = [step.before.logs.get(job.key), step.after.logs.get(job.key)];
   if (was === is) return;
@@ -158,7 +158,7 @@ function checkLog({ step, job, run, report }: Noted): void {
   }
 }
 
-/** What a success says agrees with what its run has noted. */
+/** The result of a success agrees with the notes of its run. */
 export function checkSuccess(now: Snapshot, job: JobRow, row: AttemptRow, report: Report): void {
   const { key } = job;
   const units = now.units.get(key) ?? [];
@@ -185,8 +185,8 @@ export function checkSuccess(now: Snapshot, job: JobRow, row: AttemptRow, report
 }
 
 /**
- * A job that repeats another, and asks for the same, keeps what that one has completed: phases up
- * to the first with failed units, and units of all phases.
+ * A successor with the same payload takes over the checkpoints of the job that it repeats: phases
+ * up to the first with failed units, and units of all phases.
  */
 export function checkTakenOver(step: Step, job: JobRow, report: Report): void {
   const { before, after, wanted: asked } = step;

@@ -1,7 +1,6 @@
 /**
- * What operators have said about gates, kept apart from the store: of several words about one gate
- * the newest counts, whoever spoke before and for however long. What the store lists, explains and
- * lets through is compared with it.
+ * A model of the gates: of several pauses of one gate the newest counts. The gates that the store
+ * lists, its explanations and its claims are compared with the model.
  */
 import type { Verb } from "../../../src/store/verbs.ts";
 import type { Explanation } from "../../../src/api/client.ts";
@@ -18,7 +17,7 @@ interface PausesParts {
   readonly count: (name: string) => void;
 }
 
-/** What an explanation must agree with: what held its job when somebody began to ask. */
+/** What an explanation must agree with: what held the job when the call began. */
 export interface Asked {
   readonly key: number;
   readonly n: number | null;
@@ -27,9 +26,9 @@ export interface Asked {
 
 export class Pauses {
   readonly #parts: PausesParts;
-  /** The newest word about each gate; no two kinds of gates share a name here. */
+  /** The newest pause of each gate; no two kinds of gates share a name here. */
   readonly #newest = new Map<string, Gate>();
-  /** All that were ever closed, by what an explanation says of them. */
+  /** All pauses ever made, by their text in an explanation. */
   readonly #sentences = new Map<string, Gate[]>();
 
   constructor(parts: PausesParts) {
@@ -68,7 +67,7 @@ export class Pauses {
     if (this.#rowOf(name) !== undefined) this.#checkRow(opened);
   }
 
-  /** The word that was just heard is what is kept, unless another came with the same commit. */
+  /** The stored gate is the newest pause, unless another call shared the commit. */
   #checkRow({ name, until, reason, by }: Gate): void {
     const { watch, report } = this.#parts;
     if (!watch.isAlone) return;
@@ -77,14 +76,14 @@ export class Pauses {
     if (!isKept) report("I8", `the last word about the gate ${name} was not kept`);
   }
 
-  /** The pause that holds a name now. One that some clock saw end is removed, and over for all. */
+  /** The pause of a name now. A pause that has ended by some clock is removed for all. */
   closedAt(name: string, nowMs: number): Gate | undefined {
     const pause = this.#newest.get(name);
     if (pause === undefined || this.#rowOf(name) === undefined) return undefined;
     return isClosed(pause, nowMs) ? pause : undefined;
   }
 
-  /** Whether a name would be held for ever if nobody opened it. */
+  /** Whether the pause of a name has no end. */
   isEndless(name: string): boolean {
     return this.#newest.get(name)?.until === null;
   }
@@ -102,7 +101,7 @@ export class Pauses {
       this.#parts.report("I8", `closed gates are ${wanted}; listed is ${found}`);
   }
 
-  /** Nothing is claimed while one of its gates is paused. */
+  /** No job is claimed while one of its gates is paused. */
   checkClaimed(nowMs: number, job: JobRow): void {
     for (const { name, reason } of this.#pausesOf(job, nowMs)) {
       this.#parts.report("I8", `job ${job.key} was claimed while ${name} is paused: ${reason}`);
@@ -114,16 +113,16 @@ export class Pauses {
     return [lane, type, tenant].flatMap((id) => this.closedAt(names.get(id) ?? "", nowMs) ?? []);
   }
 
-  /** Before an explanation is asked for. */
+  /** Called before an explanation is requested. */
   ask(job: JobRow, nowMs: number): Asked {
     const place = this.#parts.watch.committed.places.get(job.key)?.[0];
-    // One that waits for others says so, whatever else there is.
+    // For a job with open dependencies, the explanation names those first.
     const isDue = place !== undefined && place.place !== "scheduled" && place.gate !== GATE_AFTER;
     const endless = this.#pausesOf(job, nowMs).filter(({ until }) => until === null);
     return { key: job.key, n: isDue ? place.n : null, endless };
   }
 
-  /** A pause that is told was made so; one that stood all the while is not kept quiet about. */
+  /** An explained pause was really made; a pause that lasted all the time is explained. */
   checkExplained(before: Asked, after: Asked, { reason, sentence, until }: Explanation): void {
     const { report, count } = this.#parts;
     const isWaiting = before.n !== null && before.n === after.n;

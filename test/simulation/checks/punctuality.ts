@@ -1,4 +1,4 @@
-/** Where healthy workers look at least once a second, nothing waits long beyond its time. */
+/** With healthy workers, which poll at least once a second, no job waits long when it is due. */
 import type { Fleet } from "../fleet/fleet.ts";
 import { GATE_AFTER, GATE_KEY } from "./flows.ts";
 import type { Report } from "./invariants.ts";
@@ -7,9 +7,9 @@ import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 import type { Watch } from "./watch.ts";
 import type { World } from "../fleet/world.ts";
 
-/** A few looks of the promoter. */
+/** A few ticks of the promoter. */
 const LATE_MS_MAX = 3_500;
-/** A heartbeat, and the patience with a handler that does not listen. */
+/** A heartbeat, and the grace for a handler that ignores its signal. */
 const CANCEL_MS_MAX = 1_000 + 5_000 + 3_000;
 
 interface PunctualityParts {
@@ -19,7 +19,7 @@ interface PunctualityParts {
   readonly report: Report;
 }
 
-/** Answers what has to be called now and then. */
+/** Answers a check that is called now and then. */
 export function punctuality({ world, watch, fleet, report }: PunctualityParts): () => void {
   const asked = new Map<number, number>();
   const idle = waits(world, () => idleJobs(watch.committed), LATE_MS_MAX);
@@ -60,7 +60,7 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
   };
 }
 
-/** What has been found again and again for longer than it may be. */
+/** Findings that lasted longer than allowed. */
 function waits(
   world: World,
   find: () => ReadonlyMap<string, string>,
@@ -77,7 +77,7 @@ function waits(
   };
 }
 
-/** Who waits for a key that nobody has or is about to get, or for jobs that are over. */
+/** Jobs that wait for a free key, or for dependencies that are all final. */
 function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
   const idle = new Map<string, string>();
   const places = [...now.places.values()].flat();
@@ -99,7 +99,7 @@ function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
   return idle;
 }
 
-/** Names that a run of a living worker would have if it asked for them. */
+/** Free locks that a run of a living worker still waits for. */
 function freeNames(watch: Watch, { refused }: NoteAnswers): ReadonlyMap<string, string> {
   const now = watch.committed;
   const free = new Map<string, string>();

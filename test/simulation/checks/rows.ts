@@ -49,7 +49,7 @@ export interface PlaceRow {
   readonly n: number;
   readonly tries: number;
   readonly crashes: number;
-  /** A gate by name, 0: others that are not over, -1: its key. */
+  /** The name of a gate; 0: open dependencies; -1: a taken key. */
   readonly gate: number | null;
 }
 
@@ -87,7 +87,7 @@ export interface WorkerRow {
   readonly until: number;
   readonly beats: number;
   readonly quiet: number;
-  /** How often it has joined, or rather when. */
+  /** When the worker registered. */
   readonly joined_at: number;
 }
 
@@ -143,13 +143,13 @@ export interface UnitRow {
   readonly result: string | null;
 }
 
-/** What is kept of the log of a job, in numbers. */
+/** The size of a job's log. */
 export interface LogRow {
   readonly lines: number;
   readonly first: number;
   readonly last: number;
   readonly chars: number;
-  /** The run that said the last line. */
+  /** The run that logged the last line. */
   readonly n: number;
 }
 

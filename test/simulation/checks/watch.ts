@@ -1,6 +1,6 @@
 /**
- * The eye of the simulation on the database: looks at every piece of every transaction, keeps what
- * was committed last, and lets commits fail.
+ * Watches the database: checks every piece of every transaction, keeps the last committed snapshot,
+ * and makes commits fail.
  */
 import {
   closeSync,
@@ -42,15 +42,15 @@ const BUSY = 5;
 const IO_ERROR = 10;
 const FULL = 2;
 
-/** What is wrong with the disk of a process just now. */
+/** The faults of a process's disk. */
 export interface Disk {
   busyUntil: number;
   /** Until then nothing is read or written. */
   downUntil: number;
-  /** So many commits fail, undone or done all the same. */
+  /** How many commits fail: rolled back, or committed with a lost answer. */
   fails: number;
   loses: number;
-  /** It has failed before: what the process does about it may leave something behind. */
+  /** The disk has failed before, so the process may leave rows behind. */
   hasFailed: boolean;
 }
 
@@ -60,7 +60,7 @@ interface Image {
   readonly snapshot: Snapshot;
 }
 
-/** A connection, whose it is, and what it has written in its present piece. */
+/** A connection, its process, and what it has written in the current piece. */
 interface Connection {
   readonly owner: Process;
   readonly touched: Touched;
@@ -73,7 +73,7 @@ interface WatchParts {
   readonly rules: Rules;
   readonly report: Report;
   readonly count: (name: string) => void;
-  /** Whether the power may be lost: if not, nothing need be kept for that. */
+  /** Whether the power may be lost; if not, no image is kept. */
   readonly isPowerAtRisk: () => boolean;
 }
 
@@ -83,9 +83,9 @@ export class Watch implements SqliteHooks {
   readonly workers = new Map<string, Process>();
   /** Ids of jobs that retention has removed. */
   readonly pruned = new Set<string>();
-  /** What jobs were asked to wait for, by the hex of their ids. */
+  /** The dependencies of jobs, by the hex of their ids. */
   readonly wanted = new Map<string, Wanted>();
-  /** How jobs had ended that are gone. */
+  /** The final states of removed jobs. */
   readonly #ends = new Map<string, number>();
   /** Called once, when a commit is made that is not synced. */
   onRelaxed: (() => void) | null = null;
@@ -136,7 +136,7 @@ export class Watch implements SqliteHooks {
     }
   }
 
-  /** What was not synced may be gone. Every process must be dead. */
+  /** Unsynced commits are lost. Every process must be dead. */
   losePower(): void {
     const { path, count, report } = this.#parts;
     const image = this.#image;
@@ -154,7 +154,7 @@ export class Watch implements SqliteHooks {
     this.committed = found;
   }
 
-  /** What was watched piece by piece is what lies in the file. */
+  /** The file agrees with the snapshot that was kept piece by piece. */
   compare(): void {
     if (snapshotText(this.#readFile()) === snapshotText(this.committed)) return;
     this.#parts.report("I18", "the file holds something else than what was committed");
@@ -220,7 +220,7 @@ export class Watch implements SqliteHooks {
     const { owner, touched } = connection;
     const { after, changed, progressed } = nextSnapshot(database, before, touched);
     touched.clear();
-    // Who comes later in the same transaction finds them over as well.
+    // Later pieces of the same transaction find these jobs final as well.
     for (const key of changed) {
       const [job, state] = [before.jobs.get(key), finalState(before, key)];
       if (job !== undefined && state !== null && !after.jobs.has(key))
@@ -294,7 +294,7 @@ export class Watch implements SqliteHooks {
     const { rules, report } = this.#parts;
     checkBeats(before.workers, after.workers, nowMs + rules.leaseMs, report);
     for (const [id, { until }] of before.workers) {
-      // Only a worker itself may leave while its lease stands.
+      // Only a worker itself may deregister before its lease expires.
       const isOwn = this.workers.get(id) === owner;
       if (after.workers.has(id) || isOwn || until <= nowMs) continue;
       report("I5", `worker ${id} was given up while its lease stood`);
@@ -305,7 +305,7 @@ export class Watch implements SqliteHooks {
     }
   }
 
-  /** What was committed is what counts from now on, and the feed has told it. */
+  /** Adopts the committed snapshot, and checks its events in the feed. */
   #adopt(database: DatabaseSync, working: Snapshot): void {
     const { world, report } = this.#parts;
     const rows = eventsAfter(database, this.committed.lastEvent);
@@ -367,7 +367,7 @@ export class Watch implements SqliteHooks {
     if (after.jobs.size < before.jobs.size) count("pruned");
   }
 
-  /** Opens the file as somebody would who comes to look. */
+  /** Reads the file on a new connection. */
   #readFile(): Snapshot {
     const { path, report } = this.#parts;
     const database = new DatabaseSync(path);

@@ -1,7 +1,6 @@
 /**
- * What handlers really do, kept apart from the store: which phases and units they carry out, and
- * under which exclusive names. A run that the store has ended already is a zombie: what it does
- * counts for nobody.
+ * The effects of handlers, recorded outside the store: which phases and units they run, and under
+ * which locks. A run that the store has ended is a zombie: its effects do not count.
  */
 import type { Report } from "../checks/invariants.ts";
 import { triesBefore } from "../checks/notes.ts";
@@ -35,9 +34,9 @@ const COMPLETED_UNIT = 2;
 
 export class Effects {
   readonly #parts: EffectsParts;
-  /** By tenant and name, those who work under it. */
+  /** The runs that work under a lock, by tenant and name. */
   readonly #holders = new Map<string, Set<Actor & { readonly as: "job" | "unit" }>>();
-  /** Units that are carried out just now, by job, fence, phase and unit. */
+  /** Units in progress, by job, fence, phase and unit. */
   readonly #underWay = new Set<string>();
 
   constructor(parts: EffectsParts) {
@@ -52,7 +51,7 @@ export class Effects {
     return process.isAlive && job !== undefined && run !== undefined ? { job, run } : null;
   }
 
-  /** Somebody works under a name from now on. Answers how to end that. */
+  /** A run starts to work under a lock. Answers a function that ends it. */
   enter(name: string, actor: Actor, as: "job" | "unit"): () => void {
     const { report, count } = this.#parts;
     const standing = this.standing(actor);
@@ -64,7 +63,7 @@ export class Effects {
       const isOwnJob = other.fence === actor.fence && other.id === actor.id && other.as !== as;
       if (isOwnJob) continue;
       if (this.standing(other) !== null) {
-        report("I14", `jobs ${actor.id} and ${other.id} work under the name ${name}`);
+        report("I14", `jobs ${actor.id} and ${other.id} work under the lock ${name}`);
         continue;
       }
       if (other.process.isAlive) count("name passed on while a zombie works under it");
@@ -114,7 +113,7 @@ export class Effects {
     return () => void this.#underWay.delete(name);
   }
 
-  /** What a handler is answered about a unit that completed is what is stored. */
+  /** The result of a completed unit that a handler gets is the stored result. */
   unitAnswered(actor: Actor, phase: string, unit: string, result: unknown): void {
     const { watch, report, count } = this.#parts;
     const standing = this.standing(actor);
@@ -130,7 +129,7 @@ export class Effects {
     if (!isThere) report("I2", `the child of unit ${unit} of job ${standing.job.key} is lost`);
   }
 
-  /** Progress that was awaited is stored, or newer one is. */
+  /** Awaited progress is stored, or newer progress is. */
   progressReported(actor: Actor, turn: number): void {
     const { watch, report } = this.#parts;
     const standing = this.standing(actor);
@@ -148,7 +147,7 @@ export class Effects {
     return rows.filter((row) => row.phase === phase && row.state === COMPLETED_UNIT).length;
   }
 
-  /** Who starts over with each attempt does what earlier ones have done once more. */
+  /** A job that restarts with each attempt repeats the work of earlier attempts. */
   #isOfSameAttempt({ job, run }: Standing, n: number): boolean {
     const { committed } = this.#parts.watch;
     if (!restarts(committed.names.get(job.type) ?? "")) return true;

@@ -1,4 +1,4 @@
-/** The simulated fleet: processes that come, die and come again, each with its own store handle. */
+/** The simulated fleet: processes that start, die and restart, each with its own store. */
 import { Client } from "../../../src/client/client.ts";
 import type { Context, Logger } from "../../../src/api/context.ts";
 import { settingsOf } from "../../../src/runtime/settings.ts";
@@ -40,7 +40,7 @@ interface FleetParts {
   readonly count: (name: string) => void;
 }
 
-/** What is told to handlers of whatever kind. */
+/** The context of any handler. */
 type Ctx = Context<unknown, unknown>;
 
 export class Fleet {
@@ -102,7 +102,7 @@ export class Fleet {
     }
   }
 
-  /** A handler takes its process with it; whoever looks after the fleet starts another. */
+  /** A handler kills its process; the plan starts another one. */
   #kill(process: Process): void {
     const role = process.name.split("#")[0] ?? "";
     this.crash(process);
@@ -164,7 +164,7 @@ export class Fleet {
     return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   }
 
-  /** Every verb is a step of its process, before it is done and before its answer arrives. */
+  /** Makes every verb two steps of its process: before the call and before the answer. */
   #through(real: JobStore, process: Process): JobStore {
     return new Proxy(real, {
       get: (target, name) => {
@@ -203,7 +203,7 @@ export class Fleet {
     const chance = world.chance.random();
     const { untilMs, share } = this.slow;
     if (world.elapsedMs < untilMs && chance < share) {
-      // When the world heals, no heartbeat may be on its way for seconds more.
+      // No call may be delayed beyond the end of the faults.
       return Math.min(plan.leaseMs * 1.5 * (chance / share), plan.lengthMs - world.elapsedMs);
     }
     if (chance < 0.7) return 0;

@@ -1,17 +1,17 @@
 /**
- * Taps on `node:sqlite`: the simulation looks into each transaction of the store as it goes on, and
- * makes locks and disks fail where SQLite itself would report it.
+ * Hooks into `node:sqlite`: the simulation sees each transaction of the store while it runs, and
+ * makes locks and disks fail as SQLite itself would report it.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 export interface SqliteHooks {
   /** A handle was used for the first time. */
   opened(database: DatabaseSync): void;
-  /** May throw what SQLite would: somebody else holds the lock. */
+  /** May throw SQLite's error for a lock of another connection. */
   begin(database: DatabaseSync): void;
-  /** May throw what SQLite would: the disk does not answer. */
+  /** May throw SQLite's error for a disk that does not answer. */
   read(database: DatabaseSync): void;
-  /** Somebody has said whether commits wait for the disk. */
+  /** The setting whether commits wait for the disk has changed. */
   syncs(database: DatabaseSync): void;
   /** One piece of a group commit is through, and can be seen from inside. */
   piece(database: DatabaseSync): void;

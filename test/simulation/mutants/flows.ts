@@ -218,7 +218,7 @@ export const flowMutants: readonly Mutant[] = [
     name: "a dependant runs although its job has failed",
     file: `${STORE}/queue/dependencies.ts`,
     now: "const reason = isTolerant ? null : failureOf(dependency);",
-    planted: "const reason = isTolerant || parent.state === 6 ? null : failureOf(dependency);",
+    planted: "const reason = isTolerant || dependency.state === 6 ? null : failureOf(dependency);",
     breaks: "I8",
   },
   {

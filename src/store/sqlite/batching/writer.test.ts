@@ -36,7 +36,7 @@ describe("overlapping writes", () => {
     expect(outbox.groups).toBe(1);
   });
 
-  test("do not harm each other: the bad one alone is rejected and undone", async () => {
+  test("do not affect each other: only the failed one is rejected and rolled back", async () => {
     const writer = makeWriter();
 
     const answers = await Promise.allSettled([
@@ -52,8 +52,8 @@ describe("overlapping writes", () => {
     expect(notes()).toEqual(["first", "third"]);
   });
 
-  test("are cut into several commits when they take long: the loop stays free", async () => {
-    // Every look at the clock costs a millisecond: eight pieces fill a slice.
+  test("are split into several commits when they take long: the loop stays free", async () => {
+    // Every read of the clock costs a millisecond: eight pieces fill a slice.
     let ticks = 0;
     const slow: Clock = { ...systemClock, monotonic: () => (ticks += 1) };
     const outbox = new CountingOutbox(new Statements(database), slow);
@@ -65,7 +65,7 @@ describe("overlapping writes", () => {
     expect(outbox.groups).toBe(5);
   });
 
-  test("let other work of the event loop through between two slices", async () => {
+  test("let other work of the event loop run between two slices", async () => {
     let ticks = 0;
     const slow: Clock = { ...systemClock, monotonic: () => (ticks += 100) };
     const writer = makeWriter(slow);
@@ -85,7 +85,7 @@ describe("overlapping writes", () => {
 });
 
 describe("relaxed writes", () => {
-  test("do not wait for the disk, and leave all others doing so", async () => {
+  test("do not wait for the disk, while all others do", async () => {
     const writer = makeWriter();
     const modes: unknown[] = [];
     const look = (): void => {
@@ -103,7 +103,7 @@ describe("relaxed writes", () => {
 });
 
 describe("a transaction that SQLite ends by itself", () => {
-  test("takes nothing back that was acknowledged and commits nothing that was not", async () => {
+  test("keeps every acknowledged write and commits no other", async () => {
     const writer = makeWriter();
     const { page_count: pages } = database.prepare("PRAGMA page_count").get() ?? {};
     database.exec(`PRAGMA max_page_count = ${Number(pages) + 4}`);
@@ -126,8 +126,8 @@ describe("a transaction that SQLite ends by itself", () => {
   });
 });
 
-describe("a database that others keep locked", () => {
-  test("is waited for, and the caller never hears of it", async () => {
+describe("a database that another process locks", () => {
+  test("is waited for, and the write succeeds", async () => {
     const other = open();
     other.exec("BEGIN IMMEDIATE");
     const writer = makeWriter();
@@ -142,7 +142,7 @@ describe("a database that others keep locked", () => {
     other.close();
   });
 
-  test("is given up after a minute with an error that says so", async () => {
+  test("is rejected as busy after a minute", async () => {
     const other = open();
     other.exec("BEGIN IMMEDIATE");
     let elapsed = 0;
@@ -163,7 +163,7 @@ describe("a database that others keep locked", () => {
 });
 
 describe("closing", () => {
-  test("lets accepted writes through and refuses new ones", async () => {
+  test("completes accepted writes and rejects new ones", async () => {
     const writer = makeWriter();
 
     const accepted = writer.write(() => note("accepted"));

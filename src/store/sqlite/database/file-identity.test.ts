@@ -30,7 +30,7 @@ describe("a database file", () => {
     await clock.advance(1_000);
     const refusal = { code: "STORE_FAILED", message: expect.stringContaining(path) };
     await expect(store.enqueue([newJob()])).rejects.toMatchObject(refusal);
-    // Not only once a second: nobody would ever open what is written in between.
+    // At every write, not only once a second: what is written in between would be lost.
     await expect(store.enqueue([newJob()])).rejects.toMatchObject(refusal);
     await store.close();
 
@@ -42,7 +42,7 @@ describe("a database file", () => {
     await again.store.close();
   });
 
-  test("that was put back takes jobs again, and has kept what it had", async () => {
+  test("that was put back takes jobs again, and has kept its jobs", async () => {
     const path = join(folder, "jobs.db");
     const { store, clock } = await open(path);
     const [first] = await add(store, {});
@@ -58,7 +58,7 @@ describe("a database file", () => {
     await store.close();
   });
 
-  test("that is still there is never in the way", async () => {
+  test("that is unchanged is never refused", async () => {
     const { store, clock } = await open(join(folder, "jobs.db"));
 
     for (let second = 0; second < 3; second += 1) {
@@ -72,7 +72,7 @@ describe("a database file", () => {
 });
 
 describe("a database in memory", () => {
-  test("is no file, and is never looked for", () => {
+  test("is never checked", () => {
     const check = identityCheck(":memory:", {
       monotonic: () => {
         throw new Error("the clock was read");

@@ -7,16 +7,16 @@ import { makeSqliteStore } from "../create.ts";
 
 const EMPTY = { lease: null, jobs: [], lost: false };
 const plainPrepare: DatabaseSync["prepare"] = Reflect.get(DatabaseSync.prototype, "prepare");
-/** Where the disk fails: nobody gets the lock, no commit is made, or one is made unheard. */
+/** Where the disk fails: at the lock, before the commit, or after the commit. */
 let broken: "lock" | "commit" | "answer" | null = null;
-/** How often the write lock was asked for. */
+/** How often the write lock was requested. */
 let locks = 0;
 let store: JobStore;
 
 beforeEach(async () => {
   broken = null;
   locks = 0;
-  vi.spyOn(DatabaseSync.prototype, "prepare").mockImplementation(prepareTapped);
+  vi.spyOn(DatabaseSync.prototype, "prepare").mockImplementation(prepareHooked);
   store = makeSqliteStore({ path: ":memory:" });
   await store.open();
 });
@@ -26,8 +26,8 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-describe("a claim that was committed and answered with an error", () => {
-  test("is the answer to the next one for the same slots", async () => {
+describe("a lost claim: committed and answered with an error", () => {
+  test("is answered to the next claim with the same criteria", async () => {
     const worker = workerInfo();
     const request = { worker: worker.id, lanes: "any", limit: 2, prefetch: false } as const;
     await store.register(worker);
@@ -46,7 +46,7 @@ describe("a claim that was committed and answered with an error", () => {
     expect(await store.stats(10)).toMatchObject({ queued: 0, running: 3 });
   });
 
-  test("is not told twice when the answer to that is lost as well", async () => {
+  test("is answered once when a second answer is lost as well", async () => {
     const worker = workerInfo();
     const request = { worker: worker.id, lanes: "any", limit: 5, prefetch: false } as const;
     await store.register(worker);
@@ -61,7 +61,7 @@ describe("a claim that was committed and answered with an error", () => {
     expect(again.jobs).toEqual([]);
   });
 
-  test("gives its prefetch back", async () => {
+  test("returns its prefetched jobs", async () => {
     const worker = workerInfo();
     const request = { worker: worker.id, lanes: "any", limit: 2, prefetch: true } as const;
     await store.register(worker);
@@ -76,7 +76,7 @@ describe("a claim that was committed and answered with an error", () => {
 });
 
 describe("a claim that took nothing and was answered with an error", () => {
-  test("is never looked for when the store let nobody in, however often", async () => {
+  test("is never searched for when the lock was refused, however often", async () => {
     const { request, taker } = await twoWorkers();
 
     for (let time = 0; time < 100; time += 1) await failClaim("lock", request);
@@ -85,7 +85,7 @@ describe("a claim that took nothing and was answered with an error", () => {
     expect(await locksToFindNothing(request)).toBe(0);
   });
 
-  test("is looked for once, under the lock, when its commit failed", async () => {
+  test("is searched for once, under the lock, when its commit failed", async () => {
     const { request, taker } = await twoWorkers();
 
     await failClaim("commit", request);
@@ -102,7 +102,7 @@ async function failClaim(where: typeof broken, request: ClaimRequest): Promise<v
   broken = null;
 }
 
-/** One job that is due, and what two workers ask for it. */
+/** One due job, and the claims of two workers. */
 async function twoWorkers() {
   const [one, other] = [workerInfo(), workerInfo()];
   await store.register(one);
@@ -112,7 +112,7 @@ async function twoWorkers() {
   return { request, taker: { ...request, worker: other.id } };
 }
 
-/** Until a claim finds nothing: the next one looks before it asks for the lock. */
+/** Until a claim finds nothing: the next claim reads before it requests the lock. */
 async function takeAll(request: ClaimRequest): Promise<void> {
   while ((await store.claim(request)).jobs.length > 0);
 }
@@ -123,7 +123,7 @@ async function locksToFindNothing(request: ClaimRequest): Promise<number> {
   return locks - before;
 }
 
-function prepareTapped(this: DatabaseSync, text: string): StatementSync {
+function prepareHooked(this: DatabaseSync, text: string): StatementSync {
   const statement: StatementSync = Reflect.apply(plainPrepare, this, [text]);
   const run = statement.run.bind(statement);
   if (text === "BEGIN IMMEDIATE") {
