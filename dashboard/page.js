@@ -1,6 +1,6 @@
 /**
- * Asks for counts and jobs, shows them, and asks again a little later while somebody is looking.
- * Names and errors of jobs come from anywhere: they are only ever written as text.
+ * Fetches counts and jobs, shows them, and fetches them again every second while the page is
+ * visible. Names and errors of jobs are untrusted: they are only ever written as text.
  */
 
 const INTERVAL_MS = 1_000;
@@ -56,7 +56,7 @@ function showCounts(states) {
   }
 }
 
-/** Rows are kept and rewritten, so that a selection or a reader's place survives. */
+/** Rows are reused, so that a selection or the position of a screen reader survives. */
 function showJobs(jobs) {
   none.hidden = jobs.length > 0;
   while (rows.rows.length > jobs.length) rows.deleteRow(-1);
@@ -87,9 +87,9 @@ function ageOf(createdAt) {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** The words carry the trouble; the colour only repeats it. */
+/** The text states the error; the colour only repeats it. */
 function say(text, isTrouble = false) {
-  // A screen reader speaks on every write, so what has not changed is not written again.
+  // A screen reader speaks on every write, so unchanged text is not written again.
   write(status, isTrouble ? `Trouble: ${text}` : text);
   status.toggleAttribute("data-trouble", isTrouble);
 }

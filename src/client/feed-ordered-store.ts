@@ -5,7 +5,7 @@
  */
 import type { JobStore } from "../store/store.ts";
 import type { Verb } from "../store/verbs.ts";
-import { wrapStore, type Around } from "../store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /**
  * Whatever adds to the feed. The heartbeat does not, and must not wait; nor must what is written in
@@ -30,7 +30,7 @@ const TOLD: ReadonlySet<Verb> = new Set<Verb>([
 
 /** `beginning` answers null, or what to wait for. It is asked at every call. */
 export function feedOrderedStore(store: JobStore, beginning: () => Promise<void> | null): JobStore {
-  const afterBeginning: Around = (call) => {
+  const afterBeginning: VerbWrapper = (call) => {
     const begun = beginning();
     return begun === null ? call() : begun.then(call);
   };

@@ -54,7 +54,7 @@ export function successorOf(
     correlationId: job.correlationId,
     parentId: job.parentId,
     retryOf: job.id,
-    afresh: change.restart === true,
+    ignoreCheckpoints: change.restart === true,
     concurrencyKey: job.concurrencyKey,
     // A repeat waits for nobody.
     after: [],

@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from "node:util";
 import { MillraceError } from "../core/errors.ts";
 import type { Preset } from "../core/presets.ts";
 import type { JobStore } from "../store/store.ts";
-import { wrapStore, type Around } from "../store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /** What holds for everybody who opens the same store. */
 export interface Terms {
@@ -95,7 +95,7 @@ function checkWishes(terms: Terms, wishes: SharedRequest["wishes"]): void {
 /** The store as one opener sees it: open until that one closes it. */
 function viewOf(store: JobStore, letGo: () => Promise<void>): JobStore {
   let closing: Promise<void> | null = null;
-  const whileOpen: Around = (call) => (closing === null ? call() : refuse());
+  const whileOpen: VerbWrapper = (call) => (closing === null ? call() : refuse());
   return wrapStore(store, (verb) => (verb === "close" ? () => (closing ??= letGo()) : whileOpen));
 }
 

@@ -13,8 +13,8 @@ import type {
   CopiedTable,
   CopySource,
   CopyTarget,
-  Progress,
-  ScanRange,
+  CopyProgress,
+  KeyRange,
 } from "../store/shared/copy-tables.ts";
 import { compare, type Comparison } from "./compare.ts";
 
@@ -96,7 +96,7 @@ function rowsIn(source: CopySource, steps: readonly Step[]): number {
   return tables.reduce((sum, table) => sum + source.count(table), 0);
 }
 
-async function take(parts: CopyParts, step: Step, progress: Progress): Promise<void> {
+async function take(parts: CopyParts, step: Step, progress: CopyProgress): Promise<void> {
   switch (step.stage) {
     case "fence":
       return fence(parts, progress.copy);
@@ -111,9 +111,9 @@ async function take(parts: CopyParts, step: Step, progress: Progress): Promise<v
 
 /** Gives an unfinished copy up: the target is emptied, and the source is let go on. */
 export async function abandonCopy({ source, target }: CopyParts): Promise<void> {
-  const state = await target.look();
+  const state = await target.readState();
   if (state.kind === "unfinished") checkFrom(source, target, state.progress);
-  const mark = source.mark();
+  const mark = source.moveRecord();
   const isOwn = state.kind === "unfinished" && state.progress.copy === mark?.copy;
   // Also a target that was emptied before, by an attempt that died then.
   if (mark !== null && !isOwn && mark.to !== target.place) {
@@ -125,15 +125,15 @@ export async function abandonCopy({ source, target }: CopyParts): Promise<void> 
   if (mark !== null) source.unblockWrites();
 }
 
-function firstProgress({ source, dice }: CopyParts): Progress {
+function firstProgress({ source, dice }: CopyParts): CopyProgress {
   const copy = Buffer.from(dice.bytes(ID_BYTES)).toString("hex");
   return { copy, from: source.place, step: nameOf(STEPS[0]), after: null };
 }
 
 /** What was begun must go on from the same source, and that must not have gone on by itself. */
-function checkOrigin({ source, target }: CopyParts, { copy, from, step }: Progress): void {
+function checkOrigin({ source, target }: CopyParts, { copy, from, step }: CopyProgress): void {
   checkFrom(source, target, { copy, from, step, after: null });
-  const mark = source.mark();
+  const mark = source.moveRecord();
   if (mark !== null && mark.copy !== copy) {
     throw new MillraceError("STORE_MOVED", `${source.place} has already moved to ${mark.to}`);
   }
@@ -145,7 +145,7 @@ function checkOrigin({ source, target }: CopyParts, { copy, from, step }: Progre
   throw new MillraceError("STORE_OCCUPIED", message);
 }
 
-function checkFrom({ place }: CopySource, target: CopyTarget, { from }: Progress): void {
+function checkFrom({ place }: CopySource, target: CopyTarget, { from }: CopyProgress): void {
   if (from === place) return;
   const message = `${target.place} holds a copy of ${from}, and not of ${place}`;
   throw new MillraceError("STORE_OCCUPIED", message);
@@ -153,7 +153,7 @@ function checkFrom({ place }: CopySource, target: CopyTarget, { from }: Progress
 
 /** A move is not the jobs' fault: what runs is given back as in a deploy. */
 async function fence({ source, target, tell }: CopyParts, copy: string): Promise<void> {
-  if (source.mark() !== null) return;
+  if (source.moveRecord() !== null) return;
   const context = { policy: defaults.retry, random: 0 };
   const runs = await source.blockWrites({ to: target.place, copy }, (facts) =>
     settle(facts, { type: "interrupted" }, context),
@@ -164,7 +164,7 @@ async function fence({ source, target, tell }: CopyParts, copy: string): Promise
 async function copyTable(
   { source, target, tell }: CopyParts,
   step: TableStep,
-  progress: Progress,
+  progress: CopyProgress,
 ): Promise<void> {
   const { table } = step;
   const next = nameOf(STEPS[STEPS.indexOf(step) + 1]);
@@ -179,7 +179,7 @@ async function copyTable(
 }
 
 /** Rows that are written once are the same if their keys are. */
-async function mend(parts: CopyParts, step: TableStep, progress: Progress): Promise<void> {
+async function mend(parts: CopyParts, step: TableStep, progress: CopyProgress): Promise<void> {
   const { source, target } = parts;
   const { table } = step;
   for (let { after } = progress; ;) {
@@ -196,8 +196,8 @@ async function mend(parts: CopyParts, step: TableStep, progress: Progress): Prom
 async function mendNext(
   { source, target, tell }: CopyParts,
   table: CopiedTable,
-  progress: Progress,
-): Promise<ScanRange> {
+  progress: CopyProgress,
+): Promise<KeyRange> {
   const batch = source.batch(table, progress.after);
   const found = await target.keys(table, batch);
   const there = new Set(found === "" ? [] : found.split(","));

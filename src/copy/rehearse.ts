@@ -28,7 +28,7 @@ export async function rehearseCopy(source: CopySource, target: CopyTarget): Prom
 
 async function lookAt(target: CopyTarget): Promise<TargetState> {
   try {
-    return await target.look();
+    return await target.readState();
   } catch (error) {
     if (!(error instanceof MillraceError)) throw error;
     return { kind: "occupied", why: error.message };
@@ -43,7 +43,7 @@ function problemsOfTarget(state: TargetState, isContinued: boolean): string[] {
 }
 
 function problemsOfMark(source: CopySource, state: TargetState): string[] {
-  const mark = source.mark();
+  const mark = source.moveRecord();
   const isOurs = "progress" in state && state.progress.copy === mark?.copy;
   return mark === null || isOurs ? [] : [`${source.place} has already moved to ${mark.to}`];
 }

@@ -19,15 +19,18 @@ describe("what stands in MILLRACE_FAILPOINTS", () => {
   });
 
   test.each([
-    ["after:clam=kill", 'there is no failpoint "after:clam"; there are before:open, after:open'],
+    [
+      "after:clam=kill",
+      'there is no failpoint "after:clam"; the failpoints are before:open, after:open',
+    ],
     ["claim=kill", 'there is no failpoint "claim"'],
     ["after:watch=kill", 'there is no failpoint "after:watch"'],
-    ["after:claim", '"after:claim" must be a name, an action and perhaps an occurrence'],
-    ["after:claim=explode", "is no action; there are kill, stop, error and delay(MS)"],
-    ["after:claim=delay", "is no action"],
-    ["after:claim=delay(1e3)", "is no action"],
-    ["after:claim=delay(3600001)", "is no action"],
-    ["after:claim=kill@0", "must be @N or @every N, N from 1 on"],
+    ["after:claim", '"after:claim" must be a name, an action and an optional occurrence'],
+    ["after:claim=explode", "is not an action; the actions are kill, stop, error and delay(MS)"],
+    ["after:claim=delay", "is not an action"],
+    ["after:claim=delay(1e3)", "is not an action"],
+    ["after:claim=delay(3600001)", "is not an action"],
+    ["after:claim=kill@0", "must be @N or @every N, with N at least 1"],
     ["after:claim=kill@every", "must be @N or @every N"],
     ["after:claim=kill,", '"" must be a name'],
   ])("is refused when it is %s, and the message teaches", (text, words) => {
@@ -77,7 +80,7 @@ describe("a failpoint", () => {
     const gate = { kind: "lane", name: "mail" } as const;
     await expect(armed.pause(gate, { reason: "dust", by: null })).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: "before:pause=error@1 has struck: nothing was changed",
+      message: "failpoint before:pause=error@1: nothing was changed",
     });
     expect(await armed.gates()).toEqual([]);
     await armed.close();
@@ -89,7 +92,7 @@ describe("a failpoint", () => {
     const gate = { kind: "lane", name: "mail" } as const;
     await expect(armed.pause(gate, { reason: "dust", by: null })).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: expect.stringContaining("has been done, and the answer is withheld"),
+      message: expect.stringContaining("the change was made, and the answer is withheld"),
     });
     expect(await armed.gates()).toMatchObject([gate]);
     await armed.close();

@@ -1,7 +1,7 @@
 /**
- * Failpoints: named places at which a process can be told to die, stop, fail or be slow, so that
- * what must survive such a moment can be shown. One stands before and one after every verb of the
- * port. None exists unless somebody asks for it: then, and only then, the store is wrapped.
+ * Failpoints: named points at which a process can be made to die, stop, fail or wait. They serve to
+ * show what survives such a moment. Every verb of the port has one failpoint before and one after
+ * the call. The store is wrapped only if a failpoint is armed.
  *
  *     MILLRACE_FAILPOINTS="after:claim=kill@3,before:settle=delay(200)@every 5"
  */
@@ -11,15 +11,15 @@ import { shown } from "../core/text.ts";
 import { systemClock } from "../lib/system.ts";
 import type { JobStore } from "./store.ts";
 import { VERBS, type Verb } from "./verbs.ts";
-import { wrapStore, type Around } from "./wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "./wrap-store.ts";
 
-/** Longer than any test waits. */
+/** Longer than any test runs. */
 const DELAY_MS_MAX = 3_600_000;
 
-/** What only the heartbeat does. Its thread has a store of its own, which is not wrapped. */
+/** Verbs of the heartbeat. Its thread opens a store of its own, which is not wrapped. */
 const BEAT_VERBS: readonly string[] = ["renew", "overdue"] satisfies Verb[];
 
-/** Every name that can be armed. */
+/** The names of all failpoints. */
 export const FAILPOINTS: readonly string[] = VERBS.flatMap((verb) => [
   `before:${verb}`,
   `after:${verb}`,
@@ -29,16 +29,16 @@ type Action =
   | { readonly kind: "kill" | "stop" | "error" }
   | { readonly kind: "delay"; readonly ms: number };
 
-/** One failpoint that is armed. */
+/** One armed failpoint. */
 export interface Failpoint {
   readonly name: string;
   readonly action: Action;
-  /** At the n-th pass, or at every n-th. */
+  /** Triggers at the n-th pass, or at every n-th pass. */
   readonly at: number;
   readonly isRepeated: boolean;
 }
 
-/** What a failpoint does to the process. Tests bring their own. */
+/** How a failpoint reaches the process. Tests replace both. */
 export interface FailpointPorts {
   readonly clock: Pick<Clock, "after">;
   readonly signal: (signal: "SIGKILL" | "SIGSTOP") => void;
@@ -49,7 +49,7 @@ const SYSTEM: FailpointPorts = {
   signal: (signal) => void process.kill(process.pid, signal),
 };
 
-/** The same store with failpoints before and after its verbs. */
+/** Wraps a store so that its verbs pass the failpoints named in `text`. */
 export function withFailpoints(
   store: JobStore,
   text: string,
@@ -57,24 +57,24 @@ export function withFailpoints(
 ): JobStore {
   const armed = parseFailpoints(text).map((point) => new Armed(point, ports));
   const isBeatArmed = armed.some(({ name }) => BEAT_VERBS.includes(verbOf(name)));
-  return wrapStore(store, (verb) => around(verb, armed), {
-    onWarning: warningOnce(store, armed),
-    // Without its thread the heartbeat beats on the loop, and through this store.
+  return wrapStore(store, (verb) => wrapperOf(verb, armed), {
+    onWarning: warnOnce(store, armed),
+    // Without a thread the heartbeat runs on the event loop and uses this wrapped store.
     ...(isBeatArmed ? { thread: null } : {}),
   });
 }
 
-/** Tells the first who listens; the store's own warnings go to everybody. */
-function warningOnce(store: JobStore, armed: readonly Armed[]): NonNullable<JobStore["onWarning"]> {
-  let isTold = false;
+/** Warns the first listener only; the store's own warnings go to every listener. */
+function warnOnce(store: JobStore, armed: readonly Armed[]): NonNullable<JobStore["onWarning"]> {
+  let isReported = false;
   return (listener) => {
-    if (!isTold) listener(`failpoints are armed: ${armed.map(({ text }) => text).join(", ")}`);
-    isTold = true;
+    if (!isReported) listener(`failpoints are armed: ${armed.map(({ text }) => text).join(", ")}`);
+    isReported = true;
     store.onWarning?.(listener);
   };
 }
 
-function around(verb: Verb, armed: readonly Armed[]): Around | null {
+function wrapperOf(verb: Verb, armed: readonly Armed[]): VerbWrapper | null {
   const before = armed.filter(({ name }) => name === `before:${verb}`);
   const after = armed.filter(({ name }) => name === `after:${verb}`);
   if (before.length + after.length === 0) return null;
@@ -86,7 +86,7 @@ function around(verb: Verb, armed: readonly Armed[]): Around | null {
   };
 }
 
-/** A failpoint that counts who passes. */
+/** A failpoint that counts its passes. */
 class Armed {
   readonly name: string;
   readonly text: string;
@@ -105,10 +105,10 @@ class Armed {
     this.#passes += 1;
     const { at, isRepeated, action } = this.#point;
     const isDue = isRepeated ? this.#passes % at === 0 : this.#passes === at;
-    if (isDue) await this.#strike(action);
+    if (isDue) await this.#trigger(action);
   }
 
-  async #strike(action: Action): Promise<void> {
+  async #trigger(action: Action): Promise<void> {
     switch (action.kind) {
       case "kill":
         this.#ports.signal("SIGKILL");
@@ -119,18 +119,19 @@ class Armed {
       case "delay":
         return wait(this.#ports.clock, action.ms);
       case "error":
-        throw new MillraceError("STORE_FAILED", `${this.text} has struck: ${this.#whatIs()}`);
+        throw new MillraceError("STORE_FAILED", `failpoint ${this.text}: ${this.#effect()}`);
     }
   }
 
-  #whatIs(): string {
+  /** What the caller may rely on after the error. */
+  #effect(): string {
     return this.name.startsWith("before:")
       ? "nothing was changed"
-      : "what was asked has been done, and the answer is withheld";
+      : "the change was made, and the answer is withheld";
   }
 }
 
-/** Reads what stands in `MILLRACE_FAILPOINTS`. */
+/** Parses the value of `MILLRACE_FAILPOINTS`. */
 export function parseFailpoints(text: string): readonly Failpoint[] {
   return text.split(",").map((part) => parseOne(part.trim()));
 }
@@ -139,26 +140,32 @@ const FORM = "such as after:claim=kill@3 or before:settle=delay(200)@every 5";
 const ACTIONS = "kill, stop, error and delay(MS)";
 
 function parseOne(part: string): Failpoint {
-  const [, name, deed, every, nth] = /^([^=]*)=([^@]*)(?:@(every +)?(.*))?$/.exec(part) ?? [];
-  if (name === undefined || deed === undefined) {
-    throw invalid(`${shown(part)} must be a name, an action and perhaps an occurrence, ${FORM}`);
+  const [, name, action, every, nth] = /^([^=]*)=([^@]*)(?:@(every +)?(.*))?$/.exec(part) ?? [];
+  if (name === undefined || action === undefined) {
+    throw invalid(`${shown(part)} must be a name, an action and an optional occurrence, ${FORM}`);
   }
   if (!FAILPOINTS.includes(name)) {
-    throw invalid(`there is no failpoint ${shown(name)}; there are ${FAILPOINTS.join(", ")}`);
+    throw invalid(
+      `there is no failpoint ${shown(name)}; the failpoints are ${FAILPOINTS.join(", ")}`,
+    );
   }
   const at = nth === undefined ? 1 : wholeNumber(nth);
   if (at === null || at < 1) {
-    throw invalid(`@${every ?? ""}${nth} in ${shown(part)} must be @N or @every N, N from 1 on`);
+    throw invalid(
+      `@${every ?? ""}${nth} in ${shown(part)} must be @N or @every N, with N at least 1`,
+    );
   }
-  return { name, action: actionOf(deed, part), at, isRepeated: every !== undefined };
+  return { name, action: actionOf(action, part), at, isRepeated: every !== undefined };
 }
 
-function actionOf(deed: string, part: string): Action {
-  if (deed === "kill" || deed === "stop" || deed === "error") return { kind: deed };
-  const ms = wholeNumber(/^delay\((.*)\)$/.exec(deed)?.[1] ?? "");
+function actionOf(text: string, part: string): Action {
+  if (text === "kill" || text === "stop" || text === "error") return { kind: text };
+  const ms = wholeNumber(/^delay\((.*)\)$/.exec(text)?.[1] ?? "");
   if (ms !== null && ms <= DELAY_MS_MAX) return { kind: "delay", ms };
   const limit = `MS whole milliseconds up to ${DELAY_MS_MAX}`;
-  throw invalid(`${shown(deed)} in ${shown(part)} is no action; there are ${ACTIONS}, ${limit}`);
+  throw invalid(
+    `${shown(text)} in ${shown(part)} is not an action; the actions are ${ACTIONS}, ${limit}`,
+  );
 }
 
 function wholeNumber(text: string): number | null {
@@ -166,8 +173,8 @@ function wholeNumber(text: string): number | null {
 }
 
 function textOf({ name, action, at, isRepeated }: Failpoint): string {
-  const deed = action.kind === "delay" ? `delay(${action.ms})` : action.kind;
-  return `${name}=${deed}@${isRepeated ? "every " : ""}${at}`;
+  const actionText = action.kind === "delay" ? `delay(${action.ms})` : action.kind;
+  return `${name}=${actionText}@${isRepeated ? "every " : ""}${at}`;
 }
 
 function verbOf(name: string): string {

@@ -1,51 +1,50 @@
 /**
- * The store port: what the rest of Millrace asks of a database. `roles/` has the verbs by the part
- * that uses them; `types/` has what they take and answer.
+ * The store port: the interface between Millrace and a database. `roles/` declares the verbs,
+ * grouped by the component that calls them. `types/` declares their arguments and answers.
  *
- * Each verb is one transaction, named after what happens to the job, and says in its answer what
- * really happened. No verb waits for work and none decides about retries: settlements come
- * ready-made from `core/settle.ts`. Two rules hold for all of them:
+ * Each verb is one transaction, is named after what happens to the job, and answers what really
+ * happened. No verb waits for work. No verb decides about retries: `core/settle.ts` computes the
+ * settlement. Two rules hold for all verbs:
  *
- * - **The store's clock** decides what is due and what has expired. Callers hand in lengths
- *   (`delayMs`, `leaseMs`), never their own idea of now.
- * - **The lease fences.** What a worker writes about a running job is accepted only while its lease
- *   stands and the job has no ledger row for that run; otherwise the answer is `stale` and nothing
- *   changes.
+ * - **The store's clock** decides what is due and what has expired. Callers pass durations
+ *   (`delayMs`, `leaseMs`), never their own time.
+ * - **The lease fences.** A write about a running job is accepted only while the lease exists and
+ *   the ledger has no row for that run. Otherwise the answer is `stale` and nothing changes.
  *
  * A behaviour that is not in `test/conformance/` does not exist.
  */
 import type { OperatorStore } from "./roles/operator.ts";
-import type { Producer } from "./roles/producer.ts";
-import type { Reader } from "./roles/reader.ts";
+import type { ProducerStore } from "./roles/producer.ts";
+import type { ReaderStore } from "./roles/reader.ts";
 import type { RetentionStore } from "./roles/retention.ts";
 import type { WorkerStore } from "./roles/worker.ts";
 
-/** A store as users hold it: made by `sqliteStore()`, handed to `openMillrace()`. */
+/** A store as users see it: made by `sqliteStore()`, passed to `openMillrace()`. */
 export interface Store {
   readonly "~store": true;
 }
 
 export interface JobStore
-  extends Store, Producer, WorkerStore, OperatorStore, Reader, RetentionStore {
-  /** Opens and migrates. Every other verb before it, or after `close`, is refused. */
+  extends Store, ProducerStore, WorkerStore, OperatorStore, ReaderStore, RetentionStore {
+  /** Opens and migrates the database. Before `open` and after `close`, other verbs are rejected. */
   open(): Promise<void>;
-  /** Lets accepted writes finish, then closes. Harmless when repeated. */
+  /** Waits for accepted writes, then closes the database. Safe to repeat. */
   close(): Promise<void>;
   /**
-   * Calls `listener` when a job has changed, in this process or in another. A wake-up is a hint:
-   * it may come without a change.
+   * Calls `listener` when a job has changed, in this process or in another. Answers a function
+   * that removes the listener. Wake-ups are best effort: one may arrive without a change.
    */
   watch(listener: (wakeUp: WakeUp) => void): () => void;
-  /** Reports each warning for operators once, such as that wake-ups do not arrive. */
+  /** Reports each warning for operators once, for example that wake-ups do not arrive. */
   onWarning?(listener: (warning: string) => void): void;
 }
 
-/** Most jobs that one claim takes, one lease holds, and the worker settles at once. */
+/** The maximum of jobs in one claim, in one lease, and in one settle of a worker. */
 export const BATCH_MAX = 500;
 
 /**
- * The protocol that this release speaks with a store. A migration that workers of older releases
- * cannot live with raises the least one that the store accepts.
+ * The protocol version of this release. A migration that is incompatible with workers of older
+ * releases raises the minimum version that the store accepts.
  */
 export const PROTOCOL = 1;
 

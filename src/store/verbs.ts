@@ -1,4 +1,4 @@
-/** The names of the port's verbs, for what wraps a store and for what names a verb. */
+/** The names of the port's verbs, for store wrappers and failpoints. */
 import type { JobStore } from "./store.ts";
 
 /** A member of the port that answers with a promise. */
@@ -8,7 +8,7 @@ export type Verb = {
     : never;
 }[keyof JobStore];
 
-/** Spelt out, so that the compiler complains when the port has one more. */
+/** Listed in full, so that the compiler reports a verb that is missing here. */
 const ALL: Readonly<Record<Verb, true>> = {
   open: true,
   close: true,

@@ -1,19 +1,19 @@
-/** A store whose verbs go through a function of the caller: it waits, counts, refuses or fails. */
+/** Wraps the verbs of a store in functions that may delay, count, refuse or fail a call. */
 import type { JobStore } from "./store.ts";
 import { VERBS, type Verb } from "./verbs.ts";
 
-/** Stands around one verb: calls the store, now, later or not at all, and answers for the verb. */
-export type Around = (call: () => Promise<any>, args: readonly any[]) => Promise<unknown>;
+/** Wraps one verb. It may call the store now, later or not at all; its answer is the answer. */
+export type VerbWrapper = (call: () => Promise<any>, args: readonly any[]) => Promise<unknown>;
 
 type Other = Partial<Pick<JobStore, "thread" | "watch" | "onWarning">>;
 
 /**
- * The same store with `aroundOf(verb)` around each verb. Null leaves a verb as it is. `other`
- * replaces members that are no verbs.
+ * The same store with each verb wrapped in `wrapperOf(verb)`; null leaves a verb unwrapped.
+ * `other` replaces members that are not verbs.
  */
 export function wrapStore(
   store: JobStore,
-  aroundOf: (verb: Verb) => Around | null,
+  wrapperOf: (verb: Verb) => VerbWrapper | null,
   other: Other = {},
 ): JobStore {
   const members: JobStore = {
@@ -23,18 +23,18 @@ export function wrapStore(
     ...other,
   };
   for (const verb of VERBS)
-    Object.assign(members, { [verb]: wrapped(store, verb, aroundOf(verb)) });
+    Object.assign(members, { [verb]: wrapped(store, verb, wrapperOf(verb)) });
   return members;
 }
 
 function wrapped(
   store: JobStore,
   verb: Verb,
-  around: Around | null,
+  wrapper: VerbWrapper | null,
 ): (...args: readonly unknown[]) => Promise<unknown> {
-  // The verb is looked up at each call: a test may have replaced it in the store.
+  // Read at each call, because a test may replace a verb of the store.
   const call = (args: readonly unknown[]): Promise<unknown> =>
     Reflect.apply(store[verb], store, args);
-  if (around === null) return (...args) => call(args);
-  return (...args) => around(() => call(args), args);
+  if (wrapper === null) return (...args) => call(args);
+  return (...args) => wrapper(() => call(args), args);
 }

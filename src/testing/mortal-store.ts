@@ -6,7 +6,7 @@
 import type { OutcomeName } from "../core/outcome.ts";
 import type { JobStore } from "../store/store.ts";
 import type { Verb } from "../store/verbs.ts";
-import { wrapStore, type Around } from "../store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../store/wrap-store.ts";
 
 /**
  * `start`: its jobs have begun in the store, and no handler has run. `record`: a handler has told
@@ -56,7 +56,7 @@ export function mortalStore(store: JobStore, diesAt: (point: CrashPoint) => bool
     return isDead;
   };
   const aroundOf =
-    (verb: Verb): Around =>
+    (verb: Verb): VerbWrapper =>
     (call, args) => {
       if (isDead) return silence();
       if ((verb === "settle" || verb === "record") && diesNow(verb)) return silence();

@@ -29,7 +29,7 @@ describe("a copy that dies", () => {
     let deaths = 0;
     for (; !steps.has("compare"); deaths += 1) {
       await expect(ends.copy(() => mortal)).rejects.toThrow("killed");
-      const state = await ends.with(({ target }) => target.look());
+      const state = await ends.with(({ target }) => target.readState());
       if (state.kind === "unfinished") steps.add(state.progress.step);
     }
 
@@ -225,7 +225,7 @@ describe("millrace copy", () => {
 
     expect(code).toBe(1);
     expect(out).toContain("PROBLEM: the target: there are rows in interned_name, job");
-    expect(out).toContain("PROBLEM: job.webhook has the letter U+0000 in rows: 1, the first with");
+    expect(out).toContain("PROBLEM: job.webhook contains U+0000 in rows: 1, the first with");
   });
 
   test("finds a planted difference, shows it and fails", async () => {

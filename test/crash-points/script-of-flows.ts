@@ -1,7 +1,7 @@
 /** A script of flows: keys that jobs share, names of runs, jobs after others, logs, stale marks. */
 import assert from "node:assert/strict";
 import type { SqliteJobStore } from "../../src/store/sqlite/store.ts";
-import type { LogLine } from "../../src/store/types/notes.ts";
+import type { LogEntry } from "../../src/store/types/notes.ts";
 import {
   completed,
   crashedOnce,
@@ -92,7 +92,7 @@ async function* runUnderKeys(store: SqliteJobStore, { worker }: Scene): AsyncGen
   yield did("release another of a free key");
 }
 
-function said(message: string, fields: string | null = null): LogLine {
+function said(message: string, fields: string | null = null): LogEntry {
   return { at: 1_000, level: "info", message, fields };
 }
 

@@ -5,7 +5,7 @@
  */
 import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
-import { wrapStore, type Around } from "../../src/store/wrap-store.ts";
+import { wrapStore, type VerbWrapper } from "../../src/store/wrap-store.ts";
 import type { ThreadEntry } from "../../src/store/types/jobs-and-runs.ts";
 
 interface MortalOptions {
@@ -35,7 +35,7 @@ export function makeThreadStore({ path, beats, refusals }: MortalOptions): JobSt
     store.open = () => Promise.reject(new Error("the server is starting up"));
   }
   let left = beats;
-  const beat: Around = (call) => {
+  const beat: VerbWrapper = (call) => {
     // In a thread this ends the thread alone.
     if (left === 0) process.exit(1);
     left -= 1;

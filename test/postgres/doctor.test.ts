@@ -131,8 +131,8 @@ describe("jobs that are where no verb puts them", () => {
   });
 
   test.each([
-    ["over", "although it is over", completed()],
-    ["held", "although a worker runs it", null],
+    ["over", "although it is final", completed()],
+    ["held", "although it is running", null],
   ])("are found and cured: one that waits and is %s", async (schema, words, settlement) => {
     await using patient = await openPatient(schema);
     await add(patient.store, {});
@@ -157,7 +157,7 @@ describe("jobs that are where no verb puts them", () => {
     for (const { fix } of findings) await patient.cure(fix);
     expect(findings.map(({ found }) => found)).toEqual([
       expect.stringContaining("in another place as well"),
-      expect.stringContaining("under a number"),
+      expect.stringContaining("under a wrong run number"),
     ]);
     expect(await patient.findings()).toEqual([]);
   });
@@ -196,7 +196,7 @@ describe("what slows a server down", () => {
     expect(findings).toEqual([
       {
         name: "oldest transaction",
-        found: expect.stringMatching(/^pid \d+ \(somebody\) is idle in transaction since/),
+        found: expect.stringMatching(/^pid \d+ \(somebody\) is idle in transaction for/),
         fix: `SELECT pg_terminate_backend(${rows[0].pid});`,
       },
     ]);
@@ -218,7 +218,7 @@ describe("what slows a server down", () => {
       expect.objectContaining({ name: "autovacuum", found: expect.stringContaining("ready") }),
       {
         name: "autovacuum lag",
-        found: expect.stringContaining("ready has 30000 dead and 0 living rows"),
+        found: expect.stringContaining("ready has 30000 dead and 0 live rows"),
         fix: `VACUUM (ANALYZE) "bloated"."ready";`,
       },
     ]);

@@ -37,7 +37,7 @@ interface Refusal {
 
 const REFUSALS: readonly (readonly [what: string, refusal: Refusal])[] = [
   [
-    "nobody listens there",
+    "no server listens there",
     {
       change: (url) => (url.port = "1"),
       code: "STORE_UNREACHABLE",
@@ -59,7 +59,7 @@ const REFUSALS: readonly (readonly [what: string, refusal: Refusal])[] = [
     {
       change: (url) => (url.username = "guarded"),
       code: "STORE_DENIED",
-      words: /does not let this user in .*"guarded"/,
+      words: /rejected the login of this user .*"guarded"/,
       hint: /user and the password/,
     },
   ],
@@ -82,11 +82,11 @@ const REFUSALS: readonly (readonly [what: string, refusal: Refusal])[] = [
     },
   ],
   [
-    "the user lacks a right",
+    "the user lacks a privilege",
     {
       change: (url) => (url.username = "narrow"),
       code: "STORE_DENIED",
-      words: /lacks a right .*permission denied for database/,
+      words: /lacks a privilege .*permission denied for database/,
       hint: /grant the right/,
     },
   ],
@@ -109,11 +109,11 @@ const REFUSALS: readonly (readonly [what: string, refusal: Refusal])[] = [
     },
   ],
   [
-    "the server takes no writes",
+    "the server is read-only",
     {
       change: (url) => (url.username = "reader"),
       code: "STORE_SERVER_READ_ONLY",
-      words: /takes no writes/,
+      words: /read-only/,
       hint: /primary/,
     },
   ],

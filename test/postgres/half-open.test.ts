@@ -105,7 +105,7 @@ describe.concurrent("a worker all of whose connections are half open", () => {
 describe.concurrent("a statement whose answer is not waited for any more", () => {
   test("is given up by the server as well", async () => {
     const pool = await Pool.make({ url: server.url });
-    const sleeping = pool.lend((client) =>
+    const sleeping = pool.withConnection((client) =>
       send(client, { text: "SELECT pg_sleep(600) AS nap", query_timeout: 100 }),
     );
     await expect(sleeping).rejects.toThrow("Query read timeout");

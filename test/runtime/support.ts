@@ -141,6 +141,6 @@ export async function withBuffer(kit: RuntimeTest) {
   await kit.settled();
   const [running, ...buffered] = await kit.mill.enqueueMany([job.of(1), job.of(2), job.of(3)]);
   await kit.settled();
-  assert.equal((await kit.store.workers(10))[0]?.buffered, 2);
+  assert.equal((await kit.store.workers(10))[0]?.prefetched, 2);
   return { worker, job, running, buffered, end, ran };
 }

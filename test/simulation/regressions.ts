@@ -20,7 +20,7 @@ export const regressions: readonly Regression[] = [
       graceMs: 0,
       crowd: 30,
       runMs: 300,
-      lookMs: 100,
+      pollMs: 100,
       behaviours: ["hang", "ok", "ok"],
       retention: "preset",
       lengthMs: 20000,

@@ -9,15 +9,15 @@ import { join } from "node:path";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { act, openGates } from "./plan/actions.ts";
 import { textOf } from "./checks/answers.ts";
-import { House } from "./fleet/fleet.ts";
+import { Fleet } from "./fleet/fleet.ts";
 import { contractFor, contracts, PRESET } from "./fleet/jobs.ts";
 import type { Rules } from "./checks/invariants.ts";
 import type { Plan } from "./plan/plan.ts";
 import { punctuality } from "./checks/punctuality.ts";
 import { RetentionRules } from "./fleet/retention.ts";
 import { finalState, hexOf } from "./checks/snapshot.ts";
-import type { Stage } from "./plan/action-context.ts";
-import { tap } from "./fleet/sqlite-hooks.ts";
+import type { ActionContext } from "./plan/action-context.ts";
+import { installHooks } from "./fleet/sqlite-hooks.ts";
 import { Watch } from "./checks/watch.ts";
 import { takeOverTime, World } from "./fleet/world.ts";
 
@@ -93,17 +93,17 @@ async function unfold(
   const mayLosePower = plan.actions.some(({ kind }) => kind === "powerLoss");
   const isPowerAtRisk = (): boolean => mayLosePower && world.elapsedMs < plan.lengthMs;
   const watch = new Watch({ world, path, rules, report, count, isPowerAtRisk });
-  const house = new House({ world, watch, plan, path, retention, report, count });
+  const fleet = new Fleet({ world, watch, plan, path, retention, report, count });
   const rejected = (error: unknown): void => report("I22", `a rejection: ${String(error)}`);
-  const untap = tap(watch);
+  const removeHooks = installHooks(watch);
   const giveBack = takeOverTime(world, (what) => report("determinism", what));
   process.on("unhandledRejection", rejected);
   try {
-    const life = { world, watch, house, plan, path, retention, count, report };
+    const life = { world, watch, fleet, plan, path, retention, count, report };
     await live(life, () => violations.length > 0);
   } finally {
     giveBack();
-    untap();
+    removeHooks();
     process.off("unhandledRejection", rejected);
     for (const member of world.living) watch.close(member);
   }
@@ -111,26 +111,26 @@ async function unfold(
   return { seed: plan.seed, hash, steps, virtualMs, violations, counters };
 }
 
-interface Life extends Omit<Stage, "restart" | "soon"> {
+interface Life extends Omit<ActionContext, "restart" | "soon"> {
   readonly report: (invariant: string, what: string) => void;
 }
 
 async function live(life: Life, isBroken: () => boolean): Promise<void> {
-  const { world, house, plan } = life;
+  const { world, fleet, plan } = life;
   const driver = world.process("plan");
   const restart = (role: string, ms: number): void => {
     driver.later(ms, `${role} comes again`, () => {
-      if (!house.has(role)) house.start(role);
+      if (!fleet.has(role)) fleet.start(role);
     });
   };
   const soon = (label: string, work: () => void): void => void driver.later(0, label, work);
-  house.restart = restart;
+  fleet.restart = restart;
   const roles = [
     "asker1",
     "asker2",
     ...Array.from({ length: plan.workers }, (_, index) => `worker${index + 1}`),
   ];
-  for (const role of roles) house.start(role);
+  for (const role of roles) fleet.start(role);
   for (const action of plan.actions) {
     driver.later(action.atMs, "plan", () => act({ ...life, restart, soon }, action));
   }
@@ -141,7 +141,7 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
     () => callRoll(life, isBroken),
     () => idle(life, isBroken),
     () => stopAll(life, isBroken),
-    async () => lastLook(life),
+    async () => finalCheck(life),
   ];
   for (const phase of phases) {
     if (isBroken()) return;
@@ -151,33 +151,33 @@ async function live(life: Life, isBroken: () => boolean): Promise<void> {
 
 /** No more faults: whoever is dead comes again, whoever sleeps wakes, and no gate stays closed. */
 async function heal(life: Life, roles: readonly string[], isBroken: () => boolean): Promise<void> {
-  const { world, watch, house } = life;
+  const { world, watch, fleet } = life;
   world.note("heals");
-  house.healedAtMs = world.elapsedMs;
-  house.slow = { untilMs: 0, share: 0 };
+  fleet.healedAtMs = world.elapsedMs;
+  fleet.slow = { untilMs: 0, share: 0 };
   watch.heal();
   for (const process of world.living) Object.assign(process, { pausedUntil: 0, skewMs: 0 });
   // Operations that were held up go through first: what they leave behind is healed as well.
   const isThrough = (): boolean => isBroken() || world.living.every(({ pending }) => pending === 0);
   await world.run(world.elapsedMs + LAST_OPERATIONS_MS, isThrough);
-  for (const { process, worker } of house.members.values()) {
+  for (const { process, worker } of fleet.members.values()) {
     // Who was asked to take no new work does so until it is replaced.
     const isQuiet = worker && watch.committed.workers.get(hexOf(worker.id))?.quiet === 1;
-    if (isQuiet || house.answers.quieted.has(process)) house.crash(process);
+    if (isQuiet || fleet.answers.quieted.has(process)) fleet.crash(process);
   }
-  for (const role of roles) if (!house.has(role)) house.start(role);
+  for (const role of roles) if (!fleet.has(role)) fleet.start(role);
   await world.run(world.elapsedMs + 1_000, isBroken);
-  house.healedAtMs = world.elapsedMs;
-  const asker = house.members.get("asker1");
-  asker?.process.later(0, "opens gates", () => void openGates(asker, house.answers.pauses));
+  fleet.healedAtMs = world.elapsedMs;
+  const asker = fleet.members.get("asker1");
+  asker?.process.later(0, "opens gates", () => void openGates(asker, fleet.answers.pauses));
 }
 
 /** New work comes in, and every job must be over in time. */
 async function drain(life: Life, isBroken: () => boolean): Promise<void> {
-  const { world, house, plan, report } = life;
+  const { world, fleet, plan, report } = life;
   const { chance } = world;
   for (let left = CALM_OPERATIONS; left > 0; left -= 1) {
-    const asker = house.members.get(`asker${1 + (left % 2)}`);
+    const asker = fleet.members.get(`asker${1 + (left % 2)}`);
     const delay = chance.random() < 0.5 ? 0 : Math.floor(chance.random() ** 2 * 9_000);
     const payload = { token: left, runs: ["ok"] as const, ms: 10 };
     const contract = contracts[left % contracts.length] ?? contracts[0];
@@ -209,9 +209,9 @@ function unfinished({ watch: { committed } }: Life): number {
 
 /** Every worker alone takes what only it can do. */
 async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
-  const { world, house, report } = life;
-  const asker = house.members.get("asker2");
-  const workers = [...house.members.values()].filter(({ worker }) => worker !== null);
+  const { world, fleet, report } = life;
+  const asker = fleet.members.get("asker2");
+  const workers = [...fleet.members.values()].filter(({ worker }) => worker !== null);
   let asked = 0;
   for (const { role } of workers) {
     asker?.process.later(0, "calls the roll", () => {
@@ -228,10 +228,10 @@ async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
 }
 
 /** Who has nothing to do rests, and holds nothing. */
-async function idle({ world, watch, house, report }: Life, isBroken: () => boolean): Promise<void> {
+async function idle({ world, watch, fleet, report }: Life, isBroken: () => boolean): Promise<void> {
   await world.run(world.elapsedMs + IDLE_MS, isBroken);
   const before = new Map(
-    [...house.members.values()].map(({ process }) => [process, process.verbs]),
+    [...fleet.members.values()].map(({ process }) => [process, process.verbs]),
   );
   await world.run(world.elapsedMs + IDLE_MS, isBroken);
   for (const [process, verbs] of before) {
@@ -247,9 +247,9 @@ async function idle({ world, watch, house, report }: Life, isBroken: () => boole
   }
 }
 
-async function stopAll({ world, watch, house, plan, report }: Life, isBroken: () => boolean) {
+async function stopAll({ world, watch, fleet, plan, report }: Life, isBroken: () => boolean) {
   let open = 0;
-  for (const { worker, process } of house.members.values()) {
+  for (const { worker, process } of fleet.members.values()) {
     if (worker === null) continue;
     open += 1;
     process.later(0, "stops", () => {
@@ -262,7 +262,7 @@ async function stopAll({ world, watch, house, plan, report }: Life, isBroken: ()
   const untilMs = world.elapsedMs + plan.graceMs + STOP_MS;
   await world.run(untilMs, () => open === 0 || isBroken());
   if (open > 0 && !isBroken()) report("I24", `${open} worker(s) did not stop in time`);
-  for (const { role, worker } of house.members.values()) {
+  for (const { role, worker } of fleet.members.values()) {
     const id = worker === null ? "" : hexOf(worker.id);
     const isLeft = [...watch.committed.leases.values()].some((lease) => lease.worker === id);
     if (isLeft && !isBroken()) report("I24", `${role} has left a lease behind`);
@@ -271,9 +271,9 @@ async function stopAll({ world, watch, house, plan, report }: Life, isBroken: ()
 }
 
 /** Each run that began is in the ledger, and what was acknowledged was not lost. */
-function lastLook({ watch, house, report }: Life): void {
+function finalCheck({ watch, fleet, report }: Life): void {
   const { keys, attempts } = watch.committed;
-  for (const [id, fences] of house.answers.starts) {
+  for (const [id, fences] of fleet.answers.starts) {
     const key = keys.get(id);
     if (key === undefined) continue;
     const known = new Set(attempts.get(key)?.map(({ fence }) => fence));
@@ -282,6 +282,6 @@ function lastLook({ watch, house, report }: Life): void {
       report("I7", `a run of job ${key} under fence ${fence} is not in the ledger`);
     }
   }
-  house.answers.checkSurvived();
+  fleet.answers.checkSurvived();
   watch.compare();
 }

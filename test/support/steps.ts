@@ -9,7 +9,7 @@ import type {
   EnqueueAnswer,
   Lease,
   NewJob,
-  Rescue,
+  RescueAnswer,
   RescueRequest,
   SettleItem,
   WorkerId,
@@ -131,7 +131,7 @@ export async function rescueSilent(
   store: JobStore,
   worker: WorkerId,
   overrides: Pick<RescueRequest, "decide"> & Partial<RescueRequest>,
-): Promise<Rescue> {
+): Promise<RescueAnswer> {
   const silent = (await store.silent(100)).find(({ id }) => id === worker);
   assert.ok(silent, `${worker} is not silent`);
   return store.rescue({ worker, beats: silent.beats, limit: 100, ...overrides });

@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 import type { SourceFile } from "./rule.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const fixtures = fileURLToPath(new URL("fixtures", import.meta.url));
+/** Where the fixtures of the rules lie in a repository. */
+const FIXTURES = join("test", "tidy", "fixtures");
+const fixtures = join(root, FIXTURES);
 
 /** The file of a fixture that says what its rule is to find. */
 const FINDINGS = "findings.txt";
@@ -14,9 +16,9 @@ const FINDINGS = "findings.txt";
 const SKIPPED_FOLDERS = new Set([".git", ".millrace", "coverage", "dist", "node_modules"]);
 const TEXT_FILE = /\.(ts|js|mjs|cjs|json|jsonc|md|sql|css|html|yml|yaml|sh|txt)$|^\.?[a-z]+$/i;
 
-/** Every text file of the repository, fixtures left aside. */
-export function readRepository(): SourceFile[] {
-  return readTree(root);
+/** Every text file of this repository, or of another checkout, fixtures left aside. */
+export function readRepository(top: string = root): SourceFile[] {
+  return readTree(top);
 }
 
 /**
@@ -40,11 +42,12 @@ export function readExpectedFindings(name: string): string[] {
 }
 
 function readTree(top: string): SourceFile[] {
+  const aside = join(top, FIXTURES);
   const paths: string[] = [];
   const visit = (folder: string): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name) && path !== fixtures) visit(path);
+      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name) && path !== aside) visit(path);
       if (entry.isFile() && TEXT_FILE.test(entry.name)) paths.push(path);
     }
   };

@@ -272,10 +272,10 @@ describe("a transaction that cannot be used", () => {
   test.each([
     ["of SQLite", { prepare: () => {} }, "it is one of SQLite"],
     ["of Drizzle without its tag", { execute: () => {} }, "fromDrizzle(tx, sql)"],
-    ["of no known library", { hello: 1 }, "known are those of pg"],
-    ["that is no object", "BEGIN", "known are those of pg"],
+    ["of no known library", { hello: 1 }, "supported are transactions of pg"],
+    ["that is no object", "BEGIN", "supported are transactions of pg"],
     ["that does not run the statement", { query: () => Promise.reject(new Error("no")) }, "no"],
-    ["that gives no answer", { query: async () => ({ rows: [] }) }, "no answer"],
+    ["that gives no answer", { query: async () => ({ rows: [] }) }, "returned no rows"],
   ])("%s is refused", async (_, tx: any, why) => {
     await using mill = await openMillrace(postgresStore({ url: server.url }));
     await expect(mill.enqueue(bare, undefined, { tx })).rejects.toMatchObject({

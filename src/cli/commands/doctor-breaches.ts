@@ -5,7 +5,7 @@ import {
   type BrokenInvariant,
   type OffendingJob,
   type Fix,
-  type TableName,
+  type QualifyTable,
 } from "../../store/doctor/invariants.ts";
 import type { Check } from "../file-findings.ts";
 
@@ -22,7 +22,7 @@ export interface InvariantCheck extends Check {
 
 /** How the statements of a fix are written for the database at hand. */
 export interface FixForm {
-  readonly table: TableName;
+  readonly table: QualifyTable;
   /** Says where to run a statement. */
   readonly run: (sql: string) => string;
 }

@@ -174,11 +174,11 @@ async function workerChecks(store: JobStore): Promise<Check[]> {
   if (silent.length === 0) {
     return [{ name: "workers", found: `${workers.length} known, none silent`, fix: null }];
   }
-  return silent.map(({ id, host, pid, until, running, buffered }) => ({
+  return silent.map(({ id, host, pid, until, running, prefetched }) => ({
     name: "workers",
     found:
       `${id} (${host}, pid ${pid}) is silent since ${new Date(until).toISOString()}` +
-      ` and holds ${running + buffered} job(s)`,
+      ` and holds ${running + prefetched} job(s)`,
     fix: "Start any worker and it takes them back: millrace worker --jobs FILE",
   }));
 }

@@ -8,7 +8,7 @@
  */
 import type { FinalState } from "../../core/job.ts";
 import type {
-  EndPlace,
+  FinishPosition,
   JobRecord,
   ExpiredJobs,
   ExpiredPage,
@@ -128,7 +128,7 @@ interface RoundParts extends Pick<PrunerParts, "clock" | "isStopping" | "logger"
 class Round {
   readonly #parts: RoundParts;
   /** Where this sweep goes on; null: the next one begins. */
-  #from: EndPlace | null = null;
+  #from: FinishPosition | null = null;
   /** By the steady clock. */
   #restsUntil = -Infinity;
 
@@ -155,7 +155,7 @@ class Round {
   /** A hook that is slow ends the page at its job, so that the other phase scope has its turn. */
   async #tellOf(
     jobs: readonly JobRecord[],
-  ): Promise<{ readonly done: readonly JobKey[]; readonly slow: EndPlace | null }> {
+  ): Promise<{ readonly done: readonly JobKey[]; readonly slow: FinishPosition | null }> {
     const { hook, mayGo, isStopping } = this.#parts;
     const done: JobKey[] = [];
     for (const job of jobs) {

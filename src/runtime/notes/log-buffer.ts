@@ -4,25 +4,25 @@
  * much as the store would keep.
  */
 import type { Clock } from "../../core/clock.ts";
-import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine } from "../../store/types/notes.ts";
+import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogEntry } from "../../store/types/notes.ts";
 
 const PACE_MS = 200;
 
 export class LogBuffer {
   readonly #clock: Clock;
-  readonly #store: (lines: readonly LogLine[]) => Promise<void>;
-  #lines: LogLine[] = [];
+  readonly #store: (lines: readonly LogEntry[]) => Promise<void>;
+  #lines: LogEntry[] = [];
   #chars = 0;
   #isTelling = false;
   #isClosed = false;
   #stopTimer: (() => void) | null = null;
 
-  constructor(clock: Clock, store: (lines: readonly LogLine[]) => Promise<void>) {
+  constructor(clock: Clock, store: (lines: readonly LogEntry[]) => Promise<void>) {
     this.#clock = clock;
     this.#store = store;
   }
 
-  add(line: LogLine): void {
+  add(line: LogEntry): void {
     this.#lines.push(line);
     this.#chars += charsIn(line);
     while (this.#lines.length > LOG_LINES_MAX || this.#chars > LOG_CHARS_MAX) this.#dropOldest();
@@ -30,7 +30,7 @@ export class LogBuffer {
   }
 
   /** What the store has not been told, newest last. */
-  get untold(): readonly LogLine[] {
+  get untold(): readonly LogEntry[] {
     return this.#lines;
   }
 
@@ -66,6 +66,6 @@ export class LogBuffer {
   }
 }
 
-function charsIn({ message, fields }: LogLine): number {
+function charsIn({ message, fields }: LogEntry): number {
   return message.length + (fields?.length ?? 0);
 }

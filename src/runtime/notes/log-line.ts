@@ -1,12 +1,12 @@
 /** One line of `ctx.log` as it is stored: bounded, and such as both databases take. */
 import type { JsonText } from "../../core/job.ts";
 import { asFields, loggable } from "../../lib/loggable.ts";
-import type { LogLevel, LogLine } from "../../store/types/notes.ts";
+import type { LogLevel, LogEntry } from "../../store/types/notes.ts";
 
 const LINE_LENGTH_MAX = 4_000;
 
 /** Takes whatever a handler gives, and never throws. */
-export function logLine(at: number, level: LogLevel, message: unknown, fields: unknown): LogLine {
+export function logLine(at: number, level: LogLevel, message: unknown, fields: unknown): LogEntry {
   return {
     at,
     level,

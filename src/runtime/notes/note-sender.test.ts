@@ -69,7 +69,7 @@ describe("a noteSender", () => {
     const { noteSender, calls } = makeRecorder(keep);
 
     await Promise.all([
-      noteSender.add(note(1, { afresh: true })),
+      noteSender.add(note(1, { clearCheckpoints: true })),
       noteSender.add(note(1, told(10))),
       noteSender.add(note(1, moved("a", "b"))),
       noteSender.add(note(1, told(20))),
@@ -78,7 +78,14 @@ describe("a noteSender", () => {
     ]);
 
     expect(calls).toEqual([
-      [note(1, { afresh: true, ...told(20), ...moved("a", "b", "a"), ...completed("one") })],
+      [
+        note(1, {
+          clearCheckpoints: true,
+          ...told(20),
+          ...moved("a", "b", "a"),
+          ...completed("one"),
+        }),
+      ],
     ]);
   });
 

@@ -123,7 +123,7 @@ export class NoteSender {
       !newest.isFull &&
       newest.moves + moves <= MOVES_MAX &&
       newest.chars + chars <= DRAFT_CHARS_MAX;
-    if (hasRoom && body.afresh !== true) return extended(newest, body, { moves, chars });
+    if (hasRoom && body.clearCheckpoints !== true) return extended(newest, body, { moves, chars });
     const draft = extended({ run, note, parts: [], moves: 0, chars: 0, isFull: false }, body, {
       moves,
       chars,

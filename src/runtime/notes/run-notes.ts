@@ -9,7 +9,7 @@ import type { JsonText } from "../../core/job.ts";
 import type { ClaimedJob, JobKey, Lease, NewJob } from "../../store/types/jobs-and-runs.ts";
 import type {
   Checkpoints,
-  LogLine,
+  LogEntry,
   NoteBody,
   AcquiredLocks,
   OpenRun,
@@ -94,12 +94,12 @@ export class RunNotes {
   }
 
   /** Keeps a line in the log of the job. Nobody waits for that. */
-  log(line: LogLine): void {
+  log(line: LogEntry): void {
     if (!this.#isOver) this.#log.add(line);
   }
 
   /** The last lines, which go with the end of the run. */
-  get lastLines(): readonly LogLine[] {
+  get lastLines(): readonly LogEntry[] {
     return this.#log.untold;
   }
 
@@ -200,7 +200,7 @@ export class RunNotes {
     if (onRetry === "restart" && isOfEarlierAttempt(left, job)) {
       // What this attempt has told before it came to remember is not to be forgotten.
       const told = this.#told === null ? {} : { progress: this.#told };
-      this.record({ afresh: true, ...told }).catch(nothing);
+      this.record({ clearCheckpoints: true, ...told }).catch(nothing);
       return;
     }
     this.memory.take(left);

@@ -11,7 +11,7 @@ import { soon } from "../../lib/system.ts";
 import type { Fault, Settlement } from "../../core/outcome.ts";
 import type { Logger } from "../../api/context.ts";
 import { BATCH_MAX, type JobStore } from "../../store/store.ts";
-import type { Refusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
+import type { StoreRefusal, SettleAnswer, SettleItem } from "../../store/types/jobs-and-runs.ts";
 import { ChildRefused, warnOfMissing } from "./refused-children.ts";
 
 /** Ends that may wait for the store: all of them would run again if the process died now. */
@@ -134,7 +134,7 @@ export class Settler {
   }
 
   /** Without its result and its children: they are, or may be, what could not be stored. */
-  #settleBare({ lease, key, n, settlement, note, children }: SettleItem, why: Refusal): void {
+  #settleBare({ lease, key, n, settlement, note, children }: SettleItem, why: StoreRefusal): void {
     const { logger } = this.#parts;
     if (isUnstorable(settlement)) {
       const run = { fence: lease.number, key, n };

@@ -1,9 +1,9 @@
-/** The invariants by their queries: what a broken invariant of each leads to, and what cures it. */
+/** The catalogue of invariants by query: what a violation leads to, and what fixes it. */
 import { command, release, sql, withTable, words, type Fix } from "./fixes.ts";
 
 const GONE = "NOT EXISTS (SELECT 1 FROM";
 
-/** One for each invariant. */
+/** The names of the queries, one per invariant. */
 export type InvariantQuery =
   | "two_leases"
   | "leases_against_ledger"
@@ -28,56 +28,57 @@ export type InvariantQuery =
   | "lost_idempotency"
   | "untold_changes";
 
-export interface Description {
-  /** The number under which RELIABILITY.md has it. */
+export interface InvariantDescription {
+  /** The number of the invariant in RELIABILITY.md. */
   readonly number: string;
   readonly name: string;
-  /** What it leads to. */
+  /** What a violation leads to. */
   readonly means: string;
   readonly fix: Fix;
-  /** Its query reads a whole table, which takes seconds for a million jobs. */
+  /** The query reads a whole table, which takes seconds for a million jobs. */
   readonly isDeep: boolean;
 }
 
-/** In the order in which they are looked at. */
-export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
+/** In the order of checking. */
+export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> = {
   two_leases: {
     number: "I3",
     name: "job in two leases",
-    means: "two workers run it at the same time",
+    means: "two workers run the job at the same time",
     fix: release(),
     isDeep: false,
   },
   leases_against_ledger: {
     number: "I6",
     name: "lease against ledger",
-    means: "a worker holds a job that is over or gone, or a run that the ledger does not expect",
+    means: "a worker holds a job that is final or removed, or a run that contradicts the ledger",
     fix: words(
-      "Stop the worker that holds it, delete its row from the table lease, and run millrace" +
-        " doctor again: it names what has to be released.",
+      "Stop the worker that holds the job, delete its row from the table lease, and run millrace" +
+        " doctor again: it names the jobs to release.",
     ),
     isDeep: false,
   },
   places_against_job: {
     number: "I7",
     name: "place against job",
-    means: "it waits under another lane, priority or count of attempts than it should have",
+    means: "the job waits with a wrong lane, priority or number of attempts",
     fix: words(
-      "Cancel it and enqueue it anew, or correct its row in the table scheduled, ready or blocked.",
+      "Cancel the job and enqueue it again, or correct its row in the table scheduled, ready or" +
+        " blocked.",
     ),
     isDeep: false,
   },
   overdue_promotions: {
     number: "I21",
     name: "overdue promotion",
-    means: "its time came more than five minutes ago, workers live, and none of them promotes",
-    fix: words("Restart the workers, and look into their logs for what keeps them from promoting."),
+    means: "the job is due for more than five minutes, and no living worker promotes it",
+    fix: words("Restart the workers, and search their logs for errors of the promoter."),
     isDeep: false,
   },
   stale_dedup: {
     number: "I9",
     name: "stale dedup key",
-    means: "a key is held by a job that is over, gone, or has another key: it lets nobody in",
+    means: "a key is held by a job that is final, removed, or has another key: it blocks new jobs",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("dedup")} AS held WHERE job NOT IN (SELECT key FROM ` +
@@ -90,7 +91,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   unheld_dedup: {
     number: "I9",
     name: "dedup key without holder",
-    means: "it is not over and does not hold its dedup key: a second one would be let in",
+    means: "the job is not final and does not hold its dedup key: a duplicate would be accepted",
     fix: sql(
       (table) =>
         `INSERT INTO ${table("dedup")} (tenant, type, key, job) SELECT tenant, type, dedup, ` +
@@ -103,14 +104,14 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   shared_dedup: {
     number: "I9",
     name: "dedup key of two",
-    means: "another job holds the same dedup key, and both are not over",
+    means: "another job has the same dedup key, and neither is final",
     fix: command((id) => `millrace jobs cancel ${id}`),
     isDeep: false,
   },
   stale_cancel_requests: {
     number: "I8",
     name: "stale cancel request",
-    means: "a job that does not run is asked to stop: it would be cancelled if it ever ran again",
+    means: "a job that does not run has a cancel request: its next run would be cancelled",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("cancel_request")} WHERE ` +
@@ -124,8 +125,8 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   },
   locks_without_run: {
     number: "I14",
-    name: "name without run",
-    means: "a name is taken by a job that does not run: nobody else gets it",
+    name: "lock without run",
+    means: "a lock is held by a job that does not run: no other run can acquire it",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("lock")} AS held WHERE ${GONE} ${table("job")} AS job WHERE job.key ` +
@@ -141,21 +142,21 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   runs_without_lock: {
     number: "I14",
     name: "run without its key",
-    means: "it runs and does not have its concurrency key: another may run under it",
+    means: "the job runs without its concurrency key: another job may run with the key",
     fix: release(),
     isDeep: false,
   },
   waits_without_dependencies: {
     number: "I8",
     name: "wait for nothing",
-    means: "it waits for other jobs, and none is named: it would wait for ever",
+    means: "the job waits for dependencies and has none: it would wait forever",
     fix: command((id) => `millrace jobs cancel ${id}`),
     isDeep: false,
   },
   dependencies_without_wait: {
     number: "I8",
-    name: "need without wait",
-    means: "it is said to wait for other jobs and does not: retention would keep those for ever",
+    name: "dependency without wait",
+    means: "the job has dependencies and does not wait: retention would keep them forever",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("dependency")} WHERE job NOT IN ` +
@@ -167,17 +168,17 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   failed_without_letter: {
     number: "I19",
     name: "failed without dead letter",
-    means: "it has failed and nobody is asked to review it",
+    means: "the job has failed and has no dead letter to review",
     fix: words(
-      "Repeat each that is wanted with millrace jobs retry; the finding goes with the job, when" +
-        " retention removes it.",
+      "Repeat the jobs that are needed with millrace jobs retry; the finding disappears when" +
+        " retention removes the job.",
     ),
     isDeep: false,
   },
   letters_without_failure: {
     number: "I19",
     name: "dead letter without failure",
-    means: "somebody is asked to review a job that has not failed",
+    means: "a job that has not failed has a dead letter to review",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("dead_letter")} WHERE id IN (SELECT id FROM ${table("job")} ` +
@@ -188,7 +189,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   runs_after_end: {
     number: "I4",
     name: "run after the end",
-    means: "it has run again although it was over",
+    means: "the job has run again after its end",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("attempt")} AS late WHERE EXISTS (SELECT 1 FROM ` +
@@ -200,24 +201,24 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   run_gaps: {
     number: "I7",
     name: "gap in the ledger",
-    means: "a run is missing between others",
+    means: "the ledger lacks a run between two others",
     fix: words("Restore the missing rows of the table attempt from a backup."),
     isDeep: true,
   },
   wrong_charges: {
     number: "I7",
     name: "wrong charge",
-    means: "it has had more attempts than it may have, or a run was charged twice or not at all",
+    means: "the job has had too many attempts, or a run was charged twice or not at all",
     fix: words(
       "Compare its runs (millrace jobs show) with the logs of the workers; a job that still waits" +
-        " can be cancelled and enqueued anew.",
+        " can be cancelled and enqueued again.",
     ),
     isDeep: true,
   },
   ledger_without_job: {
     number: "I19",
     name: "ledger without job",
-    means: "runs are kept of jobs that are gone, and retention never finds them",
+    means: "the ledger has runs of a removed job, which retention never removes",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("attempt")} AS run WHERE ${GONE} ${table("job")} AS job ` +
@@ -228,7 +229,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   tags_without_job: {
     number: "I19",
     name: "tag without job",
-    means: "tags are kept of jobs that are gone, and retention never finds them",
+    means: "a removed job has tags, which retention never removes",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("tag")} AS tag WHERE ${GONE} ${table("job")} AS job ` +
@@ -239,7 +240,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   endless_idempotency: {
     number: "I9",
     name: "endless idempotency key",
-    means: "its job is gone and the key never expires: it lets nobody in",
+    means: "the job was removed and its key never expires: the key blocks new jobs",
     fix: sql(
       (table) =>
         `DELETE FROM ${table("idempotency")} AS held WHERE expires_at IS NULL AND ${GONE} ` +
@@ -250,17 +251,17 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, Description>> = {
   lost_idempotency: {
     number: "I9",
     name: "lost idempotency key",
-    means: "its key is not kept for it: the same request would make a second job",
+    means: "the idempotency key of the job is missing: the same request would create a second job",
     fix: words("Restore the missing rows of the table idempotency from a backup."),
     isDeep: true,
   },
   untold_changes: {
     number: "I13",
-    name: "change that the feed does not tell",
-    means: "readers of the feed have not heard of it, or twice",
+    name: "change missing from the feed",
+    means: "the feed has no event of the change, or two",
     fix: words(
-      "Let readers of the feed ask for these jobs again, such as with millrace jobs show; the" +
-        " entries themselves come back only from a backup.",
+      "Let readers of the feed read these jobs again, for example with millrace jobs show; the" +
+        " entries themselves can be restored only from a backup.",
     ),
     isDeep: true,
   },

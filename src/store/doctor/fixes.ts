@@ -1,13 +1,13 @@
-/** What to do about a broken invariant of an invariant. */
+/** How to fix a broken invariant. */
 import type { JobId } from "../../core/job.ts";
 
-/** The name of a table as a statement has to write it. */
-export type TableName = (table: string) => string;
+/** Gives the name of a table as SQL of the dialect writes it. */
+export type QualifyTable = (table: string) => string;
 
 export type Fix =
-  /** A statement that cures all of it. */
-  | { readonly kind: "sql"; readonly of: (table: TableName) => string }
-  /** A command for each job. */
+  /** One statement that fixes all jobs. */
+  | { readonly kind: "sql"; readonly of: (table: QualifyTable) => string }
+  /** One command per job. */
   | { readonly kind: "command"; readonly of: (id: JobId) => string }
   | { readonly kind: "words"; readonly text: string };
 
@@ -19,7 +19,7 @@ export function command(of: (id: JobId) => string): Fix {
   return { kind: "command", of };
 }
 
-export function sql(of: (table: TableName) => string): Fix {
+export function sql(of: (table: QualifyTable) => string): Fix {
   return { kind: "sql", of };
 }
 
@@ -27,7 +27,7 @@ export function words(text: string): Fix {
   return { kind: "words", text };
 }
 
-/** The same where the first word is the name of a table. */
-export function withTable(from: string, table: TableName): string {
+/** Replaces the first word, the name of a table. */
+export function withTable(from: string, table: QualifyTable): string {
   return from.replace(/^\w+/, table);
 }

@@ -1,45 +1,45 @@
 /**
- * What must be true of an installation at every moment, the same on both databases. Each entry has
- * its query in `sql/<dialect>/queries/invariants.sql`, which answers the jobs of which it is not
- * true. That payloads and results are JSON the databases see to themselves.
+ * Invariants of an installation, the same on both databases. Each has a query in
+ * `sql/<dialect>/queries/invariants.sql`, which answers the jobs that violate it. Constraints of
+ * the databases ensure that payloads and results are JSON.
  */
 import type { JobId } from "../../core/job.ts";
 import { words } from "./fixes.ts";
-import { CATALOGUE, type Description, type InvariantQuery } from "./catalogue.ts";
+import { CATALOGUE, type InvariantDescription, type InvariantQuery } from "./catalogue.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 import type { Stats } from "../types/records.ts";
 
-export type { Fix, TableName } from "./fixes.ts";
+export type { Fix, QualifyTable } from "./fixes.ts";
 export type { InvariantQuery } from "./catalogue.ts";
 
-export interface Invariant extends Description {
-  /** The query that looks for brokenInvariants. */
+export interface Invariant extends InvariantDescription {
+  /** The query that finds violations. */
   readonly query: InvariantQuery;
 }
 
-/** A job of which something is not true; what has no job row any more has only a key or an id. */
+/** A job that violates an invariant. If its row is missing, only a key or an id is known. */
 export interface OffendingJob {
   readonly key: JobKey | null;
   readonly id: JobId | null;
 }
 
-/** Something that is not true, and of which jobs. */
+/** A violated invariant, and the jobs that violate it. */
 export interface BrokenInvariant {
   readonly invariant: Omit<Invariant, "query" | "isDeep">;
   /** At most {@link OFFENDING_JOBS_MAX}. */
   readonly offenders: readonly OffendingJob[];
 }
 
-/** Breakers that are counted; what is found beyond that is found after these are mended. */
+/** The maximum of jobs per invariant. Further jobs are found after these are fixed. */
 export const OFFENDING_JOBS_MAX = 1_000;
 
-/** In the order in which they are looked at. */
+/** In the order of checking. */
 export const INVARIANTS: readonly Invariant[] = invariants();
 
-/** The figures that both the statistics and a recount of all jobs have. */
+/** The counts that are compared with a recount of all jobs. */
 export type Counts = Omit<Stats, "oldestQueuedMs">;
 
-/** What the statistics say otherwise than the jobs themselves. */
+/** A finding if the statistics differ from a recount. */
 export function miscounted(stats: Counts, recount: Counts): readonly BrokenInvariant[] {
   const names = ["scheduled", "queued", "held", "running", "failed"] as const;
   const wrong = names.filter((name) => stats[name] !== recount[name]);
@@ -49,7 +49,7 @@ export function miscounted(stats: Counts, recount: Counts): readonly BrokenInvar
     number: "I19",
     name: "miscount",
     means: `the statistics say ${figures.join(", ")}`,
-    fix: words("Fix what else is found, then let the database rebuild its indexes: REINDEX."),
+    fix: words("Fix the other findings, then rebuild the indexes of the database: REINDEX."),
   };
   return [{ invariant, offenders: [] }];
 }

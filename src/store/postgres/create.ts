@@ -1,7 +1,4 @@
-/**
- * How the house makes the store on PostgreSQL: with every verb, and with time and chance
- * replaceable.
- */
+/** Creates the store on PostgreSQL, with a replaceable clock, dice and migrations. */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
 import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../../lib/url-password.ts";
@@ -15,13 +12,13 @@ import { PostgresJobStore } from "./store.ts";
 export { migrationScripts } from "./database/migrate.ts";
 export { migrations };
 
-/** Where the store lies: a URL, or a pool of the driver that the application has already. */
-export type PostgresOptions = PostgresAddress & {
-  /** The schema of this installation, made when it does not exist. Default: `millrace`. */
+/** Where the store is: a URL, or a `pg.Pool` of the application. */
+export type PostgresOptions = PostgresConnection & {
+  /** The schema of this installation, created when it does not exist. Default: `millrace`. */
   readonly schema?: string;
 };
 
-type PostgresAddress =
+type PostgresConnection =
   | {
       /** Such as `postgres://user:password@host:5432/database`. */
       readonly url: string;
@@ -36,17 +33,17 @@ type PostgresAddress =
       readonly poolSize?: undefined;
     };
 
-/** The ports that tests and simulations replace. Without a clock, the server's decides. */
+/** What tests and simulations replace. Without a clock, the server's clock decides. */
 export interface PostgresPorts {
   readonly clock?: Clock;
   readonly dice?: Dice;
   readonly migrations?: readonly Migration[];
 }
 
-/** Connections of a thread: it only renews leases. */
+/** Connections of the heartbeat thread, which only renews leases. */
 const THREAD_POOL_SIZE = 2;
 
-/** Checks the options and makes a store that is not open yet. */
+/** Checks the options and creates a store that is not open yet. */
 export function makePostgresStore(
   options: PostgresOptions,
   ports: PostgresPorts = {},
@@ -59,7 +56,7 @@ export function makePostgresStore(
     clock: ports.clock ?? null,
     dice: ports.dice ?? systemDice,
     migrations: ports.migrations ?? migrations,
-    // Another thread has neither this pool nor a replaced clock.
+    // Another thread cannot use this pool or a replaced clock.
     thread:
       options.url === undefined || ports.clock !== undefined
         ? null
@@ -84,9 +81,9 @@ function placeOf({ url }: PostgresOptions): string {
 }
 
 const KNOWN = ["url", "pool", "schema", "poolSize"];
-/** PostgreSQL would cut a longer name, and two installations might become one. */
+/** PostgreSQL truncates longer names, and two installations might become one. */
 const SCHEMA_BYTES_MAX = 63;
-/** What ends the body of a function in the migrations, and must not stand inside one. */
+/** Ends the body of a function in the migrations, so a schema name must not contain it. */
 const DOLLAR_QUOTE = /\$\w*\$/;
 
 function checkOptions(options: PostgresOptions): void {
@@ -101,7 +98,7 @@ function checkOptions(options: PostgresOptions): void {
   if ((url === undefined) === (pool === undefined)) {
     throw invalid("postgresStore takes either a url or a pool");
   }
-  // A url that is wrong is not shown: it may hold a password.
+  // A wrong url is not shown: it may contain a password.
   if (url !== undefined && !(typeof url === "string" && /^postgres(ql)?:\/\//.test(url))) {
     throw invalid('url must begin with "postgres://"');
   }
@@ -116,15 +113,15 @@ function checkOptions(options: PostgresOptions): void {
   }
 }
 
-/** InternedNames that begin with `pg_` are the server's. */
+/** Names that begin with `pg_` are reserved by the server. */
 function checkSchema(schema: unknown): void {
   const isName =
     typeof schema === "string" && schema.isWellFormed() && /^(?!pg_)\P{Cc}+$/u.test(schema);
   if (!isName || DOLLAR_QUOTE.test(schema)) {
-    throw invalid(`schema must be a name that PostgreSQL takes, not ${shown(schema)}`);
+    throw invalid(`schema must be a valid name of a PostgreSQL schema, not ${shown(schema)}`);
   }
   if (Buffer.byteLength(schema) > SCHEMA_BYTES_MAX) {
-    throw invalid(`schema must have at most ${SCHEMA_BYTES_MAX} bytes, unlike ${shown(schema)}`);
+    throw invalid(`schema must have at most ${SCHEMA_BYTES_MAX} bytes, not ${shown(schema)}`);
   }
 }
 

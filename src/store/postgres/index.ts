@@ -1,4 +1,4 @@
-/** `millrace/postgres`: the store for a fleet. */
+/** `millrace/postgres`: the store on PostgreSQL. */
 import type { Store } from "../store.ts";
 import { makePostgresStore, type PostgresOptions } from "./create.ts";
 
@@ -7,10 +7,9 @@ export type { PostgresOptions } from "./create.ts";
 export type { PgClient, PgPool } from "./database/pool.ts";
 
 /**
- * A store in a schema of its own in a PostgreSQL database (15 or newer), for any number of
- * processes and machines. The schema is made and migrated when the store is opened. The package
- * `pg` must be installed. No session state is used, so a pooler in transaction mode may stand in
- * between.
+ * A store in its own schema of a PostgreSQL database (15 or newer), for any number of processes
+ * and machines. Opening the store creates and migrates the schema. The package `pg` must be
+ * installed. No session state is used, so a pooler in transaction mode may be in between.
  *
  * @example
  * ```ts

@@ -1,16 +1,16 @@
-/** What an operator should know: told once, also to a listener that comes later. */
+/** Warnings for the operator. Each is reported once, also to a listener that is added later. */
 export class OperatorWarnings {
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #listener: ((warning: string) => void) | null = null;
 
   report(warning: string): void {
-    if (this.#told.has(warning)) return;
-    this.#told.add(warning);
+    if (this.#reported.has(warning)) return;
+    this.#reported.add(warning);
     this.#listener?.(warning);
   }
 
   listen(listener: (warning: string) => void): void {
     this.#listener = listener;
-    for (const warning of this.#told) listener(warning);
+    for (const warning of this.#reported) listener(warning);
   }
 }

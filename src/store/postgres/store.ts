@@ -1,19 +1,22 @@
 /**
- * The store for a fleet: the port of `../store.ts` on PostgreSQL.
+ * The store on PostgreSQL: implements the port of `../store.ts`.
  *
- * Each verb has its own file beside this one and is one statement where it can be, else one
- * transaction. `docs/decisions` says why the tables are as they are.
+ * Each verb is a function in one of the folders beside this file: one statement where possible,
+ * else one transaction. `docs/decisions` has the reasons for the tables.
  */
 import { within, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
+import { DutyCycle } from "../../lib/duty-cycle.ts";
 import { systemClock } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
+import { ScanCursors } from "../shared/scan-cursors.ts";
 import type { EnqueueAnswer, NewJob, ThreadEntry } from "../types/jobs-and-runs.ts";
 import type { JobStore, WakeUp } from "../store.ts";
 import { openDependencies, resolveDependencies, runDependencyTask } from "./queue/dependencies.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim } from "./runs/claim.ts";
+import { LostClaims } from "./runs/lost-claims.ts";
 import { Enqueuer } from "./jobs/enqueue.ts";
 import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
@@ -23,35 +26,31 @@ import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
-import { record } from "./runs/record.ts";
+import { noteBatcher, record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { overdue } from "./runs/overdue.ts";
 import { OperatorWarnings } from "./operator-warnings.ts";
 import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
-import { markStale, prune, remove } from "./retention/prune.ts";
+import { markStale, prune, remove, RESCAN_MS_MAX } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import { doesReadCommitted, Session } from "./database/session.ts";
-import { settle } from "./runs/settle.ts";
-import { lockHolder, acquireLocks } from "./runs/locks.ts";
+import type { SessionState } from "./database/session-state.ts";
+import { settle, settlementBatcher } from "./runs/settle.ts";
+import { acquireLocks, lockHolder, LOCK_SWEEP_MS_MAX } from "./runs/locks.ts";
 import { stats } from "./inspect/stats.ts";
 import { refuseUnfinished } from "./copy/refuse-unfinished.ts";
 import { Notifier } from "./events/notifier.ts";
 import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
 
-/** Jobs in one call: it is one statement. */
+/** Jobs in one call. */
 const ENQUEUE_MAX = 10_000;
-
-interface Opened {
-  readonly session: Session;
-  readonly enqueuer: Enqueuer;
-}
 
 export interface StoreOptions {
   readonly address: PoolOptions;
-  /** Where that is, for messages: no secret. */
+  /** Host and database for messages, without a password. */
   readonly place: string;
   readonly schema: string;
   /** Null: the server's clock decides. */
@@ -61,7 +60,7 @@ export interface StoreOptions {
   readonly thread: ThreadEntry | null;
 }
 
-/** How long calls under way hold up the close: twice what most answers may take. */
+/** How long `close` waits for calls in progress: twice the usual statement time-out. */
 const CLOSE_MS_MAX = 2 * ANSWER_MS;
 
 export class PostgresJobStore implements JobStore {
@@ -71,8 +70,8 @@ export class PostgresJobStore implements JobStore {
   readonly #options: StoreOptions;
   readonly #running = new Set<Promise<unknown>>();
   readonly #warnings = new OperatorWarnings();
-  #opening: Promise<Opened> | null = null;
-  #opened: Opened | null = null;
+  #opening: Promise<Session> | null = null;
+  #opened: Session | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: StoreOptions) {
@@ -140,7 +139,7 @@ export class PostgresJobStore implements JobStore {
 
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
-    return this.#run((_, enqueuer) => enqueuer.enqueue(jobs));
+    return this.#run(({ state }) => state.enqueuer.enqueue(jobs));
   }
 
   async enqueueInTransaction(
@@ -152,25 +151,25 @@ export class PostgresJobStore implements JobStore {
   }
 
   watch(listener: (wakeUp: WakeUp) => void): () => void {
-    return this.#use().session.notifier.watch(listener);
+    return this.#use().notifier.watch(listener);
   }
 
-  /** Looks for what slows the server down, and for what somebody has changed by hand. */
+  /** Checks the server, the schema and the invariants. */
   async examine(limits: Partial<ExamineLimits> = {}): Promise<ServerExamination> {
     return this.#run((session) => examine(session, limits));
   }
 
-  /** Tells once what an operator should know, such as that wake-ups do not come through. */
+  /** Reports each warning for the operator once, such as that wake-ups do not arrive. */
   onWarning(listener: (warning: string) => void): void {
     this.#warnings.listen(listener);
   }
 
-  #use(): Opened {
+  #use(): Session {
     if (this.#opened === null || this.#closing !== null) throw closedError();
     return this.#opened;
   }
 
-  /** A verb of the port, made of its function in a file of its own. */
+  /** Makes a verb of the port from its function. */
   #verb<Args extends readonly unknown[], Answer>(
     verb: (session: Session, ...args: Args) => Promise<Answer>,
   ): (...args: Args) => Promise<Answer> {
@@ -178,11 +177,8 @@ export class PostgresJobStore implements JobStore {
   }
 
   /** Runs a verb; `close` waits for it. */
-  async #run<Answer>(
-    verb: (session: Session, enqueuer: Enqueuer) => Promise<Answer>,
-  ): Promise<Answer> {
-    const { session, enqueuer } = this.#use();
-    const running = verb(session, enqueuer);
+  async #run<Answer>(verb: (session: Session) => Promise<Answer>): Promise<Answer> {
+    const running = verb(this.#use());
     this.#running.add(running);
     try {
       return await running;
@@ -194,35 +190,49 @@ export class PostgresJobStore implements JobStore {
   }
 
   async #close(): Promise<void> {
-    // An opening under way is let through, so that it can be closed.
+    // An `open` in progress completes first, so that it can be closed.
     await this.#opening?.catch(() => {});
     if (this.#opened === null) return;
-    const { session } = this.#opened;
+    const session = this.#opened;
     session.notifier.close();
-    // What has no answer by then waits on a line that is dead.
+    // A call without an answer by then has a broken connection.
     await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
     await within(systemClock, CLOSE_MS_MAX, session.dependencyTasks.done());
-    await within(systemClock, CLOSE_MS_MAX, session.notifier.silent());
+    await within(systemClock, CLOSE_MS_MAX, session.notifier.drained());
     await session.pool.end();
   }
 }
 
-async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Opened> {
+async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Session> {
   const { address, place, schema, migrations, clock, dice } = options;
   const pool = await Pool.make(address);
-  const tell = (warning: string): void => warnings.report(warning);
+  const warn = (warning: string): void => warnings.report(warning);
   try {
-    await migrate({ pool, schema, migrations, dice, tell });
+    await migrate({ pool, schema, migrations, dice, tell: warn });
     await refuseUnfinished(pool, schema);
     const readsCommitted = await doesReadCommitted(pool);
-    const notifier = new Notifier({ pool, address, schema, dice, tell });
-    const parts = { pool, schema, clock, dice, notifier, readsCommitted, runDependencyTask };
-    const session = new Session(parts);
-    return { session, enqueuer: new Enqueuer(session) };
+    const notifier = new Notifier({ pool, address, schema, dice, warn });
+    const parts = { pool, schema, clock, dice, notifier, readsCommitted };
+    return new Session({ ...parts, runDependencyTask, makeState });
   } catch (error) {
     await pool.end();
     throw storeError(error, place);
   }
+}
+
+function makeState(session: Session): SessionState {
+  return {
+    enqueuer: new Enqueuer(session),
+    settlements: settlementBatcher(session),
+    notes: noteBatcher(session),
+    claimCursors: null,
+    lostClaims: new LostClaims(() => systemClock.monotonic()),
+    dependencySweep: { job: 0, depends_on: 0 },
+    lockSweep: new DutyCycle(LOCK_SWEEP_MS_MAX),
+    expired: { cursors: new ScanCursors(), rescan: new DutyCycle(RESCAN_MS_MAX) },
+    idempotency: { reached: 0, rescan: new DutyCycle(RESCAN_MS_MAX) },
+    home: null,
+  };
 }
 
 /** The answer to any use before `open` or after `close`. */

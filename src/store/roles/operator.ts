@@ -12,31 +12,43 @@ import type {
 } from "../types/records.ts";
 
 export interface OperatorStore {
-  /** Ends a waiting job, or asks the worker of a running one to stop. */
+  /**
+   * Cancels a waiting job at once. For a running job it stores a cancel request, which the worker
+   * receives with its next renewal. A final job stays as it is.
+   */
   cancel(id: JobId, by: string | null, reason: string | null): Promise<CancelAnswer>;
   /**
-   * Makes a waiting job due now, keeping its priority. `final` and `running` jobs stay as they are.
+   * Makes a waiting job due now. The job keeps its priority. Running and final jobs stay as they
+   * are.
    */
   hurry(id: JobId): Promise<InterveneAnswer | { readonly status: "running" }>;
   /**
-   * An operator ends a run, or a wait, in the worker's place: through the settle door, whoever
-   * holds the job. What its worker says later is stale.
+   * Ends the run of a job, or its wait, in place of the worker. The settlement is stored as by
+   * `settle`, whichever worker holds the lease. A later settlement by that worker is stale. A final
+   * job stays as it is.
    */
   intervene(id: JobId, decide: (job: CrashFacts) => Settlement): Promise<InterveneAnswer>;
-  /** Closes a gate: from the next claim on, nothing behind it starts. */
+  /** Closes a gate. From the next claim on, no job behind the gate starts. */
   pause(
     gate: GateName,
     why: { readonly reason: string; readonly by: string | null; readonly forMs?: number },
   ): Promise<void>;
-  /** Opens a gate. `release` brings back what `hold` had moved away. */
+  /** Opens a gate. `release` then returns the jobs that `hold` has moved behind it. */
   resume(gate: GateName): Promise<void>;
   /**
-   * Asks a worker to take no new work: its claims give nothing from now on, and its next renewal
-   * tells it why. Answers whether it is known.
+   * Asks a worker to take no new work. From now on its claims are empty, and its next renewal
+   * reports the request. Answers whether the worker is known.
    */
   quiet(worker: WorkerId): Promise<boolean>;
+  /**
+   * Stores what a person decided about a dead letter. A reprocessed or discarded letter does not
+   * change: the answer is `closed`.
+   */
   review(id: JobId, review: Review): Promise<ReviewAnswer>;
-  /** Enqueues the successor and closes the letter, both or neither. */
+  /**
+   * Enqueues the successor of a failed job and closes its dead letter, in one transaction. Rejected
+   * with OPTION_INVALID if the successor does not name the job as its `retryOf`.
+   */
   reprocess(
     id: JobId,
     successor: NewJob,

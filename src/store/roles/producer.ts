@@ -1,18 +1,20 @@
-/** What an application does: it hands jobs over. */
+/** What an application does: it enqueues jobs. */
 import type { EnqueueAnswer, NewJob } from "../types/jobs-and-runs.ts";
 
-export interface Producer {
+export interface ProducerStore {
   /**
-   * Resolves once the jobs are durable. Overlapping calls share one commit. The jobs of one call
-   * come to be in the order given, also where that decides who takes a key or is claimed first. One
-   * that the database does not take is refused by itself.
+   * Stores jobs. Resolves once they are durable, with one answer per job in the order given.
+   * Overlapping calls share one commit. The jobs of one call are created in the order given, which
+   * also decides which of them takes a key and which is claimed first. A job that the database
+   * refuses is refused alone.
    */
   enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
   /**
-   * Writes the jobs in a transaction that the caller has open on the same database: they are there
-   * if and when it commits, and nobody is woken. What is no such transaction is refused. When the
-   * database does not take one of the jobs, the call is rejected with STORE_REFUSED and nothing of
-   * it is left; if one of them has a key, the transaction stays as it was and can go on.
+   * Stores jobs in a transaction that the caller has open on the same database. The jobs exist if
+   * and when that transaction commits; no wake-up is sent. A `tx` of another kind or database is
+   * rejected with TX_INVALID. If the database refuses one of the jobs, the call is rejected with
+   * STORE_REFUSED and stores none of them. If one of the jobs has a key, the caller's transaction
+   * then stays usable.
    */
   enqueueInTransaction(tx: unknown, jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]>;
 }

@@ -1,9 +1,9 @@
-/** What can be asked without changing anything. */
+/** Queries. None of them changes anything. */
 import type { JobId } from "../../core/job.ts";
 import type {
   JobProgress,
   LogRecord,
-  UnitFilter,
+  UnitRecordFilter,
   UnitHolder,
   UnitName,
   UnitRecord,
@@ -23,45 +23,55 @@ import type {
   WorkerRecord,
 } from "../types/records.ts";
 
-export interface Reader {
+export interface ReaderStore {
+  /** One job; null if there is no such job. */
   get(id: JobId): Promise<JobRecord | null>;
+  /** The ledger of a job: its ended runs, oldest first. */
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
-  /** How far a job has come; null when there is no such job. */
+  /** How far a job has come; null if there is no such job. */
   progress(id: JobId): Promise<JobProgress | null>;
-  /** Units of a job, in the order of phase and unit; `after` is the last of the page before. */
+  /** Units of a job, ordered by phase and unit. `after` is the last unit of the previous page. */
   units(
     id: JobId,
-    filter: UnitFilter,
+    filter: UnitRecordFilter,
     page: { readonly after?: UnitName; readonly limit: number },
   ): Promise<readonly UnitRecord[]>;
-  /** Running jobs that work on a unit of this name just now (000-32). */
+  /** Running jobs that work on a unit of this name now (000-32). */
   unitHolders(unit: string, limit: number): Promise<readonly UnitHolder[]>;
-  /** Lines of a job's log, oldest first: those that follow the line `after`, else the newest. */
+  /**
+   * Lines of a job's log, oldest first. With `after`: the lines that follow that line; without: the
+   * newest lines.
+   */
   logs(
     id: JobId,
     page: { readonly after?: number; readonly limit: number },
   ): Promise<readonly LogRecord[]>;
-  /** The jobs that a job runs after, and that are not final yet. */
+  /** The dependencies of a job (`after`) that are not final yet. */
   openDependencies(id: JobId, limit: number): Promise<readonly JobId[]>;
-  /** Who has an exclusive name or concurrency key of a tenant just now. */
+  /** The job whose run holds a lock of a tenant now: a concurrency key, or a lock of a unit. */
   lockHolder(tenant: string, name: string): Promise<JobId | null>;
+  /** One page of jobs, newest first. */
   list(filter: ListFilter, page: Page): Promise<Listing>;
-  /** Counts up to `max` and stops there. */
+  /** Counts jobs, up to `max`. */
   count(filter: ListFilter, max: number): Promise<number>;
+  /** All closed gates. */
   gates(): Promise<readonly Gate[]>;
+  /** The dead letter of a job; null if there is none. */
   deadLetter(id: JobId): Promise<DeadLetter | null>;
-  /** Newest first. `after` is the id of the last letter of the page before. */
+  /** Newest first. `after` is the id of the last letter of the previous page. */
   deadLetters(
     filter: DeadLetterFilter,
     page: { readonly after?: JobId; readonly limit: number },
   ): Promise<readonly DeadLetter[]>;
+  /** Known workers, longest known first. */
   workers(limit: number): Promise<readonly WorkerRecord[]>;
+  /** Counts of jobs by state. Each count stops at `max`. */
   stats(max: number): Promise<Stats>;
-  /** The position of the last entry so far. */
+  /** The position of the newest entry of the feed; 0 if the feed is empty. */
   feedEnd(): Promise<number>;
   /**
-   * What happened after `position`, oldest first. Entries of the kinds in `about` come with the
-   * facts of their jobs, as they are now, looked up for the whole page at once.
+   * Entries of the feed after `position`, oldest first. Entries of a kind in `about` carry the
+   * current facts of their jobs, which are read once for the whole page.
    */
   feed(
     position: number,

@@ -1,23 +1,26 @@
-/** How finished jobs and old events leave. */
+/** How final jobs, dead letters, keys and events are removed. */
 import type { JobKey } from "../types/jobs-and-runs.ts";
 import type { ExpiredJobs, ExpiredPage, Periods, Pruned, Retention } from "../types/records.ts";
 
 export interface RetentionStore {
   /**
-   * Removes what has expired its retention, oldest first, at most `limit` of each kind. A job that
-   * a lease still names, or that others wait for, is passed over. What the feed is told here stays
-   * until the next call, even if no entry is to be kept.
+   * Removes what has expired, oldest first, at most `limit` of each kind. A job that a lease still
+   * names, or that other jobs depend on, is skipped. The `job:deleted` events of this call stay at
+   * least until the next call, even with an event period of 0.
    */
   prune(retention: Retention, limit: number): Promise<Pruned>;
   /**
-   * The next page of a sweep over final jobs that have expired their period, longest ended first.
-   * Passes over the same jobs as `prune`, and looks at so many in one call: a page may be empty
-   * before the end. What was answered and is neither marked nor removed comes again in the next
-   * sweep, not in this one.
+   * The next page of expired jobs, longest ended first. Skips the same jobs as `prune`. One call
+   * scans a bounded number of jobs, so a page may be empty before the sweep ends. A job that was
+   * answered and then neither marked nor removed is not answered again in this sweep, but in the
+   * next one.
    */
   expired(periods: Periods, page: ExpiredPage): Promise<ExpiredJobs>;
-  /** Marks final jobs as stale, and tells the feed of each the first time. Answers how many. */
+  /**
+   * Marks final jobs as stale. A `job:stale` event is written when a job is first marked. Answers
+   * how many jobs were newly marked.
+   */
   markStale(keys: readonly JobKey[]): Promise<number>;
-  /** Removes jobs of {@link expired} as `prune` does. Answers how many. */
+  /** Removes jobs answered by {@link expired}, as `prune` does. Answers how many. */
   remove(keys: readonly JobKey[], retention: Retention): Promise<number>;
 }

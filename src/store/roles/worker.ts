@@ -1,4 +1,6 @@
-/** What a worker does: it registers, claims, runs, settles, and takes over from dead workers. */
+/**
+ * What a worker does: it registers, claims, runs, settles, and rescues the jobs of dead workers.
+ */
 import type {
   Claim,
   ClaimRequest,
@@ -6,7 +8,7 @@ import type {
   Lease,
   OverdueRun,
   Renewal,
-  Rescue,
+  RescueAnswer,
   RescueRequest,
   SettleAnswer,
   SettleItem,
@@ -19,73 +21,89 @@ import type { AcquiredLocks, Checkpoints, NoteAnswer, OpenRun, RunNote } from ".
 import type { Promotion } from "../types/records.ts";
 
 export interface WorkerStore {
-  /** Makes a worker known and gives it its first lease. Joining again renews it. */
+  /** Registers a worker and gives it its first lease. Registering again renews the lease. */
   register(worker: WorkerInfo): Promise<void>;
-  /** The worker is gone on purpose. What it still holds can be rescued at once. */
+  /** The worker has stopped. Jobs that it still holds can be rescued at once. */
   deregister(worker: WorkerId): Promise<void>;
-  /** Extends the worker's lease and tells what was asked of it meanwhile. */
+  /**
+   * Extends the worker's lease. Answers the cancel requests for its jobs, the runs that were ended
+   * in its place, and whether it is asked to be quiet. `lost`: the worker is not registered.
+   */
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
   /**
-   * Takes due jobs in order of priority, due time and age; never more than asked, none twice. A
-   * quiet worker is given nothing.
+   * Takes due jobs under a new lease, ordered by priority, due time and age. Never takes more than
+   * `limit`, and no job twice. A quiet worker gets nothing.
    */
   claim(request: ClaimRequest): Promise<Claim>;
   /**
-   * How many claims of one worker should be on their way at the same time: one, where the caller
-   * has to stand still meanwhile.
+   * How many claims of one worker may run at the same time. One, where a claim blocks the event
+   * loop.
    */
   readonly claimsAtOnce: number;
   /**
-   * Begins jobs of a prefetch. `begun` are those that the worker may now run; one that somebody
-   * asked to cancel ends here instead. Harmless when repeated.
+   * Starts prefetched jobs. `begun` are the jobs that the worker may run now. A job with a cancel
+   * request is cancelled instead. Safe to repeat. `stale`: the lease has ended.
    */
   startPrefetched(
     lease: Lease,
     keys: readonly JobKey[],
   ): Promise<{ readonly status: "started" | "stale"; readonly begun: readonly JobKey[] }>;
-  /** Unstarted jobs of a prefetch go back to their place, uncharged. Answers how many did. */
+  /**
+   * Returns prefetched jobs that have not started to their place, without charging an attempt.
+   * Answers how many were returned.
+   */
   returnPrefetched(lease: Lease, keys: readonly JobKey[]): Promise<number>;
-  /** The one door out of `running`. One answer per item, in the order asked. */
+  /**
+   * Ends runs. Every started run ends this way: `rescue` and `intervene` share the code of settle.
+   * One answer per item, in the order given. `stale`: the lease or the run has ended already;
+   * nothing changes.
+   */
   settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]>;
   /**
-   * Keeps what running jobs say about themselves. One answer per note, in the order asked; notes of
-   * one run are kept in their order. Overlapping calls share one commit. Notes that only tell
-   * progress, or log, need not wait for the disk.
+   * Stores notes about running jobs. One answer per note, in the order given. Notes of one run are
+   * stored in their order. Overlapping calls share one commit. Notes with nothing but progress or
+   * log lines need not wait for the disk.
    */
   record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]>;
   /**
-   * Takes exclusive names for a run, within its tenant: those of its units. A name is had by at
-   * most one job at a time, be it this way or as the concurrency key of a job that was claimed; a
-   * run has its names until a note gives them up, or until it ends, however it ends. Answers the
-   * names that the run has now, of those asked for. Harmless when repeated.
+   * Acquires locks for a run, by name and within its tenant. At most one run holds a lock at a
+   * time, whether it was acquired here or as the concurrency key of a claimed job. The run holds
+   * its locks until a note releases them or the run ends, however it ends. Answers which of the
+   * given locks the run holds now. Safe to repeat.
    */
   acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks>;
-  /** What earlier runs of a job have left; of a successor also those of the job it repeats. */
+  /**
+   * The stored results of earlier runs of a job. A successor that has taken over checkpoints also
+   * finds those.
+   */
   checkpoints(key: JobKey): Promise<Checkpoints>;
   /**
-   * Runs of a worker that have overrun their time limit by more than `slackMs`. Its heartbeat ends
-   * them when the worker itself is too busy to warning.
+   * Runs of a worker that exceed their time limit by more than `slackMs`. The heartbeat thread ends
+   * these runs when the event loop of the worker is too busy to do so.
    */
   overdue(worker: WorkerId, slackMs: number): Promise<readonly OverdueRun[]>;
-  /** How another thread of this process opens the same store; `null` where none can. */
+  /** How another thread of this process opens the same store; null where no thread can. */
   readonly thread: ThreadEntry | null;
-  /** Workers whose lease has run out, longest silent first. */
+  /** Workers whose lease has expired, longest silent first. */
   silent(limit: number): Promise<readonly SilentWorker[]>;
-  /** Takes the jobs of a silent worker back, through the same door as settle. */
-  rescue(request: RescueRequest): Promise<Rescue>;
+  /**
+   * Takes the jobs of a silent worker back. Started jobs are settled by `decide`; prefetched jobs
+   * are returned. Does nothing if the worker has renewed its lease meanwhile.
+   */
+  rescue(request: RescueRequest): Promise<RescueAnswer>;
   /** Moves due jobs from `scheduled` to `queued`. */
   promote(limit: number): Promise<Promotion>;
   /**
-   * Moves waiting jobs behind closed gates, and those whose concurrency key is taken, out of the
-   * way of the claim. Answers how many.
+   * Moves waiting jobs that are behind a closed gate, or whose concurrency key is taken, out of the
+   * range that claims scan. Answers how many.
    */
   hold(limit: number): Promise<number>;
-  /** Moves held jobs whose gate or key is free again back to where they are claimed. */
+  /** Returns held jobs whose gate is open, or whose key is free again. Answers how many. */
   release(limit: number): Promise<number>;
   /**
-   * Lets jobs go on that waited for others (`after`) which are all final now, and cancels those
-   * that one of them has failed. Ends do the same for the jobs that wait for them, so this finds
-   * only what was missed. Answers how many jobs have moved.
+   * Queues jobs whose dependencies (`after`) are all final, and cancels jobs with a failed
+   * dependency. The end of a run does the same for its own dependants, so this finds only what was
+   * missed. Answers how many jobs have moved.
    */
   resolveDependencies(limit: number): Promise<number>;
 }

@@ -1,5 +1,5 @@
 /**
- * The small integers that stand for words in both databases. Never renumber: rows outlive releases.
+ * The small integers that encode words in both databases. Never renumber: stored rows keep them.
  */
 import type { ErrorClass, State } from "../../core/job.ts";
 import type { OutcomeName, RunFacts } from "../../core/outcome.ts";
@@ -75,7 +75,7 @@ export const unitCodec: Codec<UnitRecord["state"]> = codec({
 
 export const logLevelCodec: Codec<LogLevel> = codec({ debug: 1, info: 2, warn: 3, error: 4 });
 
-/** What `blocked.gate` says where it is not the name of a closed gate. */
+/** Values of `blocked.gate` besides names of closed gates: waits for dependencies, or for a key. */
 export const GATE_AFTER = 0;
 export const GATE_KEY = -1;
 

@@ -1,8 +1,8 @@
 /**
- * The two ends of a move from one database to another, and what is moved. A row travels as one
- * line of canonical JSON: its columns in the order given here, instants as milliseconds, ids and
- * bytes as hexadecimal digits, lists as PostgreSQL writes them. The same line serves to compare
- * both ends.
+ * Source and target of a copy from one database to another, and the copied tables. A row is copied
+ * as one line of canonical JSON: its columns in the order given here, instants as milliseconds, ids
+ * and bytes as hexadecimal digits, lists as PostgreSQL writes them. The same line serves to compare
+ * source and target.
  */
 import type { Settlement } from "../../core/outcome.ts";
 import type { CrashFacts } from "../types/jobs-and-runs.ts";
@@ -22,10 +22,10 @@ type ColumnKind =
 
 export interface CopiedTable {
   readonly name: TableName;
-  /** The columns that order it. */
+  /** The columns that order the table. */
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, ColumnKind>>;
-  /** Its rows come and go, but never change: they can be copied while work goes on. */
+  /** Its rows are never updated, so they can be copied while workers run. */
   readonly isWrittenOnce: boolean;
 }
 
@@ -40,7 +40,7 @@ export type TableName =
   | "gate"
   | "idempotency"
   | "dedup"
-  /** Living repeats of final jobs: SQLite looks them up, PostgreSQL keeps a row in `dedup`. */
+  /** Successors that are not final: a query on SQLite, rows of `dedup` on PostgreSQL. */
   | "successor"
   | "cancel_request"
   | "run"
@@ -67,8 +67,8 @@ const WAITING = {
 const HELD_KEY = { tenant: "number", type: "number", key: "text", job: "number" } as const;
 
 /**
- * In the order in which they are copied. Leases and workers stay behind, and the names that runs
- * have: those end with the leases.
+ * In the order of copying. Leases, workers and locks are not copied: they end before the copy is
+ * finished.
  */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   {
@@ -224,23 +224,23 @@ function changing(
   return { name, key, columns, isWrittenOnce: false };
 }
 
-/** The values of a row's key columns, as they stand in its line. */
+/** The values of a row's key columns, as in its line. */
 export type RowKey = readonly (number | string)[];
 
-/** Rows between two keys, the first left out; null is before all and after all. */
-export interface ScanRange {
+/** Rows after one key and up to another. Null: from the first row, or to the last. */
+export interface KeyRange {
   readonly after: RowKey | null;
   readonly upTo: RowKey | null;
 }
 
-/** All rows of a stretch, in the order of their keys. */
-export interface Batch extends ScanRange {
+/** All rows of a range, in the order of their keys. */
+export interface RowBatch extends KeyRange {
   readonly lines: readonly string[];
   /** The key of each line as text. */
   readonly keys: readonly string[];
 }
 
-/** The highest numbers given away. None of them is ever used again. */
+/** The highest numbers in use so far. No number is used again. */
 export interface Counters {
   readonly job: number;
   readonly lease: number;
@@ -248,79 +248,78 @@ export interface Counters {
   readonly name: number;
 }
 
-/** Where an installation went. Nobody can write to one that has such a mark. */
+/** Where an installation moved. An installation with a move record accepts no writes. */
 export interface MoveRecord {
-  /** For people, without a password. */
+  /** The target for people, without a password. */
   readonly to: string;
   readonly copy: string;
 }
 
 export interface CopySource {
-  /** The file. */
+  /** The path of the file. */
   readonly place: string;
   readonly bytes: number;
   count(table: CopiedTable): number;
-  /** What PostgreSQL would not take, in words. */
+  /** Descriptions of the values that PostgreSQL would refuse. */
   problems(table: CopiedTable): readonly string[];
-  /** The next rows after a key, as many as fit into one transaction. `upTo` is null at the end. */
-  batch(table: CopiedTable, after: RowKey | null): Batch;
-  /** The next keys, more of them than of rows, as one text that the other end can write too. */
-  keys(table: CopiedTable, after: RowKey | null): ScanRange & { readonly text: string };
+  /** The next rows after a key, as many as fit into one transaction; `upTo` is null at the end. */
+  batch(table: CopiedTable, after: RowKey | null): RowBatch;
+  /** The next keys as one text, in the form of {@link CopyTarget.keys}; more keys than rows. */
+  keys(table: CopiedTable, after: RowKey | null): KeyRange & { readonly text: string };
   counters(): Counters;
-  mark(): MoveRecord | null;
+  moveRecord(): MoveRecord | null;
   /**
-   * Ends all writing, for every process and whatever its release. What runs is taken back first,
-   * through the same door as by a rescue; `decide` says what becomes of it. Answers how many runs
-   * there were.
+   * Blocks all writes, by every process of any release. Held jobs are taken back first as by a
+   * rescue, with the settlements of `decide`. Answers how many jobs were held.
    */
-  blockWrites(mark: MoveRecord, decide: (facts: CrashFacts) => Settlement): Promise<number>;
-  /** Lets everybody write again. */
+  blockWrites(moveRecord: MoveRecord, decide: (facts: CrashFacts) => Settlement): Promise<number>;
+  /** Allows writes again. */
   unblockWrites(): void;
   close(): void;
 }
 
-/** How far a copy has come. It stands in the target and changes with every batch. */
-export interface Progress {
+/** How far a copy has come. Stored in the target with every batch. */
+export interface CopyProgress {
   readonly copy: string;
-  /** The place of the source. */
+  /** {@link CopySource.place} of the source. */
   readonly from: string;
   readonly step: string;
   readonly after: RowKey | null;
 }
 
-/** The step of a copy that has ended. */
+/** The step of a finished copy. */
 export const FINISHED = "finished";
 
 /**
- * What there is at the other end: nothing, an unfinished copy, a finished one that may be at work,
- * or something else that must not be touched.
+ * What the target holds: nothing, an unfinished copy, a finished copy that may be in use, or
+ * something else that must not change.
  */
 export type TargetState =
   | { readonly kind: "free" }
-  | { readonly kind: "unfinished" | "finished"; readonly progress: Progress }
+  | { readonly kind: "unfinished" | "finished"; readonly progress: CopyProgress }
   | { readonly kind: "occupied"; readonly why: string };
 
 export interface CopyTarget {
-  /** For people, without a password. */
+  /** The target for people, without a password. */
   readonly place: string;
-  /** Only looks. */
-  look(): Promise<TargetState>;
-  /** Keeps other copies away from now on, and everybody else if nothing was begun before. */
-  begin(first: Progress): Promise<Progress>;
+  /** Reads the state. Changes nothing. */
+  readState(): Promise<TargetState>;
+  /** Locks other copies out. If no copy was begun before, also locks all other writers out. */
+  begin(first: CopyProgress): Promise<CopyProgress>;
   /** Writes rows together with the progress, and deletes those with the keys of `without`. */
   put(
     table: CopiedTable,
     rows: { readonly lines: readonly string[]; readonly without: readonly string[] },
-    progress: Progress,
+    progress: CopyProgress,
   ): Promise<void>;
-  keys(table: CopiedTable, stretch: ScanRange): Promise<string>;
+  keys(table: CopiedTable, range: KeyRange): Promise<string>;
   setCounters(counters: Counters): Promise<void>;
   counters(): Promise<Counters>;
-  /** All rows in the order of their keys, as they are at one moment. */
+  /** All rows in the order of their keys, from one snapshot. */
   lines(table: CopiedTable): AsyncIterable<readonly string[]>;
-  /** Lets everybody in. */
+  /** Opens the target for all. */
   finish(): Promise<void>;
-  /** Leaves an empty installation. Refused when the copy is finished. */
+  /** Empties the target. Rejected when the copy is finished. */
   abandon(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,31 +1,31 @@
 /**
- * Which of a dead worker's runs had begun for certain.
+ * Decides which runs of a dead worker are charged with the crash.
  *
- * Runs are marked as started in waves, just before their handlers begin. A worker that dies before
- * it has marked another wave leaves no word about which of the last one had begun.
+ * Runs are marked as started together, just before their handlers begin. If a worker dies before it
+ * starts other jobs, it is unknown which of the last started runs had begun.
  */
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
-interface Run {
+interface StartedRun {
   readonly key: JobKey;
-  /** Null while it only lies in a prefetch. */
+  /** Null while the job is only prefetched. */
   readonly startedAt: number | null;
 }
 
-/** The runs that were marked last, if there are several. One alone had begun. */
-export function lastStartOf(open: readonly Run[]): ReadonlySet<JobKey> {
+/** The runs that were started last, if there are several. A run started alone had begun. */
+export function lastStartOf(open: readonly StartedRun[]): ReadonlySet<JobKey> {
   const last = Math.max(...open.map(({ startedAt }) => startedAt ?? 0));
-  const wave = open.filter(({ startedAt }) => startedAt === last);
-  return new Set(wave.length > 1 ? wave.map(({ key }) => key) : []);
+  const runs = open.filter(({ startedAt }) => startedAt === last);
+  return new Set(runs.length > 1 ? runs.map(({ key }) => key) : []);
 }
 
 /**
- * Whether a run is charged with the crash. The benefit of the lost claim is given once: a job that
- * has had a run that was charged to nobody (the number of runs tells) gets it no more.
+ * Whether a run is charged with the crash. A job is spared once: after an uncharged run, which
+ * shows as more runs than charged attempts, the next crash is charged.
  */
 export function isCertain(
   { key, n, tries }: { readonly key: JobKey; readonly n: number; readonly tries: number },
-  lastWave: ReadonlySet<JobKey>,
+  lastStarted: ReadonlySet<JobKey>,
 ): boolean {
-  return !lastWave.has(key) || n - 1 > tries;
+  return !lastStarted.has(key) || n - 1 > tries;
 }

@@ -1,4 +1,4 @@
-/** Rows as the port shows them. Both databases deliver the same columns, with ids of the house. */
+/** Decodes rows into records of the port. Both stores pass the same columns, with ids as text. */
 import type { JobId } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import {
@@ -22,13 +22,13 @@ import type {
 } from "../types/records.ts";
 import type { WorkerId } from "../types/jobs-and-runs.ts";
 
-/** InternedNames by the ids that the tables have for them. */
-interface KnownNames {
+/** Interned names by their ids. */
+interface NameLookup {
   text(id: number): string;
   name(id: number): { readonly kind: NameKind; readonly text: string };
 }
 
-/** What was asked for; a name is an id here, or a text where the query looked it up. */
+/** The columns of a job's spec. A name is an id, or a text where the query has resolved it. */
 export interface StoredSpec<Name extends number | string> {
   readonly id: JobId;
   readonly type: Name;
@@ -108,11 +108,11 @@ export interface StoredLetter {
   readonly spec: string;
 }
 
-export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
+export function jobRecord(names: NameLookup, row: StoredJob): JobRecord {
   return {
     key: row.key,
     state: stateCodec.word(row.state),
-    ...jobSpec(inWords(names, row)),
+    ...jobSpec(withNameTexts(names, row)),
     runAt: row.next_run_at,
     attempts: row.tries,
     crashes: row.crashes,
@@ -129,7 +129,7 @@ export function jobRecord(names: KnownNames, row: StoredJob): JobRecord {
   };
 }
 
-export function jobFacts(names: KnownNames, row: StoredFacts): JobFacts {
+export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
   return {
     type: names.text(row.type),
     state: stateCodec.word(row.state),
@@ -140,8 +140,8 @@ export function jobFacts(names: KnownNames, row: StoredFacts): JobFacts {
   };
 }
 
-/** The same with names that make sense outside of the database. */
-export function inWords(names: KnownNames, row: StoredSpec<number>): StoredSpec<string> {
+/** The same row with the texts of its interned names. */
+export function withNameTexts(names: NameLookup, row: StoredSpec<number>): StoredSpec<string> {
   return {
     ...row,
     type: names.text(row.type),
@@ -178,7 +178,7 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
   };
 }
 
-export function deadLetterRecord(names: KnownNames, row: StoredLetter): DeadLetter {
+export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLetter {
   const fault: Fault = JSON.parse(row.error);
   return {
     id: row.id,
@@ -214,8 +214,8 @@ export function attemptRecord(row: StoredAttempt): AttemptRecord {
   };
 }
 
-/** What holds a job back that lies in `blocked`. */
-function heldBy(names: KnownNames, { gate, concurrency }: StoredJob): HeldBy | null {
+/** What holds back a job in `blocked`. */
+function heldBy(names: NameLookup, { gate, concurrency }: StoredJob): HeldBy | null {
   if (gate === null) return null;
   if (gate === GATE_AFTER) return { kind: "after" };
   if (gate === GATE_KEY) return { kind: "key", name: concurrency ?? "" };

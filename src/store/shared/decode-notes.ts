@@ -1,4 +1,4 @@
-/** What notes mean for the tables, and the rows of these as the port shows them. */
+/** Encodes notes as rows, and decodes the rows into records of the port. */
 import { MillraceError } from "../../core/errors.ts";
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
@@ -10,7 +10,7 @@ import {
   UNITS_MAX,
   type Checkpoints,
   type JobProgress,
-  type LogLine,
+  type LogEntry,
   type LogRecord,
   type NoteBody,
   type PhaseResult,
@@ -24,19 +24,19 @@ import {
 } from "../types/notes.ts";
 import type { PhaseDetail, ProgressDetail } from "../types/records.ts";
 
-/** A unit on its way into its table. */
+/** A row of the table `unit`. */
 export interface UnitRow extends UnitName {
   readonly state: number;
   readonly result: JsonText | null;
   readonly error: JsonText | null;
 }
 
-/** Moves as rows. Of two that speak of one unit the last counts; too many are refused. */
+/** Unit changes as rows. Of two changes of one unit the last counts; too many are refused. */
 export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
   if (moves.length > MOVES_MAX) {
     throw new MillraceError(
       "STORE_REFUSED",
-      `a note moves at most ${MOVES_MAX} units, not ${moves.length}`,
+      `a note changes at most ${MOVES_MAX} units, not ${moves.length}`,
     );
   }
   const last = new Map(moves.map((move) => [JSON.stringify([move.phase, move.unit]), move]));
@@ -49,24 +49,24 @@ export function unitRows(moves: readonly UnitMove[]): readonly UnitRow[] {
   }));
 }
 
-/** The answer to a unit more than a phase may have. */
-export function crowdedError(phase: string): MillraceError {
+/** The error for a unit beyond the maximum of a phase. */
+export function tooManyUnits(phase: string): MillraceError {
   const where = phase === "" ? "a job without phases" : `the phase ${phase}`;
   return new MillraceError("STORE_REFUSED", `${where} has at most ${UNITS_MAX} units`);
 }
 
-/** Exclusive names of one call, each once and in the one order in which all callers take them. */
+/** The locks of one call without repeats, in the order in which all callers acquire them. */
 export function lockNames(names: readonly string[]): readonly string[] {
   if (names.length > MOVES_MAX) {
     throw new MillraceError(
       "STORE_REFUSED",
-      `a run takes or gives up at most ${MOVES_MAX} names at once, not ${names.length}`,
+      `a run acquires or releases at most ${MOVES_MAX} locks at once, not ${names.length}`,
     );
   }
   return [...new Set(names)].toSorted();
 }
 
-/** A line on its way into the log; its number counts from the first of the note. */
+/** A row of the table `log`. `turn` is the number of the line within its note. */
 export interface LogRow {
   readonly turn: number;
   readonly at: number;
@@ -75,8 +75,8 @@ export interface LogRow {
   readonly fields: JsonText | null;
 }
 
-/** Lines as rows. Those that more lines of the same note would push out again are left out. */
-export function logRows(lines: readonly LogLine[]): readonly LogRow[] {
+/** Lines as rows, without the lines that later lines of the same note would push out. */
+export function logRows(lines: readonly LogEntry[]): readonly LogRow[] {
   const first = Math.max(0, lines.length - LOG_LINES_MAX);
   return lines.slice(first).map(({ at, level, message, fields }, index) => ({
     turn: first + index + 1,
@@ -87,12 +87,12 @@ export function logRows(lines: readonly LogLine[]): readonly LogRow[] {
   }));
 }
 
-/** True when losing it with the power would cost nothing but the last percent and log lines. */
+/** True for a note with nothing but progress and log lines, which a power failure may lose. */
 export function isOnlyProgress(note: NoteBody): boolean {
-  const { afresh, units, completed, releases, children } = note;
+  const { clearCheckpoints, units, completed, releases, children } = note;
   const isEmpty = (list: readonly unknown[] = []): boolean => list.length === 0;
-  const isSaid = afresh === true || completed !== undefined;
-  return !isSaid && isEmpty(units) && isEmpty(releases) && isEmpty(children);
+  const changesCheckpoints = clearCheckpoints === true || completed !== undefined;
+  return !changesCheckpoints && isEmpty(units) && isEmpty(releases) && isEmpty(children);
 }
 
 export function progressDetail({ phase, percent, overall, data }: RunProgress): JsonText {
@@ -105,7 +105,7 @@ export function phaseDetail({ name }: PhaseResult): JsonText {
   return JSON.stringify(detail);
 }
 
-/** The last run of a job that told any progress; without one, nothing but the last outcome. */
+/** The last run that reported progress. If no run has, only the last outcome is set. */
 export interface StoredProgress {
   readonly phase: string | null;
   readonly phases: JsonText | null;
@@ -141,9 +141,9 @@ export function unitRecord({ phase, unit, state, result, error, n, at }: StoredU
   return { phase, unit, state: unitCodec.word(state), result, fault: faultOf(error), n, at };
 }
 
-/** What there is besides the rows themselves. */
+/** What is computed over the rows of phases and units. */
 export interface StoredCheckpoints {
-  /** How many units failed, by phase, as JSON. */
+  /** The number of failed units by phase, as JSON. */
   readonly failed: string | null;
   readonly tries: number | null;
 }

@@ -1,24 +1,24 @@
-/** What has to be told to the feed, in the rows that it takes. */
+/** Groups the events of an outbox into rows of the feed. */
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { EventKind } from "../types/records.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
-/** Jobs named in one row of the feed. */
+/** The maximum of jobs in one row of the feed. */
 const ROW_JOBS_MAX = 1_000;
 
-/** Events that say more than that they happened. */
-type Detailed = "job:progress" | "job:phase:completed";
+/** Kinds of events that carry details. */
+type DetailedKind = "job:progress" | "job:phase:completed";
 
-/** Something that happened to jobs. Those that go leave only their ids behind. */
+/** An event of one or more jobs. Deleted jobs are named by id, because their keys are gone. */
 export type OutboxEvent =
   | {
-      readonly kind: Exclude<EventKind, "job:deleted" | Detailed>;
+      readonly kind: Exclude<EventKind, "job:deleted" | DetailedKind>;
       readonly jobs: readonly JobKey[];
     }
   | {
-      readonly kind: Detailed;
+      readonly kind: DetailedKind;
       readonly jobs: readonly JobKey[];
-      /** One for each job. */
+      /** One per job. */
       readonly details: readonly JsonText[];
     }
   | { readonly kind: "job:deleted"; readonly jobs: readonly JobId[] };
@@ -29,12 +29,12 @@ export interface FeedRow {
   readonly details: readonly JsonText[] | null;
 }
 
-/** Joins neighbours of one kind, in rows of bounded length; the order of kinds stays. */
-export function feedRows(outbox: readonly OutboxEvent[]): FeedRow[] {
+/** Joins adjacent events of one kind into rows of bounded length. The order of events is kept. */
+export function feedRows(events: readonly OutboxEvent[]): FeedRow[] {
   const groups: { kind: EventKind; jobs: (JobKey | JobId)[]; details: JsonText[] }[] = [];
-  for (const tiding of outbox) {
-    const { kind, jobs } = tiding;
-    const details = "details" in tiding ? tiding.details : [];
+  for (const event of events) {
+    const { kind, jobs } = event;
+    const details = "details" in event ? event.details : [];
     const last = groups.at(-1);
     if (last?.kind !== kind) groups.push({ kind, jobs: [...jobs], details: [...details] });
     else {
@@ -46,8 +46,8 @@ export function feedRows(outbox: readonly OutboxEvent[]): FeedRow[] {
     const rows = Math.ceil(jobs.length / ROW_JOBS_MAX);
     return Array.from({ length: rows }, (_, row) => {
       const [from, to] = [row * ROW_JOBS_MAX, (row + 1) * ROW_JOBS_MAX];
-      const told = details.length === 0 ? null : details.slice(from, to);
-      return { kind, jobs: jobs.slice(from, to), details: told };
+      const rowDetails = details.length === 0 ? null : details.slice(from, to);
+      return { kind, jobs: jobs.slice(from, to), details: rowDetails };
     });
   });
 }

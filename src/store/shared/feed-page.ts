@@ -1,12 +1,12 @@
-/** A page of the feed, put together: its rows name keys, readers know jobs by their ids. */
+/** Builds a page of the feed. Its rows name keys, which are replaced by the ids of the jobs. */
 import type { JobId, JsonText } from "../../core/job.ts";
 import { eventCodec } from "./codes.ts";
 import type { EventKind, FeedEntry, JobFacts } from "../types/records.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
-/** Rows in one answer. */
+/** The maximum of rows in one page. */
 export const FEED_ROWS_MAX = 1_000;
-/** Jobs that one answer names, and those of one whose facts are looked up. One row may do alone. */
+/** The maximum of jobs in one page, without and with facts. A single row may exceed it. */
 const JOBS_MAX = 10_000;
 const JOBS_WITH_FACTS_MAX = 1_000;
 
@@ -17,18 +17,18 @@ interface StoredEvent {
   readonly kind: number;
   readonly at: number;
   readonly keys: readonly JobKey[];
-  /** Of jobs that are gone. */
+  /** The ids of deleted jobs. */
   readonly ids: readonly JobId[];
   readonly details: readonly JsonText[] | null;
 }
 
-/** What the rows of a page name, as found. */
-interface Found {
+/** The ids and facts of the jobs that a page names, as far as the jobs exist. */
+interface FoundJobs {
   readonly ids: ReadonlyMap<JobKey, JobId>;
   readonly facts: ReadonlyMap<JobKey, JobFacts>;
 }
 
-/** The first rows, until they name more jobs than one answer should. */
+/** The first rows, up to the maximum of jobs in one page. */
 export function pageOf(
   rows: readonly StoredEvent[],
   about: ReadonlySet<EventKind>,
@@ -41,7 +41,7 @@ export function pageOf(
   });
 }
 
-/** The jobs of which more is asked for. */
+/** The jobs whose facts are requested. */
 export function keysAbout(
   page: readonly StoredEvent[],
   about: ReadonlySet<EventKind>,
@@ -52,7 +52,7 @@ export function keysAbout(
 
 export function feedEntry(
   row: StoredEvent,
-  { ids, facts }: Found,
+  { ids, facts }: FoundJobs,
   about: ReadonlySet<EventKind>,
 ): FeedEntry {
   const { position, at, keys, details } = row;

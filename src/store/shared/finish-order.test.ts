@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { START, earlier, later, pageOf, type Look } from "./finish-order.ts";
-import type { EndPlace } from "../types/records.ts";
+import { START, earlier, later, pageOf, type Scan } from "./finish-order.ts";
+import type { FinishPosition } from "../types/records.ts";
 
-function place(at: number, key = at): EndPlace {
+function place(at: number, key = at): FinishPosition {
   return { at, key };
 }
 
-function found(...jobs: readonly EndPlace[]): Look {
-  return { jobs, far: null };
+function found(...jobs: readonly FinishPosition[]): Scan {
+  return { jobs, stoppedAt: null };
 }
 
 describe("the order of ends", () => {
@@ -37,8 +37,8 @@ describe("a page of several looks", () => {
 
   test("goes no further than the look that has stopped first", () => {
     const looks = [
-      { jobs: [place(1)], far: place(5) },
-      { jobs: [place(5), place(6)], far: place(8) },
+      { jobs: [place(1)], stoppedAt: place(5) },
+      { jobs: [place(5), place(6)], stoppedAt: place(8) },
       found(place(4), place(9)),
     ];
 
@@ -46,7 +46,7 @@ describe("a page of several looks", () => {
   });
 
   test("may be empty in the middle", () => {
-    expect(pageOf([{ jobs: [], far: place(5) }, found(place(6))], 9)).toEqual({
+    expect(pageOf([{ jobs: [], stoppedAt: place(5) }, found(place(6))], 9)).toEqual({
       keys: [],
       next: place(5),
     });

@@ -1,42 +1,42 @@
-/** The order in which jobs ended, along which both stores look for those whose time is over. */
-import type { EndPlace } from "../types/records.ts";
+/** The order in which jobs finished. Both stores scan for expired jobs along this order. */
+import type { FinishPosition } from "../types/records.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
-export const START: EndPlace = { at: 0, key: 0 };
+export const START: FinishPosition = { at: 0, key: 0 };
 
-export function byEnd(left: EndPlace, right: EndPlace): number {
+export function byEnd(left: FinishPosition, right: FinishPosition): number {
   return left.at - right.at || left.key - right.key;
 }
 
-/** The right one, if they are the same. */
-export function earlier(left: EndPlace, right: EndPlace): EndPlace {
+/** The earlier position; `right` if both are equal. */
+export function earlier(left: FinishPosition, right: FinishPosition): FinishPosition {
   return byEnd(left, right) < 0 ? left : right;
 }
 
-/** The right one, if they are the same. */
-export function later(left: EndPlace, right: EndPlace): EndPlace {
+/** The later position; `right` if both are equal. */
+export function later(left: FinishPosition, right: FinishPosition): FinishPosition {
   return byEnd(left, right) > 0 ? left : right;
 }
 
-/** A look at a part of the order. */
-export interface Look {
-  readonly jobs: readonly EndPlace[];
-  /** Where it has stopped before the end. */
-  readonly far: EndPlace | null;
+/** The result of scanning one range. */
+export interface Scan {
+  readonly jobs: readonly FinishPosition[];
+  /** Where the scan stopped early; null: it reached the end of the range. */
+  readonly stoppedAt: FinishPosition | null;
 }
 
 /**
- * What several looks have found together, behind no place that one of them has not reached: what
- * is further is found again by those that go on from there.
+ * Merges several scans into one page. Jobs after the earliest stop are left out, because a scan
+ * that stopped there may miss jobs before them; the next page finds them again.
  */
 export function pageOf(
-  looks: readonly Look[],
+  scans: readonly Scan[],
   limit: number,
-): { readonly keys: readonly JobKey[]; readonly next: EndPlace | null } {
-  const stops = looks.flatMap(({ far }) => far ?? []);
+): { readonly keys: readonly JobKey[]; readonly next: FinishPosition | null } {
+  const stops = scans.flatMap(({ stoppedAt }) => stoppedAt ?? []);
   const border = stops.toSorted(byEnd)[0] ?? null;
-  const jobs = looks
-    .flatMap((look) => look.jobs)
+  const jobs = scans
+    .flatMap((scan) => scan.jobs)
     .filter((job) => border === null || byEnd(job, border) <= 0)
     .toSorted(byEnd)
     .slice(0, limit);

@@ -1,14 +1,15 @@
 /**
- * Jobs of one call that gave way to others because of a key: what is to run after one of them runs
- * after the other instead. If that is gone, because a key outlives its job, it is over and well.
+ * Maps the rejected duplicates of one call to the jobs that hold their keys. A dependency on a
+ * duplicate is a dependency on the key holder. If the key holder was removed, because an
+ * idempotency key outlives its job, the dependency counts as completed.
  */
 import type { JobId } from "../../core/job.ts";
 import type { EnqueueAnswer } from "../types/jobs-and-runs.ts";
 
-/** To whom, by the ids of those that gave way. */
+/** The key holder of each duplicate, by the id of the duplicate. */
 export type KeyHolders = ReadonlyMap<JobId, JobId>;
 
-/** Notes what became of a job. Of two with one id the last counts. */
+/** Adds the answer for one job. If a call names the same id twice, the last answer counts. */
 export function noteKeyHolder(
   keyHolders: Map<JobId, JobId>,
   id: JobId,

@@ -1,8 +1,8 @@
-/** Limits of what one call may ask for. */
+/** Bounds the limits that callers pass. */
 
 /**
- * A limit that every database takes for what it is: a negative one would mean none at all to
- * SQLite, and a fraction would be an error.
+ * A whole number from 0 to `max`. SQLite would read a negative limit as no limit, and a fraction
+ * would be an error.
  */
 export function bounded(limit: number, max: number): number {
   return Math.min(Math.max(0, Math.trunc(limit) || 0), max);

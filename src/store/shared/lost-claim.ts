@@ -1,23 +1,25 @@
-/** A claim that was answered with an error, though it may have taken something. */
+/**
+ * A lost claim: the database answered with an error, although the claim may have been committed.
+ */
 import type { ClaimRequest, JobKey } from "../types/jobs-and-runs.ts";
 
 export interface LostClaim {
   readonly request: ClaimRequest;
-  /** Made before the claim was sent: what bears it is the claim's answer. */
+  /** Chosen before the claim was sent, so that its lease can be found by the secret. */
   readonly secret: string;
-  /** What it took and somebody has been told of. */
-  readonly told: Set<JobKey>;
+  /** Jobs of the lost claim that a later claim has answered. */
+  readonly delivered: Set<JobKey>;
 }
 
 export function newLostClaim(request: ClaimRequest, secret: string): LostClaim {
-  return { request, secret, told: new Set() };
+  return { request, secret, delivered: new Set() };
 }
 
-/** Whether two claims want the same, and so are for the same slots. */
+/** Whether a claim has the same criteria as a lost claim, and so fills the same slots. */
 export function sameRequest({ request }: LostClaim, other: ClaimRequest): boolean {
-  return slotsOf(request) === slotsOf(other);
+  return criteriaOf(request) === criteriaOf(other);
 }
 
-function slotsOf({ lanes, types, tenants, prefetch }: ClaimRequest): string {
+function criteriaOf({ lanes, types, tenants, prefetch }: ClaimRequest): string {
   return JSON.stringify([lanes, types, tenants, prefetch]);
 }

@@ -1,4 +1,4 @@
-/** Which migrations a database still needs. Shared by both stores; applying them is theirs. */
+/** Which migrations a database still needs. Each store applies them itself. */
 import { MillraceError } from "../../core/errors.ts";
 
 export interface Migration {
@@ -20,7 +20,7 @@ export function newestOf(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 0;
 }
 
-/** The database belongs to a newer release, which does not let this one in. */
+/** The database was migrated by a newer release, which this release cannot use. */
 export function newerError(migrations: readonly Migration[], found: number): MillraceError {
   const known = newestOf(migrations);
   return new MillraceError(

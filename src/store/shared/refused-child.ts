@@ -1,22 +1,25 @@
-/** Children that are refused: nothing is kept without them of what they came with. */
+/** Refused children. A note or settlement is stored with all of its children or not at all. */
 import { MillraceError } from "../../core/errors.ts";
-import type { EnqueueAnswer, NewJob, Refusal, RefusedChild } from "../types/jobs-and-runs.ts";
+import type { EnqueueAnswer, NewJob, StoreRefusal, RefusedChild } from "../types/jobs-and-runs.ts";
 
-/** Throws if one of the children was refused; of several it tells the first, which is the cause. */
-export function insistOnAll(children: readonly NewJob[], answers: readonly EnqueueAnswer[]): void {
+/** Throws if a child was refused. Of several the error names the first, which is the cause. */
+export function throwIfRefused(
+  children: readonly NewJob[],
+  answers: readonly EnqueueAnswer[],
+): void {
   answers.forEach((answer, index) => {
     if (answer.status !== "refused") return;
-    throw new ChildRefused({ ...answer, child: children[index]!.id });
+    throw new ChildRefusedError({ ...answer, child: children[index]!.id });
   });
 }
 
-/** What the error says that undid a note, or the end of a run. */
-export function refusalBy(error: unknown): Refusal {
-  return error instanceof ChildRefused ? error.answer : "refused";
+/** The answer for a note or settlement that was rolled back by `error`. */
+export function refusalBy(error: unknown): StoreRefusal {
+  return error instanceof ChildRefusedError ? error.answer : "refused";
 }
 
-/** To the database one more value that is not taken, so that the same part is undone. */
-class ChildRefused extends MillraceError {
+/** Counts as a value that the database refuses, so that the same part is rolled back. */
+class ChildRefusedError extends MillraceError {
   readonly answer: RefusedChild;
 
   constructor(answer: RefusedChild) {

@@ -1,15 +1,15 @@
-/** Two requests under one key are the same request when their bodies are equal. */
+/** Compares requests: two requests with one idempotency key are equal if their bodies are. */
 import { createHash } from "node:crypto";
 import type { JsonText } from "../../core/job.ts";
 import { canonicalJson } from "../../core/payload.ts";
 
-/** SHA-256 over type and payload; the order of keys in the payload does not matter. */
+/** SHA-256 over type and payload. The order of keys in the payload does not matter. */
 export function bodyHash(type: string, payload: JsonText | null): Uint8Array {
   const body = payload === null ? "" : canonicalJson(payload);
   return createHash("sha256").update(`${type}\n${body}`).digest();
 }
 
-/** True when two payloads say the same. */
+/** True when two payloads are the same JSON value. */
 export function sameBody(left: JsonText | null, right: JsonText | null): boolean {
   if (left === null || right === null) return left === right;
   return left === right || canonicalJson(left) === canonicalJson(right);

@@ -1,26 +1,26 @@
-/** How a run ends: what the ledger keeps of a settlement, and what the feed says about it. */
+/** How a run ends: what the ledger stores of a settlement, and which events follow. */
 import type { FinalState, JobId, JsonText } from "../../core/job.ts";
 import type { Fault, OutcomeName, Settlement } from "../../core/outcome.ts";
 import type { OutboxEvent } from "./event-rows.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
-/** How a run ended, and what becomes of its job: it is over, or it waits again. */
+/** How a run ended, and whether its job is final or waits again. */
 export interface End {
   readonly outcome: OutcomeName;
-  /** Null when the job goes on. */
+  /** Null when the job waits again. */
   readonly state: FinalState | null;
   readonly fault: Fault | null;
   readonly result: JsonText | null;
   readonly reason: string | null;
-  /** Null when the job is over. */
+  /** Null when the job is final. */
   readonly delayMs: number | null;
 }
 
 /**
- * A job that somebody asked to cancel never goes back to waiting; an end of its own stands.
- * `asked` is the reason they gave, null for none; undefined: nobody asked.
+ * A job with a cancel request never waits again: it is cancelled, unless the run made it final.
+ * `request` is the reason given with the request, null if there was none; undefined: no request.
  */
-export function endOf(settlement: Settlement, asked: string | null | undefined): End {
+export function endOf(settlement: Settlement, request: string | null | undefined): End {
   const { outcome } = settlement;
   const end = { outcome, fault: null, result: null, reason: null, delayMs: null };
   switch (settlement.to) {
@@ -36,15 +36,15 @@ export function endOf(settlement: Settlement, asked: string | null | undefined):
     case "scheduled":
     case "queued": {
       const { fault, delayMs } = settlement;
-      if (asked !== undefined) return { ...end, state: "cancelled", fault, reason: asked };
+      if (request !== undefined) return { ...end, state: "cancelled", fault, reason: request };
       return { ...end, state: null, fault, delayMs: Math.max(0, Math.round(delayMs)) };
     }
   }
 }
 
 /**
- * When a run began that somebody ends in its worker's place. One that lay in a prefetch never did;
- * but what is interrupted has begun, and so it counts from the moment at which it was claimed.
+ * The start of a run that an operator ends. A prefetched run has no start. If it is ended as
+ * interrupted, it counts as started at its claim.
  */
 export function startOf(
   { outcome }: Settlement,
@@ -56,7 +56,7 @@ export function startOf(
   return startedAt ?? (outcome === "interrupted" ? claimedAt : null);
 }
 
-/** Why a job is cancelled that was to run after another. Null: that one is gone. */
+/** Why a job is cancelled because of a dependency. Null: the dependency was removed. */
 export function afterReason(id: JobId | null, state: "failed" | "cancelled"): string {
   if (id === null) return "a job that it was to run after is gone";
   const end = state === "failed" ? "failed" : "was cancelled";
@@ -72,7 +72,7 @@ const EVENT_OF: Readonly<Record<FinalState, EndEvent>> = {
   cancelled: "job:cancelled",
 };
 
-/** What the feed is told about these ends, kind by kind. */
+/** The events of these ends, one per kind. */
 export function outboxEventsOf(
   ends: readonly { readonly key: JobKey; readonly state: FinalState | null }[],
 ): readonly OutboxEvent[] {

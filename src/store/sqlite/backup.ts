@@ -1,4 +1,4 @@
-/** backup: a copy of the living database, made beside running writers. */
+/** backup: copies the open database while writers run. */
 import {
   closeSync,
   fstatSync,
@@ -15,19 +15,19 @@ import { backup as copyPages, DatabaseSync } from "node:sqlite";
 import { MillraceError } from "../../core/errors.ts";
 import { storeError } from "./database/errors.ts";
 
-/** More pages than any file has: SQLite starts over when others write between two steps. */
+/** More pages than any file has: one step, because SQLite restarts after a write between steps. */
 const ALL_PAGES = 2 ** 31 - 1;
-/** A database file and the companions it may have. */
+/** The suffixes of a database file and its companions. */
 const SIDES = ["", "-wal", "-shm", "-journal"];
 
-/** The copies that this process is making, by their full names. */
+/** The copies in progress in this process, by absolute path. */
 const underway = new Set<string>();
 
 /**
- * Copies the database at `path` into the new file `file`. The copy has another name until it is
- * checked and synced, so that a backup that dies leaves nothing behind that looks like one. It is
- * one step on a connection of its own, done by Node's thread pool, so that neither the event loop
- * nor other writers wait for it.
+ * Copies the database at `path` into the new file `file`. The copy has the suffix `.part` until it
+ * is checked and synced, so that a process that dies leaves no incomplete backup. The copy is one
+ * step on a connection of its own, run by Node's thread pool, so that neither the event loop nor
+ * other writers wait.
  */
 export async function backup(database: DatabaseSync, path: string, file: string): Promise<void> {
   const name = resolve(file);
@@ -57,7 +57,7 @@ async function makeAndPublish(database: DatabaseSync, path: string, file: string
   }
 }
 
-/** What a dead backup left under this name is replaced, its journal included. */
+/** Creates the part file. Replaces a part file that a dead process left, with its journal. */
 function createPart(part: string, path: string, file: string): number {
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw existsError(file);
@@ -71,7 +71,7 @@ function createPart(part: string, path: string, file: string): number {
   }
 }
 
-/** True for a database that is itself named like the part of its backup. */
+/** True if the database itself has the name of the part file. */
 function isSameFile(part: string, path: string): boolean {
   const [left, right] = [part, path].map((each) => statSync(each, { throwIfNoEntry: false }));
   return left !== undefined && left.ino === right?.ino && left.dev === right.dev;
@@ -90,7 +90,7 @@ async function copy(database: DatabaseSync, path: string, file: string): Promise
   }
 }
 
-/** One file without companions, whole and not empty. */
+/** Checks that the copy is sound and not empty, and turns it into a single file. */
 function check(part: string): void {
   const made = new DatabaseSync(part);
   try {
@@ -110,7 +110,7 @@ function isNameOf(path: string, descriptor: number): boolean {
   return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
 }
 
-/** Gives the finished copy its name. A link, unlike a rename, never replaces a file. */
+/** Gives the checked copy its name. Unlike a rename, a link never replaces a file. */
 function publish(part: string, file: string, descriptor: number): void {
   try {
     linkSync(part, file);
@@ -130,7 +130,7 @@ function publish(part: string, file: string, descriptor: number): void {
 }
 
 function syncFolder(folder: string): void {
-  // Windows opens no folders; it writes names down by itself.
+  // Windows cannot open folders; it syncs names by itself.
   if (process.platform === "win32") return;
   const descriptor = openSync(folder, "r");
   try {
@@ -141,8 +141,8 @@ function syncFolder(folder: string): void {
 }
 
 /**
- * Removes the copy, unless another process has replaced it and owns what has its name now. Whatever
- * cannot be removed stays: the caller is to hear why the backup failed.
+ * Removes the copy, unless another process has replaced the file. Errors are ignored, so that the
+ * caller gets the error that made the backup fail.
  */
 function discard(path: string, descriptor: number): void {
   try {
@@ -158,7 +158,7 @@ function existsError(file: string, cause?: unknown): MillraceError {
   return new MillraceError("BACKUP_EXISTS", message, { cause, details: { file } });
 }
 
-/** An error of SQLite or of the system as one that teaches. */
+/** An error of SQLite or of the system as a MillraceError. */
 function failure(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return storeError(error, file);
   const message = `the backup could not be finished (${file}: ${error.message})`;

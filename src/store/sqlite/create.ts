@@ -1,5 +1,6 @@
 /**
- * How the house makes the embedded store: with every verb, and with time and chance replaceable.
+ * Makes the embedded store. Unlike the public `sqliteStore`, the result has all verbs, and clock
+ * and dice can be replaced.
  */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -13,18 +14,18 @@ export { migrations } from "./database/queries.gen.ts";
 /** What `sqliteStore` takes. */
 export interface SqliteOptions {
   /**
-   * The database file, made when it does not exist; `:memory:` for one that dies with the process.
+   * The database file, which is created if it does not exist. `:memory:`: a database in memory.
    */
   readonly path: string;
   /**
-   * Allows a file that already holds the tables of another application. Default: refused. In this
-   * process that application must use `node:sqlite` as well: a library with a SQLite of its own,
-   * such as better-sqlite3, does not see the locks, and commits would be lost.
+   * Allows a file that already holds the tables of another application. Default: such a file is
+   * refused. In this process the other application must use `node:sqlite`, too: a library with its
+   * own copy of SQLite, such as better-sqlite3, does not see the locks, and commits would be lost.
    */
   readonly shared?: boolean;
 }
 
-/** The ports that tests and simulations replace. */
+/** Clock and dice, which tests and simulations replace. */
 export interface SqlitePorts {
   readonly clock?: Clock;
   readonly dice?: Dice;
@@ -38,7 +39,7 @@ export function makeSqliteStore(options: SqliteOptions, ports: SqlitePorts = {})
     shared: options.shared ?? false,
     clock: ports.clock ?? systemClock,
     dice: ports.dice ?? systemDice,
-    // Another thread has neither this memory nor a replaced clock.
+    // Another thread can use neither a database in memory nor a replaced clock.
     thread: canBeShared(options, ports) ? { module: import.meta.url, options } : null,
   });
 }
@@ -63,7 +64,7 @@ function checkOptions(options: SqliteOptions): void {
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw invalid(`sqliteStore has no option "${unknown}"; it has ${known.join(" and ")}`);
+    throw invalid(`sqliteStore has no option "${unknown}"; the options are ${known.join(" and ")}`);
   }
   if (typeof options.path !== "string" || options.path === "") {
     throw invalid(`path must be a file name such as "./millrace.db", not ${shown(options.path)}`);

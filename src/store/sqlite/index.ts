@@ -5,9 +5,9 @@ import { makeSqliteStore, type SqliteOptions } from "./create.ts";
 export type { SqliteOptions } from "./create.ts";
 
 /**
- * A store in one SQLite file, durable by itself: WAL, `synchronous=FULL`, readable only by its
- * owner. Several processes on the same machine may use the same file at once; a network drive will
- * not do.
+ * A store in one SQLite file. Commits are durable (WAL, `synchronous=FULL`), and only the owner can
+ * read the file. Several processes on one machine may use the same file at the same time. A network
+ * drive is not supported.
  *
  * @example
  * ```ts

@@ -1,10 +1,9 @@
 /**
  * The embedded store: the port of `../store.ts` on one SQLite file.
  *
- * `node:sqlite` is synchronous, and that is its strength here: a verb runs from BEGIN to COMMIT
- * without an `await`, so nothing slips in between. Writes go through the one {@link Writer}, which
- * lets overlapping calls share a commit; reads run directly. Each verb has its own file beside this
- * one.
+ * `node:sqlite` is synchronous: a verb runs from BEGIN to COMMIT without an `await`, so no other
+ * verb runs in between. Writes go through the {@link Writer}, where overlapping calls share one
+ * commit. Reads run directly. This file is the table of verbs; the folders implement them.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { wait, type Clock, type Dice } from "../../core/clock.ts";
@@ -33,11 +32,11 @@ import { claim, claimsNothing } from "./runs/claim.ts";
 import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { isBusy, isRefused, storeError } from "./database/errors.ts";
-import { examine, type Examination } from "./doctor/examine.ts";
+import { examine, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { blockWrites } from "./copy/write-block.ts";
 import {
-  findBarred,
+  findBlocked,
   gates,
   hold,
   nextDueMs,
@@ -49,28 +48,30 @@ import {
 } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
-import { batchesOf } from "./batching/split-notes.ts";
+import { batchesOf } from "./batching/fallback.ts";
 import { logs } from "./inspect/logs.ts";
 import { InternedNames } from "./database/interned-names.ts";
 import { record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { expired } from "./retention/expired.ts";
 import { overdue } from "./runs/overdue.ts";
-import { presenceCheck } from "./database/file-identity.ts";
+import { identityCheck } from "./database/file-identity.ts";
 import { markStale, prune, remove } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
 import { lockHolder, acquireLocks } from "./runs/locks.ts";
+import { newState } from "./database/session-state.ts";
 import { Statements } from "./database/statements.ts";
 import { stats } from "./inspect/stats.ts";
 import { Outbox } from "./events/outbox.ts";
 import { Notifier } from "./events/notifier.ts";
-import { register, deregister, quiet, renew, rescue, silent, workers } from "./runs/workers.ts";
+import { rescue } from "./runs/rescue.ts";
+import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
 import { closedError, Writer } from "./batching/writer.ts";
 
-/** Jobs in one call: it is one transaction, and holds up the event loop for its whole length. */
+/** The maximum of jobs in one call: it is one transaction, which blocks the event loop. */
 const ENQUEUE_MAX = 10_000;
 const READ_WAIT_MS = 10;
 const READ_ROUNDS_MAX = 500;
@@ -154,11 +155,11 @@ export class SqliteJobStore implements JobStore {
   readonly prune: JobStore["prune"] = this.#writes(prune);
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
 
-  // Verbs that need more care.
+  // Verbs with more than one transaction, relaxed durability or checks.
 
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
     checkCount(jobs);
-    return this.#unlessRefused(jobs, enqueue, enqueueWithin);
+    return this.#writeBatch(jobs, enqueue, enqueueWithin);
   }
 
   async enqueueInTransaction(
@@ -171,7 +172,7 @@ export class SqliteJobStore implements JobStore {
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
-    // In a backlog the look before the write lock would be in vain.
+    // In a backlog the read before the write lock would be useless.
     const empty = this.#inBacklog
       ? null
       : await this.#read((session) => claimsNothing(session, request));
@@ -186,26 +187,26 @@ export class SqliteJobStore implements JobStore {
     keys: readonly JobKey[],
   ): ReturnType<JobStore["startPrefetched"]> {
     const { session, writer } = this.#use();
-    // Losing it with the power means no more than that the run is not charged for the crash.
+    // If a power failure loses the start, the run is merely not charged with the crash.
     return writer.writeRelaxed(() => startPrefetched(session, lease, keys));
   }
 
   async settle(items: readonly SettleItem[]): Promise<readonly SettleAnswer[]> {
-    return this.#unlessRefused(items, settle, settleParts);
+    return this.#writeBatch(items, settle, settleParts);
   }
 
   async record(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     const { session, writer } = this.#use();
-    const answers = batchesOf(notes).map((load) => {
-      const keep = (): readonly NoteAnswer[] => record(session, load);
-      return load.every(isOnlyProgress) ? writer.writeRelaxed(keep) : writer.write(keep);
+    const answers = batchesOf(notes).map((batch) => {
+      const work = (): readonly NoteAnswer[] => record(session, batch);
+      return batch.every(isOnlyProgress) ? writer.writeRelaxed(work) : writer.write(work);
     });
     return (await Promise.all(answers)).flat();
   }
 
   async acquireLocks(run: OpenRun, names: readonly string[]): Promise<AcquiredLocks> {
     const { session, writer } = this.#use();
-    // With the power goes the run as well, and whatever else might take the name meanwhile.
+    // A power failure ends the run as well, and every other run that could acquire the lock.
     return writer.writeRelaxed(() => acquireLocks(session, run, names));
   }
 
@@ -216,8 +217,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   async hold(limit: number): Promise<number> {
-    const barred = await this.#read((session) => findBarred(session, limit));
-    return barred.length === 0 ? 0 : this.#write((session) => hold(session, limit));
+    const blocked = await this.#read((session) => findBlocked(session, limit));
+    return blocked.length === 0 ? 0 : this.#write((session) => hold(session, limit));
   }
 
   async release(limit: number): Promise<number> {
@@ -227,7 +228,7 @@ export class SqliteJobStore implements JobStore {
 
   async resolveDependencies(limit: number): Promise<number> {
     let moved = 0;
-    // One transaction deals with a bounded number of needs, and a job may have many.
+    // One transaction resolves a bounded number of dependencies, and a job may have many.
     while (moved < limit && !(await this.#read((session) => resolvesNothing(session, limit)))) {
       moved += await this.#write((session) => resolveDependencies(session, limit - moved));
     }
@@ -247,19 +248,21 @@ export class SqliteJobStore implements JobStore {
     return this.#use().notifier.watch(listener);
   }
 
-  /** Copies the living database into a new file that only its owner can read. */
+  /** Copies the open database into a new file that only its owner can read. */
   async backup(file: string): Promise<void> {
     const { path } = this.#options;
     await backup(this.#use().database, path, file);
   }
 
-  /** Takes back what runs, and refuses all writes from then on: the installation moves. */
-  async blockWrites(...[mark, decide]: Parameters<CopySource["blockWrites"]>): Promise<number> {
-    return this.#write((session) => blockWrites(this.#use().database, session, mark, decide));
+  /** Takes held jobs back and blocks all writes from then on, because the installation moves. */
+  async blockWrites(
+    ...[moveRecord, decide]: Parameters<CopySource["blockWrites"]>
+  ): Promise<number> {
+    return this.#write((session) => blockWrites(this.#use().database, session, moveRecord, decide));
   }
 
-  /** Looks for what is wrong with the file, and with the jobs in it. */
-  async examine(): Promise<Examination> {
+  /** Checks the file and the jobs in it. */
+  async examine(): Promise<FileExamination> {
     return this.#read((session) => examine(this.#use().database, session));
   }
 
@@ -286,21 +289,21 @@ export class SqliteJobStore implements JobStore {
     return writer.write(() => work(session));
   }
 
-  /** The quick way for a whole batch. Only when it is refused, it is looked at more closely. */
-  async #unlessRefused<Item, Answer>(
+  /** Writes a whole batch. If the database refuses it, writes it again with bisection. */
+  async #writeBatch<Item, Answer>(
     items: readonly Item[],
-    quickly: (session: Session, items: readonly Item[]) => readonly Answer[],
-    carefully: (session: Session, items: readonly Item[]) => readonly Answer[],
+    whole: (session: Session, items: readonly Item[]) => readonly Answer[],
+    inParts: (session: Session, items: readonly Item[]) => readonly Answer[],
   ): Promise<readonly Answer[]> {
     try {
-      return await this.#write((session) => quickly(session, items));
+      return await this.#write((session) => whole(session, items));
     } catch (error) {
       if (!isRefused(error)) throw error;
     }
-    return this.#write((session) => carefully(session, items));
+    return this.#write((session) => inParts(session, items));
   }
 
-  /** Reads one snapshot. A lock that another process holds for a moment is waited for. */
+  /** Reads one snapshot. Retries while another process holds the lock. */
   async #read<Answer>(work: (session: Session) => Answer): Promise<Answer> {
     for (let round = 0; ; round += 1) {
       const { database, session } = this.#use();
@@ -317,7 +320,7 @@ export class SqliteJobStore implements JobStore {
   }
 
   async #close(): Promise<void> {
-    // An opening under way is let through, so that it can be closed.
+    // An opening in progress must finish before the database can be closed.
     await this.#opening?.catch(() => {});
     if (this.#opened === null) return;
     const { database, writer, notifier } = this.#opened;
@@ -340,11 +343,16 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
     clock,
     dice,
     outbox,
-    check: presenceCheck(path, clock),
+    check: identityCheck(path, clock),
     committed: (wakeUp) => notifier.wake(wakeUp),
-    undone: () => names.forget(),
+    rolledBack: () => names.forget(),
   });
-  return { database, session: { sql, names, clock, dice, outbox }, writer, notifier };
+  return {
+    database,
+    session: { sql, names, clock, dice, outbox, state: newState() },
+    writer,
+    notifier,
+  };
 }
 
 function checkCount({ length }: readonly NewJob[]): void {

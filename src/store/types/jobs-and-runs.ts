@@ -1,48 +1,48 @@
-/** What goes into the store and out to workers: new jobs, leases, claims, ends of runs. */
+/** What producers and workers exchange with the store: new jobs, leases, claims, settlements. */
 import type { JobId, JsonText, State } from "../../core/job.ts";
 import type { RunFacts, Settlement } from "../../core/outcome.ts";
 import type { NoteBody } from "./notes.ts";
 
-/** Order and joins inside the store. Never shown outside the house. */
+/** The primary key of a job: order and joins inside the store. Never part of the public API. */
 export type JobKey = number;
-/** Made like a job's id; `core/ids.ts` has the form. */
+/** Has the form of a job's id; see `core/ids.ts`. */
 export type WorkerId = JobId;
 
 // ── Enqueue ──────────────────────────────────────────────────────────────────────────────────────
 
 export interface NewJob {
-  /** Made by the caller, so that a repeat after a lost answer is harmless. */
+  /** Made by the caller, so that a repeat after a lost answer creates no second job. */
   readonly id: JobId;
   readonly type: string;
   readonly tenant: string;
   readonly lane: string;
   readonly category: string | null;
   readonly priority: number;
-  /** An instant, or a length from the store's now. */
+  /** An instant, or a delay from the store's current time. */
   readonly due: { readonly at: number } | { readonly delayMs: number };
   readonly maxAttempts: number;
   readonly timeoutMs: number | null;
   readonly payload: JsonText | null;
   readonly payloadVersion: string | null;
-  /** `null`: the job is the first of its kind and its own id correlates. */
+  /** `null`: the job starts a chain, and its own id is the correlation id. */
   readonly correlationId: string | null;
   readonly parentId: JobId | null;
   /**
-   * The final job that this one repeats. It has at most one living successor: a second is
-   * `existing`.
+   * The final job that this job repeats. A final job has at most one successor that is not final: a
+   * second one is answered with `existing`.
    */
   readonly retryOf: JobId | null;
-  /** It takes over nothing of what that job has completed. */
-  readonly afresh?: boolean;
-  /** At most one job of a tenant runs under it at a time; see {@link JobStore.acquireLocks}. */
+  /** Takes over no checkpoints of the job named by `retryOf`. */
+  readonly ignoreCheckpoints?: boolean;
+  /** A lock: at most one job of a tenant runs with it; see {@link JobStore.acquireLocks}. */
   readonly concurrencyKey: string | null;
   /**
-   * Jobs that must be final before this one may run, each named once. One that stands earlier in
-   * the same call and gave way to another because of a key stands for that one, or, if retention
-   * has removed it, for nothing.
+   * The dependencies: jobs that must be final before this job may run, each named once. A
+   * dependency that was rejected as a duplicate earlier in the same call stands for the job that
+   * holds its key. If retention has removed the key holder, the dependency counts as completed.
    */
   readonly after: readonly JobId[];
-  /** What becomes of it when one of those has failed or was cancelled. */
+  /** What happens to the job when a dependency has failed or was cancelled. */
   readonly onFailed: "cancel" | "run";
   readonly idempotency: IdempotencyKey | null;
   readonly dedup: DedupKey | null;
@@ -53,33 +53,34 @@ export interface NewJob {
   readonly retryOwner: RunFacts["retryOwner"];
 }
 
-/** Most jobs that one job may run after. */
+/** The maximum of dependencies of one job. */
 export const AFTER_MAX = 1_000;
 
-/** Unique per tenant, kept beyond the end of the job. */
+/** Unique per tenant. Kept after the end of the job. */
 export interface IdempotencyKey {
   readonly key: string;
   readonly onConflict: "return-existing" | "error";
 }
 
-/** Unique per tenant and type, only while its job is not final. */
+/** Unique per tenant and type. Held only while the job is not final. */
 export interface DedupKey {
   readonly key: string;
   /**
-   * What the newcomer does when the key is held. `skip` gives way; `replace` cancels a waiting
-   * holder and takes its place; `extend` moves a waiting holder to the newcomer's due time. A
-   * running holder is never disturbed: then all three give way.
+   * What happens to a new job whose key is held. `skip` rejects it as a duplicate. `replace`
+   * cancels a waiting holder and creates the new job. `extend` moves a waiting holder to the due
+   * time of the new job, which is rejected as a duplicate. While the holder runs, all three act as
+   * `skip`.
    */
   readonly onConflict: "skip" | "replace" | "extend";
 }
 
-/** One answer per job, in the order asked. A refusal concerns its own job alone. */
+/** One answer per job, in the order given. A refusal concerns its own job only. */
 export type EnqueueAnswer =
   | { readonly status: "created"; readonly id: JobId; readonly state: "scheduled" | "queued" }
   | {
       readonly status: "existing";
       readonly id: JobId;
-      /** `null`: the key expired its job, which retention has removed. */
+      /** `null`: retention has removed the job; only its idempotency key is left. */
       readonly state: State | null;
       readonly by: "id" | "idempotency" | "dedup" | "successor";
     }
@@ -88,8 +89,9 @@ export type EnqueueAnswer =
 export interface RefusedJob {
   readonly status: "refused";
   /**
-   * Same id or key, other content (`…_CONFLICT`), a key that may be used only once, a job to run
-   * after that there is not, or a value that the database does not take.
+   * `…_CONFLICT`: the same id or key with other content. `IDEMPOTENCY_KEY_USED`: the key may be
+   * used once only. `AFTER_UNKNOWN`: a dependency does not exist. `STORE_REFUSED`: the database
+   * refused a value.
    */
   readonly code:
     | "AFTER_UNKNOWN"
@@ -97,7 +99,7 @@ export interface RefusedJob {
     | "IDEMPOTENCY_CONFLICT"
     | "IDEMPOTENCY_KEY_USED"
     | "STORE_REFUSED";
-  /** The job that stands in the way, or is missing; the refused one itself where none is. */
+  /** The job that holds the id or key, or the missing dependency; else the refused job itself. */
   readonly holder: JobId;
 }
 
@@ -108,20 +110,20 @@ export interface WorkerInfo {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
-  /** The store protocol it speaks; a store that demands a newer one gives it no work. */
+  /** The protocol version of the worker. A store that requires a newer one gives it no work. */
   readonly protocol: number;
   readonly leaseMs: number;
-  /** What it takes: for people who wonder why a job waits. What it asks for is in its claims. */
+  /** The types that it runs. Shown to operators; claims name their types themselves. */
   readonly types: readonly string[];
-  /** The lanes in which it has slots; those of `general` take jobs of any lane. */
+  /** The lanes in which it has slots. Slots of `general` take jobs of any lane. */
   readonly lanes: readonly string[];
-  /** How many jobs it runs at once, in all lanes together. */
+  /** How many jobs it runs at the same time, over all lanes. */
   readonly slots: number;
   /** `null`: jobs of all tenants. */
   readonly tenant: string | null;
 }
 
-/** Proof of a claim. The number grows with every claim and is the fence; the secret is random. */
+/** Proves a claim. `number` grows with every claim and is the fencing token; `secret` is random. */
 export interface Lease {
   readonly number: number;
   readonly secret: string;
@@ -129,10 +131,10 @@ export interface Lease {
 
 export interface ClaimRequest {
   readonly worker: WorkerId;
-  /** Where to look. Across lanes the order is still priority, due time, age. */
+  /** The lanes to claim from. Across lanes the order is still priority, due time, age. */
   readonly lanes: readonly string[] | "any";
   readonly limit: number;
-  /** Jobs of a prefetch have not begun: each goes back uncharged until {@link JobStore.start}. */
+  /** Prefetched jobs have not started: each can be returned uncharged until `startPrefetched`. */
   readonly prefetch: boolean;
   /** Only these types and tenants. Absent: all. */
   readonly types?: readonly string[];
@@ -140,10 +142,10 @@ export interface ClaimRequest {
 }
 
 export interface Claim {
-  /** `null` when nothing was taken. */
+  /** `null`: nothing was claimed. */
   readonly lease: Lease | null;
   readonly jobs: readonly ClaimedJob[];
-  /** The worker's own lease has run out or it was never known: join anew before asking again. */
+  /** The worker's lease has expired, or the worker is unknown: it must register again. */
   readonly lost: boolean;
 }
 
@@ -170,19 +172,19 @@ export interface ClaimedJob extends RunFacts {
 export type Renewal =
   | {
       readonly status: "renewed";
-      /** The store's clock, so that a caller can tell when it jumps or when its own is wrong. */
+      /** The store's time, so that the worker can detect a clock that jumped or differs. */
       readonly now: number;
-      /** Jobs of this worker that somebody asked to cancel. */
+      /** Cancel requests for jobs of this worker. */
       readonly cancel: readonly {
         readonly key: JobKey;
         readonly n: number;
         readonly reason: string | null;
       }[];
-      /** Somebody has asked it to take no new work. */
+      /** An operator has asked the worker to take no new work. */
       readonly quiet: boolean;
-      /** The store demands a newer protocol, so it gives the worker no more work. */
+      /** The store requires a newer protocol and gives the worker no more work. */
       readonly outdated: boolean;
-      /** Runs of this worker that somebody else has ended: by hand, or its own heartbeat thread. */
+      /** Runs of this worker that an operator or its own heartbeat thread has ended. */
       readonly ended: readonly { readonly key: JobKey; readonly n: number }[];
     }
   | { readonly status: "lost" };
@@ -192,25 +194,29 @@ export interface SettleItem {
   readonly key: JobKey;
   readonly n: number;
   readonly settlement: Settlement;
-  /** What is kept with this end, if it is accepted. */
+  /** Stored with the settlement, if that is accepted. */
   readonly note?: Omit<NoteBody, "children">;
-  /** Jobs that come into being with this end, if it is a success: as those of a note. */
+  /** Jobs enqueued with the settlement, if that is a success; see {@link NoteBody.children}. */
   readonly children?: readonly NewJob[];
 }
 
-/** A {@link Refusal}: nothing has changed; the run is still held and must be settled otherwise. */
-export type SettleAnswer = "settled" | "stale" | Refusal;
+/**
+ * A {@link StoreRefusal}: nothing has changed. The run still holds its lease and needs another
+ * settlement.
+ */
+export type SettleAnswer = "settled" | "stale" | StoreRefusal;
 
-/** The database does not take a value in it, or one of its children was refused. */
-export type Refusal = "refused" | RefusedChild;
+/** The database refused a value of the item, or one of its children was refused. */
+export type StoreRefusal = "refused" | RefusedChild;
 
-/** What {@link JobStore.enqueue} would have answered to the first of the children to be refused. */
+/** The answer of {@link JobStore.enqueue} to the first refused child. */
 export interface RefusedChild extends RefusedJob {
   readonly child: JobId;
 }
 
 /**
- * A worker that has not renewed in time. `beats` is what the rescuer saw: a later beat saves it.
+ * A worker whose lease has expired. `beats` is its heartbeat counter: a rescue with an older
+ * counter does nothing.
  */
 export interface SilentWorker {
   readonly id: WorkerId;
@@ -221,24 +227,25 @@ export interface SilentWorker {
 export interface RescueRequest {
   readonly worker: WorkerId;
   readonly beats: number;
-  /** Most jobs to move in this transaction. */
+  /** The maximum of jobs to move in this transaction. */
   readonly limit: number;
   /**
-   * The pure decision for a job that was marked as started; see `core/settle.ts`. Jobs are marked
-   * in waves, just before they begin, so a worker that dies at once leaves marks of runs that never
-   * began. A run is certain when the worker has marked others after it, when it was alone in the
-   * last wave, or when it has been given the benefit of the lost claim before.
+   * Decides the settlement of a started job; see `core/settle.ts`. Jobs are marked as started
+   * together, just before their handlers begin. A worker that dies at that moment leaves marks of
+   * runs that never began. `isCertain`: the run is charged with the crash, because the worker has
+   * started other jobs later, has started this job alone, or because the job has had an uncharged
+   * run before.
    */
   readonly decide: (job: CrashFacts, isCertain: boolean) => Settlement;
 }
 
-/** A run beyond its time limit, with the proof that allows to end it. */
+/** A run beyond its time limit, with the lease that allows to settle it. */
 export interface OverdueRun {
   readonly lease: Lease;
   readonly key: JobKey;
   readonly n: number;
   readonly limitMs: number;
-  /** By the store's clock, which may have jumped since. */
+  /** By the store's clock, which may have jumped since the start. */
   readonly ranMs: number;
   readonly facts: CrashFacts;
 }
@@ -249,17 +256,17 @@ export interface ThreadEntry {
   readonly options: object;
 }
 
-/** What the decision about a crashed run may look at. */
+/** What the decision about a crashed run depends on. */
 export interface CrashFacts extends RunFacts {
   readonly id: JobId;
   readonly type: string;
 }
 
-export interface Rescue {
-  /** Unstarted jobs that went back uncharged. */
+export interface RescueAnswer {
+  /** Prefetched jobs that were returned without a charge. */
   readonly returned: number;
-  /** Started jobs that went through the settle door, and where they went. */
+  /** Started jobs that were settled, and their new state. */
   readonly settled: readonly { readonly id: JobId; readonly to: State }[];
-  /** False: the worker had beaten meanwhile, or more remains; ask {@link JobStore.silent} again. */
+  /** False: the worker has renewed its lease, or jobs remain; ask {@link JobStore.silent} again. */
   readonly done: boolean;
 }

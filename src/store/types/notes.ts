@@ -1,68 +1,68 @@
 /**
- * What a run writes about itself while it goes on, and what later runs and people find of it:
- * phases, units and progress.
+ * Notes: what a run stores about itself while it runs, and how later runs and people read it. Notes
+ * are about progress, phases, units, locks, log lines and children.
  */
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { Fault, OutcomeName } from "../../core/outcome.ts";
-import type { JobKey, Lease, NewJob, Refusal } from "./jobs-and-runs.ts";
+import type { JobKey, Lease, NewJob, StoreRefusal } from "./jobs-and-runs.ts";
 
-/** Most units of one phase, and moves of units in one note. */
+/** The maximum of units in one phase, and of unit changes in one note. */
 export const UNITS_MAX = 100_000;
 export const MOVES_MAX = 1_000;
-/** What is kept of the log of one job: the newest lines, within both bounds. */
+/** Bounds of the log of one job. The newest lines within both bounds are kept. */
 export const LOG_LINES_MAX = 1_000;
 export const LOG_CHARS_MAX = 65_536;
 
-/** A run that goes on, with the proof that allows to speak for it. */
+/** A run that has not ended, with the lease that proves it. */
 export interface OpenRun {
   readonly lease: Lease;
   readonly key: JobKey;
   readonly n: number;
 }
 
-/** One note about one run: all of it is kept, or nothing. */
+/** One note about one run. It is stored as a whole or not at all. */
 export interface RunNote extends NoteBody, OpenRun {}
 
-/** `stale`: the lease does not stand, or the run has ended. */
+/** `names` are the requested locks that the run holds now. `stale`: the lease or run has ended. */
 export type AcquiredLocks =
   | { readonly status: "done"; readonly names: readonly string[] }
   | { readonly status: "stale" };
 
 export interface NoteBody {
-  /** Forgets what earlier attempts have completed: this one begins anew. */
-  readonly afresh?: boolean;
+  /** Deletes the checkpoints of earlier attempts before the rest of the note is stored. */
+  readonly clearCheckpoints?: boolean;
   readonly progress?: RunProgress;
-  /** Of two that speak of one unit the last counts. */
+  /** If two changes name the same unit, the last one counts. */
   readonly units?: readonly UnitMove[];
-  /** A phase that has ended well. */
+  /** A phase that has completed. */
   readonly completed?: PhaseResult;
-  /** Exclusive names that the run gives up with it; see {@link JobStore.acquireLocks}. */
+  /** Locks that the run releases; see {@link JobStore.acquireLocks}. */
   readonly releases?: readonly string[];
-  /** In the order in which they were said. */
-  readonly logs?: readonly LogLine[];
+  /** In the order in which they were logged. */
+  readonly logs?: readonly LogEntry[];
   /**
-   * Jobs that come into being with it, in this order. One that exists already, or gives way to the
-   * holder of its key, harms nothing. If one is refused, for whatever reason, nothing is kept.
+   * Jobs enqueued with the note, in this order. A child that exists already, or is a duplicate by
+   * its key, is no error. If one child is refused, nothing of the note is stored.
    */
   readonly children?: readonly NewJob[];
 }
 
 /** How far a run has come. */
 export interface RunProgress {
-  /** Null: the job has no phases. */
+  /** The current phase. Null: the job has no phases. */
   readonly phase: string | null;
-  /** All phases, in the order in which this run takes them. */
+  /** All phases, in the order of this run. */
   readonly phases: readonly string[];
-  /** Of the phase, 0 to 100. */
+  /** Progress of the phase, 0 to 100. */
   readonly percent: number;
-  /** Of the whole job, 0 to 100. */
+  /** Progress of the whole job, 0 to 100. */
   readonly overall: number;
   readonly data: JsonText | null;
 }
 
-/** What a handler has logged. */
-export interface LogLine {
-  /** By the clock of the worker. */
+/** One line that a handler has logged. */
+export interface LogEntry {
+  /** By the worker's clock. */
   readonly at: number;
   readonly level: LogLevel;
   readonly message: string;
@@ -77,7 +77,7 @@ export interface PhaseResult {
   readonly result: JsonText | null;
 }
 
-/** A unit begins or ends. */
+/** A change of a unit: it starts or ends. */
 export interface UnitMove extends UnitName {
   readonly to: UnitEnd | { readonly state: "running" };
 }
@@ -92,31 +92,31 @@ export type UnitEnd =
   | { readonly state: "completed"; readonly result: JsonText | null }
   | { readonly state: "failed"; readonly fault: Fault };
 
-/** `stale`: the lease does not stand, or the run has ended. Only what is `recorded` was kept. */
-export type NoteAnswer = "recorded" | "stale" | Refusal;
+/** `stale`: the lease or the run has ended. Only `recorded` notes are stored. */
+export type NoteAnswer = "recorded" | "stale" | StoreRefusal;
 
-/** What a run finds of those before it. */
+/** The stored results of earlier runs. */
 export interface Checkpoints {
   readonly phases: readonly PhaseResult[];
-  /** Units that have ended, of phases that have not. */
+  /** Ended units of phases that have not completed. */
   readonly units: readonly (UnitName & { readonly end: UnitEnd })[];
-  /** How many units failed in phases that ended well all the same, by phase. */
+  /** The number of failed units in completed phases, by phase. */
   readonly failedUnits: Readonly<Record<string, number>>;
   /**
-   * Attempts that had been charged before the newest run that left any of this: fewer than now when
-   * it is from an earlier attempt. -1: it was taken over from the job that this one repeats. Null:
-   * there is nothing.
+   * The attempts that were charged before the newest run that stored a checkpoint. Fewer than now:
+   * the checkpoint is from an earlier attempt. -1: it was taken over from the job named by
+   * `retryOf`. Null: there are no checkpoints.
    */
   readonly tries: number | null;
 }
 
-/** How far a job has come, for people. */
+/** How far a job has come, as shown to people. */
 export interface JobProgress {
-  /** Of the last run that told any; null: none has. */
+  /** Of the last run that reported progress; null: no run has. */
   readonly progress: RunProgress | null;
-  /** When it was told. */
+  /** When the progress was reported. */
   readonly at: number | null;
-  /** How its last run ended; null: none has. */
+  /** The outcome of the last ended run; null: no run has ended. */
   readonly lastOutcome: OutcomeName | null;
   readonly phases: readonly PhaseResult[];
   readonly units: readonly UnitCount[];
@@ -129,7 +129,7 @@ export interface UnitCount {
   readonly failed: number;
 }
 
-export interface UnitFilter {
+export interface UnitRecordFilter {
   readonly phase?: string;
   readonly state?: "running" | UnitEnd["state"];
 }
@@ -138,19 +138,19 @@ export interface UnitRecord extends UnitName {
   readonly state: "running" | UnitEnd["state"];
   readonly result: JsonText | null;
   readonly fault: Fault | null;
-  /** The run that moved it last, and when. */
+  /** The run that changed the unit last, and when. */
   readonly n: number;
   readonly at: number;
 }
 
-export interface LogRecord extends LogLine {
-  /** Grows from line to line of one job. */
+export interface LogRecord extends LogEntry {
+  /** The number of the line, which grows within one job. */
   readonly line: number;
-  /** The run that said it. */
+  /** The run that logged the line. */
   readonly n: number;
 }
 
-/** Who works on a unit just now. */
+/** A running job that works on a unit now. */
 export interface UnitHolder extends UnitName {
   readonly job: JobId;
   readonly at: number;

@@ -1,4 +1,6 @@
-/** What the store tells readers and operators: jobs, attempts, gates, dead letters, the feed. */
+/**
+ * What the store answers to readers and operators: jobs, attempts, gates, dead letters, the feed.
+ */
 import type { ErrorClass, FinalState, JobId, JsonText, State } from "../../core/job.ts";
 import type { Fault, OutcomeName, RunFacts } from "../../core/outcome.ts";
 import type { EnqueueAnswer, JobKey, WorkerId } from "./jobs-and-runs.ts";
@@ -7,7 +9,7 @@ import type { EnqueueAnswer, JobKey, WorkerId } from "./jobs-and-runs.ts";
 
 export interface Promotion {
   readonly moved: number;
-  /** Length until the next job is due; `null` when none waits. */
+  /** Time until the next job is due; null when no job is scheduled. */
   readonly nextDueMs: number | null;
 }
 
@@ -16,15 +18,15 @@ export interface GateName {
   readonly name: string;
 }
 
-/** What holds jobs back. A gate that is not listed is open. */
+/** A closed gate, which holds jobs back. A gate that is not listed is open. */
 export interface Gate extends GateName {
   readonly reason: string;
   readonly by: string | null;
-  /** `null`: until somebody opens it. */
+  /** Null: until it is opened by `resume`. */
   readonly until: number | null;
 }
 
-/** A closed gate, a concurrency key that another job has, or jobs that are not final yet. */
+/** A closed gate, a concurrency key that another run holds, or dependencies that are not final. */
 export type HeldBy =
   | GateName
   | { readonly kind: "key"; readonly name: string }
@@ -38,7 +40,7 @@ export type CancelAnswer =
 
 // ── Reading ──────────────────────────────────────────────────────────────────────────────────────
 
-/** The part of a job that never changes: what was asked for. */
+/** The part of a job that never changes: what was enqueued. */
 export interface JobSpec {
   readonly id: JobId;
   readonly type: string;
@@ -60,7 +62,7 @@ export interface JobSpec {
   readonly tags: Readonly<Record<string, string>>;
   readonly createdBy: string | null;
   readonly createdAt: number;
-  /** First planned time; a retry does not change it. */
+  /** The first due time; a retry does not change it. */
   readonly scheduledAt: number;
   readonly maxAttempts: number;
   readonly timeoutMs: number | null;
@@ -69,7 +71,7 @@ export interface JobSpec {
 export interface JobRecord extends JobSpec {
   readonly key: JobKey;
   readonly state: State;
-  /** Planned time of the next run, while it waits. */
+  /** The due time of the next run, while the job waits. */
   readonly runAt: number | null;
   /** Attempts charged so far. */
   readonly attempts: number;
@@ -78,21 +80,21 @@ export interface JobRecord extends JobSpec {
   readonly finishedAt: number | null;
   readonly result: JsonText | null;
   readonly fault: Fault | null;
-  /** The phase that its last run was in, and how far the whole had come; null: nobody told. */
+  /** The phase and the overall progress of the last run; null: no progress was reported. */
   readonly phase: string | null;
   readonly overall: number | null;
-  /** Why it was cancelled, if somebody said. */
+  /** The reason given for the cancellation. */
   readonly cancelReason: string | null;
-  /** What holds a queued job back, as far as it was moved out of the way for it. */
+  /** What holds a queued job back. Null also while `hold` has not moved the job yet. */
   readonly heldBy: HeldBy | null;
-  /** It has ended so long ago that it will be removed; see {@link JobStore.markStale}. */
+  /** The job has expired and will be removed; see {@link JobStore.markStale}. */
   readonly isStale: boolean;
   readonly cancelRequested: boolean;
 }
 
 export interface AttemptRecord {
   readonly n: number;
-  /** Attempts and crashes charged so far, with this one. */
+  /** Attempts and crashes charged so far, this run included. */
   readonly tries: number;
   readonly crashes: number;
   readonly fence: number | null;
@@ -103,7 +105,7 @@ export interface AttemptRecord {
   readonly outcome: OutcomeName;
   readonly errorClass: ErrorClass | null;
   readonly fault: Fault | null;
-  /** Why it was cancelled. */
+  /** The reason given for the cancellation of this run. */
   readonly reason: string | null;
   readonly nextRunAt: number | null;
 }
@@ -120,14 +122,14 @@ export interface ListFilter {
 }
 
 export interface Page {
-  /** Where the page before ended. Newest first, so what follows is older. */
+  /** The last job of the previous page. Pages are newest first, so older jobs follow. */
   readonly after?: JobKey;
   readonly limit: number;
 }
 
 /**
- * One page. A search looks at a bounded number of candidates, so a page may be short, even empty,
- * and still not be the last: only `next: null` says that nothing follows.
+ * One page. A search scans a bounded number of candidates, so a page may be short or empty before
+ * the last one. `next: null` marks the last page.
  */
 export interface Listing {
   readonly jobs: readonly JobRecord[];
@@ -135,7 +137,7 @@ export interface Listing {
 }
 
 /**
- * The review record of a failed job, with its own copy of what was asked. It bears the job's id.
+ * The review record of a failed job, with its own copy of the job's spec. It has the job's id.
  */
 export interface DeadLetter {
   readonly id: JobId;
@@ -145,13 +147,13 @@ export interface DeadLetter {
   readonly fault: Fault;
   readonly attempts: number;
   readonly diedAt: number;
-  /** Who looked at it last, when, and what they wrote. */
+  /** The last review: by whom, when, and with which notes. */
   readonly reviewedBy: string | null;
   readonly reviewedAt: number | null;
   readonly notes: string | null;
-  /** The job that took its place, once it was reprocessed. */
+  /** The job that repeats the failed one, once the letter is reprocessed. */
   readonly successor: JobId | null;
-  /** The job as it was asked for. */
+  /** The {@link JobSpec} of the failed job, as JSON. */
   readonly spec: JsonText;
 }
 
@@ -170,7 +172,7 @@ export interface Review {
 
 export type ReviewAnswer =
   | { readonly status: "reviewed"; readonly letter: DeadLetter }
-  /** It is beyond that: reprocessed and discarded letters do not change. */
+  /** Reprocessed and discarded letters do not change. */
   | { readonly status: "closed"; readonly letter: DeadLetter }
   | { readonly status: "unknown" };
 
@@ -186,41 +188,41 @@ export interface WorkerRecord {
   readonly pid: number;
   readonly version: string;
   readonly joinedAt: number;
-  /** The end of its lease by the store's clock; in the past when it is silent. */
+  /** The end of its lease by the store's clock; in the past for a silent worker. */
   readonly until: number;
-  /** Heartbeats so far: a rescuer that does not trust clocks watches this number. */
+  /** The heartbeat counter. A rescuer compares it instead of clocks. */
   readonly beats: number;
   readonly quiet: boolean;
-  /** What it takes, as it said when it joined. */
+  /** What the worker runs, as given when it registered. */
   readonly types: readonly string[];
   readonly lanes: readonly string[];
   readonly slots: number;
   readonly tenant: string | null;
-  /** Jobs it holds that have begun, and those that wait in its buffers. */
+  /** Jobs under its leases: those that have started, and those that are prefetched. */
   readonly running: number;
-  readonly buffered: number;
+  readonly prefetched: number;
 }
 
-/** A glance at the whole (004-16). Counts stop at a limit. */
+/** Counts over all jobs (004-16). Each count stops at a limit. */
 export interface Stats {
   readonly scheduled: number;
   readonly queued: number;
   readonly held: number;
   readonly running: number;
   readonly failed: number;
-  /** How long the job that is due longest has waited; `null` when none waits. */
+  /** How long the job with the earliest due time has been due; null when no job is ready. */
   readonly oldestQueuedMs: number | null;
 }
 
-/** What an operator's verb did to a job. */
+/** The answer of `intervene` and `hurry`. */
 export type InterveneAnswer =
   | { readonly status: "done"; readonly state: State }
   | { readonly status: "final"; readonly state: FinalState }
   | { readonly status: "unknown" };
 
 /**
- * Something that happened to a batch of jobs, in the order of commits. `jobs` are those that still
- * exist; the removed ones are named by `job:deleted`.
+ * An event of a batch of jobs. Entries are in the order of commits. `jobs` are the jobs that still
+ * exist, except in `job:deleted`, which names the removed jobs.
  */
 export interface FeedEntry {
   readonly position: number;
@@ -228,15 +230,15 @@ export interface FeedEntry {
   readonly at: number;
   readonly jobs: readonly JobId[];
   /**
-   * What there is to say about each of them: a {@link PhaseDetail} or a {@link ProgressDetail}.
-   * Null: nothing.
+   * One {@link PhaseDetail} or {@link ProgressDetail} per job, as JSON. Null: the kind has no
+   * details.
    */
   readonly details: readonly JsonText[] | null;
-  /** Of a kind that it was asked for: what there is to know of each; null: it has just gone. */
+  /** One per job, if facts of this kind were requested; null: the job was just removed. */
   readonly facts?: readonly (JobFacts | null)[];
 }
 
-/** What listeners are told of a job that the feed itself does not keep. */
+/** Current facts of a job, which the feed itself does not store. */
 export type JobFacts = Pick<
   JobRecord,
   "type" | "state" | "attempts" | "runAt" | "finishedAt" | "fault"
@@ -252,7 +254,7 @@ export interface ProgressDetail {
   readonly phase: string | null;
   readonly percent: number;
   readonly overall: number;
-  /** As JSON text: it is passed on unread. */
+  /** JSON text, passed on without parsing. */
   readonly data: JsonText | null;
 }
 
@@ -268,36 +270,36 @@ export type EventKind =
   | "job:stale"
   | "job:deleted";
 
-/** How long jobs are spared after their end, as lengths before the store's now. */
+/** How long jobs are kept after their end, in milliseconds before the store's current time. */
 export interface Periods {
   readonly finishedMs: Readonly<Record<FinalState, number>>;
-  /** Of types that have their own. */
+  /** Types with periods of their own. */
   readonly types?: Readonly<Record<string, Readonly<Record<FinalState, number>>>>;
 }
 
-/** A place in the order of ends: by the instant, then by the key. */
-export interface EndPlace {
+/** A position in the order in which jobs finished: by instant, then by key. */
+export interface FinishPosition {
   readonly at: number;
   readonly key: JobKey;
 }
 
-/** Which of the jobs that have expired their period are asked for. */
+/** A page of expired jobs. */
 export interface ExpiredPage {
-  /** Only those that are not marked as stale yet. */
+  /** Only jobs that are not marked as stale yet. */
   readonly fresh: boolean;
   readonly limit: number;
-  /** Those behind this place; null begins a sweep. */
-  readonly from: EndPlace | null;
+  /** Jobs after this position; null starts a sweep. */
+  readonly from: FinishPosition | null;
 }
 
 export interface ExpiredJobs {
   /** Longest ended first. */
   readonly jobs: readonly JobRecord[];
-  /** Up to where it looked: the next call goes on from there. Null: the sweep is at its end. */
-  readonly next: EndPlace | null;
+  /** The position that the scan reached, where the next call continues. Null: the sweep is done. */
+  readonly next: FinishPosition | null;
 }
 
-/** How long finished things stay. */
+/** How long final jobs, dead letters, keys and events are kept. */
 export interface Retention extends Periods {
   readonly deadLetterMs: number;
   /** Counted from the end of the job. */
@@ -310,6 +312,6 @@ export interface Pruned {
   readonly deadLetters: number;
   readonly idempotencyKeys: number;
   readonly events: number;
-  /** True when the limit was reached: there may be more. */
+  /** True when the limit was reached, so that more may be left. */
   readonly more: boolean;
 }

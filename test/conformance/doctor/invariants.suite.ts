@@ -9,7 +9,7 @@ import {
   INVARIANTS,
   miscounted,
   type BrokenInvariant,
-  type TableName,
+  type QualifyTable,
 } from "../../../src/store/doctor/invariants.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { fillStates } from "../../support/all-states.ts";
@@ -31,7 +31,7 @@ export interface Patient extends AsyncDisposable {
   readonly list: (...numbers: number[]) => string;
   /** The column `key` as such a list. */
   readonly keyAsList: string;
-  readonly table: TableName;
+  readonly table: QualifyTable;
   examine(): Promise<{
     readonly findings: readonly object[];
     readonly brokenInvariants: readonly BrokenInvariant[];
@@ -81,7 +81,7 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
       SELECT key, created_at FROM millrace.job WHERE key = ${DONE}
         OR key = (SELECT min(key) FROM millrace.scheduled)`),
 
-  "name without run": ({ plant }) =>
+  "lock without run": ({ plant }) =>
     plant(`INSERT INTO millrace.lock (tenant, name, job, n)
       SELECT tenant, 'ghost', key, 1 FROM millrace.job WHERE key = ${DONE};
       INSERT INTO millrace.lock (tenant, name, job, n)
@@ -100,7 +100,7 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
     await plant("DELETE FROM millrace.dependency");
   },
 
-  "need without wait": ({ plant }) =>
+  "dependency without wait": ({ plant }) =>
     plant(`INSERT INTO millrace.dependency (job, depends_on, tolerant)
       SELECT key, 999999, 0 FROM millrace.job WHERE key = ${DONE}`),
 
@@ -141,7 +141,7 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
 
   "lost idempotency key": ({ plant }) => plant("DELETE FROM millrace.idempotency"),
 
-  "change that the feed does not tell": ({ plant, feed }) =>
+  "change missing from the feed": ({ plant, feed }) =>
     plant(`DELETE FROM millrace.${feed} WHERE kind = 5`),
 };
 
@@ -221,7 +221,7 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
         SELECT kind, at, keys FROM millrace.${patient.feed} WHERE kind = 6`);
       const { brokenInvariants } = await patient.examine();
       expect(brokenInvariants.map((brokenInvariant) => brokenInvariant.invariant.name)).toEqual([
-        "change that the feed does not tell",
+        "change missing from the feed",
       ]);
     });
 

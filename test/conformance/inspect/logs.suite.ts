@@ -3,7 +3,7 @@ import type { JobId, JsonText } from "../../../src/core/job.ts";
 import {
   LOG_CHARS_MAX,
   LOG_LINES_MAX,
-  type LogLine,
+  type LogEntry,
   type LogRecord,
 } from "../../../src/store/types/notes.ts";
 import type { JobStore } from "../../../src/store/store.ts";
@@ -34,11 +34,11 @@ export function logsSuite(open: OpenStore): void {
   });
 }
 
-function line(message: string, overrides: Partial<LogLine> = {}): LogLine {
+function line(message: string, overrides: Partial<LogEntry> = {}): LogEntry {
   return { at: 1_767_603_600_000, level: "info", message, fields: null, ...overrides };
 }
 
-function lines(count: number, from = 0): readonly LogLine[] {
+function lines(count: number, from = 0): readonly LogEntry[] {
   return Array.from({ length: count }, (_, index) => line(`line ${from + index}`));
 }
 
@@ -81,7 +81,7 @@ function keepingTests(open: OpenStore): void {
     const { store } = db;
     const [id] = await add(store, {});
     const batch = await takeOne(store);
-    const said: readonly LogLine[] = [
+    const said: readonly LogEntry[] = [
       line("begin", { level: "debug", at: 1_000 }),
       line("größe “1”\n\ttwo \\ 'three' 😀", { fields: '{ "b": 1.0, "a": "é" , "c": [null] }' }),
       line("", { level: "warn", fields: "{}" }),
@@ -313,7 +313,7 @@ function runTests(open: OpenStore): void {
       store,
       batch,
       { logs: lines(1), units: [done("a")] },
-      { afresh: true, logs: lines(1, 1) },
+      { clearCheckpoints: true, logs: lines(1, 1) },
     );
 
     expect(await messages(store, id)).toEqual(["line 0", "line 1"]);

@@ -30,7 +30,7 @@ export function workersListSuite(open: OpenStore): void {
           beats: 0,
           quiet: false,
           running: 0,
-          buffered: 0,
+          prefetched: 0,
         },
       ]);
     });
@@ -70,8 +70,8 @@ export function workersListSuite(open: OpenStore): void {
 
       const counts = async () => {
         const all = await store.workers(10);
-        const { running, buffered } = all.find(({ id }) => id === worker)!;
-        return [running, buffered];
+        const { running, prefetched } = all.find(({ id }) => id === worker)!;
+        return [running, prefetched];
       };
 
       expect(await counts()).toEqual([3, 4]);

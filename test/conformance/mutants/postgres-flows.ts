@@ -61,8 +61,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     "runs/record-notes.ts": [
       [
         "locks are never released",
-        "if (given.length === 0) return;",
-        "if (given.length >= 0) return;",
+        "if (released.length === 0) return;",
+        "if (released.length >= 0) return;",
       ],
       ["no worker is woken", "if ((row?.count ?? 0) > 0) transaction.outbox.wake();", ""],
     ],
@@ -91,12 +91,12 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["any number is waited for", "if (job.after.length > AFTER_MAX) return refusal(job);", ""],
     ],
     "jobs/enqueue-order.ts": [
-      ["later jobs of a call are known", "named.get(idMark(bound.filed.job.id)) ?? 0", "0"],
+      ["later jobs of a call are known", "named.get(idKey(numbered.interned.job.id)) ?? 0", "0"],
     ],
     "jobs/enqueue-keyed.ts": [
       [
         "a duplicate is not mapped to its key holder",
-        "noteKeyHolder(keyHolders, filed.job.id, answer);",
+        "noteKeyHolder(keyHolders, interned.job.id, answer);",
         "",
       ],
     ],
@@ -111,10 +111,10 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
         "if (answer !== null) noteKeyHolder(keyHolders, id, answer);",
         "",
       ],
-      ["a heavy call forgets who gave way", "noteKeyHolders(earlier, asked, own);", ""],
+      ["a heavy call forgets who gave way", "noteKeyHolders(earlier, requests, own);", ""],
     ],
     "transactions/enqueue.ts": [
-      ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, load, own);", ""],
+      ["a caller's heavy call forgets", "noteKeyHolders(keyHolders, batch, own);", ""],
     ],
     spoilt_dependants: [
       ["errors in units are a failure", "IN (6, 7)", "IN (5, 6, 7)"],
@@ -141,7 +141,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
     "jobs/enqueue.ts": [
-      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+      ["a refused child is lost", "throwIfRefused(children, ", "void [throwIfRefused]; ("],
     ],
     "runs/settle.ts": [
       ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
@@ -241,7 +241,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["all others go with them", "walked.type IS NULL OR job.type = walked.type", "true"],
     ],
     "retention/expired.ts": [
-      ["it always begins in front", "from: hand.reached, end: END", "from: START, end: END"],
+      [
+        "it always begins in front",
+        "from: cursor.reached,\n    end: END",
+        "from: START,\n    end: END",
+      ],
       ["what was passed is never found", "[...late, ...found]", "[...found]"],
     ],
   },
@@ -289,12 +293,16 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   sweep: {
     "retention/expired.ts": [
-      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
+      ["each page begins anew", "later(from, cursor.reached)", "cursor.reached"],
       ["a page ends the sweep", "last?.is_cut === true ? reached : null", "null"],
-      ["what is left is lost", "if (ahead[index]?.from === hand.reached) hand", "hand"],
+      ["what is left is lost", "if (start === cursor.reached) cursor", "cursor"],
       ["there is no second look", "if (from === null) await", "if (false) await"],
-      ["the second look goes no further", "hand.again = far ?? START;", "hand.again = START;"],
-      ["the second look finds nothing", "if (jobs.length > 0) hand", "if (false) hand"],
+      [
+        "the second look goes no further",
+        "cursor.rescanned = stoppedAt ?? START;",
+        "cursor.rescanned = START;",
+      ],
+      ["the second look finds nothing", "if (jobs.length > 0) cursor", "if (false) cursor"],
     ],
     expired_keys: [
       [

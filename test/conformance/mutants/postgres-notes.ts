@@ -35,7 +35,7 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
     "runs/record.ts": [
       [
         "a later note overtakes",
-        "const free = notes.filter((note) => !stragglers.isBehind(note));",
+        "const free = notes.filter((note) => !singleNotes.hasPending(note));",
         "const free = notes;",
       ],
       [
@@ -45,13 +45,13 @@ export const POSTGRES_NOTE_FAULTS: Faults = {
       ],
     ],
     "runs/record-notes.ts": [
-      ["what is said before a new beginning stays", "meets && steps.has(note.key)", "false"],
+      ["what is said before a new beginning stays", "conflicts && written.has(note.key)", "false"],
     ],
     "runs/settle.ts": [
       [
         "an end keeps no note",
-        "await keepNotes(transaction, notes,",
-        "await keepNotes(transaction, [],",
+        "await writeNotes(transaction, notes,",
+        "await writeNotes(transaction, [],",
       ],
     ],
   },

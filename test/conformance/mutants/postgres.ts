@@ -64,14 +64,14 @@ export const POSTGRES_FAULTS: Faults = {
   },
   "order of one enqueue": {
     "jobs/enqueue-order.ts": [
-      ["a job does not see what an earlier one disturbs", "looks ? afterDisturbing : 0", "0"],
-      ["a job sees what a later one disturbs", "disturbs ? afterLooking : 0", "0"],
+      ["a job does not see what an earlier one disturbs", "reads ? afterChange : 0", "0"],
+      ["a job sees what a later one disturbs", "changes ? afterRead : 0", "0"],
     ],
     "jobs/enqueue-keyed.ts": [
       [
         "jobs with keys change places",
-        "jobs.map((filed, index) => ({ filed, key: rows[index]!.key }))",
-        "jobs.map((filed, index) => ({ filed, key: rows.at(-1 - index)!.key }))",
+        "jobs.map((interned, index) => ({ interned, key: rows[index]!.key }))",
+        "jobs.map((interned, index) => ({ interned, key: rows.at(-1 - index)!.key }))",
       ],
     ],
   },
@@ -87,8 +87,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["any database will do for a job with a key", "here?.home !== home", "false"],
       [
         "what went wrong ends the transaction",
-        "await inSavepoint(sql, () => writeKeyed(sql, loads))",
-        "await writeKeyed(sql, loads)",
+        "await inSavepoint(sql, () => writeKeyed(sql, batches))",
+        "await writeKeyed(sql, batches)",
       ],
       ["no event is written for jobs with keys", "await outbox.write(sql);", ""],
       [
@@ -96,7 +96,7 @@ export const POSTGRES_FAULTS: Faults = {
         'sql.tuples("enqueue_at_home"',
         'session.write.tuples("enqueue_at_home"',
       ],
-      ["a job whose names are not interned is left out", "filed.length === jobs.length", "true"],
+      ["a job whose names are not interned is left out", "interned.length === jobs.length", "true"],
     ],
   },
   promote: {

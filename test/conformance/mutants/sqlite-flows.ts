@@ -31,9 +31,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["another key is next", "AND concurrency = :name", ""],
       ["a job behind a gate is next", "gate = -1", "1"],
     ],
-    "runs/locks.ts": [
-      ["no job is next", "if (next !== undefined) bringBack", "if (false) bringBack"],
-    ],
+    "runs/locks.ts": [["no job is next", "if (next !== undefined) unblock", "if (false) unblock"]],
     jobs_of_taken_keys: [
       ["tenants share keys", "lock.tenant = front.tenant AND ", ""],
       ["any key is taken", " AND lock.name = front.concurrency", ""],
@@ -52,7 +50,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["any caller acquires locks", 'return { status: "stale" };', ";"],
       [
         "no job learns of a free lock",
-        'passOn(session, session.sql.all("r',
+        'unblockNext(session, session.sql.all("r',
         'void (session.sql.all("r',
       ],
     ],
@@ -97,7 +95,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       [
         "a cancellation goes no further",
         "if (dependency === undefined) return moved;",
-        "if (parent === undefined || moved > 0) return moved;",
+        "if (dependency === undefined || moved > 0) return moved;",
       ],
     ],
     "jobs/enqueue.ts": [
@@ -123,7 +121,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["a refused child takes all ends with it", "items.length === 1 ? items", "true ? items"],
     ],
     "jobs/enqueue.ts": [
-      ["a refused child is lost", "insistOnAll(children, ", "void [insistOnAll]; ("],
+      ["a refused child is lost", "throwIfRefused(children, ", "void [throwIfRefused]; ("],
     ],
     "runs/settle.ts": [
       ["an end does not say why", "(_, error) => refusalBy(error)", '() => "refused"'],
@@ -205,7 +203,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["all others go with them", ":type IS NULL OR job.type = :type", ":type IS NULL OR 1"],
     ],
     "retention/expired.ts": [
-      ["it always begins in front", "from === null ? hand.reached", "from === null ? START"],
+      ["it always begins in front", "from === null ? cursor.reached", "from === null ? START"],
       ["what was passed is never found", "[...behind.jobs, ...ahead.jobs]", "[...ahead.jobs]"],
     ],
   },
@@ -231,12 +229,16 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   sweep: {
     "retention/expired.ts": [
-      ["each page begins anew", "later(from, hand.reached)", "hand.reached"],
-      ["a page ends the sweep", "key })), far }", "key })), far: null }"],
-      ["what is left is lost", "if (start === hand.reached) hand", "hand"],
+      ["each page begins anew", "later(from, cursor.reached)", "cursor.reached"],
+      ["a page ends the sweep", "key })), stoppedAt }", "key })), stoppedAt: null }"],
+      ["what is left is lost", "if (start === cursor.reached) cursor", "cursor"],
       ["there is no second look", "if (from === null) for", "if (false) for"],
-      ["the second look goes no further", "behind.far ?? START;", "START;"],
-      ["the second look finds nothing", "beforeFirst(behind) ?? hand.reached;", "hand.reached;"],
+      ["the second look goes no further", "behind.stoppedAt ?? START;", "START;"],
+      [
+        "the second look finds nothing",
+        "beforeFirst(behind) ?? cursor.reached;",
+        "cursor.reached;",
+      ],
     ],
     expired_jobs: [
       [

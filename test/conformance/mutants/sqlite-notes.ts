@@ -10,7 +10,7 @@ export const SQLITE_NOTE_FAULTS: Faults = {
     find_lease: [["the secret is not looked at", "secret = :secret", "1"]],
     "runs/lease.ts": [["a run that has ended speaks", "?? 0) < n", "?? 0) <= n"]],
     "runs/record.ts": [
-      ["nothing is forgotten", "if (afresh === true)", "if (false)"],
+      ["nothing is forgotten", "if (clearCheckpoints === true)", "if (false)"],
       ["a phase is told of twice", "if (changes === 0) return;", ""],
       [
         "no event of progress is written",
@@ -68,7 +68,9 @@ export const SQLITE_NOTE_FAULTS: Faults = {
         "unit.state = 2 AND unit.phase IN (SELECT name FROM millrace_phase WHERE key = :key)",
       ],
     ],
-    "jobs/enqueue.ts": [["nothing is taken over", "takeOver(session, key);\n  for", "0;\n  for"]],
+    "jobs/enqueue.ts": [
+      ["nothing is taken over", "takeOverCheckpoints(session, key);\n  for", "0;\n  for"],
+    ],
   },
   progress: {
     put_progress: [

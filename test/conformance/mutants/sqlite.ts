@@ -29,7 +29,7 @@ export const SQLITE_FAULTS: Faults = {
     expire_idempotency: [
       ["an idempotency key never goes", "expires_at = :expires_at", "expires_at = NULL"],
     ],
-    "runs/release-run.ts": [
+    "runs/attempts.ts": [
       [
         "a retry frees its dedup key",
         "filter(({ state }) => state !== null)",
@@ -50,7 +50,7 @@ export const SQLITE_FAULTS: Faults = {
       ["updates are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "DELETE"'],
       ["deletes are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "UPDATE"'],
       ["some tables are open", "AND name GLOB 'millrace_*' ", "AND name GLOB 'millrace_job*' "],
-      ["the file is opened again", "if (mark !== null) throw", "if (false) throw"],
+      ["the file is opened again", "if (moveRecord !== null) throw", "if (false) throw"],
       ["no event is written", "  outbox.write();", ""],
       ["the fence stays", "database.exec(`DROP TRIGGER ${name}`)", "void name"],
       ["the mark stays", "WHERE name = 'moved_to'\");\n    database", 'WHERE 0");\n    database'],
@@ -98,7 +98,7 @@ export const SQLITE_FAULTS: Faults = {
       ["requests to cancel are not seen", "JOIN", "JOIN (SELECT 0 AS no) ON no JOIN"],
     ],
     "runs/prefetch.ts": [
-      ["a start is repeated", "open.filter(isWaiting)", "open"],
+      ["a start is repeated", "open.filter(isPrefetched)", "open"],
       ["all jobs of the prefetch begin", "runs.filter(({ key }) => wanted.has(key))", "runs"],
       ["a cancelled job is named", ".filter((key) => !ended.has(key))", ""],
     ],
@@ -188,8 +188,12 @@ export const SQLITE_FAULTS: Faults = {
     delete_lease: [["an empty lease stays", "WHERE", "WHERE 0 AND"]],
     "runs/prefetch.ts": [
       ["a lease goes unheard", "if (leaving.length === 0) return 0;", ""],
-      ["running jobs are taken back", "isWaiting(run) && wanted", "wanted"],
-      ["all of the prefetch goes back", "isWaiting(run) && wanted.has(run.key)", "isWaiting(run)"],
+      ["running jobs are taken back", "isPrefetched(run) && wanted", "wanted"],
+      [
+        "all of the prefetch goes back",
+        "isPrefetched(run) && wanted.has(run.key)",
+        "isWaiting(run)",
+      ],
       ["what was given back stays in the lease", "filter(({ key }) => !gone.has(key))", "slice()"],
     ],
     "runs/lease.ts": [
@@ -216,7 +220,7 @@ export const SQLITE_FAULTS: Faults = {
       ["a job ends twice in one call", "lease.open.delete(key);", ""],
       ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
       ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
-      ["a job waits again though it was to be cancelled", "asked.get(run.key)", "undefined"],
+      ["a job waits again though it was to be cancelled", "requests.get(run.key)", "undefined"],
       ["the next run bears an old number", "n: n + 1", "n"],
     ],
     "runs/lease-proof.ts": [
@@ -278,7 +282,7 @@ export const SQLITE_FAULTS: Faults = {
     job_by_key: [["the state is that of any job", "key = :key", "1"]],
     delete_worker: [["the worker stays", "WHERE", "WHERE 0 AND"]],
     "runs/lease.ts": [["settled jobs are open", "?? 0) < n", "?? 0) <= n"]],
-    "runs/workers.ts": [
+    "runs/rescue.ts": [
       ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
       ["the limit is counted per lease", "RESCUE_MAX) - moved", "RESCUE_MAX)"],
       ["a prefetch is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
@@ -309,15 +313,15 @@ export const SQLITE_FAULTS: Faults = {
     ],
     delete_cancel_requests: [["a request outlives its run", "WHERE", "WHERE 0 AND"]],
     "runs/settle.ts": [
-      ["a request outlives its run", "dropCancelRequests(session, [...asked.keys()]);", ""],
+      ["a request outlives its run", "dropCancelRequests(session, [...requests.keys()]);", ""],
     ],
     "jobs/cancel.ts": [
       ["a job that has ended is asked to stop", "if (isFinal(state))", "if (false)"],
     ],
-    "runs/cancel-unstarted.ts": [
+    "runs/attempts.ts": [
       ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
       ["the reason is lost", "      reason,\n", "      reason: null,\n"],
-      ["no event is written", 'outbox.tell({ kind: "job:cancelled", jobs: keys });', ""],
+      ["no event is written", 'outbox.add({ kind: "job:cancelled", jobs: keys });', ""],
     ],
   },
   pause: {

@@ -146,7 +146,7 @@ function runsTests(open: OpenStore): void {
     tries.push((await store.checkpoints(key)).tries);
 
     expect(tries).toEqual([0, 0, 0, 1, 1]);
-    await keep(store, fourth, { afresh: true });
+    await keep(store, fourth, { clearCheckpoints: true });
     expect(await store.checkpoints(key)).toEqual(NOTHING);
   });
 }
@@ -253,7 +253,7 @@ function successorTests(open: OpenStore): void {
     const { store } = db;
     const retryOf = await addBroken(store, null);
 
-    await add(store, { retryOf, afresh: true });
+    await add(store, { retryOf, ignoreCheckpoints: true });
 
     const { job } = await takeOne(store);
     expect(await store.get(job.id)).toMatchObject({ retryOf });
@@ -300,7 +300,7 @@ function successorTests(open: OpenStore): void {
 
     await add(store, { retryOf, payload: '{"a":1}' });
     const batch = await takeOne(store);
-    await keep(store, batch, { afresh: true });
+    await keep(store, batch, { clearCheckpoints: true });
     await settleAll(store, batch, completed());
 
     expect(await store.units(retryOf, {}, { limit: 10 })).toEqual(before);

@@ -321,7 +321,7 @@ function keepingTests(open: OpenStore): void {
 
     await store.record([
       runNote(batch, job, { units: [done("forgotten")] }),
-      runNote(batch, job, { afresh: true, units: [running("new")] }),
+      runNote(batch, job, { clearCheckpoints: true, units: [running("new")] }),
     ]);
 
     expect(await store.progress(ids[0])).toMatchObject({
@@ -345,7 +345,7 @@ function keepingTests(open: OpenStore): void {
       store,
       batch,
       { completed: { name: "fetch", result: "1" } },
-      { afresh: true, progress: halfway(), completed: { name: "fetch", result: "2" } },
+      { clearCheckpoints: true, progress: halfway(), completed: { name: "fetch", result: "2" } },
       { units: [done("a")] },
     );
 
@@ -410,7 +410,7 @@ function refusalTests(open: OpenStore): void {
     const answers = await store.record([
       runNote(batch, first, { units: [done("before")] }),
       runNote(batch, second, {
-        afresh: true,
+        clearCheckpoints: true,
         progress: halfway(),
         completed: { name: "other", result: null },
         children: [child],

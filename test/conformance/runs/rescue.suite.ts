@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JobId, State } from "../../../src/core/job.ts";
 import type { RunFacts, Settlement } from "../../../src/core/outcome.ts";
-import type { CrashFacts, Rescue } from "../../../src/store/types/jobs-and-runs.ts";
+import type { CrashFacts, RescueAnswer } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   completed,
   crashedOnce,
@@ -314,7 +314,7 @@ export function rescueSuite(open: OpenStore): void {
       await take(store, { worker: run.worker, limit: 4, prefetch: true });
       await clock.advance(LEASE_AND_MORE_MS);
 
-      const rescues: Rescue[] = [];
+      const rescues: RescueAnswer[] = [];
       do {
         rescues.push(
           await rescueSilent(store, run.worker, { limit: 2, decide: () => crashedIn(10) }),
@@ -446,6 +446,6 @@ function crashedIn(delayMs: number): Settlement {
   return { ...retryIn(delayMs), outcome: "crashed", crashes: 1, fault: null };
 }
 
-function byId(rescue: Rescue): ReadonlyMap<JobId, State> {
+function byId(rescue: RescueAnswer): ReadonlyMap<JobId, State> {
   return new Map(rescue.settled.map(({ id, to }) => [id, to]));
 }

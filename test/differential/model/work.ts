@@ -6,9 +6,9 @@ import type {
   JobKey,
   Lease,
   OverdueRun,
-  Refusal,
+  StoreRefusal,
   Renewal,
-  Rescue,
+  RescueAnswer,
   RescueRequest,
   SettleAnswer,
   SettleItem,
@@ -89,8 +89,8 @@ export function workers(world: World, limit: number): WorkerRecord[] {
 function workerRecord(world: World, { info, ...life }: ModelWorker): WorkerRecord {
   const { leaseMs: _leaseMs, protocol: _protocol, ...same } = info;
   const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
-  const buffered = open.filter(({ startedAt }) => startedAt === null).length;
-  return { ...same, ...life, running: open.length - buffered, buffered };
+  const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
+  return { ...same, ...life, running: open.length - prefetched, prefetched };
 }
 
 export function claim(world: World, request: ClaimRequest): Claim {
@@ -229,7 +229,7 @@ export function settle(world: World, items: readonly SettleItem[]): SettleAnswer
 }
 
 /** Makes the children of successes. The answer to the first that is refused. */
-function refusedOf(world: World, ended: readonly SettleItem[]): Refusal | null {
+function refusedOf(world: World, ended: readonly SettleItem[]): StoreRefusal | null {
   const children = ended.flatMap(({ settlement: { to }, children: born = [] }) =>
     to === "completed" || to === "completed_with_errors" ? born : [],
   );
@@ -287,7 +287,10 @@ export function silent(world: World, limit: number): SilentWorker[] {
   });
 }
 
-export function rescue(world: World, { worker, beats, limit, decide }: RescueRequest): Rescue {
+export function rescue(
+  world: World,
+  { worker, beats, limit, decide }: RescueRequest,
+): RescueAnswer {
   const known = world.workers.get(worker);
   const isSilent = known?.beats === beats && known.until <= world.clock.now();
   if (!isSilent) return { returned: 0, settled: [], done: false };

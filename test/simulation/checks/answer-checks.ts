@@ -1,4 +1,5 @@
-/** What the store has just answered is so, as far as one look at its rows can tell. */
+/** Compares an answer of the store with its rows. */
+import type { Verb } from "../../../src/store/verbs.ts";
 import type { Report } from "./invariants.ts";
 import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
 
@@ -11,8 +12,8 @@ interface Answered {
   readonly report: Report;
 }
 
-export function checkTruth(answered: Answered, verb: string): void {
-  TRUTHS[verb]?.(answered);
+export function checkAnswer(answered: Answered, verb: Verb): void {
+  CHECKS[verb]?.(answered);
 }
 
 const CANCELLED = 7;
@@ -20,7 +21,7 @@ const REPROCESSED = 3;
 const RUNNING_UNIT = 1;
 const FAILED_UNIT = 3;
 
-const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
+const CHECKS: Readonly<Partial<Record<Verb, (answered: Answered) => void>>> = {
   cancel({ now, args, answer, report }) {
     const key = now.keys.get(hexOf(args[0])) ?? 0;
     const isOver = answer.status === "cancelled" && finalState(now, key) !== CANCELLED;
@@ -31,9 +32,9 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const isQuiet = now.workers.get(hexOf(args[0]))?.quiet === 1;
     if (answer !== isQuiet) report("I8", `worker ${args[0]} was told to be quiet: ${answer}`);
   },
-  join({ now, nowMs, args, report }) {
+  register({ now, nowMs, args, report }) {
     const until = now.workers.get(hexOf(args[0].id))?.until ?? 0;
-    if (until <= nowMs) report("I21", `worker ${args[0].id} has joined without a lease`);
+    if (until <= nowMs) report("I21", `worker ${args[0].id} has registered without a lease`);
   },
   renew({ now, nowMs, args, answer, report }) {
     const id = hexOf(args[0]);
@@ -45,13 +46,15 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
       report("I5", `worker ${args[0]} has renewed a lease that it has not`);
     }
     const asked = [...now.asked].filter((key) => now.held.get(key)?.[0]?.worker === id);
-    const told: readonly number[] = answer.cancel.map(({ key }: { key: number }) => key);
-    const isTold = asked.length === told.length && asked.every((key) => told.includes(key));
-    if (!isTold) report("I8", `worker ${args[0]} was not told what to cancel`);
+    const answered: readonly number[] = answer.cancel.map(({ key }: { key: number }) => key);
+    const isComplete =
+      asked.length === answered.length && asked.every((key) => answered.includes(key));
+    if (!isComplete) report("I8", `worker ${args[0]} was not answered what to cancel`);
   },
-  leave({ now, nowMs, args, report }) {
+  deregister({ now, nowMs, args, report }) {
     const until = now.workers.get(hexOf(args[0]))?.until ?? 0;
-    if (until > nowMs) report("I24", `worker ${args[0]} has left, and its lease stands`);
+    if (until > nowMs)
+      report("I24", `worker ${args[0]} has deregistered, and its lease has not ended`);
   },
   silent({ now, nowMs, answer, report }) {
     const silent = [...now.workers.values()].filter(({ until }) => until <= nowMs).length;
@@ -70,7 +73,7 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
     const isKept = letter?.status === REPROCESSED && now.keys.has(letter.successor ?? "");
     if (!isKept) report("I1", `letter ${args[0]} was reprocessed without a successor`);
   },
-  recall({ now, args, answer, report }) {
+  checkpoints({ now, args, answer, report }) {
     const [key] = args;
     const phases = now.phases.get(key) ?? [];
     const isEnded = (phase: string): boolean => phases.some(({ name }) => name === phase);
@@ -82,28 +85,30 @@ const TRUTHS: Readonly<Record<string, (answered: Answered) => void>> = {
         .map(({ unit, result }) => `${unit}=${result}`),
       units.filter(({ phase, state }) => isEnded(phase) && state === FAILED_UNIT).length,
     ];
-    const told = [
+    const found = [
       ...answer.phases.map((phase: any) => `${phase.name}=${phase.result}`),
       ...answer.units.map(({ unit, end }: any) => `${unit}=${end.result ?? null}`),
       Object.values<number>(answer.failedUnits).reduce((sum, count) => sum + count, 0),
     ];
-    const [left, right] = [told.map(String).toSorted(), wanted.map(String).toSorted()];
+    const [left, right] = [found.map(String).toSorted(), wanted.map(String).toSorted()];
     if (left.join(" ") !== right.join(" ")) {
       report("I25", `job ${key} has left [${right.join(" ")}], and [${left.join(" ")}] is told`);
     }
   },
-  awaited({ now, args, answer, report }) {
-    const needs = now.needs.get(now.keys.get(hexOf(args[0])) ?? 0) ?? [];
-    const open = needs.filter((need) => finalState(now, need.needs) === null);
+  openDependencies({ now, args, answer, report }) {
+    const dependencies = now.dependencies.get(now.keys.get(hexOf(args[0])) ?? 0) ?? [];
+    const open = dependencies.filter(
+      (dependency) => finalState(now, dependency.depends_on) === null,
+    );
     const isSame = answer.length === Math.min(open.length, args[1]);
     if (!isSame) report("I8", `job ${args[0]} waits for ${open.length} job(s): ${answer.length}`);
   },
   lockHolder({ now, args, answer, report }) {
     const tenant = [...now.names].find(([, text]) => text === args[0])?.[0];
-    const slot = now.slots.get(`${tenant}.${args[1]}`);
-    const holder = slot === undefined ? undefined : now.jobs.get(slot.job)?.id;
-    const told = answer === null ? undefined : hexOf(answer);
-    if (holder !== told) report("I14", `name ${args[1]} is had by ${holder}, and ${told} is told`);
+    const lock = now.locks.get(`${tenant}.${args[1]}`);
+    const holder = lock === undefined ? undefined : now.jobs.get(lock.job)?.id;
+    const found = answer === null ? undefined : hexOf(answer);
+    if (holder !== found) report("I14", `lock ${args[1]} is held by ${holder}, not by ${found}`);
   },
   logs({ now, args, answer, report }) {
     const log = now.logs.get(now.keys.get(hexOf(args[0])) ?? 0);

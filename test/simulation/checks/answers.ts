@@ -4,7 +4,8 @@
  */
 import type { JobRecord } from "../../../src/store/types/records.ts";
 import type { SettleAnswer, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
-import type { Doer } from "../fleet/effects.ts";
+import type { Verb } from "../../../src/store/verbs.ts";
+import type { Actor } from "../fleet/effects.ts";
 import { endOf } from "./flows.ts";
 import { NoteAnswers } from "./note-answers.ts";
 import type { Report } from "./invariants.ts";
@@ -14,7 +15,7 @@ import type { Behaviour } from "../plan/plan.ts";
 import type { RetentionRules, RetentionStage } from "../fleet/retention.ts";
 import type { AttemptRow, JobRow } from "./rows.ts";
 import { finalState, hexOf, type Snapshot } from "./snapshot.ts";
-import { checkTruth } from "./answer-checks.ts";
+import { checkAnswer } from "./answer-checks.ts";
 import type { Watch } from "./watch.ts";
 import type { Process } from "../fleet/world.ts";
 
@@ -61,8 +62,8 @@ export class Answers {
   /** Runs that the store has allowed to begin, and how they went. */
   readonly #allowed = new Set<string>();
   readonly #behaved = new Map<string, Behaviour>();
-  /** Jobs in buffers, by fence and key. */
-  readonly #buffered = new Map<string, string>();
+  /** Prefetched jobs, by fence and key. */
+  readonly #prefetched = new Map<string, string>();
 
   constructor(parts: AnswersParts) {
     this.#parts = parts;
@@ -71,40 +72,40 @@ export class Answers {
   }
 
   /** A verb is about to be called: what it asks for is remembered, whatever is answered. */
-  asking(verb: string, args: readonly any[]): void {
+  asking(verb: Verb, args: readonly any[]): void {
     this.notes.asking(verb, args);
   }
 
   /** A verb was answered. */
-  heard(process: Process, verb: string, args: readonly any[], answer: any): void {
+  answered(process: Process, verb: Verb, args: readonly any[], answer: any): void {
     const { watch, report, count } = this.#parts;
     const nowMs = process.clock.now();
-    this.pauses.heard(nowMs, verb, args);
-    if (!watch.isDurable && !this.notes.mayBeForgotten(verb, args)) {
+    this.pauses.answered(nowMs, verb, args);
+    if (!watch.isDurable && !this.notes.mayBeLost(verb, args)) {
       report("I18", `${verb} was told before it was synced`);
     }
-    this.notes.heard(verb, args, answer);
-    if (verb === "settle") this.#heardSettle(args[0], answer);
-    if (verb === "claim") this.#heardClaim(nowMs, args[0], answer);
-    if (verb === "start") this.#heardStart(args[0], answer);
+    this.notes.answered(verb, args, answer);
+    if (verb === "settle") this.#answeredSettle(args[0], answer);
+    if (verb === "claim") this.#answeredClaim(nowMs, args[0], answer);
+    if (verb === "startPrefetched") this.#answeredStart(args[0], answer);
     if (verb === "renew" && answer.status === "lost") count("heartbeat of a lost worker");
     if (verb === "renew" && answer.quiet) this.quieted.add(process);
     if (verb === "cancel" && answer.status === "requested") {
       count("running job asked to be cancelled");
     }
     if (verb === "rescue" && !answer.done) count("rescue came too late");
-    if (verb === "enqueue") this.#heardEnqueue(args[0], answer);
+    if (verb === "enqueue") this.#answeredEnqueue(args[0], answer);
     if (verb === "stats") this.#checkStats(answer);
     if (verb === "get" && answer !== null) this.#checkRecord(answer);
     if (verb === "expired") {
-      this.#heardOutlived(nowMs, args[1].fresh ? "stale" : "gone", answer.jobs);
+      this.#answeredExpired(nowMs, args[1].fresh ? "stale" : "gone", answer.jobs);
     }
     if (verb === "gates") this.pauses.checkListed(nowMs, answer);
     if (!watch.isAlone) return;
-    checkTruth({ now: watch.committed, nowMs, args, answer, report }, verb);
+    checkAnswer({ now: watch.committed, nowMs, args, answer, report }, verb);
   }
 
-  #heardClaim(nowMs: number, request: { prefetch: boolean }, claim: any): void {
+  #answeredClaim(nowMs: number, request: { prefetch: boolean }, claim: any): void {
     const { watch, count } = this.#parts;
     if (claim.lost) count("claim of a worker without a lease");
     const isFresh = claim.lease !== null && watch.isFresh(claim.lease.number);
@@ -113,15 +114,15 @@ export class Answers {
       const { number } = claim.lease;
       const job = watch.committed.jobs.get(key);
       if (isFresh && job !== undefined) this.pauses.checkClaimed(nowMs, job);
-      if (request.prefetch) this.#buffered.set(`${number}.${key}`, id);
+      if (request.prefetch) this.#prefetched.set(`${number}.${key}`, id);
       else this.#allowed.add(`${hexOf(id)}.${number}`);
     }
   }
 
-  #heardStart({ number }: { number: number }, answer: any): void {
+  #answeredStart({ number }: { number: number }, answer: any): void {
     if (answer.status === "stale") this.#parts.count("stale start refused");
     for (const key of answer.begun) {
-      const id = this.#buffered.get(`${number}.${key}`);
+      const id = this.#prefetched.get(`${number}.${key}`);
       if (id !== undefined) this.#allowed.add(`${hexOf(id)}.${number}`);
     }
   }
@@ -176,7 +177,7 @@ export class Answers {
   }
 
   /** Jobs whose time has come; what is done about them comes later, whatever clocks do then. */
-  #heardOutlived(nowMs: number, stage: RetentionStage, jobs: readonly JobRecord[]): void {
+  #answeredExpired(nowMs: number, stage: RetentionStage, jobs: readonly JobRecord[]): void {
     const { watch, retention, report } = this.#parts;
     for (const { key, id } of jobs) {
       const isDue = retention.isDue(stage, hexOf(id), endOf(watch.committed, key), nowMs);
@@ -185,7 +186,7 @@ export class Answers {
     }
   }
 
-  #heardEnqueue(jobs: readonly any[], answers: readonly any[]): void {
+  #answeredEnqueue(jobs: readonly any[], answers: readonly any[]): void {
     const { watch, report, count } = this.#parts;
     const { committed } = watch;
     answers.forEach((answer, index) => {
@@ -246,7 +247,7 @@ export class Answers {
     report("I17", `job ${id} is stored as ${String(stored)}, not ${String(wanted)}`);
   }
 
-  #heardSettle(items: readonly SettleItem[], answers: readonly SettleAnswer[]): void {
+  #answeredSettle(items: readonly SettleItem[], answers: readonly SettleAnswer[]): void {
     items.forEach((item, index) => {
       const { watch, report, count } = this.#parts;
       const { key, n, lease } = item;
@@ -305,7 +306,7 @@ export class Answers {
   }
 
   /** A verb has failed. */
-  refused(process: Process, verb: string, args: readonly any[], error: unknown): void {
+  refused(process: Process, verb: Verb, args: readonly any[], error: unknown): void {
     const { watch, report } = this.#parts;
     // A run may end between the look of an operator and his word: what waits cannot be interrupted.
     const isLate = verb === "intervene" && textOf(error).includes("started_at IS NOT NULL");
@@ -314,7 +315,7 @@ export class Answers {
     }
     const isPlanted = textOf(error).includes("planted:");
     const isDone = textOf(error).includes("all is written");
-    if (isDone) this.pauses.heard(process.clock.now(), verb, args);
+    if (isDone) this.pauses.answered(process.clock.now(), verb, args);
     if (verb !== "enqueue" || !isPlanted || isDone) return;
     for (const { id } of args[0]) {
       const hex = hexOf(id);
@@ -351,7 +352,7 @@ export class Answers {
   }
 
   /** A run goes otherwise than it began; null: nobody can say how it ends. */
-  turns({ id, fence }: Pick<Doer, "id" | "fence">, behaviour: Behaviour | null): void {
+  turns({ id, fence }: Pick<Actor, "id" | "fence">, behaviour: Behaviour | null): void {
     if (behaviour === null) this.#behaved.delete(`${id}.${fence}`);
     else this.#behaved.set(`${id}.${fence}`, behaviour);
   }

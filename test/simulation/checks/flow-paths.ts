@@ -19,8 +19,8 @@ export function countFlowPaths(step: Step, count: Count): void {
   const { before, after, changed } = step;
   const cancelled = [...changed].filter((key) => isCancelledByOther(step, key));
   if (cancelled.length > 1) count("dependants cancelled one after the other");
-  for (const name of before.slots.keys()) {
-    if (!after.slots.has(name) && waitingFor(before, name).length > 0) count("key handed on");
+  for (const name of before.locks.keys()) {
+    if (!after.locks.has(name) && waitingFor(before, name).length > 0) count("key handed on");
   }
   if (after.stale.size > before.stale.size) count("marked as stale");
 }
@@ -67,7 +67,7 @@ function countNotes({ before, after, wanted }: Step, key: number, count: Count):
   const job = after.jobs.get(key);
   if (job === undefined) return;
   const isNew = !before.jobs.has(key);
-  if (isNew && wanted.get(job.id)?.afresh === true) count("successor begins anew");
+  if (isNew && wanted.get(job.id)?.ignoreCheckpoints === true) count("successor begins anew");
   if (isNew && after.phases.has(key)) count("successor took over phases");
   const units = isNew ? (after.units.get(key) ?? []) : [];
   if (units.length > 0) count("successor took over units");

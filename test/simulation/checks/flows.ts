@@ -1,17 +1,17 @@
-/** Exclusive names, jobs that wait for others, and the two stages of retention. */
+/** Checks of locks, dependencies, and the two stages of retention. */
 import { idFromBytes } from "../../../src/core/ids.ts";
 import { comesBefore } from "./order.ts";
-import type { Report, Rules, Step, Told } from "./invariants.ts";
+import type { Report, Rules, Step, ExpectedEvent } from "./invariants.ts";
 import type { JobEnd } from "../fleet/retention.ts";
 import type { JobRow, PlaceRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";
 
-/** What a job was asked to wait for, by the hex of ids. */
+/** The dependencies that a job was enqueued with, by the hex of ids. */
 export interface Wanted {
   readonly after: readonly string[];
   readonly onFailed: "cancel" | "run";
-  /** It takes nothing over from the job that it repeats. */
-  readonly afresh: boolean;
+  /** It takes over no checkpoints of the job that it repeats. */
+  readonly ignoreCheckpoints: boolean;
   /** Its dedup key, and where that is unique. */
   readonly dedup: { readonly key: string; readonly type: string; readonly tenant: string } | null;
 }
@@ -23,7 +23,7 @@ const STALE = 10;
 const FAILED = 6;
 const CANCELLED = 7;
 
-/** Where a new job names one that gave way to the holder of its key, that is what it waits for. */
+/** Replaces dependencies that were rejected as duplicates by the holders of their keys. */
 export function noteHolders(
   step: Step,
   wanted: Map<string, Wanted>,
@@ -43,7 +43,7 @@ export function noteHolders(
   }
 }
 
-/** Who has the key now, or had it before: runs end before the children of others come to be. */
+/** The job that holds the key now, or held it before: runs end before children are enqueued. */
 function holderOf({ before, after }: Step, dedup: Wanted["dedup"] = null): string | undefined {
   if (dedup === null) return undefined;
   const { names } = after;
@@ -59,46 +59,47 @@ function holderOf({ before, after }: Step, dedup: Wanted["dedup"] = null): strin
   return holder?.id;
 }
 
-/** Answers what the feed must tell of it. */
-export function checkFlows(step: Step, rules: Rules, report: Report): readonly Told[] {
-  checkSlots(step, report);
-  checkNeeds(step, report);
+/** Answers the events that the feed must have. */
+export function checkFlows(step: Step, rules: Rules, report: Report): readonly ExpectedEvent[] {
+  checkLocks(step, report);
+  checkDependencies(step, report);
   for (const key of step.changed) {
     checkBegun(step, key, report);
     checkCancelled(step, key, report);
   }
-  return newMarks(step, rules, report);
+  return newlyStale(step, rules, report);
 }
 
-/** Names belong to runs that are open, and a run of a job with a key has that. */
-function checkSlots({ before, after, changed }: Step, report: Report): void {
-  if (before.slots === after.slots && before.held === after.held) return;
-  for (const [name, { job, n }] of after.slots) {
+/** Locks belong to open runs, and the run of a job with a key holds its lock. */
+function checkLocks({ before, after, changed }: Step, report: Report): void {
+  if (before.locks === after.locks && before.held === after.held) return;
+  for (const [name, { job, n }] of after.locks) {
     const run = after.held.get(job)?.[0];
-    if (run?.n !== n) report("I14", `name ${name} is had by run ${n} of job ${job}, which is over`);
-    const old = before.slots.get(name);
+    if (run?.n !== n)
+      report("I14", `lock ${name} is held by run ${n} of job ${job}, which has ended`);
+    const old = before.locks.get(name);
     if (old !== undefined && (old.job !== job || old.n !== n)) {
-      report("I14", `name ${name} was taken away from job ${old.job}`);
+      report("I14", `lock ${name} was taken from job ${old.job}`);
     }
   }
   for (const key of changed) {
     const [job, run] = [after.jobs.get(key), after.held.get(key)?.[0]];
     if (job === undefined || run === undefined || job.concurrency === null) continue;
-    const slot = after.slots.get(`${job.tenant}.${job.concurrency}`);
-    if (slot?.job !== key || slot.n !== run.n) report("I14", `job ${key} runs without its key`);
-    if (run.start === null) report("I14", `job ${key} has a key and lies in a prefetch`);
+    const lock = after.locks.get(`${job.tenant}.${job.concurrency}`);
+    if (lock?.job !== key || lock.n !== run.n) report("I14", `job ${key} runs without its key`);
+    if (run.start === null) report("I14", `job ${key} has a key and is prefetched`);
   }
-  for (const name of before.slots.keys()) {
-    if (!after.slots.has(name)) checkHandOn(before, after, name, report);
+  for (const name of before.locks.keys()) {
+    if (!after.locks.has(name)) checkUnblocked(before, after, name, report);
   }
 }
 
-/** Of those that were moved away for the sake of a name, the most urgent comes back with it. */
-function checkHandOn(before: Snapshot, after: Snapshot, name: string, report: Report): void {
+/** When a lock is released, the most urgent job that it blocked is returned. */
+function checkUnblocked(before: Snapshot, after: Snapshot, name: string, report: Report): void {
   const first = waitingFor(before, name)[0];
   if (first === undefined) return;
   const place = after.places.get(first.key)?.[0];
-  if (place?.gate === GATE_KEY) report("I14", `name ${name} is free, and job ${first.key} waits`);
+  if (place?.gate === GATE_KEY) report("I14", `lock ${name} is free, and job ${first.key} waits`);
   for (const { key } of waitingFor(before, name).slice(1)) {
     const isBack = after.places.get(key)?.[0]?.place === "ready";
     if (isBack)
@@ -116,26 +117,29 @@ export function waitingFor({ places }: Snapshot, name: string): readonly PlaceRo
     .toSorted((left, right) => (comesBefore(left, right) ? -1 : 1));
 }
 
-/** Who waits for others lies behind gate 0, and they hear of every end. */
-function checkNeeds({ before, after, changed }: Step, report: Report): void {
+/** A job with open dependencies is behind gate 0, and no end of a dependency is missed. */
+function checkDependencies({ before, after, changed }: Step, report: Report): void {
   for (const key of changed) {
     const isBehind = after.places.get(key)?.[0]?.gate === GATE_AFTER;
-    if (isBehind !== after.needs.has(key)) {
-      report("I8", `job ${key} waits for others: its place says ${isBehind}, its needs do not`);
+    if (isBehind !== after.dependencies.has(key)) {
+      report(
+        "I8",
+        `job ${key} waits for others: its place says ${isBehind}, its dependencies do not`,
+      );
     }
   }
-  for (const key of after.ended) {
+  for (const key of after.finished) {
     if (finalState(after, key) === null) report("I8", `job ${key} counts as over and is not`);
   }
-  if (before.needs === after.needs && before.attempts === after.attempts) return;
-  for (const { key, needs } of [...after.needs.values()].flat()) {
-    if (!after.jobs.has(needs)) report("I8", `job ${key} waits for job ${needs}, which is gone`);
-    const isUnheard = finalState(after, needs) !== null && !after.ended.has(needs);
-    if (isUnheard) report("I8", `job ${key} waits for job ${needs} and will not hear of its end`);
+  if (before.dependencies === after.dependencies && before.attempts === after.attempts) return;
+  for (const { key, depends_on: other } of [...after.dependencies.values()].flat()) {
+    if (!after.jobs.has(other)) report("I8", `job ${key} waits for job ${other}, which is gone`);
+    const isMissed = finalState(after, other) !== null && !after.finished.has(other);
+    if (isMissed) report("I8", `job ${key} waits for job ${other} and misses its end`);
   }
 }
 
-/** Nobody begins before those are over that it waits for, and have ended as it wants. */
+/** No job starts before its dependencies are final, and have ended as `onFailed` demands. */
 function checkBegun({ before, after, wanted, ends }: Step, key: number, report: Report): void {
   const [old, run] = [before.held.get(key)?.[0], after.held.get(key)?.[0]];
   const job = after.jobs.get(key);
@@ -149,7 +153,7 @@ function checkBegun({ before, after, wanted, ends }: Step, key: number, report: 
   }
 }
 
-/** Who is cancelled for the sake of another has asked for that, and the other has ended badly. */
+/** A job is cancelled for a dependency only if that has failed, and `onFailed` says so. */
 function checkCancelled(step: Step, key: number, report: Report): void {
   const { after, wanted, ends } = step;
   const job = after.jobs.get(key);
@@ -173,13 +177,13 @@ export function newEnd({ before, after }: Step, key: number) {
   return finalState(before, key) === null ? row : null;
 }
 
-/** A job is marked once, after its time, and whoever wanted to know has been told. */
-function newMarks({ before, after, nowMs }: Step, rules: Rules, report: Report): Told[] {
+/** A job is marked as stale once, after its period, and the hook was called before. */
+function newlyStale({ before, after, nowMs }: Step, rules: Rules, report: Report): ExpectedEvent[] {
   if (before.stale === after.stale) return [];
-  const told: Told[] = [];
+  const expected: ExpectedEvent[] = [];
   for (const key of after.stale.keys()) {
     if (before.stale.has(key)) continue;
-    told.push([STALE, key]);
+    expected.push([STALE, key]);
     const job = after.jobs.get(key);
     const id = job?.id ?? "";
     const isDue = rules.retention.isDue("stale", id, endOf(after, key), nowMs);
@@ -188,7 +192,7 @@ function newMarks({ before, after, nowMs }: Step, rules: Rules, report: Report):
       report("I27", `job ${key} was marked as stale, and nobody has been told`);
     }
   }
-  return told;
+  return expected;
 }
 
 /** How and when a job has ended; never, if it has not. */
@@ -214,7 +218,7 @@ export function checkRemoved(
   if (retention.hasHooks && !before.stale.has(key)) {
     report("I27", `job ${key} was removed before it was stale`);
   }
-  for (const { key: waiting, needs } of [...before.needs.values()].flat()) {
-    if (needs === key) report("I8", `job ${key} was removed, and job ${waiting} waits for it`);
+  for (const { key: waiting, depends_on: other } of [...before.dependencies.values()].flat()) {
+    if (other === key) report("I8", `job ${key} was removed, and job ${waiting} waits for it`);
   }
 }

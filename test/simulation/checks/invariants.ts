@@ -68,8 +68,8 @@ export function checkState(
 
 /** What was removed has left nothing behind. */
 function checkGone(now: Snapshot, key: number, report: Report): void {
-  const { places, held, attempts, asked, needs, runs, phases, units, logs, stale } = now;
-  const all = [places, held, attempts, asked, needs, runs, phases, units, logs, stale];
+  const { places, held, attempts, asked, dependencies, runs, phases, units, logs, stale } = now;
+  const all = [places, held, attempts, asked, dependencies, runs, phases, units, logs, stale];
   if (all.some((each) => each.has(key)))
     report("I19", `job ${key} does not exist and yet is somewhere`);
 }
@@ -144,7 +144,7 @@ function checkKeys(now: Snapshot, job: JobRow, report: Report): void {
 }
 
 /** What a step has to tell in the feed: kind and job. */
-export type Told = readonly [kind: number, job: number | string];
+export type ExpectedEvent = readonly [kind: number, job: number | string];
 
 const ENQUEUED = 1;
 const STARTED = 2;
@@ -168,7 +168,7 @@ export interface Step {
 }
 
 /** Answers what the feed must tell of a step. */
-export function checkStep(step: Step, rules: Rules, report: Report): readonly Told[] {
+export function checkStep(step: Step, rules: Rules, report: Report): readonly ExpectedEvent[] {
   checkKept(step, rules, report);
   checkRequests(step, report);
   checkGates(step, report);
@@ -183,9 +183,9 @@ export function checkStep(step: Step, rules: Rules, report: Report): readonly To
   ];
 }
 
-function newJobs(step: Step, report: Report): Told[] {
+function newJobs(step: Step, report: Report): ExpectedEvent[] {
   const { before, after, changed, nowMs } = step;
-  const told: Told[] = [];
+  const expected: ExpectedEvent[] = [];
   for (const key of changed) {
     const [old, job] = [before.jobs.get(key), after.jobs.get(key)];
     if (job === undefined) continue;
@@ -195,7 +195,7 @@ function newJobs(step: Step, report: Report): Told[] {
       }
       continue;
     }
-    told.push([ENQUEUED, key]);
+    expected.push([ENQUEUED, key]);
     const place = after.places.get(key)?.[0];
     // One that is to run after a job that has failed already is over at once.
     const isOver = finalState(after, key) !== null;
@@ -208,7 +208,7 @@ function newJobs(step: Step, report: Report): Told[] {
     checkKin(before, after, job, report);
     checkTakenOver(step, job, report);
   }
-  return told;
+  return expected;
 }
 
 /**
@@ -233,16 +233,16 @@ function checkKin(before: Snapshot, after: Snapshot, job: JobRow, report: Report
   if (living.length > 1) report("I9", `job ${job.retry_of} has ${living.length} successors`);
 }
 
-function goneJobs(step: Step, rules: Rules, report: Report): Told[] {
+function goneJobs(step: Step, rules: Rules, report: Report): ExpectedEvent[] {
   const { before, after, changed } = step;
-  const told: Told[] = [];
+  const expected: ExpectedEvent[] = [];
   for (const key of changed) {
     const job = before.jobs.get(key);
     if (job === undefined || after.jobs.has(key)) continue;
-    told.push([DELETED, job.id]);
+    expected.push([DELETED, job.id]);
     checkRemoved(step, key, rules, report);
   }
-  return told;
+  return expected;
 }
 
 /** What outlives its job goes when its own time is up, and a verdict about a letter stands. */
@@ -296,9 +296,9 @@ function checkGates({ before, after, nowMs }: Step, report: Report): void {
   }
 }
 
-function newRows(step: Step, rules: Rules, report: Report): Told[] {
+function newRows(step: Step, rules: Rules, report: Report): ExpectedEvent[] {
   const { before, after, changed } = step;
-  const told: Told[] = [];
+  const expected: ExpectedEvent[] = [];
   for (const key of changed) {
     const rows = after.attempts.get(key) ?? [];
     const known = before.attempts.get(key) ?? [];
@@ -309,7 +309,7 @@ function newRows(step: Step, rules: Rules, report: Report): Told[] {
         if (row.state === FAILED && !after.letters.has(after.jobs.get(key)?.id ?? "")) {
           report("I19", `job ${key} has failed without a dead letter`);
         }
-        told.push([row.state === null ? RETRYING : (EVENT_OF[row.state] ?? 0), key]);
+        expected.push([row.state === null ? RETRYING : (EVENT_OF[row.state] ?? 0), key]);
       } else if (!isSameEnd(old, row)) {
         report("I6", `run ${row.n} of job ${key} was changed after its end`);
       }
@@ -318,7 +318,7 @@ function newRows(step: Step, rules: Rules, report: Report): Told[] {
       report("I13", `job ${key} has lost runs of its ledger`);
     }
   }
-  return told;
+  return expected;
 }
 
 function isSameEnd(left: AttemptRow, right: AttemptRow): boolean {
@@ -384,8 +384,8 @@ function checkWait(after: Snapshot, row: AttemptRow, nowMs: number, report: Repo
 }
 
 /** Leases that are new, and runs of buffers that have begun. */
-function newStarts({ before, after, changed, nowMs }: Step, report: Report): Told[] {
-  const told: Told[] = [];
+function newStarts({ before, after, changed, nowMs }: Step, report: Report): ExpectedEvent[] {
+  const expected: ExpectedEvent[] = [];
   for (const key of changed) {
     const run = after.held.get(key)?.[0];
     if (run === undefined) continue;
@@ -393,14 +393,14 @@ function newStarts({ before, after, changed, nowMs }: Step, report: Report): Tol
     const isNew = old?.fence !== run.fence;
     if (isNew) checkClaim(before, key, run, nowMs, report);
     if (run.start !== null && (isNew || old?.start === null)) {
-      told.push([STARTED, key]);
+      expected.push([STARTED, key]);
       if (before.asked.has(key)) report("I8", `job ${key} began after it was to be cancelled`);
     }
     if (!isNew && old !== undefined && old.start !== null && run.start !== old.start) {
       report("I7", `the start of job ${key} was changed`);
     }
   }
-  return told;
+  return expected;
 }
 
 function checkClaim(
@@ -474,23 +474,23 @@ function checkMoves({ before, after, changed, nowMs }: Step, report: Report): vo
 }
 
 function isHeldBack(now: Snapshot, { gate, tenant, concurrency }: PlaceRow, nowMs: number) {
-  if (gate === GATE_KEY) return now.slots.has(`${tenant}.${concurrency}`);
+  if (gate === GATE_KEY) return now.locks.has(`${tenant}.${concurrency}`);
   return gate !== null && isBehindGate(now, gate, nowMs);
 }
 
 /** The feed tells of every change once, in the transaction that made it. */
 export function checkEvents(
-  expected: readonly Told[],
+  expected: readonly ExpectedEvent[],
   rows: readonly EventRow[],
   lastBefore: number,
   report: Report,
 ): void {
-  const told = rows.flatMap(({ kind, keys, ids }) => {
+  const written = rows.flatMap(({ kind, keys, ids }) => {
     const names: (number | string)[] = JSON.parse(keys ?? ids ?? "[]");
     return names.map((name) => `${kind}:${ids === null ? name : "gone"}`);
   });
   const wanted = expected.map(([kind, job]) => `${kind}:${kind === DELETED ? "gone" : job}`);
-  const [left, right] = [told.toSorted().join(" "), wanted.toSorted().join(" ")];
+  const [left, right] = [written.toSorted().join(" "), wanted.toSorted().join(" ")];
   if (left !== right) report("I13", `the feed tells [${left}], what happened is [${right}]`);
   rows.forEach(({ position }, index) => {
     if (position !== lastBefore + index + 1) report("I13", `the feed has a gap at ${position}`);

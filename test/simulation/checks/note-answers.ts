@@ -1,4 +1,4 @@
-/** What the store answers about notes, exclusive names and jobs that wait for others. */
+/** Checks the answers about notes, locks and dependencies. */
 import type { NewJob, SettleAnswer, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
 import type {
   NoteAnswer,
@@ -6,6 +6,7 @@ import type {
   AcquiredLocks,
   RunNote,
 } from "../../../src/store/types/notes.ts";
+import type { Verb } from "../../../src/store/verbs.ts";
 import type { Report } from "./invariants.ts";
 import { restarts } from "../fleet/pipelines.ts";
 import { hexOf } from "./snapshot.ts";
@@ -26,7 +27,7 @@ interface Asked {
   readonly isSuccess: boolean;
 }
 
-/** A run that was told that others have a name. */
+/** A run that did not get a lock. */
 export interface Refused {
   readonly key: number;
   readonly n: number;
@@ -35,7 +36,7 @@ export interface Refused {
 }
 
 export class NoteAnswers {
-  /** Names that runs have asked for last and not got, by job, run and name. */
+  /** Locks that runs have last asked for and not got, by job, run and name. */
   readonly refused = new Map<string, Refused>();
   /** Children that came with a phase: the end of the run may name them once more. */
   readonly #born = new Set<string>();
@@ -45,31 +46,34 @@ export class NoteAnswers {
     this.#parts = parts;
   }
 
-  /** What new jobs are to wait for, and which of them begin anew. */
-  asking(verb: string, args: readonly any[]): void {
+  /** Notes the dependencies of new jobs, and which of them ignore checkpoints. */
+  asking(verb: Verb, args: readonly any[]): void {
     const { wanted } = this.#parts.watch;
     for (const job of newJobsIn(verb, args)) {
-      const { id, after, onFailed, afresh = false, type, tenant } = job;
+      const { id, after, onFailed, ignoreCheckpoints = false, type, tenant } = job;
       const dedup = job.dedup === null ? null : { key: job.dedup.key, type, tenant };
-      const isPlain = after.length === 0 && !afresh && dedup === null;
-      if (!isPlain) wanted.set(hexOf(id), { after: after.map(hexOf), onFailed, afresh, dedup });
+      const isPlain = after.length === 0 && !ignoreCheckpoints && dedup === null;
+      if (!isPlain)
+        wanted.set(hexOf(id), { after: after.map(hexOf), onFailed, ignoreCheckpoints, dedup });
     }
   }
 
-  /** A start, a name and mere talk may be lost with the power: so is whoever was told. */
-  mayBeForgotten(verb: string, args: readonly any[]): boolean {
+  /** A start, a lock and mere progress may be lost with the power: the run is lost, too. */
+  mayBeLost(verb: Verb, args: readonly any[]): boolean {
     return (
-      verb === "start" || verb === "acquireLocks" || (verb === "record" && args[0].every(isTalk))
+      verb === "startPrefetched" ||
+      verb === "acquireLocks" ||
+      (verb === "record" && args[0].every(isTalk))
     );
   }
 
-  heard(verb: string, args: readonly any[], answer: any): void {
-    if (verb === "record") this.#heardNotes(args[0], answer);
-    if (verb === "acquireLocks") this.#heardNames(args[0], args[1], answer);
-    if (verb === "settle") this.#heardLastWords(args[0], answer);
+  answered(verb: Verb, args: readonly any[], answer: any): void {
+    if (verb === "record") this.#answeredNotes(args[0], answer);
+    if (verb === "acquireLocks") this.#answeredLocks(args[0], args[1], answer);
+    if (verb === "settle") this.#answeredLastLines(args[0], answer);
   }
 
-  #heardNotes(notes: readonly RunNote[], answers: readonly NoteAnswer[]): void {
+  #answeredNotes(notes: readonly RunNote[], answers: readonly NoteAnswer[]): void {
     const { watch, report, count } = this.#parts;
     notes.forEach((note, index) => {
       const { key, n, completed, children = [] } = note;
@@ -94,7 +98,7 @@ export class NoteAnswers {
     });
   }
 
-  #heardNames(run: RunNote, names: readonly string[], answer: AcquiredLocks): void {
+  #answeredLocks(run: RunNote, names: readonly string[], answer: AcquiredLocks): void {
     const { watch, report, count } = this.#parts;
     if (answer.status === "stale") {
       count("name for a zombie refused");
@@ -109,15 +113,15 @@ export class NoteAnswers {
       else this.refused.set(wait, { key, n, tenant, name });
     }
     for (const name of answer.names) {
-      const slot = watch.committed.slots.get(`${tenant}.${name}`);
-      const isHad = slot?.job === key && slot.n === n;
+      const lock = watch.committed.locks.get(`${tenant}.${name}`);
+      const isHad = lock?.job === key && lock.n === n;
       const isOver = watch.committed.held.get(key)?.[0]?.n !== n;
       if (!isHad && !isOver) report("I14", `job ${key} was told that it has ${name}`);
     }
   }
 
   /** The last lines of a run are there with its end. */
-  #heardLastWords(items: readonly SettleItem[], answers: readonly string[]): void {
+  #answeredLastLines(items: readonly SettleItem[], answers: readonly string[]): void {
     const { watch, report, count } = this.#parts;
     items.forEach(({ key, n, note }, index) => {
       const isTold = answers[index] === "settled" && (note?.logs?.length ?? 0) > 0;
@@ -162,8 +166,8 @@ export class NoteAnswers {
     for (const { id, parentId, dedup } of children) {
       const isWanted = isSuccess || this.#born.has(id);
       if (isWanted) this.#born.add(id);
-      const keyHolders = isWanted && dedup !== null && !isThere(id);
-      if (keyHolders) count("child gave way");
+      const isDuplicate = isWanted && dedup !== null && !isThere(id);
+      if (isDuplicate) count("child gave way");
       else if (isThere(id) !== isWanted) {
         report("I2", `child ${id} of job ${key} is there: ${!isWanted}`);
       }
@@ -172,13 +176,15 @@ export class NoteAnswers {
   }
 }
 
-function isTalk({ afresh, units, completed, releases, children }: NoteBody): boolean {
-  return !afresh && !completed && [units, releases, children].every((list) => !list?.length);
+function isTalk({ clearCheckpoints, units, completed, releases, children }: NoteBody): boolean {
+  return (
+    !clearCheckpoints && !completed && [units, releases, children].every((list) => !list?.length)
+  );
 }
 
-function newJobsIn(verb: string, args: readonly any[]): readonly NewJob[] {
+function newJobsIn(verb: Verb, args: readonly any[]): readonly NewJob[] {
   if (verb === "enqueue") return args[0];
-  if (verb === "enqueueInside") return args[1];
+  if (verb === "enqueueInTransaction") return args[1];
   if (verb === "reprocess") return [args[1]];
   if (verb !== "record" && verb !== "settle") return [];
   return args[0].flatMap(({ children = [] }: { children?: readonly NewJob[] }) => children);

@@ -1,5 +1,5 @@
 /** What runs have said about themselves: phases, units, progress and logs. */
-import type { Report, Step, Told } from "./invariants.ts";
+import type { Report, Step, ExpectedEvent } from "./invariants.ts";
 import { PHASES, isPipeline, restarts } from "../fleet/pipelines.ts";
 import type { AttemptRow, HeldRow, JobRow, PhaseRow, UnitRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";
@@ -23,28 +23,31 @@ interface Noted {
 }
 
 /** Answers what the feed must tell of them. */
-export function checkNotes(step: Step, report: Report): readonly Told[] {
-  const told: Told[] = [];
+export function checkNotes(step: Step, report: Report): readonly ExpectedEvent[] {
+  const expected: ExpectedEvent[] = [];
   for (const key of step.changed) {
     const job = step.after.jobs.get(key);
     if (job === undefined) continue;
     const run = step.before.held.get(key)?.find(({ start }) => start !== null) ?? null;
     const noted = { step, job, run, report };
-    told.push(...checkPhases(noted));
+    expected.push(...checkPhases(noted));
     checkUnits(noted);
     checkLog(noted);
-    if (step.progressed.has(key) && checkProgress(noted)) told.push([PROGRESS, key]);
+    if (step.progressed.has(key) && checkProgress(noted)) expected.push([PROGRESS, key]);
   }
-  return told;
+  return expected;
 }
 
-/** A result that is stored stays, unless an attempt begins afresh; only the open run adds one. */
-function checkPhases(noted: Noted): readonly Told[] {
+/**
+ * A result that is stored stays, unless an attempt clears the checkpoints; only the open run adds
+ * one.
+ */
+function checkPhases(noted: Noted): readonly ExpectedEvent[] {
   const { step, job, report } = noted;
   const [old, now] = [step.before.phases.get(job.key) ?? [], step.after.phases.get(job.key) ?? []];
   if (old === now) return [];
   const isKept = (row: PhaseRow): boolean => now.some((each) => isSamePhase(each, row));
-  for (const row of old) if (!isKept(row)) checkForgotten(noted, `phase ${row.name}`, row.n);
+  for (const row of old) if (!isKept(row)) checkCleared(noted, `phase ${row.name}`, row.n);
   const fresh = now.filter((row) => !old.some((each) => isSamePhase(each, row)));
   for (const { name, n } of fresh) {
     checkSpeaker(noted, `phase ${name}`, n);
@@ -63,7 +66,7 @@ function isSamePhase(left: PhaseRow, right: PhaseRow): boolean {
   return left.name === right.name && left.n === right.n && left.result === right.result;
 }
 
-/** A unit that has completed stays so with its result, unless an attempt begins afresh. */
+/** A unit that has completed stays so with its result, unless an attempt clears the checkpoints. */
 function checkUnits(noted: Noted): void {
   const { step, job, report } = noted;
   const [old, now] = [step.before.units.get(job.key) ?? [], step.after.units.get(job.key) ?? []];
@@ -73,7 +76,7 @@ function checkUnits(noted: Noted): void {
     const isKept = is?.state === was.state && is.n === was.n && is.result === was.result;
     if (isKept) continue;
     const what = `unit ${was.phase}/${was.unit}`;
-    if (is === undefined || was.state === COMPLETED_UNIT) checkForgotten(noted, what, was.n);
+    if (is === undefined || was.state === COMPLETED_UNIT) checkCleared(noted, what, was.n);
     else if (was.state === FAILED_UNIT && is.n <= was.n) {
       report("I25", `${what} of job ${job.key} was moved after it had failed`);
     }
@@ -104,7 +107,7 @@ function checkSpeaker({ step, job, run, report }: Noted, what: string, n: number
 }
 
 /** Only a new attempt of a job that starts over forgets, and only what is of earlier ones. */
-function checkForgotten({ step, job, run, report }: Noted, what: string, n: number): void {
+function checkCleared({ step, job, run, report }: Noted, what: string, n: number): void {
   const { before, after } = step;
   const isOfType = restarts(after.names.get(job.type) ?? "");
   const isEarlier =
@@ -123,7 +126,7 @@ function checkProgress(noted: Noted): boolean {
   const { step, job, run, report } = noted;
   const [was, is] = [step.before.runs.get(job.key), step.after.runs.get(job.key)];
   if (is === undefined) {
-    if (was !== undefined && step.after.jobs.has(job.key)) checkForgotten(noted, "progress", 0);
+    if (was !== undefined && step.after.jobs.has(job.key)) checkCleared(noted, "progress", 0);
     return false;
   }
   if (run?.n !== is.n) report("I4", `progress of job ${job.key} was told by run ${is.n}`);
@@ -190,8 +193,8 @@ export function checkTakenOver(step: Step, job: JobRow, report: Report): void {
   const source = before.jobs.get(before.keys.get(job.retry_of ?? "") ?? 0);
   const phases = after.phases.get(job.key) ?? [];
   const units = after.units.get(job.key) ?? [];
-  const isAfresh = asked.get(job.id)?.afresh === true;
-  if (isAfresh || source === undefined || source.payload !== job.payload) {
+  const isIgnoring = asked.get(job.id)?.ignoreCheckpoints === true;
+  if (isIgnoring || source === undefined || source.payload !== job.payload) {
     if (phases.length + units.length > 0) report("I25", `job ${job.key} took over what is not its`);
     return;
   }

@@ -43,13 +43,13 @@ export function checkOrder({ before, after, changed, nowMs }: Step, report: Repo
 
 /** Another job has its key, or one that is more urgent, or of another lane, gets it now. */
 function isKeyTaken(
-  { slots }: Snapshot,
+  { locks }: Snapshot,
   left: PlaceRow,
   waiting: readonly PlaceRow[],
   taken: ReadonlySet<number>,
 ): boolean {
   if (left.concurrency === null) return false;
-  if (slots.has(`${left.tenant}.${left.concurrency}`)) return true;
+  if (locks.has(`${left.tenant}.${left.concurrency}`)) return true;
   return waiting.some((other) => {
     const isSameKey = other.tenant === left.tenant && other.concurrency === left.concurrency;
     const goesFirst = other.lane !== left.lane || comesBefore(other, left);

@@ -3,6 +3,7 @@
  * the newest counts, whoever spoke before and for however long. What the store lists, explains and
  * lets through is compared with it.
  */
+import type { Verb } from "../../../src/store/verbs.ts";
 import type { Explanation } from "../../../src/api/client.ts";
 import type { Gate, GateName } from "../../../src/store/types/records.ts";
 import { GATE_AFTER } from "./flows.ts";
@@ -36,12 +37,12 @@ export class Pauses {
   }
 
   /** A verb has taken effect at this moment of its process's clock. */
-  heard(nowMs: number, verb: string, args: readonly any[]): void {
-    if (verb === "pause") this.#heardPause(nowMs, args[0], args[1]);
-    if (verb === "resume") this.#heardResume(args[0]);
+  answered(nowMs: number, verb: Verb, args: readonly any[]): void {
+    if (verb === "pause") this.#answeredPause(nowMs, args[0], args[1]);
+    if (verb === "resume") this.#answeredResume(args[0]);
   }
 
-  #heardPause(
+  #answeredPause(
     nowMs: number,
     { kind, name }: GateName,
     { reason, by, forMs }: { reason: string; by: string | null; forMs?: number },
@@ -59,7 +60,7 @@ export class Pauses {
     this.#checkRow(pause);
   }
 
-  #heardResume({ name }: GateName): void {
+  #answeredResume({ name }: GateName): void {
     const old = this.#newest.get(name);
     if (old === undefined) return;
     const opened = { ...old, until: 0 };
@@ -96,8 +97,9 @@ export class Pauses {
   /** The gates that are listed are those that are closed, each with its newest end and reason. */
   checkListed(nowMs: number, listed: readonly Gate[]): void {
     const closed = [...this.#newest.keys()].flatMap((name) => this.closedAt(name, nowMs) ?? []);
-    const [told, wanted] = [textOf(listed), textOf(closed)];
-    if (told !== wanted) this.#parts.report("I8", `closed gates are ${wanted}; listed is ${told}`);
+    const [found, wanted] = [textOf(listed), textOf(closed)];
+    if (found !== wanted)
+      this.#parts.report("I8", `closed gates are ${wanted}; listed is ${found}`);
   }
 
   /** Nothing is claimed while one of its gates is paused. */

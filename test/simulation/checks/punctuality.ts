@@ -1,5 +1,5 @@
 /** Where healthy workers look at least once a second, nothing waits long beyond its time. */
-import type { House } from "../fleet/fleet.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import { GATE_AFTER, GATE_KEY } from "./flows.ts";
 import type { Report } from "./invariants.ts";
 import type { NoteAnswers } from "./note-answers.ts";
@@ -15,21 +15,21 @@ const CANCEL_MS_MAX = 1_000 + 5_000 + 3_000;
 interface PunctualityParts {
   readonly world: World;
   readonly watch: Watch;
-  readonly house: House;
+  readonly fleet: Fleet;
   readonly report: Report;
 }
 
 /** Answers what has to be called now and then. */
-export function punctuality({ world, watch, house, report }: PunctualityParts): () => void {
+export function punctuality({ world, watch, fleet, report }: PunctualityParts): () => void {
   const asked = new Map<number, number>();
   const idle = waits(world, () => idleJobs(watch.committed), LATE_MS_MAX);
   // A run that was asked to end waits for nothing any more, and takes as long as others to end.
-  const unasked = waits(world, () => freeNames(watch, house.answers.notes), CANCEL_MS_MAX);
+  const unasked = waits(world, () => freeNames(watch, fleet.answers.notes), CANCEL_MS_MAX);
   return () => {
     const { committed } = watch;
-    const { pauses } = house.answers;
-    const asker = house.members.get("asker1");
-    const healthyMs = world.elapsedMs - house.healedAtMs;
+    const { pauses } = fleet.answers;
+    const asker = fleet.members.get("asker1");
+    const healthyMs = world.elapsedMs - fleet.healedAtMs;
     if (asker === undefined || healthyMs < LATE_MS_MAX) return;
     const now = asker.process.clock.now();
     for (const what of [...idle(), ...unasked()]) report("I21", what);
@@ -40,7 +40,7 @@ export function punctuality({ world, watch, house, report }: PunctualityParts): 
       const isFree = gate !== null && gate > 0 && !pauses.closedAt(gateName, now - LATE_MS_MAX);
       if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);
     }
-    for (const { role, worker, process } of house.members.values()) {
+    for (const { role, worker, process } of fleet.members.values()) {
       const row = worker && committed.workers.get(hexOf(worker.id));
       const isYoung = world.elapsedMs - process.bornAtMs < LATE_MS_MAX;
       const isHeard = row === null || (row !== undefined && row.until > process.clock.now());
@@ -88,10 +88,12 @@ function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
   );
   for (const { key, gate, tenant, concurrency } of places) {
     const name = `${tenant}.${concurrency}`;
-    const isFree = gate === GATE_KEY && !now.slots.has(name) && !next.has(name);
+    const isFree = gate === GATE_KEY && !now.locks.has(name) && !next.has(name);
     if (isFree) idle.set(`key ${key}`, `job ${key} waits for ${concurrency}, which is free`);
-    const needs = now.needs.get(key) ?? [];
-    const isOver = needs.every((need) => finalState(now, need.needs) !== null);
+    const dependencies = now.dependencies.get(key) ?? [];
+    const isOver = dependencies.every(
+      (dependency) => finalState(now, dependency.depends_on) !== null,
+    );
     if (gate === GATE_AFTER && isOver) idle.set(`after ${key}`, `job ${key} waits for ended jobs`);
   }
   return idle;
@@ -104,7 +106,7 @@ function freeNames(watch: Watch, { refused }: NoteAnswers): ReadonlyMap<string, 
   for (const [wait, { key, n, tenant, name }] of refused) {
     const run = now.held.get(key)?.[0];
     const isOpen = run?.n === n && watch.workers.get(run.worker)?.isAlive === true;
-    const isFree = isOpen && !now.slots.has(`${tenant}.${name}`);
+    const isFree = isOpen && !now.locks.has(`${tenant}.${name}`);
     if (isFree) free.set(wait, `a unit of job ${key} waits for the name ${name}, which is free`);
   }
   return free;

@@ -104,16 +104,16 @@ export interface LetterRow {
   readonly successor: string | null;
 }
 
-/** Who has an exclusive name. */
+/** The run that holds a lock. */
 export interface LockRow {
   readonly job: number;
   readonly n: number;
 }
 
-export interface NeedRow {
+export interface DependencyRow {
   /** The job that waits. */
   readonly key: number;
-  readonly needs: number;
+  readonly depends_on: number;
   readonly tolerant: number;
 }
 
@@ -223,13 +223,17 @@ export const TABLES = {
     name: "hex(@id)",
   },
   names: { from: "millrace_interned_name", columns: "id, text", name: "@id" },
-  slots: {
+  locks: {
     from: "millrace_lock",
     columns: "tenant || '.' || name AS name, job, n",
     name: "@tenant || '.' || @name",
   },
-  needs: { from: "millrace_dependency", columns: "job AS key, needs, tolerant", name: "@job" },
-  ended: { from: "millrace_finished_dependency", columns: "key", name: "@key" },
+  dependencies: {
+    from: "millrace_dependency",
+    columns: "job AS key, depends_on, tolerant",
+    name: "@job",
+  },
+  finished: { from: "millrace_finished_dependency", columns: "key", name: "@key" },
   runs: {
     from: "millrace_run",
     columns: "key, n, phase, phases, percent, overall, data",

@@ -14,7 +14,7 @@ import {
   type LeaseRow,
   type LetterRow,
   type LogRow,
-  type NeedRow,
+  type DependencyRow,
   type PhaseRow,
   type PlaceRow,
   type RunRow,
@@ -41,10 +41,10 @@ export interface Snapshot {
   readonly letters: ReadonlyMap<string, LetterRow>;
   readonly names: ReadonlyMap<number, string>;
   /** By tenant and name. */
-  readonly slots: ReadonlyMap<string, LockRow>;
+  readonly locks: ReadonlyMap<string, LockRow>;
   /** By the job that waits. */
-  readonly needs: ReadonlyMap<number, readonly NeedRow[]>;
-  readonly ended: ReadonlySet<number>;
+  readonly dependencies: ReadonlyMap<number, readonly DependencyRow[]>;
+  readonly finished: ReadonlySet<number>;
   readonly runs: ReadonlyMap<number, RunRow>;
   readonly phases: ReadonlyMap<number, readonly PhaseRow[]>;
   readonly units: ReadonlyMap<number, readonly UnitRow[]>;
@@ -63,15 +63,15 @@ export type Touched = Map<TableName, Set<Key>>;
 
 const TRIGGERS = Object.entries(TABLES)
   .flatMap(([table, { from, name }]) => {
-    const told = (row: "old" | "new"): string =>
+    const touch = (row: "old" | "new"): string =>
       `simulation_touched('${table}', ${name.replaceAll("@", `${row}.`)})`;
     const trigger = (event: string, words: string): string =>
       `CREATE TEMP TRIGGER simulation_${table}_${event} AFTER ${event} ON main.${from}
        BEGIN SELECT ${words}; END;`;
     return [
-      trigger("INSERT", told("new")),
-      trigger("UPDATE", `${told("old")}, ${told("new")}`),
-      trigger("DELETE", told("old")),
+      trigger("INSERT", touch("new")),
+      trigger("UPDATE", `${touch("old")}, ${touch("new")}`),
+      trigger("DELETE", touch("old")),
     ];
   })
   .join("\n");
@@ -148,9 +148,9 @@ export function takeSnapshot(database: DatabaseSync): Snapshot {
     asked: new Set(all("asked").map((row) => row.key)),
     letters: new Map(all("letters").map((row) => [row.id, row])),
     names: new Map(all("names").map((row) => [row.id, row.text])),
-    slots: new Map(all("slots").map((row) => [row.name, row])),
-    needs: grouped<NeedRow>(all("needs")),
-    ended: new Set(all("ended").map((row) => row.key)),
+    locks: new Map(all("locks").map((row) => [row.name, row])),
+    dependencies: grouped<DependencyRow>(all("dependencies")),
+    finished: new Set(all("finished").map((row) => row.key)),
     runs: new Map(all("runs").map((row) => [row.key, row])),
     phases: grouped<PhaseRow>(all("phases")),
     units: grouped<UnitRow>(all("units")),
@@ -192,9 +192,9 @@ export function nextSnapshot(
   const leases = renewed(before.leases, "leases", leaseOf);
   const dedup = renewed(before.dedup, "dedup", (row) => row.job);
   const idempotency = renewed(before.idempotency, "idempotency", (row) => row);
-  const slots = renewed(before.slots, "slots", (row) => row);
+  const locks = renewed(before.locks, "locks", (row) => row);
   const keys = keysOf(before, jobs, touched.get("jobs"));
-  const changed = changedJobs(before, { leases, dedup, idempotency, keys, slots }, touched);
+  const changed = changedJobs(before, { leases, dedup, idempotency, keys, locks }, touched);
   const attempts = regrouped(before.attempts, touched.get("attempts"), (key) =>
     read("attempts", key).toSorted((left, right) => left.n - right.n),
   );
@@ -221,9 +221,15 @@ export function nextSnapshot(
     asked: keysIn(before.asked, touched.get("asked"), (key) => read("asked", key).length > 0),
     letters: renewed(before.letters, "letters", (row) => row),
     names: renewed(before.names, "names", (row) => row.text),
-    slots,
-    needs: regrouped(before.needs, touched.get("needs"), (key) => read("needs", key)),
-    ended: keysIn(before.ended, touched.get("ended"), (key) => read("ended", key).length > 0),
+    locks,
+    dependencies: regrouped(before.dependencies, touched.get("dependencies"), (key) =>
+      read("dependencies", key),
+    ),
+    finished: keysIn(
+      before.finished,
+      touched.get("finished"),
+      (key) => read("finished", key).length > 0,
+    ),
     runs: renewed(before.runs, "runs", (row) => row),
     phases: regrouped(before.phases, touched.get("phases"), (key) => read("phases", key)),
     units: regrouped(before.units, touched.get("units"), (key) => read("units", key)),
@@ -246,7 +252,7 @@ function keysIn(
 
 const PLACES = ["scheduled", "ready", "blocked"] as const;
 const NOTES = ["runs", "phases", "units", "logs"] as const;
-const BY_JOB = ["jobs", "attempts", "asked", "needs", "stale", ...NOTES, ...PLACES] as const;
+const BY_JOB = ["jobs", "attempts", "asked", "dependencies", "stale", ...NOTES, ...PLACES] as const;
 
 function keysOf(
   before: Snapshot,
@@ -267,7 +273,7 @@ function keysOf(
 /** Every job of which something was touched: a row, its lease, or a key that it holds. */
 function changedJobs(
   before: Snapshot,
-  now: Pick<Snapshot, "leases" | "dedup" | "idempotency" | "keys" | "slots">,
+  now: Pick<Snapshot, "leases" | "dedup" | "idempotency" | "keys" | "locks">,
   touched: Touched,
 ): ReadonlySet<number> {
   const changed = new Set<number>();
@@ -281,8 +287,8 @@ function changedJobs(
   for (const name of touched.get("dedup") ?? []) {
     for (const { dedup } of [before, now]) add(dedup.get(String(name)));
   }
-  for (const name of touched.get("slots") ?? []) {
-    for (const { slots } of [before, now]) add(slots.get(String(name))?.job);
+  for (const name of touched.get("locks") ?? []) {
+    for (const { locks } of [before, now]) add(locks.get(String(name))?.job);
   }
   for (const name of touched.get("idempotency") ?? []) {
     for (const { idempotency, keys } of [before, now]) {

@@ -20,7 +20,7 @@ import {
   type Report,
   type Rules,
   type Step,
-  type Told,
+  type ExpectedEvent,
 } from "./invariants.ts";
 import { countFlowPaths } from "./flow-paths.ts";
 import { noteHolders, type Wanted } from "./flows.ts";
@@ -35,7 +35,7 @@ import {
   type Snapshot,
   type Touched,
 } from "./snapshot.ts";
-import { plainPrepare, sqliteError, type Taps } from "../fleet/sqlite-hooks.ts";
+import { plainPrepare, sqliteError, type SqliteHooks } from "../fleet/sqlite-hooks.ts";
 import type { Process, World } from "../fleet/world.ts";
 
 const BUSY = 5;
@@ -77,7 +77,7 @@ interface WatchParts {
   readonly isPowerAtRisk: () => boolean;
 }
 
-export class Watch implements Taps {
+export class Watch implements SqliteHooks {
   committed: Snapshot;
   /** Which process is which worker, by the hex of its id. */
   readonly workers = new Map<string, Process>();
@@ -94,7 +94,7 @@ export class Watch implements Taps {
   readonly #disks = new Map<Process, Disk>();
   readonly #beats = new Map<string, number>();
   #working: Snapshot | null = null;
-  #told: Told[] = [];
+  #expected: ExpectedEvent[] = [];
   /** Verbs that share the present commit, or the last one. */
   #pieces = 0;
   #fenceMax = 0;
@@ -108,7 +108,7 @@ export class Watch implements Taps {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
-    this.committed = this.#look();
+    this.committed = this.#readFile();
   }
 
   disk(process: Process): Disk {
@@ -146,7 +146,7 @@ export class Watch implements Taps {
       for (const [file, content] of image.files) writeFileSync(file, content);
       count("power loss with unsynced writes");
     }
-    const found = this.#look();
+    const found = this.#readFile();
     const expected = image?.snapshot ?? this.committed;
     if (snapshotText(found) !== snapshotText(expected)) {
       report("I18", "after a loss of power the store is not what was synced");
@@ -156,7 +156,7 @@ export class Watch implements Taps {
 
   /** What was watched piece by piece is what lies in the file. */
   compare(): void {
-    if (snapshotText(this.#look()) === snapshotText(this.committed)) return;
+    if (snapshotText(this.#readFile()) === snapshotText(this.committed)) return;
     this.#parts.report("I18", "the file holds something else than what was committed");
   }
 
@@ -204,16 +204,16 @@ export class Watch implements Taps {
       connection.touched.clear();
     }
     this.#working = this.committed;
-    this.#told = [];
+    this.#expected = [];
     this.#pieces = 0;
   }
 
   piece(database: DatabaseSync): void {
     this.#pieces += 1;
-    this.#lookInside(database);
+    this.#readInside(database);
   }
 
-  #lookInside(database: DatabaseSync): void {
+  #readInside(database: DatabaseSync): void {
     const connection = this.#connections.get(database);
     const before = this.#working;
     if (before === null || connection === undefined || connection.touched.size === 0) return;
@@ -242,7 +242,7 @@ export class Watch implements Taps {
   commit(database: DatabaseSync, run: () => unknown): unknown {
     const connection = this.#connections.get(database);
     if (connection === undefined || this.#working === null) return run();
-    this.#lookInside(database);
+    this.#readInside(database);
     const disk = this.disk(connection.owner);
     if (disk.fails > 0) {
       disk.fails -= 1;
@@ -266,7 +266,7 @@ export class Watch implements Taps {
     throw sqliteError(IO_ERROR, "planted: disk I/O error, all is written");
   }
 
-  undone(): void {
+  rolledBack(): void {
     this.#working = null;
   }
 
@@ -284,7 +284,7 @@ export class Watch implements Taps {
     const { before, after } = step;
     noteHolders(step, this.wanted, this.#parts.count);
     if (before.workers !== after.workers) this.#checkWorkers(owner, step);
-    this.#told.push(...checkStep(step, rules, report));
+    this.#expected.push(...checkStep(step, rules, report));
     checkOrder(step, report);
     checkState(after, step.changed, rules, report);
     this.#countRare(step);
@@ -309,16 +309,16 @@ export class Watch implements Taps {
   #adopt(database: DatabaseSync, working: Snapshot): void {
     const { world, report } = this.#parts;
     const rows = eventsAfter(database, this.committed.lastEvent);
-    checkEvents(this.#told, rows, this.committed.lastEvent, report);
+    checkEvents(this.#expected, rows, this.committed.lastEvent, report);
     this.#checkFences(this.committed, working);
     for (const [id, { beats }] of working.workers) {
       const isBeat = this.committed.workers.get(id)?.beats !== beats;
       if (isBeat) this.#beats.set(id, world.elapsedMs);
     }
-    for (const [kind, job] of this.#told) if (kind === 7) this.#forget(String(job));
+    for (const [kind, job] of this.#expected) if (kind === 7) this.#forget(String(job));
     this.committed = { ...working, lastEvent: rows.at(-1)?.position ?? working.lastEvent };
     this.#working = null;
-    this.#told = [];
+    this.#expected = [];
   }
 
   #forget(id: string): void {
@@ -368,7 +368,7 @@ export class Watch implements Taps {
   }
 
   /** Opens the file as somebody would who comes to look. */
-  #look(): Snapshot {
+  #readFile(): Snapshot {
     const { path, report } = this.#parts;
     const database = new DatabaseSync(path);
     try {
@@ -398,9 +398,9 @@ function contentOf(path: string, name: string): Uint8Array {
   try {
     const { size } = fstatSync(file);
     const known = buffers.get(name);
-    const prefetch = known !== undefined && known.length >= size ? known : Buffer.alloc(size * 2);
-    buffers.set(name, prefetch);
-    return prefetch.subarray(0, readSync(file, prefetch, 0, size, 0));
+    const buffer = known !== undefined && known.length >= size ? known : Buffer.alloc(size * 2);
+    buffers.set(name, buffer);
+    return buffer.subarray(0, readSync(file, buffer, 0, size, 0));
   } finally {
     closeSync(file);
   }

@@ -11,14 +11,14 @@ import { hexOf } from "../checks/snapshot.ts";
 import type { Watch } from "../checks/watch.ts";
 import type { Process } from "./world.ts";
 
-interface DeedsParts {
+interface EffectsParts {
   readonly watch: Watch;
   readonly report: Report;
   readonly count: (name: string) => void;
 }
 
 /** A run as its handler knows it. */
-export interface Doer {
+export interface Actor {
   readonly process: Process;
   /** The hex of the id of its job. */
   readonly id: string;
@@ -33,19 +33,19 @@ interface Standing {
 
 const COMPLETED_UNIT = 2;
 
-export class Deeds {
-  readonly #parts: DeedsParts;
+export class Effects {
+  readonly #parts: EffectsParts;
   /** By tenant and name, those who work under it. */
-  readonly #holders = new Map<string, Set<Doer & { readonly as: "job" | "unit" }>>();
+  readonly #holders = new Map<string, Set<Actor & { readonly as: "job" | "unit" }>>();
   /** Units that are carried out just now, by job, fence, phase and unit. */
   readonly #underWay = new Set<string>();
 
-  constructor(parts: DeedsParts) {
+  constructor(parts: EffectsParts) {
     this.#parts = parts;
   }
 
   /** The job and the run of a handler; null when the store has ended it, or its process died. */
-  standing({ process, id, fence }: Doer): Standing | null {
+  standing({ process, id, fence }: Actor): Standing | null {
     const { committed } = this.#parts.watch;
     const job = committed.jobs.get(committed.keys.get(id) ?? 0);
     const run = committed.held.get(job?.key ?? 0)?.find((held) => held.fence === fence);
@@ -53,32 +53,32 @@ export class Deeds {
   }
 
   /** Somebody works under a name from now on. Answers how to end that. */
-  enter(name: string, doer: Doer, as: "job" | "unit"): () => void {
+  enter(name: string, actor: Actor, as: "job" | "unit"): () => void {
     const { report, count } = this.#parts;
-    const standing = this.standing(doer);
+    const standing = this.standing(actor);
     if (standing === null) return () => {};
     const full = `${standing.job.tenant}.${name}`;
     const holders = this.#holders.get(full) ?? new Set();
     this.#holders.set(full, holders);
     for (const other of holders) {
-      const isOwnJob = other.fence === doer.fence && other.id === doer.id && other.as !== as;
+      const isOwnJob = other.fence === actor.fence && other.id === actor.id && other.as !== as;
       if (isOwnJob) continue;
       if (this.standing(other) !== null) {
-        report("I14", `jobs ${doer.id} and ${other.id} work under the name ${name}`);
+        report("I14", `jobs ${actor.id} and ${other.id} work under the name ${name}`);
         continue;
       }
       if (other.process.isAlive) count("name passed on while a zombie works under it");
       holders.delete(other);
     }
-    const mine = { ...doer, as };
+    const mine = { ...actor, as };
     holders.add(mine);
     return () => void holders.delete(mine);
   }
 
   /** A phase begins: its result must not be stored already. */
-  phaseBegins(doer: Doer, phase: string, results: object): void {
+  phaseBegins(actor: Actor, phase: string, results: object): void {
     const { watch, report, count } = this.#parts;
-    const standing = this.standing(doer);
+    const standing = this.standing(actor);
     if (standing === null) return;
     const { job, run } = standing;
     const rows = watch.committed.phases.get(job.key) ?? [];
@@ -98,13 +98,13 @@ export class Deeds {
   }
 
   /** A unit begins: it must not have completed. Answers how to end it. */
-  unitBegins(doer: Doer, phase: string, unit: string): () => void {
+  unitBegins(actor: Actor, phase: string, unit: string): () => void {
     const { watch, report } = this.#parts;
-    const name = `${doer.id}.${doer.fence}.${phase}.${unit}`;
+    const name = `${actor.id}.${actor.fence}.${phase}.${unit}`;
     if (this.#underWay.has(name))
-      report("I25", `unit ${unit} of job ${doer.id} runs twice at once`);
+      report("I25", `unit ${unit} of job ${actor.id} runs twice at once`);
     this.#underWay.add(name);
-    const standing = this.standing(doer);
+    const standing = this.standing(actor);
     const known = watch.committed.units
       .get(standing?.job.key ?? 0)
       ?.find((row) => row.phase === phase && row.unit === unit && row.state === COMPLETED_UNIT);
@@ -115,9 +115,9 @@ export class Deeds {
   }
 
   /** What a handler is answered about a unit that completed is what is stored. */
-  unitAnswered(doer: Doer, phase: string, unit: string, result: unknown): void {
+  unitAnswered(actor: Actor, phase: string, unit: string, result: unknown): void {
     const { watch, report, count } = this.#parts;
-    const standing = this.standing(doer);
+    const standing = this.standing(actor);
     if (standing === null) return;
     const rows = watch.committed.units.get(standing.job.key) ?? [];
     const row = rows.find((each) => each.phase === phase && each.unit === unit);
@@ -131,9 +131,9 @@ export class Deeds {
   }
 
   /** Progress that was awaited is stored, or newer one is. */
-  progressTold(doer: Doer, turn: number): void {
+  progressReported(actor: Actor, turn: number): void {
     const { watch, report } = this.#parts;
-    const standing = this.standing(doer);
+    const standing = this.standing(actor);
     if (standing === null) return;
     const row = watch.committed.runs.get(standing.job.key);
     const data: { turn?: number } | null = JSON.parse(row?.data ?? "null");
@@ -142,8 +142,8 @@ export class Deeds {
   }
 
   /** How many units of a phase have completed by now. */
-  completedIn(doer: Doer, phase: string): number {
-    const standing = this.standing(doer);
+  completedIn(actor: Actor, phase: string): number {
+    const standing = this.standing(actor);
     const rows = this.#parts.watch.committed.units.get(standing?.job.key ?? 0) ?? [];
     return rows.filter((row) => row.phase === phase && row.state === COMPLETED_UNIT).length;
   }

@@ -5,8 +5,9 @@ import { settingsOf } from "../../../src/runtime/settings.ts";
 import { JobWorker } from "../../../src/runtime/worker.ts";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
+import { VERBS } from "../../../src/store/verbs.ts";
 import { Answers, textOf } from "../checks/answers.ts";
-import { Deeds, type Doer } from "./effects.ts";
+import { Effects, type Actor } from "./effects.ts";
 import type { Report } from "../checks/invariants.ts";
 import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
 import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
@@ -29,7 +30,7 @@ export interface Member {
   hasStopped: boolean;
 }
 
-interface HouseParts {
+interface FleetParts {
   readonly world: World;
   readonly watch: Watch;
   readonly plan: Plan;
@@ -42,11 +43,11 @@ interface HouseParts {
 /** What is told to handlers of whatever kind. */
 type Ctx = Context<unknown, unknown>;
 
-export class House {
+export class Fleet {
   readonly members = new Map<string, Member>();
   readonly answers: Answers;
-  readonly deeds: Deeds;
-  readonly #parts: HouseParts;
+  readonly effects: Effects;
+  readonly #parts: FleetParts;
   /** How runs of pipelines go, by job and fence. */
   readonly #courses = new Map<string, Behaviour>();
   readonly #starting = new Set<string>();
@@ -56,10 +57,10 @@ export class House {
   healedAtMs = Infinity;
   #generation = 0;
 
-  constructor(parts: HouseParts) {
+  constructor(parts: FleetParts) {
     this.#parts = parts;
     this.answers = new Answers(parts);
-    this.deeds = new Deeds(parts);
+    this.effects = new Effects(parts);
   }
 
   /** Whether there is such a process, or will be in a moment. */
@@ -136,9 +137,9 @@ export class House {
     return worker;
   }
 
-  /** The looks for changes of others are stretched, or lost altogether. */
+  /** Polls for changes of other processes come later, or never. */
   #storeClock(process: Process): Process["clock"] {
-    const { lookMs } = this.#parts.plan;
+    const { pollMs: lookMs } = this.#parts.plan;
     const { clock } = process;
     return {
       now: () => clock.now(),
@@ -161,11 +162,13 @@ export class House {
   /** Every verb is a step of its process, before it is done and before its answer arrives. */
   #through(real: JobStore, process: Process): JobStore {
     return new Proxy(real, {
-      get: (target, verb) => {
-        const member: unknown = Reflect.get(target, verb, target);
-        if (typeof member !== "function" || typeof verb !== "string") return member;
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== "function") return member;
         const call = (args: readonly unknown[]): any => Reflect.apply(member, target, args);
-        if (["watch", "close", "onWarning", "enqueueInside"].includes(verb)) {
+        const verb = VERBS.find((each) => each === name);
+        if (verb === undefined) return (...args: readonly unknown[]) => call(args);
+        if (verb === "close" || verb === "enqueueInTransaction") {
           return (...args: readonly unknown[]) => {
             this.answers.asking(verb, args);
             return call(args);
@@ -177,7 +180,7 @@ export class House {
           await process.sleep(this.#delay(), verb);
           try {
             const answer: unknown = await call(args);
-            this.answers.heard(process, verb, args, answer);
+            this.answers.answered(process, verb, args, answer);
             await process.sleep(this.#delay(), `${verb} answers`);
             return answer;
           } catch (error) {
@@ -205,41 +208,41 @@ export class House {
   async #handle(process: Process, payload: Payload, ctx: Ctx): Promise<string> {
     const bench = this.#bench(process, payload, ctx, "");
     const behaviour = this.#begin(bench);
-    await this.#underKey(bench.doer, () => carryOut(behaviour, bench));
+    await this.#underKey(bench.actor, () => carryOut(behaviour, bench));
     return `done ${ctx.lease.fence}`;
   }
 
   async #handlePhase(process: Process, payload: Payload, ctx: Ctx, phase: string): Promise<string> {
     const bench = this.#bench(process, payload, ctx, phase);
-    const run = `${bench.doer.id}.${bench.doer.fence}`;
+    const run = `${bench.actor.id}.${bench.actor.fence}`;
     const behaviour = this.#courses.get(run) ?? this.#begin(bench);
     this.#courses.set(run, behaviour);
     bench.turns("ok");
-    await this.#underKey(bench.doer, () => carryOutPhase(behaviour, bench));
+    await this.#underKey(bench.actor, () => carryOutPhase(behaviour, bench));
     return `${phase} by ${ctx.lease.fence}`;
   }
 
   #bench(process: Process, payload: Payload, ctx: Ctx, phase: string): Bench {
     const { count } = this.#parts;
-    const { deeds } = this;
-    const doer: Doer = { process, id: hexOf(ctx.job.id), fence: ctx.lease.fence };
+    const { effects } = this;
+    const actor: Actor = { process, id: hexOf(ctx.job.id), fence: ctx.lease.fence };
     return {
-      doer,
-      deeds,
+      actor,
+      effects,
       payload,
       ctx,
       phase,
       count,
       sleep: (ms) => process.sleep(ms, "handler"),
       kill: () => this.#kill(process),
-      turns: (behaviour) => this.answers.turns(doer, behaviour),
+      turns: (behaviour) => this.answers.turns(actor, behaviour),
     };
   }
 
   /** A run begins. Answers how it goes. */
-  #begin({ doer, payload }: Bench): Behaviour {
+  #begin({ actor, payload }: Bench): Behaviour {
     const { world, count } = this.#parts;
-    const { id, fence, process } = doer;
+    const { id, fence, process } = actor;
     const earlier = this.answers.starts.get(id)?.length ?? 0;
     const planned = payload.runs[Math.min(earlier, payload.runs.length - 1)] ?? "ok";
     const isHealed = world.elapsedMs >= this.healedAtMs;
@@ -253,10 +256,10 @@ export class House {
     return behaviour;
   }
 
-  /** Nobody else works under the key of a job meanwhile. */
-  async #underKey(doer: Doer, work: () => Promise<void>): Promise<void> {
-    const key = this.deeds.standing(doer)?.job.concurrency ?? null;
-    const leave = key === null ? () => {} : this.deeds.enter(key, doer, "job");
+  /** Notes that the run works under the key of its job. */
+  async #underKey(actor: Actor, work: () => Promise<void>): Promise<void> {
+    const key = this.effects.standing(actor)?.job.concurrency ?? null;
+    const leave = key === null ? () => {} : this.effects.enter(key, actor, "job");
     try {
       await work();
     } finally {

@@ -1,13 +1,13 @@
 /** Jobs with phases and units, and what their handlers do besides how they behave. */
 import { defineJob, MillraceError, typed } from "millrace";
-import type { Deeds, Doer } from "./effects.ts";
+import type { Effects, Actor } from "./effects.ts";
 import { behave, contracts, type Busy, type Payload, type Stage } from "./jobs.ts";
 import type { Behaviour } from "../plan/plan.ts";
 
 export const PHASES = ["fetch", "units", "publish"] as const;
 
 /** Names that units and jobs have to themselves. */
-export const EXCLUSIVE_NAMES = ["k0", "k1", "k2"] as const;
+export const LOCK_NAMES = ["k0", "k1", "k2"] as const;
 
 export const pipelines = [
   defineJob({ type: "delta", payload: typed<Payload>(), timeout: "15s" }),
@@ -31,8 +31,8 @@ export function restarts(type: string): boolean {
 
 /** What a handler that writes about itself has at hand. */
 export interface Bench extends Stage {
-  readonly doer: Doer;
-  readonly deeds: Deeds;
+  readonly actor: Actor;
+  readonly effects: Effects;
   /** Empty: the job has no phases. */
   readonly phase: string;
   readonly count: (name: string) => void;
@@ -58,8 +58,8 @@ export async function carryOut(behaviour: Behaviour, bench: Bench): Promise<void
 
 /** One phase; the behaviour of the run comes to pass in one of the three. */
 export async function carryOutPhase(behaviour: Behaviour, bench: Bench): Promise<void> {
-  const { phase, payload, ctx, deeds, doer, turns } = bench;
-  deeds.phaseBegins(doer, phase, Object(ctx.results));
+  const { phase, payload, ctx, effects, actor, turns } = bench;
+  effects.phaseBegins(actor, phase, Object(ctx.results));
   const isHere = PHASES[payload.token % PHASES.length] === phase;
   const strikes = isHere && !isBusy(behaviour) ? behaviour : "ok";
   if (phase === "units") return doUnits(bench, strikes);
@@ -85,7 +85,7 @@ const LONG_LINES = 20;
 const SHORT_LINES = 1_030;
 
 /** Says how far it has come, in the log and otherwise. */
-async function talk({ doer, deeds, payload, ctx }: Bench): Promise<void> {
+async function talk({ actor, effects, payload, ctx }: Bench): Promise<void> {
   const { token } = payload;
   ctx.log.info(`begins ${token}`, { token });
   if (token % 5 === 0) {
@@ -95,28 +95,28 @@ async function talk({ doer, deeds, payload, ctx }: Bench): Promise<void> {
   for (let turn = 1; turn <= 1 + (token % 8); turn += 1) void ctx.progress(turn, { turn });
   const turn = 20 + (token % 50);
   await ctx.progress(turn, { turn });
-  deeds.progressTold(doer, turn);
+  effects.progressReported(actor, turn);
   ctx.log.warn(`is at ${turn}`);
 }
 
 /** One piece of work whose result a later run does not make anew. */
 async function doStep(bench: Bench): Promise<void> {
-  const { doer, deeds, ctx, phase, sleep } = bench;
+  const { actor, effects, ctx, phase, sleep } = bench;
   const result = await ctx.step("open", async () => {
-    const end = deeds.unitBegins(doer, phase, "open");
+    const end = effects.unitBegins(actor, phase, "open");
     await sleep(bench.payload.ms % 20);
     end();
-    return `open by ${doer.fence}`;
+    return `open by ${actor.fence}`;
   });
-  deeds.unitAnswered(doer, phase, "open", result);
+  effects.unitAnswered(actor, phase, "open", result);
 }
 
 /** Several pieces side by side, of which some fail, and some need a name for themselves. */
 async function doUnits(bench: Bench, strikes: Exclude<Behaviour, Busy>): Promise<void> {
-  const { doer, deeds, payload, ctx, phase, count, turns } = bench;
+  const { actor, effects, payload, ctx, phase, count, turns } = bench;
   const { token } = payload;
   const numbers = Array.from({ length: 1 + (token % 6) }, (_, index) => index);
-  const done = deeds.completedIn(doer, phase);
+  const done = effects.completedIn(actor, phase);
   if (done > 0 && done < numbers.length) count("resumed in the middle of units");
   const isExclusive = token % 2 === 0;
   const options = {
@@ -129,7 +129,7 @@ async function doUnits(bench: Bench, strikes: Exclude<Behaviour, Busy>): Promise
     };
     const units = await ctx.each(numbers, String, work, options);
     if (units.total !== numbers.length) throw new Error(`${units.total} units are answered`);
-    for (const { key, result } of units.completed) deeds.unitAnswered(doer, phase, key, result);
+    for (const { key, result } of units.completed) effects.unitAnswered(actor, phase, key, result);
   } catch (error) {
     turns(endAfter(error));
     const isStubborn = token % 2 === 1 && ctx.signal.aborted;
@@ -150,11 +150,11 @@ async function doUnit(
   unit: number,
   how: { readonly isExclusive: boolean; readonly strikes: Exclude<Behaviour, Busy> },
 ): Promise<string> {
-  const { doer, deeds, payload, ctx, phase, sleep } = bench;
+  const { actor, effects, payload, ctx, phase, sleep } = bench;
   const { isExclusive, strikes } = how;
   const { token, ms } = payload;
-  const end = deeds.unitBegins(doer, phase, String(unit));
-  const leave = isExclusive ? deeds.enter(nameOf(token + unit), doer, "unit") : () => {};
+  const end = effects.unitBegins(actor, phase, String(unit));
+  const leave = isExclusive ? effects.enter(nameOf(token + unit), actor, "unit") : () => {};
   try {
     const isLong = token % 4 === 0;
     await sleep(isLong ? (13 * token + 50 * unit) % LONG_UNIT_MS : (ms + 7 * unit) % SHORT_UNIT_MS);
@@ -163,7 +163,7 @@ async function doUnit(
     const isParent = (token + unit) % 3 === 0;
     const born = isParent ? ` with ${await raiseOne(bench)}` : "";
     if (isFailing) throw new Error("planted in a unit");
-    return `unit ${unit} by ${doer.fence}${born}`;
+    return `unit ${unit} by ${actor.fence}${born}`;
   } finally {
     leave();
     end();
@@ -171,7 +171,7 @@ async function doUnit(
 }
 
 function nameOf(number: number): string {
-  return EXCLUSIVE_NAMES[number % EXCLUSIVE_NAMES.length] ?? EXCLUSIVE_NAMES[0];
+  return LOCK_NAMES[number % LOCK_NAMES.length] ?? LOCK_NAMES[0];
 }
 
 /** A child of a unit. */

@@ -4,7 +4,7 @@
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-export interface Taps {
+export interface SqliteHooks {
   /** A handle was used for the first time. */
   opened(database: DatabaseSync): void;
   /** May throw what SQLite would: somebody else holds the lock. */
@@ -18,7 +18,7 @@ export interface Taps {
   /** Carries out the commit, or does not. */
   commit(database: DatabaseSync, run: () => unknown): unknown;
   /** Everything since the begin is undone. */
-  undone(database: DatabaseSync): void;
+  rolledBack(database: DatabaseSync): void;
 }
 
 /** An error as SQLite's binding throws it. */
@@ -26,7 +26,7 @@ export function sqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: "ERR_SQLITE_ERROR", errcode });
 }
 
-/** The real one: what the simulation itself reads goes past the taps. */
+/** The real one: what the simulation itself reads goes past the hooks. */
 export function plainPrepare(database: DatabaseSync, text: string): StatementSync {
   const statement: StatementSync = Reflect.apply(plain.prepare, database, [text]);
   return statement;
@@ -42,47 +42,47 @@ function methodsOf(prototype: DatabaseSync): Pick<DatabaseSync, "prepare" | "exe
   return { prepare: Reflect.get(prototype, "prepare"), exec: Reflect.get(prototype, "exec") };
 }
 
-/** Answers how to remove the taps. */
-export function tap(taps: Taps): () => void {
+/** Answers how to remove the hooks. */
+export function installHooks(hooks: SqliteHooks): () => void {
   const known = new WeakSet<DatabaseSync>();
   DatabaseSync.prototype.prepare = function (this: DatabaseSync, text: string, ...rest: any[]) {
-    if (!known.has(this)) taps.opened(this);
+    if (!known.has(this)) hooks.opened(this);
     known.add(this);
     const statement = Reflect.apply(plain.prepare, this, [text, ...rest]);
-    const around = tapOf(taps, this, text);
+    const around = hookOf(hooks, this, text);
     if (around === null) return statement;
     const run = statement.run.bind(statement);
     Reflect.set(statement, "run", () => around(run));
     return statement;
   };
   DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
-    if (text === "BEGIN") taps.read(this);
+    if (text === "BEGIN") hooks.read(this);
     Reflect.apply(plain.exec, this, [text]);
-    if (text === "ROLLBACK") taps.undone(this);
-    if (text.includes("synchronous")) taps.syncs(this);
+    if (text === "ROLLBACK") hooks.rolledBack(this);
+    if (text.includes("synchronous")) hooks.syncs(this);
   };
   return () => Object.assign(DatabaseSync.prototype, plain);
 }
 
-function tapOf(
-  taps: Taps,
+function hookOf(
+  hooks: SqliteHooks,
   database: DatabaseSync,
   text: string,
 ): ((run: () => unknown) => unknown) | null {
   switch (text) {
     case "BEGIN IMMEDIATE":
       return (run) => {
-        taps.begin(database);
+        hooks.begin(database);
         return run();
       };
     case "RELEASE piece":
       return (run) => {
         const answer = run();
-        taps.piece(database);
+        hooks.piece(database);
         return answer;
       };
     case "COMMIT":
-      return (run) => taps.commit(database, run);
+      return (run) => hooks.commit(database, run);
     default:
       return null;
   }

@@ -82,15 +82,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: "names outlive the rollback that undid them",
     file: `${STORE}/store.ts`,
-    now: "undone: () => names.forget(),",
-    planted: "undone: () => {},",
+    now: "rolledBack: () => names.forget(),",
+    planted: "rolledBack: () => {},",
     breaks: "I2, I19",
   },
   {
     name: "a run that was asked to be cancelled waits again",
     file: "src/store/shared/run-end.ts",
-    now: "if (asked !== undefined) return {",
-    planted: 'if (typeof asked === "string") return {',
+    now: "if (request !== undefined) return {",
+    planted: 'if (typeof request === "string") return {',
     breaks: "I8",
   },
   {
@@ -102,9 +102,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a retry frees the dedup key",
-    file: `${STORE}/runs/release-run.ts`,
-    now: "const over = ends.filter(({ state }) => state !== null).map(({ key }) => key);",
-    planted: "const over = ends.map(({ key }) => key);",
+    file: `${STORE}/runs/attempts.ts`,
+    now: "const final = ends.filter(({ state }) => state !== null).map(({ key }) => key);",
+    planted: "const final = ends.map(({ key }) => key);",
     breaks: "I9",
   },
   {
@@ -117,8 +117,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "what a failed commit had to tell is told later",
     file: `${STORE}/batching/writer.ts`,
-    now: "    outbox.finish();\n    this.#options.undone();",
-    planted: "    this.#options.undone();",
+    now: "    outbox.finish();\n    this.#options.rolledBack();",
+    planted: "    this.#options.rolledBack();",
     breaks: "I13",
   },
   {
@@ -277,21 +277,21 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a cancelled job that is given back waits again",
     file: "src/store/shared/run-end.ts",
-    now: "if (asked !== undefined) return { ...end,",
-    planted: "if (asked !== undefined && delayMs > 0) return { ...end,",
+    now: "if (request !== undefined) return { ...end,",
+    planted: "if (request !== undefined && delayMs > 0) return { ...end,",
     breaks: "I8",
   },
   {
     name: "a claim that was not heard is forgotten",
     file: `${STORE}/runs/claim.ts`,
-    now: "    if (forgotten !== null) return forgotten;\n",
+    now: "    if (recovered !== null) return recovered;\n",
     planted: "",
     breaks: "I21, I22",
   },
   {
     name: "the lease of an unheard claim stays when an operator has ended its runs",
     file: `${STORE}/runs/claim.ts`,
-    now: "if (lease !== undefined && told.size === 0) closeIfDone(session, lease);",
+    now: "if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);",
     planted: "",
     breaks: "I22",
   },

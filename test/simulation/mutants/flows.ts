@@ -15,7 +15,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a job that waits again keeps its key",
-    file: `${STORE}/runs/release-run.ts`,
+    file: `${STORE}/runs/attempts.ts`,
     now: "    session,\n    ends.map(({ key }) => key),",
     planted: "    session,\n    ends.filter(({ state }) => state !== null).map(({ key }) => key),",
     breaks: "I14",
@@ -30,8 +30,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a free key is passed on to nobody",
     file: `${STORE}/runs/locks.ts`,
-    now: "if (next !== undefined) bringBack(session, next.key);",
-    planted: "if (next !== undefined && next.key < 0) bringBack(session, next.key);",
+    now: "if (next !== undefined) unblock(session, next.key);",
+    planted: "if (next !== undefined && next.key < 0) unblock(session, next.key);",
     breaks: "I14",
   },
   {
@@ -154,8 +154,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a successor that begins anew takes over all the same",
     file: `${STORE}/jobs/enqueue.ts`,
-    now: "if (job.retryOf !== null && job.afresh !== true) takeOver(session, key);",
-    planted: "if (job.retryOf !== null) takeOver(session, key);",
+    now: "job.retryOf !== null && job.ignoreCheckpoints !== true",
+    planted: "job.retryOf !== null",
     breaks: "I25",
   },
   {
@@ -175,8 +175,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a phase is kept without a child that is refused",
     file: `${STORE}/jobs/enqueue.ts`,
-    now: "insistOnAll(children, enqueueWithin(session, children));",
-    planted: "void [insistOnAll, enqueueWithin(session, children)];",
+    now: "throwIfRefused(children, enqueueWithin(session, children));",
+    planted: "void [throwIfRefused, enqueueWithin(session, children)];",
     breaks: "I2",
   },
   {
@@ -232,7 +232,7 @@ export const flowMutants: readonly Mutant[] = [
   },
   {
     name: "a dependant that is cancelled still waits for others",
-    file: `${STORE}/runs/release-run.ts`,
+    file: `${STORE}/runs/attempts.ts`,
     now: '  sql.run("delete_dependencies", { keys });\n',
     planted: "",
     breaks: "I8",

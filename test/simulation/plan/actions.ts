@@ -8,14 +8,14 @@ import type { NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { textOf } from "../checks/answers.ts";
 import type { Member } from "../fleet/fleet.ts";
 import { Draw } from "./draw.ts";
-import { FLOW_OPERATIONS, someParents } from "./flow-actions.ts";
+import { FLOW_OPERATIONS, someDependencies } from "./flow-actions.ts";
 import { contracts, type Payload } from "../fleet/jobs.ts";
 import type { Pauses } from "../checks/pauses.ts";
 import { isPipeline } from "../fleet/pipelines.ts";
 import type { Action, Plan } from "./plan.ts";
 import { contractOf, payloadOf, uuid } from "./requests.ts";
 import { finalState, hexOf, takeSnapshot } from "../checks/snapshot.ts";
-import { someJob, type Operation, type Stage } from "./action-context.ts";
+import { someJob, type Operation, type ActionContext } from "./action-context.ts";
 
 const KEYS = 4;
 /** Many: each is a name that the store has not met before. */
@@ -32,16 +32,16 @@ const GATES: readonly GateName[] = [
 ];
 
 /** Carries an action out; operations go on in the process that they fall to. */
-export function act(stage: Stage, { kind, dice }: Action): void {
+export function act(context: ActionContext, { kind, dice }: Action): void {
   const draw = new Draw(dice);
-  const members = [...stage.house.members.values()];
+  const members = [...context.fleet.members.values()];
   const member = draw.one(members.filter(({ worker }) => kind !== "stopWorker" || worker !== null));
   if (member === undefined) return;
-  stage.count(`did ${kind}`);
-  stage.world.note(`${kind} at ${member.role}`);
+  context.count(`did ${kind}`);
+  context.world.note(`${kind} at ${member.role}`);
   const fault = FAULTS[kind];
   if (fault !== undefined) {
-    fault(stage, member, draw);
+    fault(context, member, draw);
     return;
   }
   const operation = OPERATIONS[kind];
@@ -49,21 +49,21 @@ export function act(stage: Stage, { kind, dice }: Action): void {
   member.process.pending += 1;
   member.process.later(0, kind, () => {
     // What an operation throws at once counts like what it throws later.
-    const done = (async () => operation(stage, member, draw))();
+    const done = (async () => operation(context, member, draw))();
     done
       .then(
-        () => stage.world.note(`${kind} is through`),
-        (error: unknown) => stage.world.note(`${kind} is refused: ${textOf(error)}`),
+        () => context.world.note(`${kind} is through`),
+        (error: unknown) => context.world.note(`${kind} is refused: ${textOf(error)}`),
       )
       .finally(() => (member.process.pending -= 1));
   });
 }
 
-type Fault = (stage: Stage, member: Member, draw: Draw) => void;
+type Fault = (context: ActionContext, member: Member, draw: Draw) => void;
 
 const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
-  crash({ house, plan, restart }, { role, process }, draw) {
-    house.crash(process);
+  crash({ fleet, plan, restart }, { role, process }, draw) {
+    fleet.crash(process);
     restart(role, draw.upTo(plan.leaseMs * 2));
   },
   freeze({ world, plan }, { process }, draw) {
@@ -88,38 +88,38 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
   busy({ watch, world }, { process }, draw) {
     watch.disk(process).busyUntil = world.elapsedMs + draw.upTo(400);
   },
-  slow({ house, world, plan }, _, draw) {
+  slow({ fleet, world, plan }, _, draw) {
     const untilMs = world.elapsedMs + draw.upTo(plan.leaseMs * 4);
-    house.slow = { untilMs, share: 0.1 + draw.upTo(50) / 100 };
+    fleet.slow = { untilMs, share: 0.1 + draw.upTo(50) / 100 };
   },
-  powerLoss(stage, _, draw) {
+  powerLoss(context, _, draw) {
     const restartMs = 100 + draw.upTo(2_000);
-    const lose = (): void => losePower(stage, restartMs);
+    const lose = (): void => losePower(context, restartMs);
     // Now, or when something has just been written that the disk may forget.
     if (draw.upTo(3) === 0) lose();
-    else stage.watch.onRelaxed = () => stage.soon("power loss", lose);
+    else context.watch.onRelaxed = () => context.soon("power loss", lose);
   },
 };
 
-function losePower({ house, watch, restart }: Stage, restartMs: number): void {
-  const roles = [...house.members.keys()];
-  for (const { process } of house.members.values()) house.crash(process);
+function losePower({ fleet, watch, restart }: ActionContext, restartMs: number): void {
+  const roles = [...fleet.members.keys()];
+  for (const { process } of fleet.members.values()) fleet.crash(process);
   watch.losePower();
-  house.answers.checkSurvived();
-  house.answers.forgetLostStarts(watch.committed);
+  fleet.answers.checkSurvived();
+  fleet.answers.forgetLostStarts(watch.committed);
   roles.forEach((role, index) => restart(role, restartMs + index * 100));
 }
 
 const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   ...FLOW_OPERATIONS,
-  enqueue: (stage, { client }, draw) => enqueue(stage, client, draw, {}),
-  enqueueDelayed: (stage, { client }, draw) =>
-    enqueue(stage, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 30_000 : 6_000) }),
-  enqueueUrgent: (stage, { client }, draw) =>
-    enqueue(stage, client, draw, { priority: draw.upTo(5) }),
-  enqueueIdempotent: (stage, { client }, draw) => enqueueIdempotent(stage, client, draw),
-  enqueueDedup: (stage, { client }, draw) =>
-    enqueue(stage, client, draw, {
+  enqueue: (context, { client }, draw) => enqueue(context, client, draw, {}),
+  enqueueDelayed: (context, { client }, draw) =>
+    enqueue(context, client, draw, { delay: 100 + draw.upTo(draw.upTo(4) === 0 ? 30_000 : 6_000) }),
+  enqueueUrgent: (context, { client }, draw) =>
+    enqueue(context, client, draw, { priority: draw.upTo(5) }),
+  enqueueIdempotent: (context, { client }, draw) => enqueueIdempotent(context, client, draw),
+  enqueueDedup: (context, { client }, draw) =>
+    enqueue(context, client, draw, {
       dedupKey: {
         key: `d${draw.upTo(KEYS)}`,
         onConflict: draw.one(["skip", "replace", "extend"] as const) ?? "skip",
@@ -131,16 +131,16 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
         contractOf(draw).of(payloadOf(plan, draw)),
       ),
     ),
-  enqueueInside: (stage, member, draw) => enqueueInside(stage, member, draw),
+  enqueueInTransaction: (context, member, draw) => enqueueInTransaction(context, member, draw),
   enqueueTwice: ({ plan }, { client }, draw) => enqueueTwice(plan, client, draw),
-  cancel: (stage, { client }, draw) =>
-    client.jobs.cancel(someJob(stage, draw), draw.upTo(2) === 0 ? undefined : "planned"),
-  retry: (stage, { client }, draw) => retry(stage, client, draw),
-  fail: (stage, { client }, draw) =>
-    client.jobs.fail(someJob(stage, draw), "planned", { retry: draw.upTo(2) === 0 }),
-  release: (stage, { client }, draw) => client.jobs.release(someJob(stage, draw)),
-  pause: (stage, { client }, draw) => pause(stage, client, draw),
-  resume: (stage, { client }, draw) => client.resume(targetOf(someGate(stage, draw))),
+  cancel: (context, { client }, draw) =>
+    client.jobs.cancel(someJob(context, draw), draw.upTo(2) === 0 ? undefined : "planned"),
+  retry: (context, { client }, draw) => retry(context, client, draw),
+  fail: (context, { client }, draw) =>
+    client.jobs.fail(someJob(context, draw), "planned", { retry: draw.upTo(2) === 0 }),
+  release: (context, { client }, draw) => client.jobs.release(someJob(context, draw)),
+  pause: (context, { client }, draw) => pause(context, client, draw),
+  resume: (context, { client }, draw) => client.resume(targetOf(someGate(context, draw))),
   prune: ({ retention }, { client }, draw) =>
     client.parts.store.prune(retention.pruned, 1 + draw.upTo(20)),
   async reprocess(_, { client }, draw) {
@@ -151,21 +151,21 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
     const letter = draw.one(await client.deadLetters.list());
     if (letter !== undefined) await client.deadLetters.discard(letter.id, { actor: "planned" });
   },
-  wait: (stage, { client }, draw) =>
-    client.wait({ id: someJob(stage, draw), type: "any" }, { timeout: 5_000 }),
+  wait: (context, { client }, draw) =>
+    client.wait({ id: someJob(context, draw), type: "any" }, { timeout: 5_000 }),
   async quiet(_, { client }, draw) {
     const worker = draw.one(await client.workers.list());
     if (worker !== undefined) await client.workers.quiet(worker.id);
   },
-  stopWorker: (stage, member, draw) => stopWorker(stage, member, draw),
+  stopWorker: (context, member, draw) => stopWorker(context, member, draw),
   stats: (_, { client }) => client.jobs.stats(),
-  look: (stage, { client }, draw) => client.jobs.get(someJob(stage, draw)),
-  explain: (stage, member, draw) => explain(stage, member, draw),
+  look: (context, { client }, draw) => client.jobs.get(someJob(context, draw)),
+  explain: (context, member, draw) => explain(context, member, draw),
 };
 
 /** A deploy: the worker stops, its process lives on for a while and ends. */
-async function stopWorker(stage: Stage, member: Member, draw: Draw): Promise<void> {
-  const { house, watch, restart, plan } = stage;
+async function stopWorker(context: ActionContext, member: Member, draw: Draw): Promise<void> {
+  const { fleet, watch, restart, plan } = context;
   if (member.worker === null || member.isStopping) return;
   member.isStopping = true;
   // Deploys are made when something is wrong.
@@ -177,64 +177,72 @@ async function stopWorker(stage: Stage, member: Member, draw: Draw): Promise<voi
   );
   const id = hexOf(worker.id);
   const left = [...watch.committed.leases.values()].filter((lease) => lease.worker === id);
-  if (isClean && left.length > 0) house.violate("I24", `a stop of ${role} left a lease behind`);
+  if (isClean && left.length > 0) fleet.violate("I24", `a stop of ${role} left a lease behind`);
   member.hasStopped = true;
   await process.sleep(draw.upTo(1_000), "lingers");
-  house.crash(process);
+  fleet.crash(process);
   restart(role, draw.upTo(plan.leaseMs));
 }
 
-function enqueue(stage: Stage, client: Client, draw: Draw, options: EnqueueOptions) {
-  const payload = payloadOf(stage.plan, draw);
+function enqueue(context: ActionContext, client: Client, draw: Draw, options: EnqueueOptions) {
+  const payload = payloadOf(context.plan, draw);
   const maxAttempts = 1 + draw.upTo(6);
   const tenant = draw.upTo(3) === 0 ? { tenant: `n${draw.upTo(TENANTS)}` } : {};
   return client.enqueue(contractOf(draw), payload, { ...options, ...tenant, maxAttempts });
 }
 
 /** The same key names the same job as long as it is kept. */
-async function enqueueIdempotent(stage: Stage, client: Client, draw: Draw): Promise<void> {
+async function enqueueIdempotent(
+  context: ActionContext,
+  client: Client,
+  draw: Draw,
+): Promise<void> {
   const key = `i${draw.upTo(KEYS)}`;
   const payload: Payload = { token: 1, runs: ["ok"], ms: 10 };
   const name = `1.${key}`;
-  const before = stage.watch.committed.idempotency.get(name);
+  const before = context.watch.committed.idempotency.get(name);
   const { id, created } = await client.enqueue(contracts[0], payload, { idempotencyKey: key });
-  const after = stage.watch.committed.idempotency.get(name);
+  const after = context.watch.committed.idempotency.get(name);
   const isSteady = before !== undefined && before.job_id === after?.job_id;
   if (isSteady && (created || hexOf(id) !== after.job_id)) {
-    stage.house.violate("I9", `key ${key} led to another job than the one that holds it`);
+    context.fleet.violate("I9", `key ${key} led to another job than the one that holds it`);
   }
 }
 
 /** A job that waits is hurried; one that is over is repeated, now and then by two at once. */
-async function retry(stage: Stage, client: Client, draw: Draw): Promise<void> {
+async function retry(context: ActionContext, client: Client, draw: Draw): Promise<void> {
   if (draw.upTo(3) === 0) {
-    await client.jobs.retry(someJob(stage, draw));
+    await client.jobs.retry(someJob(context, draw));
     return;
   }
-  const id = someEndedJob(stage, draw);
+  const id = someEndedJob(context, draw);
   const restart = draw.upTo(4) === 0;
   const times = draw.upTo(3) === 0 ? 2 : 1;
   await Promise.all(Array.from({ length: times }, () => client.jobs.retry(id, { restart })));
 }
 
 /** In a transaction of the caller, which ends one way or the other. */
-async function enqueueInside(stage: Stage, { client }: Member, draw: Draw): Promise<void> {
-  const database = new DatabaseSync(stage.path);
+async function enqueueInTransaction(
+  context: ActionContext,
+  { client }: Member,
+  draw: Draw,
+): Promise<void> {
+  const database = new DatabaseSync(context.path);
   try {
     // Prepared, so that the watch sees them.
     database.prepare("BEGIN IMMEDIATE").run();
     const tx = { tx: database };
-    const after = draw.upTo(3) === 0 ? { after: someParents(stage, draw) } : {};
+    const after = draw.upTo(3) === 0 ? { after: someDependencies(context, draw) } : {};
     const options = { ...tx, ...after };
-    const { id } = await client.enqueue(contractOf(draw), payloadOf(stage.plan, draw), options);
+    const { id } = await client.enqueue(contractOf(draw), payloadOf(context.plan, draw), options);
     if (draw.upTo(2) === 0) {
       database.prepare("COMMIT").run();
       return;
     }
     database.exec("ROLLBACK");
-    stage.count("rolled back by its caller");
+    context.count("rolled back by its caller");
     const found = [...takeSnapshot(database).keys.keys()];
-    if (found.includes(hexOf(id))) stage.house.violate("I2", `job ${id} came back`);
+    if (found.includes(hexOf(id))) context.fleet.violate("I2", `job ${id} came back`);
   } finally {
     if (database.isOpen) database.close();
   }
@@ -275,8 +283,8 @@ async function enqueueTwice(plan: Plan, client: Client, draw: Draw): Promise<voi
 }
 
 /** With an end or without, whoever says so: of the pauses of a gate the newest counts. */
-function pause(stage: Stage, client: Client, draw: Draw): Promise<void> {
-  const gate = someGate(stage, draw);
+function pause(context: ActionContext, client: Client, draw: Draw): Promise<void> {
+  const gate = someGate(context, draw);
   const reason = `planned ${draw.upTo(1_000)}`;
   const by = draw.one([null, "ann", "bob"]) ?? null;
   if (by === null && draw.upTo(2) === 0) return client.pause(targetOf(gate), reason);
@@ -292,7 +300,7 @@ export async function openGates({ client }: Member, pauses: Pauses): Promise<voi
 }
 
 /** Half of the time one that is paused, or was until a moment ago. */
-function someGate({ watch: { committed } }: Stage, draw: Draw): GateName {
+function someGate({ watch: { committed } }: ActionContext, draw: Draw): GateName {
   const names = [...committed.gates.keys()].map((id) => committed.names.get(id));
   const known = GATES.filter(({ name }) => names.includes(name));
   const isKnown = draw.upTo(2) === 0 && known.length > 0;
@@ -306,11 +314,11 @@ function targetOf({ kind, name }: GateName): PauseTarget {
 
 /** Why a job waits is told as it is, above all when it is paused. */
 async function explain(
-  { watch, house }: Stage,
+  { watch, fleet }: ActionContext,
   { client, process }: Member,
   draw: Draw,
 ): Promise<void> {
-  const { pauses } = house.answers;
+  const { pauses } = fleet.answers;
   const job = watch.committed.jobs.get(draw.one([...watch.committed.places.keys()]) ?? 0);
   if (job === undefined) throw new Error("no job waits");
   const before = pauses.ask(job, process.clock.now());
@@ -318,7 +326,7 @@ async function explain(
   pauses.checkExplained(before, pauses.ask(job, process.clock.now()), explanation);
 }
 
-function someEndedJob({ watch: { committed } }: Stage, draw: Draw): string {
+function someEndedJob({ watch: { committed } }: ActionContext, draw: Draw): string {
   const isWanted = draw.upTo(2) === 0 ? () => true : isPipeline;
   const over = [...committed.jobs.values()].filter(({ key, type }) => {
     return finalState(committed, key) !== null && isWanted(committed.names.get(type) ?? "");

@@ -2,13 +2,13 @@
 import type { EnqueueOptions, JobRef } from "../../../src/api/enqueue.ts";
 import type { Draw } from "./draw.ts";
 import type { Member } from "../fleet/fleet.ts";
-import { EXCLUSIVE_NAMES, pipelines } from "../fleet/pipelines.ts";
+import { LOCK_NAMES, pipelines } from "../fleet/pipelines.ts";
 import type { Operation as Kind } from "./plan.ts";
 import { contractOf, payloadOf, uuid } from "./requests.ts";
 import { finalState } from "../checks/snapshot.ts";
-import { someJob, type Operation, type Stage } from "./action-context.ts";
+import { someJob, type Operation, type ActionContext } from "./action-context.ts";
 
-const PARENTS_MAX = 3;
+const DEPENDENCIES_MAX = 3;
 const DEDUP_KEYS = 4;
 const LINES_MAX = 50;
 
@@ -28,21 +28,21 @@ export const FLOW_OPERATIONS: Readonly<Partial<Record<Kind, Operation>>> = {
         return contractOf(draw).of(payloadOf(plan, draw), options);
       }),
     ),
-  enqueueFlow: (stage, member, draw) => enqueueFlow(stage, member, draw),
-  enqueueAfter: (stage, { client }, draw) =>
-    client.enqueue(contractOf(draw), payloadOf(stage.plan, draw), {
+  enqueueFlow: (context, member, draw) => enqueueFlow(context, member, draw),
+  enqueueAfter: (context, { client }, draw) =>
+    client.enqueue(contractOf(draw), payloadOf(context.plan, draw), {
       ...dependence(draw),
-      after: someParents(stage, draw),
+      after: someDependencies(context, draw),
     }),
-  follow: (stage, member, draw) => follow(stage, member, draw),
+  follow: (context, member, draw) => follow(context, member, draw),
 };
 
 function nameOf(draw: Draw): string {
-  return draw.one(EXCLUSIVE_NAMES) ?? EXCLUSIVE_NAMES[0];
+  return draw.one(LOCK_NAMES) ?? LOCK_NAMES[0];
 }
 
 /** Some that wait for one, one that waits for these, and one more in a row. */
-async function enqueueFlow({ plan }: Stage, { client }: Member, draw: Draw): Promise<void> {
+async function enqueueFlow({ plan }: ActionContext, { client }: Member, draw: Draw): Promise<void> {
   const request = (options: EnqueueOptions) => contractOf(draw).of(payloadOf(plan, draw), options);
   const first = await client.enqueue(contractOf(draw), payloadOf(plan, draw));
   const [left, right] = await client.enqueueMany([
@@ -73,13 +73,13 @@ function dependence(draw: Draw): EnqueueOptions {
 }
 
 /** Mostly jobs that are not over; some that are, and now and then one that is gone. */
-export function someParents(stage: Stage, draw: Draw): readonly JobRef<unknown>[] {
-  const { committed } = stage.watch;
+export function someDependencies(context: ActionContext, draw: Draw): readonly JobRef<unknown>[] {
+  const { committed } = context.watch;
   const here = [...committed.jobs.values()];
   const open = here.filter(({ key }) => finalState(committed, key) === null);
-  const gone = [...stage.watch.pruned];
+  const gone = [...context.watch.pruned];
   const ids = new Set<string>();
-  for (let left = 1 + draw.upTo(PARENTS_MAX); left > 0; left -= 1) {
+  for (let left = 1 + draw.upTo(DEPENDENCIES_MAX); left > 0; left -= 1) {
     const isGone = draw.upTo(12) === 0 && gone.length > 0;
     const job = draw.one(draw.upTo(3) > 0 && open.length > 0 ? open : here);
     const id = isGone ? draw.one(gone) : job?.id;
@@ -90,8 +90,8 @@ export function someParents(stage: Stage, draw: Draw): readonly JobRef<unknown>[
 }
 
 /** Somebody watches a job, and asks who has a name. */
-async function follow(stage: Stage, { client }: Member, draw: Draw): Promise<void> {
-  const id = someJob(stage, draw);
+async function follow(context: ActionContext, { client }: Member, draw: Draw): Promise<void> {
+  const id = someJob(context, draw);
   const { store } = client.parts;
   await client.jobs.progress(id);
   await client.jobs.units(id);

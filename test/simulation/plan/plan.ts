@@ -15,7 +15,7 @@ const OPERATIONS = [
   "enqueueIdempotent",
   "enqueueDedup",
   "enqueueMany",
-  "enqueueInside",
+  "enqueueInTransaction",
   "enqueueTwice",
   "enqueuePipeline",
   "enqueueKeyed",
@@ -93,8 +93,8 @@ export interface Plan {
   readonly crowd: number;
   /** Most that a handler takes its time, unless it is stuck. */
   readonly runMs: number;
-  /** How often a process looks for changes of others; null when every such wake-up is lost. */
-  readonly lookMs: number | null;
+  /** How often a process polls for changes of others; null when every such wake-up is lost. */
+  readonly pollMs: number | null;
   readonly behaviours: readonly Behaviour[];
   readonly retention: RetentionKind;
   readonly lengthMs: number;
@@ -148,7 +148,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     graceMs: pick([0, 300, 2_000]),
     crowd: pick([3, 10, 30]),
     runMs: pick([20, 300, 9_000]),
-    lookMs: pick([100, 500, null]),
+    pollMs: pick([100, 500, null]),
     behaviours: behavioursOf(random, pick([0, 0.2, 0.5])),
     retention: pick(RETENTIONS),
     lengthMs,

@@ -1,6 +1,7 @@
 /**
- * Lets overlapping calls share one statement. What arrives while a batch is on its way waits and
- * goes together with the next one; only a crowd has a second flight for itself before that.
+ * Combines overlapping calls into batches of one statement. Calls that arrive while a batch is in
+ * flight wait for the next batch. A second batch is sent at the same time only when many items
+ * wait.
  */
 import { isValue } from "../../../lib/maybe-promise.ts";
 import { soon } from "../../../lib/system.ts";
@@ -13,15 +14,15 @@ interface Call<Item, Answer> {
 
 interface BatcherOptions<Item, Answer> {
   /**
-   * Sends one batch. The answers stand in the order of the items; one that comes later than the
-   * others is a promise, and holds up only its own call.
+   * Sends one batch. Answers have the order of the items. An answer that takes longer than the
+   * batch is a promise, which delays only its own call.
    */
   readonly flush: (items: readonly Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>;
-  /** Batches on their way at the same time. */
-  readonly flightsMax: number;
-  /** So many items are worth a flight beside others. */
-  readonly crowd: number;
-  /** Items and weight at which a batch is full. One call is never split. */
+  /** Batches in flight at the same time. */
+  readonly concurrencyMax: number;
+  /** Waiting items that justify a batch beside one in flight. */
+  readonly overlapItemsMin: number;
+  /** A full batch, by items and by weight. A call is never split. */
   readonly itemsMax: number;
   readonly weightMax: number;
   readonly weigh: (item: Item) => number;
@@ -30,7 +31,7 @@ interface BatcherOptions<Item, Answer> {
 export class Batcher<Item, Answer> {
   readonly #options: BatcherOptions<Item, Answer>;
   #queue: Call<Item, Answer>[] = [];
-  #flights = 0;
+  #inFlight = 0;
   #scheduled = false;
 
   constructor(options: BatcherOptions<Item, Answer>) {
@@ -43,30 +44,30 @@ export class Batcher<Item, Answer> {
       this.#queue.push({ items, resolve, reject });
       if (this.#scheduled) return;
       this.#scheduled = true;
-      // A turn later: calls of the same turn go together.
+      // One event loop turn later, so that calls of the same turn share a batch.
       soon(() => {
         this.#scheduled = false;
-        this.#depart();
+        this.#sendBatches();
       });
     });
   }
 
-  #depart(): void {
-    while (this.#queue.length > 0 && this.#mayDepart()) {
-      this.#flights += 1;
-      void this.#fly(this.#board());
+  #sendBatches(): void {
+    while (this.#queue.length > 0 && this.#maySend()) {
+      this.#inFlight += 1;
+      void this.#send(this.#takeBatch());
     }
   }
 
-  #mayDepart(): boolean {
-    if (this.#flights === 0) return true;
-    const { flightsMax, crowd } = this.#options;
-    if (this.#flights >= flightsMax) return false;
+  #maySend(): boolean {
+    if (this.#inFlight === 0) return true;
+    const { concurrencyMax: flightsMax, overlapItemsMin: crowd } = this.#options;
+    if (this.#inFlight >= flightsMax) return false;
     return this.#queue.reduce((sum, { items }) => sum + items.length, 0) >= crowd;
   }
 
-  /** The calls at the head of the queue that fit into one batch, at least one. */
-  #board(): Call<Item, Answer>[] {
+  /** Removes the oldest calls that fit into one batch, at least one, from the queue. */
+  #takeBatch(): Call<Item, Answer>[] {
     const { itemsMax, weightMax, weigh } = this.#options;
     let [count, weight] = [0, 0];
     const end = this.#queue.findIndex(({ items }, index) => {
@@ -77,7 +78,7 @@ export class Batcher<Item, Answer> {
     return this.#queue.splice(0, end === -1 ? this.#queue.length : end);
   }
 
-  async #fly(calls: readonly Call<Item, Answer>[]): Promise<void> {
+  async #send(calls: readonly Call<Item, Answer>[]): Promise<void> {
     try {
       const answers = await this.#options.flush(calls.flatMap(({ items }) => items));
       let from = 0;
@@ -90,8 +91,8 @@ export class Batcher<Item, Answer> {
     } catch (error) {
       for (const { reject } of calls) reject(error);
     } finally {
-      this.#flights -= 1;
-      this.#depart();
+      this.#inFlight -= 1;
+      this.#sendBatches();
     }
   }
 }

@@ -1,49 +1,48 @@
 /**
- * What enqueue, settle and record have in common: calls in pieces that one transaction can carry,
- * the search for what the database does not take, and the patience of those who need a lock that
- * somebody else holds.
+ * Shared by enqueue, settle and record: splitting a large call into batches, bisecting a batch to
+ * find the items that the database refuses, and retrying while another transaction holds a lock.
  */
 import { wait } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { failureOf } from "../database/errors.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 
-/** How long a transaction waits for each lock. */
+/** Lock time-out of a batch. */
 export const LOCK_MS = 250;
-/** How long an item by itself waits in all. */
-const ALONE_MS_MAX = 15_000;
-const ALONE_PAUSE_MS = 50;
+/** How long a single item is retried, in total. */
+const SINGLE_MS_MAX = 15_000;
+const SINGLE_PAUSE_MS = 50;
 
-/** A call in pieces of at most so many bytes; almost always one. */
+/** Splits a call into batches of at most `bytesMax`. Almost every call is one batch. */
 export function batchesOf<Item>(
   items: readonly Item[],
   weigh: (item: Item) => number,
   bytesMax: number,
 ): (readonly Item[])[] {
-  const loads: Item[][] = [];
+  const batches: Item[][] = [];
   let weight = Infinity;
   for (const item of items) {
     weight += weigh(item);
-    const load = weight > bytesMax ? undefined : loads.at(-1);
-    if (load !== undefined) {
-      load.push(item);
+    const batch = weight > bytesMax ? undefined : batches.at(-1);
+    if (batch !== undefined) {
+      batch.push(item);
       continue;
     }
-    loads.push([item]);
+    batches.push([item]);
     weight = weigh(item);
   }
-  return loads;
+  return batches;
 }
 
-/** Halves what is refused until the bad ones stand alone. */
+/** Bisects a refused batch until each refused item is alone. */
 export async function bisect<Item, Answer>(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<readonly Answer[]>,
   refused: (item: Item, error: unknown) => Answer,
 ): Promise<readonly Answer[]> {
   if (items.length === 0) return [];
-  const answers = await transaction.part<readonly Answer[] | null>(
+  const answers = await transaction.savepoint<readonly Answer[] | null>(
     () => work(items),
     (error) => (items.length === 1 ? items.map((item) => refused(item, error)) : null),
   );
@@ -55,18 +54,18 @@ export async function bisect<Item, Answer>(
   ];
 }
 
-/** Tries again and again, never holding a connection for long, until the lock is free. */
-export async function untilFree<Answer>(
+/** Retries until the lock is free. No attempt holds a connection for long. */
+export async function retryWhileLocked<Answer>(
   { dice }: Session,
   send: () => Promise<Answer>,
 ): Promise<Answer> {
-  const endsAt = systemClock.monotonic() + ALONE_MS_MAX;
+  const endsAt = systemClock.monotonic() + SINGLE_MS_MAX;
   for (;;) {
     try {
       return await send();
     } catch (error) {
       if (failureOf(error) !== "locked" || systemClock.monotonic() > endsAt) throw error;
     }
-    await wait(systemClock, ALONE_PAUSE_MS * (1 + dice.random()));
+    await wait(systemClock, SINGLE_PAUSE_MS * (1 + dice.random()));
   }
 }

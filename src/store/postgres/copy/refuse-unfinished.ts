@@ -1,13 +1,12 @@
-/** Nobody works on an installation that is still being copied into. */
+/** Keeps a store from opening a schema with an unfinished copy. */
 import { MillraceError } from "../../../core/errors.ts";
 import { send, type Pool } from "../database/pool.ts";
 import { inSchema } from "../database/statements.ts";
 
-/** Refuses a schema with a copy that has not ended. */
 export async function refuseUnfinished(pool: Pool, schema: string): Promise<void> {
   const text = inSchema("SELECT value FROM millrace.meta WHERE name = 'copy'", schema);
-  const { rows } = await pool.lend((client) => send(client, { text }));
+  const { rows } = await pool.withConnection((client) => send(client, { text }));
   if (rows.length === 0) return;
-  const message = `a copy into the schema ${schema} has not ended`;
+  const message = `the copy into the schema ${schema} is not finished`;
   throw new MillraceError("STORE_INCOMPLETE", message, { details: { schema } });
 }

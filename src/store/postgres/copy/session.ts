@@ -1,42 +1,43 @@
-/** How a copy speaks with its target. Larger answers are waited for than those of the engine. */
+/** The connections of a copy to its target, with a longer time-out than the store's. */
 import { storeError } from "../database/errors.ts";
 import { send, type PgClient, type Pool, type Received } from "../database/pool.ts";
 import { inSchema } from "../database/statements.ts";
 import { types } from "../database/values.ts";
 
-/** A batch is larger than what the engine sends, and the disk may be slow. */
+/** Batches of a copy are larger than the store's, and the disk may be slow. */
 const ANSWER_MS_MAX = 300_000;
 
-/** Sends one statement. `millrace.` stands for the schema. */
-export type Ask = (text: string, values?: readonly unknown[]) => Promise<Received>;
+/** Sends one statement. `millrace.` is replaced by the schema. */
+export type SendQuery = (text: string, values?: readonly unknown[]) => Promise<Received>;
 
-/** A transaction that stays open, and changes nothing. */
+/** A transaction that stays open until `end`, and is rolled back. */
 interface OpenTransaction {
-  readonly ask: Ask;
+  readonly ask: SendQuery;
   end(): Promise<void>;
 }
 
-interface SessionOptions {
+interface CopySessionOptions {
   readonly pool: Pool;
   readonly schema: string;
-  /** For people, without a password. */
+  /** For messages, without a password. */
   readonly place: string;
 }
 
 export class CopySession {
-  readonly #options: SessionOptions;
+  readonly #options: CopySessionOptions;
 
-  constructor(options: SessionOptions) {
+  constructor(options: CopySessionOptions) {
     this.#options = options;
   }
 
-  readonly ask: Ask = (text, values) => this.#lend((client) => this.#askOn(client)(text, values));
+  readonly ask: SendQuery = (text, values) =>
+    this.#withConnection((client) => this.#askOn(client)(text, values));
 
-  /** `sync: "off"` does not wait for the disk: what is lost with the power is copied again. */
-  async transaction(sync: "on" | "off", work: (ask: Ask) => Promise<void>): Promise<void> {
+  /** `sync: "off"` does not wait for the disk: rows lost in a crash are copied again. */
+  async transaction(sync: "on" | "off", work: (ask: SendQuery) => Promise<void>): Promise<void> {
     const mode = "BEGIN ISOLATION LEVEL READ COMMITTED";
     const settings = `synchronous_commit = ${sync}; SET LOCAL millrace_copy.writes = 'yes'`;
-    await this.#lend(async (client) => {
+    await this.#withConnection(async (client) => {
       const ask = this.#askOn(client);
       await ask(`${mode}; SET LOCAL ${settings}`);
       try {
@@ -51,30 +52,30 @@ export class CopySession {
 
   async open(begin: string): Promise<OpenTransaction> {
     const ready = Promise.withResolvers<PgClient>();
-    const over = Promise.withResolvers<void>();
-    const lending = this.#lend(async (client) => {
+    const ended = Promise.withResolvers<void>();
+    const transaction = this.#withConnection(async (client) => {
       const ask = this.#askOn(client);
       await ask(begin);
       ready.resolve(client);
-      await over.promise;
+      await ended.promise;
       await ask("ROLLBACK");
     });
-    lending.catch(ready.reject);
+    transaction.catch(ready.reject);
     const client = await ready.promise;
     return {
       ask: this.#askOn(client),
       end: async () => {
-        over.resolve();
-        // It is over in any case; what went wrong before has been told.
-        await lending.catch(() => {});
+        ended.resolve();
+        // The connection is released in any case; an earlier error was thrown by `ask`.
+        await transaction.catch(() => {});
       },
     };
   }
 
-  #askOn(client: PgClient): Ask {
+  #askOn(client: PgClient): SendQuery {
     return async (text, values) => {
       const sent = { text: inSchema(text, this.#options.schema), types };
-      // A text of several statements takes no values.
+      // A text with several statements cannot have parameters.
       const given = values === undefined ? sent : { ...sent, values };
       try {
         return await send(client, { ...given, query_timeout: ANSWER_MS_MAX });
@@ -84,9 +85,9 @@ export class CopySession {
     };
   }
 
-  async #lend<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
+  async #withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
     try {
-      return await this.#options.pool.lend(work);
+      return await this.#options.pool.withConnection(work);
     } catch (error) {
       throw storeError(error, this.#options.place);
     }

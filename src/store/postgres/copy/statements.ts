@@ -1,7 +1,7 @@
-/** The statements of a copy, made from the description of each table. */
-import type { CopiedTable, ScanRange } from "../../shared/copy-tables.ts";
+/** The statements of a copy, generated from the descriptions of the tables. */
+import type { CopiedTable, KeyRange } from "../../shared/copy-tables.ts";
 
-/** Rows of `$1`, a list of lines, go into the table. */
+/** Inserts the rows of `$1`, a list of lines. */
 export function insertOf(table: CopiedTable): string {
   const columns = Object.entries(table.columns);
   const names = columns.map(([name]) => `"${name}"`).join(", ");
@@ -11,16 +11,16 @@ export function insertOf(table: CopiedTable): string {
           SELECT ${values} FROM json_to_recordset($1::json) AS line (${types.join(", ")})`;
 }
 
-type Kind = CopiedTable["columns"][string];
+type ColumnType = CopiedTable["columns"][string];
 
-/** What a line has as a number; everything else is a text there. */
-const LINE_TYPE: Readonly<Partial<Record<Kind, string>>> = {
+/** Column kinds that are numbers in a line. All others are text. */
+const LINE_TYPE: Readonly<Partial<Record<ColumnType, string>>> = {
   number: "bigint",
   moment: "bigint",
   real: "double precision",
 };
 
-const VALUE: Readonly<Record<Kind, (value: string) => string>> = {
+const VALUE: Readonly<Record<ColumnType, (value: string) => string>> = {
   number: (value) => value,
   real: (value) => value,
   moment: (value) => `millrace.at_ms(${value})`,
@@ -35,10 +35,12 @@ const VALUE: Readonly<Record<Kind, (value: string) => string>> = {
           THEN ARRAY(SELECT json_array_elements_text(${value}::json)) END`,
 };
 
-/** All rows as a line has them, in the order of their keys, byte by byte whatever the collation. */
+/** All rows in line format, in the order of their keys, byte by byte in any collation. */
 export function selectOf(table: CopiedTable): string {
   const columns = Object.entries(table.columns);
-  const values = columns.map(([name, kind]) => `${SHOWN[kind](`place."${name}"`)} AS "${name}"`);
+  const values = columns.map(
+    ([name, kind]) => `${LINE_VALUE[kind](`place."${name}"`)} AS "${name}"`,
+  );
   const key = table.key.map((name) => {
     return `place."${name}"${table.columns[name] === "text" ? ' COLLATE "C"' : ""}`;
   });
@@ -46,7 +48,7 @@ export function selectOf(table: CopiedTable): string {
           WHERE ${filterOf(table)} ORDER BY ${key.join(", ")}`;
 }
 
-const SHOWN: Readonly<Record<Kind, (column: string) => string>> = {
+const LINE_VALUE: Readonly<Record<ColumnType, (column: string) => string>> = {
   number: (column) => column,
   real: (column) => column,
   moment: (column) => `millrace.ms_of(${column})`,
@@ -59,16 +61,16 @@ const SHOWN: Readonly<Record<Kind, (column: string) => string>> = {
   texts: (column) => `to_json(${column})::text`,
 };
 
-/** The keys of a stretch as one text. Only for tables whose keys are numbers. */
-export function keysOf(table: CopiedTable, stretch: ScanRange): string {
+/** The keys of a range as one text. Only for tables with numeric keys. */
+export function keysOf(table: CopiedTable, range: KeyRange): string {
   const key = table.key.map((name) => `"${name}"`);
   const order = key.join(", ");
   return `SELECT coalesce(string_agg(${key.join(" || '.' || ")}::text, ',' ORDER BY ${order}), '')
               AS keys
-          FROM millrace.${table.name} WHERE ${within(table, stretch)}`;
+          FROM millrace.${table.name} WHERE ${within(table, range)}`;
 }
 
-/** Rows by the texts of their keys. */
+/** Deletes rows by the texts of their keys. */
 export function deleteOf(table: CopiedTable, keys: readonly string[]): string {
   const columns = table.key.map((name) => `"${name}"`).join(", ");
   const values = keys.map((key) => `(${key.split(".").map(Number).join(", ")})`);
@@ -77,8 +79,8 @@ export function deleteOf(table: CopiedTable, keys: readonly string[]): string {
           USING (VALUES ${values.join(", ")}) AS gone (${columns}) WHERE ${same.join(" AND ")}`;
 }
 
-/** The keys are numbers, so they may stand in the text. */
-function within({ key }: CopiedTable, { after, upTo }: ScanRange): string {
+/** The keys are numbers, so they are safe in the text of the statement. */
+function within({ key }: CopiedTable, { after, upTo }: KeyRange): string {
   const columns = key.map((name) => `"${name}"`).join(", ");
   const list = (values: readonly unknown[]): string => values.map(Number).join(", ");
   const from = after === null ? "true" : `(${columns}) > (${list(after)})`;
@@ -89,14 +91,14 @@ function relationOf({ name }: CopiedTable): string {
   return name === "successor" ? "dedup" : name;
 }
 
-/** Name 1 is in every installation; tenant 0 and type 0 mark the rows of successors. */
+/** Name 1 exists in every installation; tenant 0 and type 0 mark the rows of successors. */
 function filterOf({ name }: CopiedTable): string {
   if (name === "interned_name") return "place.id > 1";
   if (name === "dedup") return "place.tenant <> 0";
   return name === "successor" ? "place.tenant = 0" : "true";
 }
 
-/** All tables of an installation but `meta`, which has the progress. */
+/** All tables of an installation but `meta`, which holds the progress of the copy. */
 const TABLES = [
   "interned_name",
   "job",
@@ -125,7 +127,7 @@ const TABLES = [
   "dead_letter",
 ] as const;
 
-/** Who opened the store before the copy began cannot write either, until it has ended. */
+/** Blocks the writes of stores that were opened before the copy began, until it is finished. */
 export const GUARD: string = `
 CREATE FUNCTION millrace.refuse_while_copying() RETURNS trigger LANGUAGE plpgsql AS $guard$
 BEGIN
@@ -142,14 +144,14 @@ CREATE TRIGGER copying BEFORE INSERT OR UPDATE OR DELETE ON millrace.${table}
 
 export const UNGUARD = "DROP FUNCTION millrace.refuse_while_copying() CASCADE";
 
-/** The tables in which there is more than on the first day of an installation. */
+/** The tables with more rows than a new installation. */
 export const OCCUPIED: string = TABLES.map((table) => {
   const first =
     table === "interned_name" ? "WHERE id > 1" : table === "feed_head" ? "WHERE position > 0" : "";
   return `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM millrace.${table} ${first})`;
 }).join("\nUNION ALL ");
 
-/** Back to the first day. */
+/** Makes the schema a new installation again. */
 export const EMPTY: string = `
 TRUNCATE ${TABLES.map((table) => `millrace.${table}`).join(", ")} RESTART IDENTITY;
 INSERT INTO millrace.interned_name (id, kind, text) VALUES (1, 2, 'default');

@@ -1,7 +1,7 @@
 /**
- * A schema as the target of a move. As long as the copy has not ended, nobody else can open it,
- * and who had it open before cannot write to it. A batch and the progress are one transaction, so
- * that a copy which dies goes on where it was.
+ * A schema as the target of a copy. Until the copy is finished, no store can open the schema, and a
+ * store that had opened it before cannot write. Each batch is written in one transaction with the
+ * progress, so that a copy resumes where it was interrupted.
  */
 import { MillraceError } from "../../../core/errors.ts";
 import { FINISHED } from "../../shared/copy-tables.ts";
@@ -9,8 +9,8 @@ import type {
   CopiedTable,
   CopyTarget,
   Counters,
-  Progress,
-  ScanRange,
+  CopyProgress,
+  KeyRange,
   TargetState,
 } from "../../shared/copy-tables.ts";
 import { newerError, newestOf } from "../../shared/migrations.ts";
@@ -25,25 +25,25 @@ import {
   selectOf,
   UNGUARD,
 } from "./statements.ts";
-import { CopySession, type Ask } from "./session.ts";
+import { CopySession, type SendQuery } from "./session.ts";
 import { makePostgresStore } from "../create.ts";
 import { Pool } from "../database/pool.ts";
 import { migrations } from "../database/queries.gen.ts";
 import { inSchema } from "../database/statements.ts";
 
-/** Rows that are fetched at first; later as many as weigh about {@link FETCH_LETTERS}. */
+/** Rows of the first fetch; later fetches have about {@link FETCH_CHARS} characters. */
 const FETCH_ROWS_FIRST = 50;
 const FETCH_ROWS_MAX = 2_000;
-const FETCH_LETTERS = 2_000_000;
+const FETCH_CHARS = 2_000_000;
 
 interface TargetOptions {
   readonly url: string;
   readonly schema: string;
-  /** For people, without a password. */
+  /** For messages, without a password. */
   readonly place: string;
 }
 
-/** Nothing is connected yet. */
+/** Connects on first use. */
 export async function openCopyTarget(options: TargetOptions): Promise<CopyTarget> {
   return new PostgresTarget(options, await Pool.make({ url: options.url, poolSize: 3 }));
 }
@@ -53,8 +53,8 @@ class PostgresTarget implements CopyTarget {
   readonly #options: TargetOptions;
   readonly #pool: Pool;
   readonly #session: CopySession;
-  #progress: Progress | null = null;
-  #letGo: () => Promise<void> = async () => {};
+  #progress: CopyProgress | null = null;
+  #unlock: () => Promise<void> = async () => {};
 
   constructor(options: TargetOptions, pool: Pool) {
     this.place = options.place;
@@ -63,16 +63,16 @@ class PostgresTarget implements CopyTarget {
     this.#session = new CopySession({ ...options, pool });
   }
 
-  async look(): Promise<TargetState> {
+  async readState(): Promise<TargetState> {
     return this.#state();
   }
 
-  async begin(first: Progress): Promise<Progress> {
-    await this.#keepOthersAway();
-    const state = await this.look();
+  async begin(first: CopyProgress): Promise<CopyProgress> {
+    await this.#lock();
+    const state = await this.readState();
     if (state.kind === "free") {
       await this.#install();
-      await this.#session.transaction("on", (ask) => this.#mark(ask, first));
+      await this.#session.transaction("on", (ask) => this.#writeMoveRecord(ask, first));
     } else if (state.kind === "occupied") throw this.#occupied(state.why);
     this.#progress = state.kind === "free" ? first : state.progress;
     return this.#progress;
@@ -81,7 +81,7 @@ class PostgresTarget implements CopyTarget {
   async put(
     table: CopiedTable,
     { lines, without }: Parameters<CopyTarget["put"]>[1],
-    progress: Progress,
+    progress: CopyProgress,
   ): Promise<void> {
     await this.#session.transaction("off", async (ask) => {
       if (without.length > 0) await ask(deleteOf(table, without));
@@ -91,8 +91,8 @@ class PostgresTarget implements CopyTarget {
     this.#progress = progress;
   }
 
-  async keys(table: CopiedTable, stretch: ScanRange): Promise<string> {
-    const { rows } = await this.#session.ask(keysOf(table, stretch));
+  async keys(table: CopiedTable, range: KeyRange): Promise<string> {
+    const { rows } = await this.#session.ask(keysOf(table, range));
     return rows[0].keys;
   }
 
@@ -108,14 +108,14 @@ class PostgresTarget implements CopyTarget {
   }
 
   async counters(): Promise<Counters> {
-    const given = sequences({ job: 0, lease: 0, name: 0, event: 0 }).map(([table, column]) => {
+    const columns = sequences({ job: 0, lease: 0, name: 0, event: 0 }).map(([table, column]) => {
       const sequence = `millrace.${table}_${column}_seq`;
       return `(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ${sequence}) AS ${table}`;
     });
     const head = "(SELECT position FROM millrace.feed_head) AS event";
-    const { rows } = await this.#session.ask(`SELECT ${given.join(", ")}, ${head}`);
+    const { rows } = await this.#session.ask(`SELECT ${columns.join(", ")}, ${head}`);
     const { job, lease, event, interned_name: name } = rows[0];
-    // A sequence of names begins behind the one that is always there.
+    // The sequence of names starts after the name that every installation has.
     return { job, lease, event, name: Math.max(name, 1) };
   }
 
@@ -130,8 +130,8 @@ class PostgresTarget implements CopyTarget {
         if (rows.length === 0) return;
         const lines = rows.map((row) => JSON.stringify(row));
         yield lines;
-        const letters = lines.reduce((sum, line) => sum + line.length, 0) / lines.length;
-        count = Math.min(Math.max(1, Math.floor(FETCH_LETTERS / letters)), FETCH_ROWS_MAX);
+        const characters = lines.reduce((sum, line) => sum + line.length, 0) / lines.length;
+        count = Math.min(Math.max(1, Math.floor(FETCH_CHARS / characters)), FETCH_ROWS_MAX);
       }
     } finally {
       await reading.end();
@@ -143,7 +143,7 @@ class PostgresTarget implements CopyTarget {
     await this.#session.transaction("on", async (ask) => {
       await ask(UNGUARD);
       await ask("DELETE FROM millrace.meta WHERE name = 'copy'");
-      const done: Progress = { copy, from, step: FINISHED, after: null };
+      const done: CopyProgress = { copy, from, step: FINISHED, after: null };
       const text = `INSERT INTO millrace.meta (name, value) VALUES ('copied', $1)
                     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
       await ask(text, [JSON.stringify(done)]);
@@ -152,10 +152,10 @@ class PostgresTarget implements CopyTarget {
   }
 
   async abandon(): Promise<void> {
-    await this.#keepOthersAway();
-    const state = await this.look();
+    await this.#lock();
+    const state = await this.readState();
     if (state.kind === "finished") {
-      throw this.#occupied("the copy has ended, and work may have gone on there");
+      throw this.#occupied("the copy is finished, and the target may be in use");
     }
     if (state.kind !== "unfinished") return;
     await this.#session.transaction("on", async (ask) => {
@@ -166,11 +166,11 @@ class PostgresTarget implements CopyTarget {
   }
 
   async close(): Promise<void> {
-    await this.#letGo();
+    await this.#unlock();
     await this.#pool.end();
   }
 
-  /** A store that is opened makes its tables. */
+  /** Opening a store creates the tables. */
   async #install(): Promise<void> {
     const { url, schema } = this.#options;
     const store = makePostgresStore({ url, schema });
@@ -178,8 +178,8 @@ class PostgresTarget implements CopyTarget {
     await store.close();
   }
 
-  /** The lock of the triggers comes first: what others are about to write is then seen. */
-  async #mark(ask: Ask, first: Progress): Promise<void> {
+  /** Creates the triggers first: their lock waits for writers, whose rows are then visible. */
+  async #writeMoveRecord(ask: SendQuery, first: CopyProgress): Promise<void> {
     await ask(GUARD);
     const { rows } = await ask(OCCUPIED);
     if (rows.length > 0) throw this.#occupied(`there are rows in ${namesOf(rows)}`);
@@ -209,7 +209,7 @@ class PostgresTarget implements CopyTarget {
       const found = meta.get(name);
       if (found !== undefined) return { kind, progress: JSON.parse(found) };
     }
-    // Tables of an older release are brought up to date before anything is looked at.
+    // Tables of an older release are migrated before they are checked.
     if (version < newestOf(migrations)) return { kind: "free" };
     const { rows: occupied } = await ask(OCCUPIED);
     if (occupied.length === 0) return { kind: "free" };
@@ -220,34 +220,37 @@ class PostgresTarget implements CopyTarget {
     return new MillraceError("STORE_OCCUPIED", `${this.place} cannot be copied into: ${why}`);
   }
 
-  /** The lock ends with its transaction, and that at the latest with this process. */
-  async #keepOthersAway(): Promise<void> {
+  /** The lock is held until its transaction ends, at the latest with this process. */
+  async #lock(): Promise<void> {
     const begin = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0";
     const text = `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace copy ' || $1, 0))
                   AS held`;
-    const holding = await this.#session.open(begin);
-    this.#letGo = () => holding.end();
-    const { rows } = await holding.ask(text, [this.#options.schema]);
+    const transaction = await this.#session.open(begin);
+    this.#unlock = () => transaction.end();
+    const { rows } = await transaction.ask(text, [this.#options.schema]);
     if (rows[0].held === true) return;
-    throw new MillraceError("STORE_BUSY", `another copy into ${this.place} is under way`);
+    throw new MillraceError("STORE_BUSY", `another copy into ${this.place} is in progress`);
   }
 
-  /** Fails when somebody else has gone on with the same copy. */
-  async #advance(ask: Ask, progress: Progress): Promise<void> {
+  /** Fails when another process has resumed the same copy. */
+  async #advance(ask: SendQuery, progress: CopyProgress): Promise<void> {
     const text = "UPDATE millrace.meta SET value = $1 WHERE name = 'copy' AND value = $2";
     const values = [JSON.stringify(progress), JSON.stringify(this.#known())];
     const { rowCount } = await ask(text, values);
     if (rowCount === 1) return;
-    throw new MillraceError("STORE_BUSY", `another copy into ${this.place} has gone on`);
+    throw new MillraceError(
+      "STORE_BUSY",
+      `another process has resumed the copy into ${this.place}`,
+    );
   }
 
-  #known(): Progress {
-    if (this.#progress === null) throw new Error("the copy has not begun");
+  #known(): CopyProgress {
+    if (this.#progress === null) throw new Error("the copy has not started");
     return this.#progress;
   }
 }
 
-/** Which sequence gives away which numbers. */
+/** Table, column and last number of each sequence. */
 function sequences({ job, lease, name }: Counters): (readonly [string, string, number])[] {
   return [
     ["job", "key", job],

@@ -1,43 +1,43 @@
 /**
- * Asks the server to give up a statement whose answer nobody waits for any more. Otherwise it might
- * wait for a lock, or hold one, long after its caller has tried again on another connection. The
- * request goes its own way and is never answered; whether it arrives is up to the network.
+ * Sends a cancel request for a statement that has timed out. Otherwise the statement could wait for
+ * a lock, or hold one, long after its caller has retried on another connection. The request uses a
+ * connection of its own and gets no answer; delivery is best effort.
  */
 import { createConnection } from "node:net";
 import { systemClock } from "../../../lib/system.ts";
 
-/** What stands in the place of a version in a request to cancel. */
+/** The code of a cancel request, in place of the protocol version. */
 const CANCEL = 80_877_102;
-const HANG_UP_MS_MAX = 5_000;
+const REQUEST_MS_MAX = 5_000;
 
-/** The part of `pg.Client` by which a server knows a session. */
-interface Session {
+/** The properties of `pg.Client` that identify its server process. */
+interface BackendKey {
   readonly host: string;
   readonly port: number;
   readonly processID: number;
   readonly secretKey: number;
 }
 
-/** Never throws. A client of another make, which does not say where it leads, is left alone. */
+/** Never throws. Does nothing for a client of another library without these properties. */
 export function cancelStatement(client: object): void {
-  const session = sessionOf(client);
-  if (session === null) return;
-  const { host, port, processID, secretKey } = session;
+  const backend = backendKeyOf(client);
+  if (backend === null) return;
+  const { host, port, processID, secretKey } = backend;
   const socket = createConnection(
     host.startsWith("/") ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
   );
-  const call = Buffer.alloc(16);
-  for (const [index, word] of [16, CANCEL, processID, secretKey].entries()) {
-    call.writeInt32BE(word, index * 4);
+  const request = Buffer.alloc(16);
+  for (const [index, value] of [16, CANCEL, processID, secretKey].entries()) {
+    request.writeInt32BE(value, index * 4);
   }
-  const stop = systemClock.after(HANG_UP_MS_MAX, () => socket.destroy());
+  const stop = systemClock.after(REQUEST_MS_MAX, () => socket.destroy());
   socket.on("error", () => {});
   socket.on("close", stop);
   socket.unref();
-  socket.end(call);
+  socket.end(request);
 }
 
-function sessionOf(client: object): Session | null {
+function backendKeyOf(client: object): BackendKey | null {
   const [host, port, processID, secretKey] = ["host", "port", "processID", "secretKey"].map(
     (name): unknown => Reflect.get(client, name),
   );

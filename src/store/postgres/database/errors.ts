@@ -1,42 +1,41 @@
-/** What PostgreSQL's and the network's errors mean to a caller, and which of them pass. */
+/** Classifies errors of PostgreSQL and of the network, and translates them for callers. */
 import { MillraceError, type ErrorCode } from "../../../core/errors.ts";
 
 /**
- * What an error says about the work it ended.
+ * What an error means for the work that failed.
  *
- * - `refused`: the database does not take a value; the same work fails again.
- * - `conflict`: another transaction stood in the way and nothing was written; try again.
- * - `locked`: a lock was not to be had in the time that was given.
- * - `read-only`: the server takes no writes, for it is no primary now, but perhaps another is.
- *   Nothing was written.
- * - `lost`: the connection is gone or silent. Whether the last statement took effect is unknown.
+ * - `refused`: the database refuses a value; the same work would fail again.
+ * - `conflict`: a concurrent transaction interfered and nothing was written; retry.
+ * - `locked`: a lock was not available within the lock time-out.
+ * - `read-only`: the server is read-only, perhaps because of a failover. Nothing was written.
+ * - `lost`: the connection is broken or silent. Whether the last statement took effect is unknown.
  * - `other`: anything else; nothing was written.
  */
-export type Failure = "refused" | "conflict" | "locked" | "read-only" | "lost" | "other";
+export type FailureKind = "refused" | "conflict" | "locked" | "read-only" | "lost" | "other";
 
 const CONFLICTS = new Set(["40001", "40P01"]);
 const LOCK_NOT_AVAILABLE = "55P03";
 const READ_ONLY = "25006";
 const TOO_MANY_CONNECTIONS = "53300";
-/** The server ends the session: shutdown, crash, starting up, database dropped, session idle. */
+/** The server ended the session: shutdown, crash, start-up, dropped database, idle session. */
 const SESSION_ENDS = /^(08|57P0|25P03|25P04)/;
 
 const MEANINGS: readonly (readonly [RegExp, ErrorCode, string])[] = [
   [/^(22|23)/, "STORE_REFUSED", "the database refused a value"],
-  [/^25006$/, "STORE_SERVER_READ_ONLY", "the server takes no writes"],
-  [/^28/, "STORE_DENIED", "the server does not let this user in"],
-  [/^3D000$/, "STORE_DATABASE_MISSING", "there is no such database"],
-  [/^42501$/, "STORE_DENIED", "this user lacks a right in the database"],
-  [/^(40|55P03$)/, "STORE_BUSY", "another transaction stood in the way"],
+  [/^25006$/, "STORE_SERVER_READ_ONLY", "the server is read-only"],
+  [/^28/, "STORE_DENIED", "the server rejected the login of this user"],
+  [/^3D000$/, "STORE_DATABASE_MISSING", "the database does not exist"],
+  [/^42501$/, "STORE_DENIED", "this user lacks a privilege in the database"],
+  [/^(40|55P03$)/, "STORE_BUSY", "another transaction held a lock or changed the same rows"],
   [/^53100$/, "STORE_FULL", "the server's disk is full"],
   [/^53300$/, "STORE_CROWDED", "the server has no connection left"],
-  [/^(53|57014$)/, "STORE_BUSY", "the server has too much to do"],
-  [/^MR001$/, "STORE_INCOMPLETE", "the installation is not there yet"],
+  [/^(53|57014$)/, "STORE_BUSY", "the server is overloaded"],
+  [/^MR001$/, "STORE_INCOMPLETE", "the installation is incomplete"],
   [/^XX00[12]$/, "STORE_CORRUPT", "the database is damaged"],
   [SESSION_ENDS, "STORE_UNREACHABLE", "the server ended the connection"],
 ];
 
-/** The answer to a write was lost: it may have taken effect, or not. Each verb decides. */
+/** The answer to a write was lost, and it may have taken effect. Each verb decides. */
 export class UncertainWrite extends Error {
   static {
     this.prototype.name = "UncertainWrite";
@@ -47,25 +46,25 @@ export class UncertainWrite extends Error {
   }
 }
 
-/** No connection could be had, so nothing was sent. */
+/** No connection was available, so nothing was sent. */
 export class NotConnected extends Error {
   static {
     this.prototype.name = "NotConnected";
   }
 
   constructor(cause: unknown) {
-    super("no connection could be had", { cause });
+    super("no connection was available", { cause });
   }
 }
 
-/** The work saw something that has changed meanwhile: begin the transaction anew. */
+/** A concurrent transaction changed what this one has read: restart the transaction. */
 export class Outdated extends Error {
   static {
     this.prototype.name = "Outdated";
   }
 }
 
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): FailureKind {
   if (error instanceof Outdated) return "conflict";
   if (error instanceof MillraceError) return error.code === "STORE_REFUSED" ? "refused" : "other";
   const state = sqlState(error);
@@ -77,36 +76,36 @@ export function failureOf(error: unknown): Failure {
   return /^2[23]/.test(state) ? "refused" : "other";
 }
 
-/** True when a session that met this error must not be used again. */
-export function spoilsSession(error: unknown): boolean {
+/** True when a connection must be closed after this error. */
+export function breaksConnection(error: unknown): boolean {
   if (error instanceof UncertainWrite) return true;
-  // A server that has become read-only is left behind: a new session may find the new primary.
+  // After a failover, a new connection may reach the new primary.
   return failureOf(error) === "lost" || failureOf(error) === "read-only";
 }
 
-/** True when the server did not answer in time: it may still be at work on the statement. */
-export function isUnanswered(error: unknown): boolean {
+/** True when the server did not answer in time: it may still execute the statement. */
+export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof UncertainWrite ? error.cause : error;
   return cause instanceof Error && cause.message === "Query read timeout";
 }
 
-/** True when the write that met this error may have taken effect nevertheless. */
+/** True when a write that failed with this error may have taken effect. */
 export function isUncertain(error: unknown): boolean {
-  const wasSent = !(error instanceof Error && UNSENT_WORDS.test(error.message));
+  const wasSent = !(error instanceof Error && UNSENT_MESSAGES.test(error.message));
   return failureOf(error) === "lost" && wasSent;
 }
 
-/** True when a row of the same key is there already. */
+/** True when a row with the same key exists. */
 export function isDuplicate(error: unknown): boolean {
   return sqlState(error) === "23505";
 }
 
-/** True when the user lacks a right. */
+/** True when the user lacks a privilege. */
 export function isDenied(error: unknown): boolean {
   return sqlState(error) === "42501";
 }
 
-/** True when there was no connection to be had, and perhaps there is one soon. */
+/** True when no connection was available, and a retry may succeed. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof NotConnected)) return false;
   const state = sqlState(error.cause);
@@ -114,19 +113,22 @@ export function isUnreachable(error: unknown): boolean {
   return isNetwork(error.cause);
 }
 
-/** An error of the database as one that teaches; anything else as it is. `place` is no secret. */
+/** Translates an error of the database; others are unchanged. `place` contains no secret. */
 export function storeError(error: unknown, place: string): unknown {
   if (error instanceof MillraceError) return error;
   if (error instanceof Outdated) {
-    return new MillraceError("STORE_BUSY", `others kept changing the same jobs (${place})`);
+    return new MillraceError(
+      "STORE_BUSY",
+      `other transactions kept changing the same jobs (${place})`,
+    );
   }
   const isWrapped = error instanceof UncertainWrite || error instanceof NotConnected;
   const cause = isWrapped ? error.cause : error;
   if (cause instanceof MillraceError) return cause;
   const meaning = meaningOf(cause, error instanceof NotConnected);
   if (meaning === null) return error;
-  const [code, words] = meaning;
-  return new MillraceError(code, `${words} (${place}: ${messageOf(cause)})`, {
+  const [code, text] = meaning;
+  return new MillraceError(code, `${text} (${place}: ${messageOf(cause)})`, {
     cause,
     details: {
       place,
@@ -136,16 +138,16 @@ export function storeError(error: unknown, place: string): unknown {
   });
 }
 
-/** What to call an error, in a word for programs and in some for people. Null: it is not ours. */
+/** Code and message of an error. Null: not an error of the database or the network. */
 function meaningOf(cause: unknown, isConnecting: boolean): readonly [ErrorCode, string] | null {
   const state = sqlState(cause);
   if (state !== null) {
-    const [, code, words] = MEANINGS.find(([pattern]) => pattern.test(state)) ?? [];
-    return [code ?? "STORE_FAILED", words ?? "PostgreSQL refused the operation"];
+    const [, code, text] = MEANINGS.find(([pattern]) => pattern.test(state)) ?? [];
+    return [code ?? "STORE_FAILED", text ?? "PostgreSQL refused the operation"];
   }
-  // The driver itself finds out that there is no password, or none that fits.
+  // The driver itself reports a missing or wrong password.
   if (isConnecting && /password|SASL/.test(messageOf(cause))) {
-    return ["STORE_DENIED", "the server does not let this user in"];
+    return ["STORE_DENIED", "the server rejected the login of this user"];
   }
   if (isConnecting && messageOf(cause).startsWith("timeout exceeded")) {
     return ["STORE_BUSY", "no connection of the pool was free in time"];
@@ -155,23 +157,23 @@ function meaningOf(cause: unknown, isConnecting: boolean): readonly [ErrorCode, 
     : null;
 }
 
-/** The five letters of an error that the server itself has sent. */
+/** The SQLSTATE of an error that the server has sent. */
 function sqlState(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   const { code } = error;
-  // Codes of the system, such as EPIPE, may be five letters long; they come with a call's name.
+  // System codes, such as EPIPE, may have five letters too; those errors have a `syscall`.
   if (typeof code !== "string" || "syscall" in error) return null;
   return /^[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
 const NETWORK_CODES =
   /^(E(CONN\w+|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NETDOWN|AI_AGAIN|NOTFOUND)|ENOENT|ERR_SSL\w*)$/;
-/** The driver's own words for a session that ended or does not answer. */
-const NETWORK_WORDS =
+/** The driver's messages for a connection that ended or does not answer. */
+const NETWORK_MESSAGES =
   /^(Connection terminated|Query read timeout|timeout (exceeded|expired)|Client (has|was) )/;
 
-/** The driver's words for a session that had ended before it was used. */
-const UNSENT_WORDS = /^Client (has|was) /;
+/** The driver's messages for a connection that had ended before the statement was sent. */
+const UNSENT_MESSAGES = /^Client (has|was) /;
 
 function isNetwork(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -179,10 +181,10 @@ function isNetwork(error: unknown): boolean {
     return true;
   }
   if (error instanceof AggregateError) return error.errors.some((each) => isNetwork(each));
-  return NETWORK_WORDS.test(error.message);
+  return NETWORK_MESSAGES.test(error.message);
 }
 
-/** What happened; a failure to connect to several addresses has no message of its own. */
+/** The message of an error. An AggregateError of several addresses has none of its own. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") {
     return error.errors.map((each) => messageOf(each)).join(", ");

@@ -1,7 +1,7 @@
 /**
- * Types, tenants, lanes and categories are integers in the tables. InternedNames are few and never
- * removed, so every process keeps those it has met. A new one is interned in a transaction of its
- * own before it is used: inside a longer one it would stop everybody who needs the same name.
+ * Types, tenants, lanes and categories are stored as integers. Names are few and never removed, so
+ * every process caches them. A new name is interned in a transaction of its own before it is used:
+ * inside a longer transaction, its row would block all others that need the same name.
  */
 import type { Dice } from "../../../core/clock.ts";
 import { nameCodec, type NameKind } from "../../shared/codes.ts";
@@ -10,10 +10,7 @@ import { repeating } from "./retry.ts";
 import type { Sql } from "./statements.ts";
 import { list } from "./values.ts";
 
-/**
- * InternedNames kept in memory, in each of two generations: the older goes when the younger is
- * full.
- */
+/** Names cached in each of two generations: the older is dropped when the younger is full. */
 const GENERATION_MAX = 20_000;
 
 export interface InternedName {
@@ -34,59 +31,61 @@ export class InternedNames {
     this.#write = write;
   }
 
-  /** The id of a name that was interned or looked up before. */
+  /** The id of a cached name. */
   known(kind: NameKind, text: string): number | undefined {
     return this.#young.ids[kind].get(text) ?? this.#old.ids[kind].get(text);
   }
 
-  /** Makes sure that names have ids. One that the database does not take stays unknown. */
+  /** Makes sure that names have ids. A name that the database refuses stays unknown. */
   async intern(wanted: readonly InternedName[]): Promise<void> {
     const missing = this.#missing(wanted);
     if (missing.length === 0) return;
     await this.find(missing);
-    const fresh = this.#missing(missing);
-    if (fresh.length === 0) return;
+    const unknown = this.#missing(missing);
+    if (unknown.length === 0) return;
     try {
-      await repeating(this.#dice, () => this.#write.run("intern_names", { wanted: coded(fresh) }));
+      await repeating(this.#dice, () =>
+        this.#write.run("intern_names", { wanted: coded(unknown) }),
+      );
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
-      if (fresh.length === 1) return;
-      for (const name of fresh) await this.intern([name]);
+      if (unknown.length === 1) return;
+      for (const name of unknown) await this.intern([name]);
       return;
     }
-    await this.find(fresh);
+    await this.find(unknown);
   }
 
-  /** Looks names up without making any. One that no job or gate ever bore stays unknown. */
+  /** Looks names up without interning. A name that was never interned stays unknown. */
   async find(wanted: readonly InternedName[]): Promise<void> {
     const missing = this.#missing(wanted);
     if (missing.length === 0) return;
     try {
       this.#remember(await this.#read.all("find_names", { wanted: coded(missing) }));
     } catch (error) {
-      // A text that the database does not take is nobody's name.
+      // A text that the database refuses is no interned name.
       if (failureOf(error) !== "refused") throw error;
       if (missing.length > 1) for (const name of missing) await this.find([name]);
     }
   }
 
-  /** The id of one name, if any job or gate ever bore it. */
+  /** The id of one name, if it was ever interned. */
   async id(kind: NameKind, text: string): Promise<number | undefined> {
     await this.find([{ kind, text }]);
     return this.known(kind, text);
   }
 
-  /** Makes sure that the texts behind these ids are known. */
+  /** Makes sure that the names of these ids are cached. */
   async learn(ids: readonly number[]): Promise<void> {
     const missing = [...new Set(ids)].filter((id) => this.#lookUp(id) === undefined);
     if (missing.length === 0) return;
     this.#remember(await this.#read.all("names_by_id", { ids: list(missing) }));
   }
 
-  /** The name behind an id that was learnt before. */
+  /** The name of an id; {@link learn} comes first. */
   name(id: number): InternedName {
     const name = this.#lookUp(id);
-    if (name === undefined) throw new Error(`no name with the id ${id} was learnt`);
+    if (name === undefined) throw new Error(`the name with the id ${id} is not cached`);
     return name;
   }
 
@@ -102,8 +101,8 @@ export class InternedNames {
     const missing = wanted.filter(({ kind, text }) => this.known(kind, text) === undefined);
     const seen = new Set<string>();
     return missing.filter(({ kind, text }) => {
-      const mark = `${kind} ${text}`;
-      return !seen.has(mark) && seen.add(mark);
+      const key = `${kind} ${text}`;
+      return !seen.has(key) && seen.add(key);
     });
   }
 

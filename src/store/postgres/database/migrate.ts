@@ -15,7 +15,7 @@ import { PROTOCOL } from "../../store.ts";
 import { failureOf } from "./errors.ts";
 import { send, type PgClient, type Pool } from "./pool.ts";
 import { migrations as newest } from "./queries.gen.ts";
-import { bracket } from "./session.ts";
+import { inTransaction } from "./session.ts";
 import { inSchema, quoted } from "./statements.ts";
 
 /** The oldest server that is tested. */
@@ -42,14 +42,16 @@ export interface MigrateOptions {
 /** Checks the server, and migrates if necessary: each migration is one transaction. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { pool, schema, migrations } = options;
-  await pool.lend(checkServer);
+  await pool.withConnection(checkServer);
   for (;;) {
-    const version = await pool.lend((client) => schemaVersion(client, schema));
+    const version = await pool.withConnection((client) => schemaVersion(client, schema));
     if (version > newestOf(migrations)) await admit(options, version);
     if (version >= newestOf(migrations)) return;
     await patiently(options, () =>
-      pool.lend((client) =>
-        bracket(client, "BEGIN ISOLATION LEVEL READ COMMITTED", () => applyNext(client, options)),
+      pool.withConnection((client) =>
+        inTransaction(client, "BEGIN ISOLATION LEVEL READ COMMITTED", () =>
+          applyNext(client, options),
+        ),
       ),
     );
   }
@@ -72,7 +74,7 @@ export function migrationScripts(schema = "millrace"): readonly Migration[] {
 /** An older release may use a newer schema as long as the schema accepts its protocol. */
 async function admit({ pool, schema, migrations, tell }: MigrateOptions, version: number) {
   const text = inSchema("SELECT value FROM millrace.meta WHERE name = 'min_protocol'", schema);
-  const { rows } = await pool.lend((client) => send(client, { text }));
+  const { rows } = await pool.withConnection((client) => send(client, { text }));
   if (!(Number(rows[0]?.value) <= PROTOCOL)) throw newerError(migrations, version);
   tell(
     `a newer release of Millrace has migrated the database (schema version ${version}, known ` +

@@ -2,12 +2,14 @@ import { describe, expect, test } from "vitest";
 import { Pool, type PgClient, type PgPool } from "./pool.ts";
 
 describe("a pool of connections", () => {
-  test("leaves a server that takes no writes with all connections that lead to it", async () => {
+  test("closes all connections to a server that is read-only", async () => {
     const { pool, released } = await openPool();
-    // Two at once, so that there are two of them.
-    await Promise.all([pool.lend(nothing), pool.lend(nothing)]);
-    await expect(pool.lend(() => Promise.reject(readOnly()))).rejects.toThrow("read-only");
-    const next = await pool.lend((client) => Promise.resolve(client));
+    // Two at once, so that the pool opens two connections.
+    await Promise.all([pool.withConnection(nothing), pool.withConnection(nothing)]);
+    await expect(pool.withConnection(() => Promise.reject(readOnly()))).rejects.toThrow(
+      "read-only",
+    );
+    const next = await pool.withConnection((client) => Promise.resolve(client));
     expect(released).toEqual([
       ["first", false],
       ["second", false],
@@ -18,15 +20,15 @@ describe("a pool of connections", () => {
     expect(next).toHaveProperty("name", "third");
   });
 
-  test("leaves a connection that does not answer, with those not heard on since", async () => {
+  test("closes a connection that does not answer, and those without an answer since", async () => {
     const { pool, released } = await openPool();
-    await Promise.all([pool.lend(nothing), pool.lend(nothing)]);
+    await Promise.all([pool.withConnection(nothing), pool.withConnection(nothing)]);
     const silence = Promise.withResolvers<never>();
-    const silent = pool.lend(() => silence.promise);
-    await pool.lend(nothing);
+    const silent = pool.withConnection(() => silence.promise);
+    await pool.withConnection(nothing);
     silence.reject(new Error("Query read timeout"));
     await expect(silent).rejects.toThrow("Query read timeout");
-    await pool.lend(nothing);
+    await pool.withConnection(nothing);
     expect(released.slice(2)).toEqual([
       ["first", false],
       ["second", true],
@@ -37,14 +39,14 @@ describe("a pool of connections", () => {
   test("keeps a connection whose statement was refused", async () => {
     const { pool, released } = await openPool();
     const refused = Object.assign(new Error("no"), { code: "22003" });
-    await expect(pool.lend(() => Promise.reject(refused))).rejects.toBe(refused);
+    await expect(pool.withConnection(() => Promise.reject(refused))).rejects.toBe(refused);
     expect(released).toEqual([["first", false]]);
   });
 });
 
 const NAMES = ["first", "second", "third"];
 
-/** A driver's pool that hands out what came back last. */
+/** A driver's pool that reuses the connection released last. */
 async function openPool() {
   const released: [name: string, destroy: boolean][] = [];
   const idle: PgClient[] = [];

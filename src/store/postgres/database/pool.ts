@@ -1,30 +1,30 @@
 /**
- * Connections, borrowed for one statement or one transaction and given back at once.
+ * A pool of connections, each acquired for one statement or one transaction and released at once.
  *
- * No session ever keeps a state: no SET beyond a transaction, no named statement, no lock, no
- * LISTEN. So a pooler in transaction mode may stand in between. Every wait has an end: for a
- * connection, and for the answer to each statement, measured here and not by the server. A
- * connection that does not answer in time may be half open, and one that meets a server without
- * writes leads to the wrong one. It is given up, and so are all others that have not been heard on
- * since: they would fail one after the other.
+ * Connections have no session state: no SET beyond a transaction, no named statement, no lock, no
+ * LISTEN. So a pooler in transaction mode may be in between. Every wait is bounded: for a
+ * connection, and for the answer to each statement, measured by the client and not by the server.
+ * A connection that does not answer in time may be half open, and a connection to a read-only
+ * server leads to the wrong server. Such a connection is closed, and so are all connections without
+ * an answer since then: they would fail one after the other.
  */
 import { within } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
-import { failureOf, isUnanswered, NotConnected, spoilsSession } from "./errors.ts";
+import { failureOf, isAnswerTimeout, NotConnected, breaksConnection } from "./errors.ts";
 import { cancelStatement } from "./cancel-statement.ts";
 import { ANSWER_MS } from "./statement-timeouts.ts";
 
-/** How long a connection is waited for; a caller's pool may have no limit of its own. */
+/** Time-outs for opening and for acquiring a connection; a caller's pool may have none. */
 const CONNECT_MS_MAX = 5_000;
-const LEND_MS_MAX = 6_000;
-/** A connection that is silent for so long is probed by the system. */
+const ACQUIRE_MS_MAX = 6_000;
+/** Idle time after which the operating system probes a connection. */
 const KEEP_ALIVE_MS = 10_000;
-/** How long the connections may take to say goodbye. */
+/** Time-out for closing the connections. */
 const END_MS_MAX = 3_000;
 const POOL_SIZE = 10;
 
-/** One statement, as the driver takes it. */
+/** One statement, as the driver expects it. */
 export interface Sent {
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -60,19 +60,19 @@ export interface PoolOptions {
   readonly poolSize?: number | undefined;
 }
 
-/** Connections that have their listener: several stores may share a caller's pool. */
+/** Connections with an error listener: several stores may share a caller's pool. */
 const guarded = new WeakSet<PgClient>();
 
 export class Pool {
   readonly #pool: PgPool;
   readonly #isOwn: boolean;
-  /** When each connection was last heard on. */
-  readonly #heardAt = new WeakMap<PgClient, number>();
-  /** Connections that were not heard on since then are not lent again. */
+  /** When each connection last answered. */
+  readonly #answeredAt = new WeakMap<PgClient, number>();
+  /** Connections without an answer since then are closed instead of used. */
   #trustedSince = -Infinity;
   readonly #guard = (client: PgClient): void => {
-    if (this.#heardAt.has(client)) return;
-    this.#heardAt.set(client, systemClock.monotonic());
+    if (this.#answeredAt.has(client)) return;
+    this.#answeredAt.set(client, systemClock.monotonic());
     if (!guarded.has(client)) client.on("error", ignore);
     guarded.add(client);
   };
@@ -80,42 +80,43 @@ export class Pool {
   private constructor(pool: PgPool, isOwn: boolean) {
     this.#pool = pool;
     this.#isOwn = isOwn;
-    // Without a listener, a connection that breaks would end the process, idle or not. One in use
-    // must have it at once: the same packet that brings it to life may bring its end.
+    // Without an error listener, a broken connection would end the process, idle or not. The
+    // listener is added on acquire: a new connection may break with the packet that opens it.
     pool.on("error", ignore);
     pool.on("acquire", this.#guard);
   }
 
-  /** Takes the caller's pool, or makes one. Nothing is connected yet. */
+  /** Wraps the caller's pool, or creates one. Connects on first use. */
   static async make({ url, pool, poolSize = POOL_SIZE }: PoolOptions): Promise<Pool> {
     if (pool !== undefined) return new Pool(pool, false);
     const pg = await importDriver();
     return new Pool(makePool(pg, url ?? "", poolSize), true);
   }
 
-  /** Lends a connection for as long as `work` runs. */
-  async lend<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
+  /** Runs `work` with a connection and releases it. */
+  async withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
     const client = await this.#connect();
-    const began = systemClock.monotonic();
-    let isSpoiled = false;
+    const startedAt = systemClock.monotonic();
+    let isBroken = false;
     try {
       return await work(client);
     } catch (error) {
-      isSpoiled = spoilsSession(error);
-      if (isUnanswered(error)) cancelStatement(client);
-      if (isUnanswered(error) || failureOf(error) === "read-only") this.#trustedSince = began;
+      isBroken = breaksConnection(error);
+      if (isAnswerTimeout(error)) cancelStatement(client);
+      if (isAnswerTimeout(error) || failureOf(error) === "read-only")
+        this.#trustedSince = startedAt;
       throw error;
     } finally {
-      this.#heardAt.set(client, systemClock.monotonic());
-      client.release(isSpoiled);
+      this.#answeredAt.set(client, systemClock.monotonic());
+      client.release(isBroken);
     }
   }
 
-  /** Ends the connections that were made here. A caller's pool stays open. */
+  /** Closes an own pool. A caller's pool stays open. */
   async end(): Promise<void> {
     if (this.#isOwn) {
-      // Its connections may still break while they end: the listeners stay. One that is half open
-      // never says that it has ended.
+      // Connections may break while they close, so the listeners stay. A half-open connection
+      // never reports that it is closed.
       await within(systemClock, END_MS_MAX, this.#pool.end());
       return;
     }
@@ -126,9 +127,9 @@ export class Pool {
   async #connect(): Promise<PgClient> {
     try {
       for (;;) {
-        const client = await inTime(this.#pool.connect());
+        const client = await withTimeout(this.#pool.connect());
         this.#guard(client);
-        if (this.#heardAt.get(client)! >= this.#trustedSince) return client;
+        if (this.#answeredAt.get(client)! >= this.#trustedSince) return client;
         client.release(true);
       }
     } catch (error) {
@@ -137,18 +138,18 @@ export class Pool {
   }
 }
 
-/** What comes too late goes straight back. */
-async function inTime(connecting: Promise<PgClient>): Promise<PgClient> {
-  const arrived: PgClient[] = [];
-  const arrival = connecting.then((client) => arrived.push(client));
-  await within(systemClock, LEND_MS_MAX, arrival);
-  const [client] = arrived;
+/** A connection that arrives after the time-out is released at once. */
+async function withTimeout(connecting: Promise<PgClient>): Promise<PgClient> {
+  const connected: PgClient[] = [];
+  const arrival = connecting.then((client) => connected.push(client));
+  await within(systemClock, ACQUIRE_MS_MAX, arrival);
+  const [client] = connected;
   if (client !== undefined) return client;
   connecting.then((late) => late.release(), ignore);
-  throw new Error(`timeout exceeded after ${LEND_MS_MAX / 1000} seconds`);
+  throw new Error(`timeout exceeded after ${ACQUIRE_MS_MAX / 1000} seconds`);
 }
 
-/** Sends one statement and waits for its answer, but not for ever. */
+/** Sends one statement. The wait for its answer is bounded. */
 export function send(client: Pick<PgClient, "query">, sent: Sent): Promise<Received> {
   return client.query({ query_timeout: ANSWER_MS, ...sent });
 }
@@ -160,17 +161,15 @@ async function importDriver(): Promise<Driver> {
     const { default: pg } = await import("pg");
     return pg;
   } catch (cause) {
-    throw new MillraceError(
-      "OPTION_INVALID",
-      'the package "pg" is missing, which postgresStore needs: npm i pg',
-      { cause },
-    );
+    throw new MillraceError("OPTION_INVALID", 'postgresStore needs the package "pg": npm i pg', {
+      cause,
+    });
   }
 }
 
 function makePool(pg: Driver, url: string, poolSize: number): PgPool {
   try {
-    // The pool reads the URL only when it connects; a client does so at once.
+    // A pool parses the URL only when it connects; a client parses it at once.
     void new pg.Client({ connectionString: url });
     return new pg.Pool({
       connectionString: url,
@@ -182,8 +181,8 @@ function makePool(pg: Driver, url: string, poolSize: number): PgPool {
       application_name: "millrace",
     });
   } catch {
-    // The driver's own error may quote the URL, and with it the password.
-    throw new MillraceError("OPTION_INVALID", "the url of the database cannot be read");
+    // The driver's error may contain the URL and its password.
+    throw new MillraceError("OPTION_INVALID", "the url of the database cannot be parsed");
   }
 }
 

@@ -1,13 +1,33 @@
-/** What a verb keeps between its calls, once for each open store. */
-import type { Session } from "./session.ts";
+/**
+ * Everything that an open store keeps between calls. Only the lost claims affect answers; the rest
+ * saves work.
+ */
+import type { DutyCycle } from "../../../lib/duty-cycle.ts";
+import type { ScanCursors } from "../../shared/scan-cursors.ts";
+import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
+import type { NoteAnswer, RunNote } from "../../types/notes.ts";
+import type { Batcher } from "../batching/batcher.ts";
+import type { Enqueuer } from "../jobs/enqueue.ts";
+import type { LowWaterMarks } from "../runs/claim-cursor.ts";
+import type { LostClaims } from "../runs/lost-claims.ts";
 
-export function keptBy<State>(make: (session: Session) => State): (session: Session) => State {
-  const states = new WeakMap<Session, State>();
-  return (session) => {
-    const known = states.get(session);
-    if (known !== undefined) return known;
-    const made = make(session);
-    states.set(session, made);
-    return made;
-  };
+export interface SessionState {
+  /** Overlapping calls of one verb share a statement. */
+  readonly enqueuer: Enqueuer;
+  readonly settlements: Batcher<SettleItem, SettleAnswer>;
+  readonly notes: Batcher<RunNote, NoteAnswer>;
+  /** Where claims start scanning. Null before the first claim: only a worker needs wake-ups. */
+  claimCursors: LowWaterMarks | null;
+  /** Claims whose answer was lost. */
+  readonly lostClaims: LostClaims;
+  /** Where the next sweep of dependencies starts. */
+  readonly dependencySweep: { job: number; depends_on: number };
+  /** Limits sweeps for the locks of ended runs. */
+  readonly lockSweep: DutyCycle;
+  /** Where searches for expired jobs resume, and the limit of rescans from the beginning. */
+  readonly expired: { readonly cursors: ScanCursors; readonly rescan: DutyCycle };
+  /** The instant up to which expired idempotency keys are deleted, and the limit of rescans. */
+  readonly idempotency: { reached: number; readonly rescan: DutyCycle };
+  /** The identity of the store's database. Null before the first call with `{ tx }`. */
+  home: string | null;
 }

@@ -1,4 +1,4 @@
-/** What every verb works with: statements, transactions, names, time and chance. */
+/** What every verb works with: statements, transactions, names, clock and dice. */
 import type { Clock, Dice } from "../../../core/clock.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
 import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
@@ -7,29 +7,33 @@ import { send, type PgClient, type Pool, type Received } from "./pool.ts";
 import { retrying } from "./retry.ts";
 import { Statements, type Sql } from "./statements.ts";
 import { Outbox } from "../events/outbox.ts";
+import type { SessionState } from "./session-state.ts";
 import type { Notifier } from "../events/notifier.ts";
 
-/** How long a transaction that does not say so waits for each lock. */
+/** Default lock time-out of a transaction. */
 const LOCK_MS = 7_000;
-/** When the line breaks in the middle of a transaction, its locks are let go after so long. */
+/** The server releases the locks of an interrupted transaction after this time. */
 const IDLE_MS_MAX = 10_000;
 
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
-const LET_GO = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
+const IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 
-/** What jobs are written with, in a transaction of the store or of a caller. */
+/** Statements and outbox for writing jobs, in a transaction of the store or of a caller. */
 export interface JobWriter extends Sql {
-  /** What it has to tell, written and spread with its commit. */
+  /** Events, wake-up and dependency task of the transaction. */
   readonly outbox: Outbox;
 }
 
 /** One transaction in progress. */
-export interface Transaction extends JobWriter {
+export interface StoreTransaction extends JobWriter {
   /**
-   * Runs a part that may be undone by itself. When the database does not take a value in it, the
-   * part alone is undone, with its words to the feed, and `refused` answers instead.
+   * Runs `work` in a savepoint. When the database refuses a value, the savepoint is rolled back,
+   * with its events, and `refused` answers instead.
    */
-  part<Answer>(work: () => Promise<Answer>, refused: (error: unknown) => Answer): Promise<Answer>;
+  savepoint<Answer>(
+    work: () => Promise<Answer>,
+    refused: (error: unknown) => Answer,
+  ): Promise<Answer>;
 }
 
 interface SessionOptions {
@@ -39,15 +43,16 @@ interface SessionOptions {
   readonly clock: Clock | null;
   readonly dice: Dice;
   readonly notifier: Notifier;
-  /** Whether a statement by itself sees what others have committed, as by default it does. */
+  /** Whether single statements run in READ COMMITTED, the default of PostgreSQL. */
   readonly readsCommitted: boolean;
-  readonly runDependencyTask: (session: Session, dependencyTask: DependencyTask) => Promise<void>;
+  readonly runDependencyTask: (session: Session, task: DependencyTask) => Promise<void>;
+  readonly makeState: (session: Session) => SessionState;
 }
 
 export class Session {
-  /** One statement that only reads: when the connection is lost, it is sent again. */
+  /** Runs one reading statement. When the connection is lost, the statement is sent again. */
   readonly read: Sql;
-  /** One statement that writes: when its answer is lost, {@link UncertainWrite} says so. */
+  /** Runs one writing statement. When its answer is lost, throws {@link UncertainWrite}. */
   readonly write: Sql;
   readonly names: InternedNames;
   readonly dice: Dice;
@@ -55,8 +60,10 @@ export class Session {
   readonly schema: string;
   readonly clock: Clock | null;
   readonly notifier: Notifier;
-  /** What is done in the background after commits. */
+  /** Tasks in the background after commits. */
   readonly dependencyTasks: DependencyTasks;
+  /** What verbs keep between calls. */
+  readonly state: SessionState;
   readonly #statements: Statements;
 
   constructor(options: SessionOptions) {
@@ -68,36 +75,35 @@ export class Session {
     this.clock = clock;
     this.dice = dice;
     this.notifier = notifier;
-    this.read = this.#statements.through((work) => retrying(dice, () => pool.lend(work)));
+    this.read = this.#statements.through((work) => retrying(dice, () => pool.withConnection(work)));
     this.write = this.#statements.through((work) =>
       retrying(dice, () =>
-        pool.lend((client) =>
+        pool.withConnection((client) =>
           readsCommitted
-            ? certainly(() => work(client))
-            : bracket(client, BEGIN, () => work(client)),
+            ? orUncertain(() => work(client))
+            : inTransaction(client, BEGIN, () => work(client)),
         ),
       ),
     );
     this.names = new InternedNames(dice, this.read, this.write);
-    this.dependencyTasks = new DependencyTasks((dependencyTask) =>
-      runDependencyTask(this, dependencyTask),
-    );
+    this.state = options.makeState(this);
+    this.dependencyTasks = new DependencyTasks((task) => runDependencyTask(this, task));
   }
 
   /**
-   * Runs `work` from BEGIN to COMMIT, spreads its outbox and sees to what it has left to be done.
-   * What passes by itself, such as a deadlock, makes it run anew, so it must not change anything
-   * outside. `lockMs` bounds the wait for each lock; failing that, the error is `locked`.
+   * Runs `work` from BEGIN to COMMIT, then publishes its wake-up and adds its dependency task.
+   * After a transient failure, such as a deadlock, `work` runs again, so it must not have side
+   * effects outside. `lockMs` bounds the wait for each lock; beyond it, the failure is `locked`.
    */
   async transaction<Answer>(
-    work: (transaction: Transaction) => Promise<Answer>,
+    work: (transaction: StoreTransaction) => Promise<Answer>,
     { lockMs = LOCK_MS }: { readonly lockMs?: number } = {},
   ): Promise<Answer> {
-    const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${LET_GO}`;
+    const begin = `${BEGIN}; SET LOCAL lock_timeout = ${Math.round(lockMs)}; ${IDLE_TIMEOUT}`;
     const { answer, outbox } = await retrying(this.dice, () =>
-      this.pool.lend(async (client) => {
+      this.pool.withConnection(async (client) => {
         const transaction = this.#transactionOn(client, lockMs);
-        const done = await bracket(client, begin, async () => {
+        const done = await inTransaction(client, begin, async () => {
           const result = await work(transaction);
           await transaction.outbox.write(transaction);
           return result;
@@ -110,51 +116,51 @@ export class Session {
     return answer;
   }
 
-  /** Several reads of one and the same moment. */
+  /** Runs several reads in one snapshot. */
   async snapshot<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     return retrying(this.dice, () =>
-      this.pool.lend(async (client) => {
+      this.pool.withConnection(async (client) => {
         await send(client, { text: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" });
         const sql = this.#statements.through((run) => run(client));
-        const answer = await undoing(client, () => work(sql));
+        const answer = await orRollBack(client, () => work(sql));
         await send(client, { text: "COMMIT" });
         return answer;
       }),
     );
   }
 
-  /** Runs `work` in a transaction that leaves nothing behind. */
-  async trial<Answer>(work: (sql: Sql, client: PgClient) => Promise<Answer>): Promise<Answer> {
-    return this.pool.lend(async (client) => {
+  /** Runs `work` in a transaction that is rolled back. */
+  async dryRun<Answer>(work: (sql: Sql, client: PgClient) => Promise<Answer>): Promise<Answer> {
+    return this.pool.withConnection(async (client) => {
       await send(client, { text: BEGIN });
       const sql = this.#statements.through((run) => run(client));
-      const answer = await undoing(client, () => work(sql, client));
+      const answer = await orRollBack(client, () => work(sql, client));
       await send(client, { text: "ROLLBACK" });
       return answer;
     });
   }
 
-  #transactionOn(client: PgClient, lockMs: number): Transaction {
+  #transactionOn(client: PgClient, lockMs: number): StoreTransaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
     const outbox = new Outbox();
-    return { ...sql, outbox, part: (...part) => partOf(sql, outbox, ...part) };
+    return { ...sql, outbox, savepoint: (...args) => inSavepoint(sql, outbox, ...args) };
   }
 }
 
-/** What a statement by itself sees: a user may have set another isolation for the database. */
+/** False: another default isolation level is set for the database or the user. */
 export async function doesReadCommitted(pool: Pool): Promise<boolean> {
   const text = "SELECT current_setting('default_transaction_isolation') AS level";
-  const { rows } = await pool.lend((client) => send(client, { text }));
+  const { rows } = await pool.withConnection((client) => send(client, { text }));
   return rows[0]?.level === "read committed";
 }
 
-async function partOf<Answer>(
+async function inSavepoint<Answer>(
   sql: Sql,
   outbox: Outbox,
   work: () => Promise<Answer>,
   refused: (error: unknown) => Answer,
 ): Promise<Answer> {
-  const mark = outbox.mark();
+  const savepoint = outbox.savepoint();
   await sql.run("save_part", {});
   try {
     const answer = await work();
@@ -164,24 +170,24 @@ async function partOf<Answer>(
     if (failureOf(error) !== "refused") throw error;
     await sql.run("undo_part", {});
     await sql.run("keep_part", {});
-    outbox.dropSince(mark);
+    outbox.rollBackTo(savepoint);
     return refused(error);
   }
 }
 
-/** BEGIN, work, COMMIT. Only a connection lost at the COMMIT leaves anything uncertain. */
-export async function bracket<Answer>(
+/** BEGIN, work, COMMIT. Only a connection lost at the COMMIT makes the outcome uncertain. */
+export async function inTransaction<Answer>(
   client: PgClient,
   begin: string,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
   await send(client, { text: begin });
-  const answer = await undoing(client, work);
-  await certainly(() => send(client, { text: "COMMIT" }));
+  const answer = await orRollBack(client, work);
+  await orUncertain(() => send(client, { text: "COMMIT" }));
   return answer;
 }
 
-async function undoing<Answer>(client: PgClient, work: () => Promise<Answer>): Promise<Answer> {
+async function orRollBack<Answer>(client: PgClient, work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
@@ -190,7 +196,7 @@ async function undoing<Answer>(client: PgClient, work: () => Promise<Answer>): P
   }
 }
 
-async function certainly(work: () => Promise<Received>): Promise<Received> {
+async function orUncertain(work: () => Promise<Received>): Promise<Received> {
   try {
     return await work();
   } catch (error) {

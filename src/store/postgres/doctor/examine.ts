@@ -1,7 +1,6 @@
 /**
- * examine: looks for what slows a server down as time goes by, for what somebody has changed by
- * hand, and for jobs that nobody would run or that would run twice. Each finding names the
- * statement that cures it.
+ * examine: checks the health of tables and server settings, schema drift, misplaced jobs and the
+ * invariants. Each finding names the statement that fixes it.
  */
 import type { BrokenInvariant } from "../../doctor/invariants.ts";
 import { brokenInvariants } from "./invariants.ts";
@@ -11,18 +10,18 @@ import type { Session } from "../database/session.ts";
 import { quoted } from "../database/statements.ts";
 import { misplacedJobs } from "./misplaced-jobs.ts";
 
-/** Dead rows are worth a word when they outnumber the living, or this many times what is usual. */
+/** Dead rows beyond this multiple of the autovacuum threshold mean that autovacuum lags. */
 const BEHIND_FACTOR_MAX = 4;
-/** Indexes that weigh more than their table several times over are bloated. */
+/** Indexes larger than this multiple of their table are bloated. */
 const INDEX_FACTOR_MAX = 4;
 
-/** What is worth a word. */
+/** Limits beyond which a finding is reported. */
 export interface ExamineLimits {
   readonly deadRows: number;
   readonly indexBytes: number;
-  /** A transaction that lasts longer keeps dead rows from being cleared for too long. */
+  /** A transaction that is open longer keeps dead rows from being vacuumed. */
   readonly transactionMs: number;
-  /** Whether to read whole tables as well: it takes seconds for a million jobs. */
+  /** Whether to check invariants that read whole tables: seconds for a million jobs. */
   readonly isDeep: boolean;
 }
 
@@ -36,7 +35,7 @@ const LIMITS: ExamineLimits = {
 export interface ServerFinding {
   readonly name: string;
   readonly found: string;
-  /** What to do; null when it is only worth knowing. */
+  /** Null: information only. */
   readonly fix: string | null;
 }
 
@@ -45,7 +44,7 @@ export interface ServerExamination {
   readonly bytes: number;
   readonly deadRows: number;
   readonly findings: readonly ServerFinding[];
-  /** Invariants that do not hold. */
+  /** Invariants that are broken. */
   readonly brokenInvariants: readonly BrokenInvariant[];
 }
 
@@ -58,7 +57,7 @@ export async function examine(
   const tables = await read.all("table_health", { schema });
   const oldest = await read.get("oldest_transaction", {});
   const settings = await read.get("server_settings", {});
-  const stray = await misplacedJobs(session);
+  const misplaced = await misplacedJobs(session);
   return {
     version: settings?.version ?? "unknown",
     bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
@@ -72,18 +71,18 @@ export async function examine(
         ...bloat(schema, table, all),
       ]),
       ...(await schemaDrift(session)),
-      ...stray,
+      ...misplaced,
     ],
     brokenInvariants: await brokenInvariants(session, {
       isDeep: all.isDeep,
-      isSound: stray.length === 0,
+      isSound: misplaced.length === 0,
     }),
   };
 }
 
 const NO_AUTOVACUUM: ServerFinding = {
   name: "autovacuum",
-  found: "it is switched off, so dead rows are never cleared",
+  found: "it is switched off, so dead rows are never removed",
   fix: "ALTER SYSTEM SET autovacuum = on; SELECT pg_reload_conf();",
 };
 
@@ -101,7 +100,7 @@ function oldTransaction(oldest: Oldest | undefined, limits: ExamineLimits): Serv
   return [
     {
       name: "oldest transaction",
-      found: `${who} is ${state} since ${minutes(ms)}: no row that died since can be cleared`,
+      found: `${who} is ${state} for ${minutes(ms)}: rows deleted since then cannot be vacuumed`,
       fix: `SELECT pg_terminate_backend(${pid});`,
     },
   ];
@@ -109,7 +108,7 @@ function oldTransaction(oldest: Oldest | undefined, limits: ExamineLimits): Serv
 
 function switchedOff(schema: string, { name, enabled }: TableHealth): ServerFinding[] {
   if (enabled) return [];
-  const found = `it is switched off for ${name}, whose dead rows are never cleared`;
+  const found = `it is switched off for ${name}, whose dead rows are never removed`;
   const fix = `ALTER TABLE ${quoted(schema)}.${quoted(name)} RESET (autovacuum_enabled);`;
   return [{ name: "autovacuum", found, fix }];
 }
@@ -118,12 +117,12 @@ function deadRows(schema: string, table: TableHealth, limits: ExamineLimits): Se
   const { name, live, dead, vacuumed_ms: vacuumed, threshold } = table;
   const isBehind = dead > threshold * BEHIND_FACTOR_MAX;
   if (dead < limits.deadRows || (dead < live && !isBehind)) return [];
-  const last = vacuumed === null ? "was never cleared" : `was cleared ${minutes(vacuumed)} ago`;
-  const due = isBehind ? `, though autovacuum should do so at ${threshold}` : "";
+  const last = vacuumed === null ? "was never vacuumed" : `was vacuumed ${minutes(vacuumed)} ago`;
+  const due = isBehind ? `; autovacuum is due at ${threshold} dead rows` : "";
   return [
     {
       name: isBehind ? "autovacuum lag" : "dead rows",
-      found: `${name} has ${dead} dead and ${live} living rows, and ${last}${due}`,
+      found: `${name} has ${dead} dead and ${live} live rows, and ${last}${due}`,
       fix: `VACUUM (ANALYZE) ${quoted(schema)}.${quoted(name)};`,
     },
   ];

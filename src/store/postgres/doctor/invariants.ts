@@ -1,4 +1,4 @@
-/** Which of the invariants do not hold, all as of one moment. Nobody waits for it meanwhile. */
+/** Checks the invariants in one snapshot, without blocking other transactions. */
 import {
   OFFENDING_JOBS_MAX,
   INVARIANTS,
@@ -8,23 +8,23 @@ import {
 import type { Session } from "../database/session.ts";
 import { countsOf } from "../inspect/stats.ts";
 
-export interface Look {
-  /** Whether to look also at those that take reading whole tables. */
+export interface CheckOptions {
+  /** Whether to check invariants that read whole tables. */
   readonly isDeep: boolean;
-  /** Whether nothing else is wrong that would explain a miscount. */
+  /** Whether there are no misplaced jobs, which would explain a wrong count. */
   readonly isSound: boolean;
 }
 
 export async function brokenInvariants(
   session: Session,
-  { isDeep, isSound }: Look,
+  { isDeep, isSound }: CheckOptions,
 ): Promise<BrokenInvariant[]> {
   return session.snapshot(async (sql) => {
     const found: BrokenInvariant[] = [];
     for (const invariant of INVARIANTS) {
       if (invariant.isDeep && !isDeep) continue;
       const offenders = await sql.all(invariant.query, { limit: OFFENDING_JOBS_MAX });
-      if (offenders.length > 0) found.push({ invariant, offenders: offenders });
+      if (offenders.length > 0) found.push({ invariant, offenders });
     }
     if (!isDeep || !isSound || found.length > 0) return found;
     const recount = await sql.get("recount", {});

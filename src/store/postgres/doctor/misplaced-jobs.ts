@@ -1,23 +1,23 @@
 /**
- * Jobs that are where no verb puts them. What others write into the tables, or leave out when they
- * restore a part of a backup, may make jobs that nobody runs, or that run twice.
+ * Finds jobs in a place where no verb puts them. Writing to the tables by hand or restoring a part
+ * of a backup can leave jobs that never run or that run twice.
  */
 import type { ServerFinding } from "./examine.ts";
 import type { Session } from "../database/session.ts";
 import { quoted, type Sql } from "../database/statements.ts";
 
-/** Findings of one kind; what is found beyond that is found after these are mended. */
+/** Findings of one kind. Further ones are found after these are fixed. */
 const FINDINGS_MAX = 20;
 const LIMIT = { limit: FINDINGS_MAX };
 
-/** All as of one moment. */
+/** All in one snapshot. */
 export async function misplacedJobs(session: Session): Promise<ServerFinding[]> {
   const { schema } = session;
   return session.snapshot(async (sql) => [
     ...(await lostJobs(sql)),
     ...(await ownerlessLeases(sql, schema)),
     ...(await placesWithoutJob(sql, schema)),
-    ...(await placesAgainstLedger(sql, schema)),
+    ...(await placesAgainstAttempts(sql, schema)),
   ]);
 }
 
@@ -25,7 +25,7 @@ async function lostJobs(sql: Sql): Promise<ServerFinding[]> {
   const rows = await sql.all("lost_jobs", LIMIT);
   return rows.map(({ id }) => ({
     name: "lost job",
-    found: `${id} is not over, waits nowhere, and no worker has it`,
+    found: `job ${id} is not final, is in no waiting place and has no lease`,
     fix: `millrace jobs release ${id}`,
   }));
 }
@@ -33,13 +33,13 @@ async function lostJobs(sql: Sql): Promise<ServerFinding[]> {
 async function ownerlessLeases(sql: Sql, schema: string): Promise<ServerFinding[]> {
   const rows = await sql.all("ownerless_leases", LIMIT);
   return rows.map(({ number, worker, id }) => {
-    const whose = `the lease ${number} is that of the worker ${worker}, which is not known`;
+    const whose = `lease ${number} belongs to worker ${worker}, which is not registered`;
     const name = "lease without worker";
     if (id === null) {
       const fix = `DELETE FROM ${quoted(schema)}.lease WHERE number = ${number};`;
-      return { name, found: `${whose}; it holds nothing`, fix };
+      return { name, found: `${whose}; the lease has no open run`, fix };
     }
-    const found = `${whose}; it holds the job ${id}, and nobody takes it back`;
+    const found = `${whose}; job ${id} stays running and is never rescued`;
     return { name, found, fix: `millrace jobs release ${id}` };
   });
 }
@@ -48,19 +48,19 @@ async function placesWithoutJob(sql: Sql, schema: string): Promise<ServerFinding
   const rows = await sql.all("places_without_job", LIMIT);
   return rows.map(({ place, key }) => ({
     name: "place without job",
-    found: `the key ${key} lies in ${place}, and there is no such job`,
+    found: `key ${key} is in ${place}, but no job has this key`,
     fix: `DELETE FROM ${quoted(schema)}.${place} WHERE key = ${key};`,
   }));
 }
 
-async function placesAgainstLedger(sql: Sql, schema: string): Promise<ServerFinding[]> {
+async function placesAgainstAttempts(sql: Sql, schema: string): Promise<ServerFinding[]> {
   const rows = await sql.all("places_against_ledger", LIMIT);
   return rows.map(({ place, key, id, next_n: nextN, ...faults }) => {
-    const why = whyNot(faults);
+    const why = misplacement(faults);
     const table = `${quoted(schema)}.${place}`;
     return {
       name: "place against ledger",
-      found: `${id} lies in ${place}, ${why ?? WRONG_NUMBER}`,
+      found: `job ${id} is in ${place} ${why ?? WRONG_NUMBER}`,
       fix:
         why === null
           ? `UPDATE ${table} SET n = ${nextN} WHERE key = ${key};`
@@ -69,11 +69,15 @@ async function placesAgainstLedger(sql: Sql, schema: string): Promise<ServerFind
   });
 }
 
-const WRONG_NUMBER = "under a number that the ledger does not expect: its end would be refused";
+const WRONG_NUMBER = "under a wrong run number: its end would be refused";
 
-/** Why a job must not lie where it does; null: it may, but under another number. */
-function whyNot(faults: { is_over: boolean; is_held: boolean; is_twin: boolean }): string | null {
-  if (faults.is_over) return "although it is over: it would run again";
-  if (faults.is_held) return "although a worker runs it: it would run twice";
+/** Why the job must not be in its place. Null: only its run number is wrong. */
+function misplacement(faults: {
+  is_over: boolean;
+  is_held: boolean;
+  is_twin: boolean;
+}): string | null {
+  if (faults.is_over) return "although it is final: it would run again";
+  if (faults.is_held) return "although it is running: it would run twice";
   return faults.is_twin ? "and in another place as well: it would run twice" : null;
 }

@@ -1,7 +1,7 @@
 /**
- * What somebody has changed by hand. The migrations are run in a schema of their own, in a
- * transaction that leaves nothing behind, and what they make there is compared with what there is:
- * only the server itself can say whether two definitions are the same.
+ * Finds differences between the schema and the migrations. The migrations are run in a temporary
+ * schema, in a transaction that is rolled back, and the definitions of both schemas are compared:
+ * only the server can tell whether two definitions are equal.
  */
 import { isDenied } from "../database/errors.ts";
 import type { ServerFinding } from "./examine.ts";
@@ -12,13 +12,15 @@ import type { Session } from "../database/session.ts";
 import { inSchema, quoted } from "../database/statements.ts";
 
 const NAME = "schema";
-const TRIAL_MS_MAX = 60_000;
+const DRY_RUN_MS_MAX = 60_000;
 
 export async function schemaDrift(session: Session): Promise<ServerFinding[]> {
   const found = await session.read.get("schema_version", {});
   const newest = migrations.at(-1)?.version;
   if (found?.version !== newest) {
-    return [{ name: NAME, found: "of another release, so it was not compared", fix: null }];
+    return [
+      { name: NAME, found: "not compared: the schema belongs to another release", fix: null },
+    ];
   }
   try {
     return await compare(session);
@@ -32,39 +34,39 @@ export async function schemaDrift(session: Session): Promise<ServerFinding[]> {
 async function compare(session: Session): Promise<ServerFinding[]> {
   const { schema, dice } = session;
   const model = `millrace_doctor_${Buffer.from(dice.bytes(8)).toString("hex")}`;
-  const [made, there] = await session.trial(async (sql, client) => {
-    // Definitions name the schema of everything that is not found without it.
+  const [expected, actual] = await session.dryRun(async (sql, client) => {
+    // With an empty search path, definitions name the schema of every object.
     await send(client, { text: `SET LOCAL search_path = ''; CREATE SCHEMA ${quoted(model)}` });
     for (const migration of migrations) {
       const text = inSchema(migration.sql, model);
-      await send(client, { text, query_timeout: TRIAL_MS_MAX });
+      await send(client, { text, query_timeout: DRY_RUN_MS_MAX });
     }
     return [
       await sql.all("schema_objects", { schema: model }),
       await sql.all("schema_objects", { schema }),
     ];
   });
-  const found = new Map(there.map((object) => [markOf(object), object]));
-  return made
-    .filter(({ kind, home }) => kind === "table" || !isMissing(found, home, made))
-    .flatMap((object) => findingOf({ schema, model }, object, found.get(markOf(object))));
+  const found = new Map(actual.map((object) => [identityOf(object), object]));
+  return expected
+    .filter(({ kind, home }) => kind === "table" || !isTableMissing(found, home, expected))
+    .flatMap((object) => findingOf({ schema, model }, object, found.get(identityOf(object))));
 }
 
-function markOf({ kind, home, name }: SchemaObject): string {
+function identityOf({ kind, home, name }: SchemaObject): string {
   return JSON.stringify([kind, home, name]);
 }
 
-/** Of a table that is missing, nothing more need be said. */
-function isMissing(
+/** Objects of a missing table are not reported. */
+function isTableMissing(
   found: ReadonlyMap<string, SchemaObject>,
   home: string,
-  made: readonly SchemaObject[],
+  expected: readonly SchemaObject[],
 ): boolean {
-  const table = made.find(({ kind, name }) => kind === "table" && name === home);
-  return table !== undefined && !found.has(markOf(table));
+  const table = expected.find(({ kind, name }) => kind === "table" && name === home);
+  return table !== undefined && !found.has(identityOf(table));
 }
 
-/** The schema that was examined, and the one that the migrations have made beside it. */
+/** The examined schema, and the temporary schema of the migrations. */
 interface Schemas {
   readonly schema: string;
   readonly model: string;
@@ -77,31 +79,31 @@ function findingOf(
 ): ServerFinding[] {
   const { kind, home, name } = wanted;
   const whose = kind === "column" || kind === "constraint" ? `${home}.${name}` : name;
-  const fault = faultOf(schemas, wanted, found);
-  if (fault === null) return [];
+  const drift = driftOf(schemas, wanted, found);
+  if (drift === null) return [];
   return [
-    { name: NAME, found: `the ${kind} ${whose} is ${fault}`, fix: fixOf(schemas, wanted, fault) },
+    { name: NAME, found: `the ${kind} ${whose} is ${drift}`, fix: fixOf(schemas, wanted, drift) },
   ];
 }
 
-type Fault = "missing" | "invalid" | "changed";
+type DriftKind = "missing" | "invalid" | "changed";
 
-function faultOf(
+function driftOf(
   schemas: Schemas,
   wanted: SchemaObject,
   found: SchemaObject | undefined,
-): Fault | null {
+): DriftKind | null {
   if (found === undefined) return "missing";
   const isSame = unqualified(schemas, wanted) === unqualified(schemas, found);
   if (!isSame) return "changed";
-  // A constraint that was never held against old rows need not be, here or there.
+  // A constraint that the migrations leave NOT VALID may stay so.
   return found.valid || !wanted.valid ? null : "invalid";
 }
 
-/** A definition without the names of schemas, which are all that may differ. */
+/** A definition without schema names, which may differ. */
 function unqualified({ schema, model }: Schemas, { definition }: SchemaObject): string {
   const names = [schema, model].flatMap((name) => [quoted(name), name]).map(escaped);
-  return bare(definition)
+  return normalized(definition)
     .replace(/ NOT VALID$/, "")
     .replaceAll(new RegExp(`(?<![\\w"])(?:${names.join("|")})\\.`, "g"), "");
 }
@@ -110,40 +112,40 @@ function escaped(text: string): string {
   return text.replaceAll(/[^\w\s]/g, String.raw`\$&`);
 }
 
-/** On one line and without comments. No text of the migrations has two dashes in a string. */
-function bare(definition: string): string {
+/** One line without comments. No string of the migrations contains two dashes. */
+function normalized(definition: string): string {
   return definition
     .replaceAll(/--[^\n]*/g, "")
     .replaceAll(/\s+/g, " ")
     .trim();
 }
 
-/** The statement that makes the schema what it should be. */
-function fixOf({ schema, model }: Schemas, wanted: SchemaObject, fault: Fault): string {
+/** The statement that fixes the difference. */
+function fixOf({ schema, model }: Schemas, wanted: SchemaObject, drift: DriftKind): string {
   const at = (name: string): string => `${quoted(schema)}.${quoted(name)}`;
-  const text = bare(wanted.definition)
+  const text = normalized(wanted.definition)
     .replaceAll(`${quoted(model)}.`, `${quoted(schema)}.`)
     .replaceAll(`${model}.`, `${quoted(schema)}.`);
   const { kind, home, name } = wanted;
   const table = `ALTER TABLE ${at(home)}`;
   switch (kind) {
     case "table":
-      return "Its rows are gone: restore the last backup.";
+      return "Its rows are lost: restore the last backup.";
     case "column":
-      if (fault === "missing") return `${table} ADD COLUMN ${quoted(name)} ${text};`;
-      // What is made from other columns can be made again.
+      if (drift === "missing") return `${table} ADD COLUMN ${quoted(name)} ${text};`;
+      // A generated column can be created again.
       if (text.includes("GENERATED ALWAYS")) {
         return `${table} DROP COLUMN ${quoted(name)}, ADD COLUMN ${quoted(name)} ${text};`;
       }
       return `${table} ${altered(quoted(name), text)};`;
     case "constraint": {
-      if (fault === "invalid") return `${table} VALIDATE CONSTRAINT ${quoted(name)};`;
-      const drop = fault === "changed" ? `DROP CONSTRAINT ${quoted(name)}, ` : "";
+      if (drift === "invalid") return `${table} VALIDATE CONSTRAINT ${quoted(name)};`;
+      const drop = drift === "changed" ? `DROP CONSTRAINT ${quoted(name)}, ` : "";
       return `${table} ${drop}ADD CONSTRAINT ${quoted(name)} ${text};`;
     }
     case "index": {
-      if (fault === "invalid") return `REINDEX INDEX CONCURRENTLY ${at(name)};`;
-      const drop = fault === "changed" ? `DROP INDEX CONCURRENTLY ${at(name)}; ` : "";
+      if (drift === "invalid") return `REINDEX INDEX CONCURRENTLY ${at(name)};`;
+      const drop = drift === "changed" ? `DROP INDEX CONCURRENTLY ${at(name)}; ` : "";
       return `${drop}${text.replace(/^(CREATE (?:UNIQUE )?INDEX)/, "$1 CONCURRENTLY")};`;
     }
     case "view":

@@ -1,6 +1,7 @@
 /**
- * feed and feedEnd: what happened, numbered after it was committed. Writers leave their words in an
- * outbox; whoever reads moves what is committed by then to the feed and gives it positions.
+ * feed and feedEnd: the event log. Writers insert events into the outbox; readers move committed
+ * events from the outbox to the feed and number them. Events get their positions after the commit,
+ * so that no reader skips one.
  */
 import { jobFacts } from "../../shared/decode-jobs.ts";
 import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../../shared/feed-page.ts";
@@ -11,7 +12,7 @@ import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
-/** Entries that are numbered in one statement. */
+/** Events numbered in one statement. */
 const NUMBERED_MAX = 10_000;
 
 export async function feedEnd(session: Session): Promise<number> {
@@ -28,11 +29,11 @@ export async function feed(
   await numberEvents(session);
   const most = bounded(limit, FEED_ROWS_MAX);
   const rows = await session.read.all("feed_after", { position, limit: most });
-  const told = rows.map(({ keys, ids, details, ...row }) => {
+  const events = rows.map(({ keys, ids, details, ...row }) => {
     const parsed = { details: details === null ? null : JSON.parse(details) };
     return { ...row, keys: keys ?? [], ids: ids ?? [], ...parsed };
   });
-  const page = pageOf(told, about);
+  const page = pageOf(events, about);
   const keys = page.flatMap((row) => row.keys);
   const named =
     keys.length === 0 ? [] : await session.read.all("ids_of_keys", { keys: list(keys) });
@@ -51,7 +52,7 @@ async function factsOf(
   return new Map(rows.map((row) => [row.key, jobFacts(names, row)]));
 }
 
-/** Gives a position to everything that was committed when this began. */
+/** Numbers all events that were committed when the call began. */
 export async function numberEvents({ write, dice }: Session): Promise<void> {
   for (let seen = NUMBERED_MAX; seen === NUMBERED_MAX;) {
     const row = await repeating(dice, () => write.get("number_events", { limit: NUMBERED_MAX }));

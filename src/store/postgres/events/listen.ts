@@ -1,29 +1,29 @@
 /**
- * Hears wake-ups of other processes, on a connection of its own: one from a pool belongs to whoever
- * borrows it next. A connection that was cut says so; one that is half open says nothing, and so
- * does a pooler that shares it among clients. Therefore the listener speaks on its own channel as
- * well, and does not trust a connection on which it has not heard itself for a while. Nor does it
- * stay with a server that takes no writes any more: those who write are with the new primary.
+ * Receives the wake-ups of other processes. The listener has its own connection, because LISTEN is
+ * session state and a pooled connection changes hands. A half-open connection and a pooler in
+ * transaction mode both fail silently. Therefore the listener notifies itself every 3 s and
+ * reconnects when its own message has not arrived for 9 s. It also leaves a server that has become
+ * read-only: the writers are connected to the new primary.
  */
 import type { Dice } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
 import type { WakeUp } from "../../store.ts";
-import { readNotification, notificationOf } from "./notify.ts";
+import { parsePayload, payloadOf } from "./notify.ts";
 import { send, type PoolOptions, type Received } from "../database/pool.ts";
 import { quoted } from "../database/statements.ts";
 
 const BEAT_MS = 3_000;
 const SILENCE_MS_MAX = 9_000;
 const CONNECT_MS_MAX = 5_000;
-/** Between two tries to connect: from the first to the tenth part of a minute. */
+/** Backoff between two connection attempts. */
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 6_000;
-/** Connections in a row that came to life and stayed silent: there is a pooler in between. */
-const DEAF_MAX = 2;
-/** Then it is tried only now and then: the pooler may be gone some day. */
-const DEAF_PAUSE_MS = 300_000;
+/** Consecutive connections without a notification: a pooler is probably in between. */
+const SILENT_MAX = 2;
+/** Pause after that. Later attempts find out whether the pooler is gone. */
+const SILENT_PAUSE_MS = 300_000;
 
-/** A standby refuses it; a server that was made read-only does not. */
+/** A standby refuses pg_notify; a primary that was made read-only does not. */
 const BEAT = "SELECT pg_notify($1, $2), current_setting('transaction_read_only') AS read_only";
 
 const BOUNDS = {
@@ -41,24 +41,24 @@ interface ListeningClient {
   on(event: "notification", listener: (message: any) => void): unknown;
 }
 
-interface EarOptions {
+interface ListenerOptions {
   readonly address: PoolOptions;
   readonly channel: string;
   readonly sender: string;
   readonly dice: Dice;
-  readonly hear: (wakeUp: WakeUp) => void;
-  readonly tell: (warning: string) => void;
+  readonly onWakeUp: (wakeUp: WakeUp) => void;
+  readonly warn: (warning: string) => void;
 }
 
-/** How a connection ended: it never came to life, stayed silent, or had been heard on. */
-type Ending = "unreachable" | "deaf" | "heard";
+/** How a connection ended: never usable, without a notification, or with some. */
+type Ending = "unreachable" | "silent" | "received";
 
 export class Listener {
-  readonly #options: EarOptions;
-  /** Aborted when nobody listens any more. */
+  readonly #options: ListenerOptions;
+  /** Aborted by `close`. */
   #open: AbortController | null = null;
 
-  constructor(options: EarOptions) {
+  constructor(options: ListenerOptions) {
     this.#options = options;
   }
 
@@ -74,43 +74,43 @@ export class Listener {
   }
 }
 
-/** Connects again and again until the signal is aborted. */
-async function listen(options: EarOptions, signal: AbortSignal): Promise<void> {
+/** Reconnects until the signal is aborted. */
+async function listen(options: ListenerOptions, signal: AbortSignal): Promise<void> {
   let failures = 0;
-  let deaf = 0;
+  let silent = 0;
   while (!signal.aborted) {
     const client = await makeClient(options.address);
     if (client === null) {
-      options.tell(`${NO_LISTEN}: the pool does not say how to connect`);
+      options.warn(`${POLLING_ONLY}: the pool does not reveal its connection options`);
       return;
     }
     const ending = await listenOnce(client, options, signal);
-    failures = ending === "heard" ? 0 : failures + 1;
-    deaf = ending === "deaf" ? deaf + 1 : 0;
-    if (deaf >= DEAF_MAX)
-      options.tell(`${NO_LISTEN}: LISTEN hears nothing, behind a pooler perhaps`);
+    failures = ending === "received" ? 0 : failures + 1;
+    silent = ending === "silent" ? silent + 1 : 0;
+    if (silent >= SILENT_MAX)
+      options.warn(`${POLLING_ONLY}: LISTEN receives nothing, perhaps because of a pooler`);
     const ceiling = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX);
-    const pauseMs = deaf >= DEAF_MAX ? DEAF_PAUSE_MS : ceiling;
+    const pauseMs = silent >= SILENT_MAX ? SILENT_PAUSE_MS : ceiling;
     await pause(pauseMs * (0.5 + options.dice.random() / 2), signal);
   }
 }
 
-const NO_LISTEN = "work of other processes is found by polling alone";
+const POLLING_ONLY = "jobs of other processes are found by polling only";
 
-/** One connection from its first to its last moment. Never throws. */
+/** Listens on one connection until it ends. Never throws. */
 async function listenOnce(
   client: ListeningClient,
-  { channel, sender, hear }: EarOptions,
+  { channel, sender, onWakeUp }: ListenerOptions,
   signal: AbortSignal,
 ): Promise<Ending> {
   const broken = new AbortController();
-  let heardAt: number | null = null;
+  let receivedAt: number | null = null;
   client.on("error", () => broken.abort());
   client.on("end", () => broken.abort());
   client.on("notification", ({ payload = "" }) => {
-    const { sender: from, word } = readNotification(payload);
-    if (from === sender && word === "beat") heardAt = systemClock.monotonic();
-    if (from !== sender && isHint(word) && !signal.aborted) hear(word);
+    const { sender: from, message } = parsePayload(payload);
+    if (from === sender && message === "beat") receivedAt = systemClock.monotonic();
+    if (from !== sender && isWakeUp(message) && !signal.aborted) onWakeUp(message);
   });
   try {
     await client.connect();
@@ -119,29 +119,29 @@ async function listenOnce(
     void client.end().catch(ignore);
     return "unreachable";
   }
-  // Whatever was said while nobody listened.
-  if (!signal.aborted) hear("work");
-  const beganAt = systemClock.monotonic();
+  // Notifications may have been missed before LISTEN.
+  if (!signal.aborted) onWakeUp("work");
+  const startedAt = systemClock.monotonic();
   const ended = AbortSignal.any([signal, broken.signal]);
-  let isBeating = false;
-  while (!ended.aborted && systemClock.monotonic() - (heardAt ?? beganAt) < SILENCE_MS_MAX) {
-    if (!isBeating) {
-      isBeating = true;
-      // Not waited for: on a half-open connection it never returns.
-      send(client, { text: BEAT, values: [channel, notificationOf(sender, "beat")] })
+  let isBeatPending = false;
+  while (!ended.aborted && systemClock.monotonic() - (receivedAt ?? startedAt) < SILENCE_MS_MAX) {
+    if (!isBeatPending) {
+      isBeatPending = true;
+      // Not awaited: on a half-open connection the statement never returns.
+      send(client, { text: BEAT, values: [channel, payloadOf(sender, "beat")] })
         .then(({ rows }) => rows[0]?.read_only === "on" && broken.abort())
         .catch(() => broken.abort())
-        .finally(() => (isBeating = false));
+        .finally(() => (isBeatPending = false));
     }
     await pause(BEAT_MS, ended);
   }
   void client.end().catch(ignore);
-  if (heardAt !== null) return "heard";
-  return ended.aborted ? "unreachable" : "deaf";
+  if (receivedAt !== null) return "received";
+  return ended.aborted ? "unreachable" : "silent";
 }
 
-function isHint(word: string): word is WakeUp {
-  return word === "work" || word === "ready" || word === "events";
+function isWakeUp(message: string): message is WakeUp {
+  return message === "work" || message === "ready" || message === "events";
 }
 
 async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient | null> {
@@ -153,15 +153,15 @@ async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient |
       application_name: "millrace listener",
     });
   }
-  // What every pool of the driver has; a pool of another make may not.
+  // Every pool of `pg` has these; a pool of another library may not.
   const Client: unknown = pool === undefined ? undefined : Reflect.get(pool, "Client");
   const options: unknown = pool === undefined ? undefined : Reflect.get(pool, "options");
   if (typeof Client !== "function" || typeof options !== "object") return null;
-  // A pool may wait for a connection for ever; an listener must not.
+  // The pool's options may allow an unbounded wait for a connection.
   return Reflect.construct(Client, [{ ...options, ...BOUNDS }]);
 }
 
-/** Waits, but not beyond the signal. */
+/** Waits until the time has passed or the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -1,26 +1,32 @@
 /**
- * Wake-ups: tells listeners that something has happened, and whether it may be work for them. A
- * commit of this process says so at once, and sends word to the others; theirs are heard on a
- * connection of its own, but only while somebody listens. A wake-up is a wake-up: it may come for
- * nothing or not at all, and whoever needs certainty polls.
+ * Wake-ups, within the process and across processes. A commit of this process wakes its own
+ * listeners at once and notifies other processes. Notifications of other processes are received on
+ * a separate connection, which is open only while there are listeners. Wake-ups are best effort:
+ * they may be spurious or lost, so listeners poll as well.
  */
 import type { Dice } from "../../../core/clock.ts";
 import { headBytes } from "../../../core/text.ts";
 import type { WakeUp } from "../../store.ts";
-import { NotifySender, type Notification } from "./notify.ts";
+import { NotifySender, type NotificationParameters } from "./notify.ts";
 import { Listener } from "./listen.ts";
 import type { Pool, PoolOptions } from "../database/pool.ts";
 
-/** The server takes no longer names of channels. */
+/** The server's limit for a channel name. */
 const CHANNEL_BYTES_MAX = 63;
 
-interface WatcherOptions {
+interface NotifierOptions {
   readonly pool: Pool;
   readonly address: PoolOptions;
   readonly schema: string;
   readonly dice: Dice;
-  /** Takes what an operator should know about the wake-ups. */
-  readonly tell: (warning: string) => void;
+  /** Receives warnings for the operator. */
+  readonly warn: (warning: string) => void;
+}
+
+/** Parameters for a statement, and what to call after its commit. */
+interface StatementNotification {
+  readonly parameters: NotificationParameters;
+  readonly committed: () => void;
 }
 
 export class Notifier {
@@ -28,8 +34,8 @@ export class Notifier {
   readonly #notifySender: NotifySender;
   readonly #listener: Listener;
 
-  constructor({ pool, address, schema, dice, tell }: WatcherOptions) {
-    // Who shares the first 54 bytes of a schema's name shares its wake-ups, and nothing else.
+  constructor({ pool, address, schema, dice, warn }: NotifierOptions) {
+    // Schemas that share their first 54 bytes share wake-ups, and nothing else.
     const channel = headBytes(`millrace:${schema}`, CHANNEL_BYTES_MAX);
     const sender = Buffer.from(dice.bytes(8)).toString("hex");
     this.#notifySender = new NotifySender(pool, channel, sender);
@@ -38,13 +44,13 @@ export class Notifier {
       channel,
       sender,
       dice,
-      hear: (wakeUp) => this.#call(wakeUp),
-      tell,
+      onWakeUp: (wakeUp) => this.#publish(wakeUp),
+      warn,
     });
   }
 
   watch(listener: (wakeUp: WakeUp) => void): () => void {
-    // Wrapped, so that one function may listen twice and leave once.
+    // Wrapped, so that a function that is registered twice can be removed once.
     const entry = (wakeUp: WakeUp): void => listener(wakeUp);
     this.#listeners.add(entry);
     this.#listener.open();
@@ -54,34 +60,34 @@ export class Notifier {
     };
   }
 
-  /** Something changed: every listener hears of it, here at once and elsewhere soon. */
+  /** Wakes the listeners of this process at once, and those of other processes soon. */
   wake(wakeUp: WakeUp): void {
-    this.#call(wakeUp);
+    this.#publish(wakeUp);
     this.#notifySender.notify(wakeUp);
   }
 
-  /** The same, if the statement that changes it can take the word along; else null. */
-  handOver(wakeUp: WakeUp): { readonly word: Notification; readonly committed: () => void } | null {
-    const word = this.#notifySender.handOver(wakeUp);
-    return word === null ? null : { word, committed: () => this.#call(wakeUp) };
+  /** A notification for a statement to send; null when `wake` is to be used instead. */
+  forStatement(wakeUp: WakeUp): StatementNotification | null {
+    const parameters = this.#notifySender.forStatement(wakeUp);
+    return parameters === null ? null : { parameters, committed: () => this.#publish(wakeUp) };
   }
 
-  /** Nobody is called any more. */
+  /** No listener is called after this. */
   close(): void {
     this.#listeners.clear();
     this.#listener.close();
   }
 
-  /** Resolves when the last word to other processes is out. */
-  async silent(): Promise<void> {
-    await this.#notifySender.silent();
+  /** Resolves when all notifications to other processes are sent. */
+  async drained(): Promise<void> {
+    await this.#notifySender.drained();
   }
 
   /**
-   * One that throws is left alone: it was a wake-up, and a listener's own fault must cost neither a
-   * commit its answers nor a neighbour its wake-up.
+   * Errors of listeners are ignored: a listener that throws must not fail a commit, nor keep the
+   * wake-up from other listeners.
    */
-  #call(wakeUp: WakeUp): void {
+  #publish(wakeUp: WakeUp): void {
     for (const listener of this.#listeners) {
       try {
         listener(wakeUp);

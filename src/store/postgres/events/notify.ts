@@ -1,25 +1,25 @@
 /**
- * Sends wake-ups to other processes. NOTIFY takes a lock of the whole database at its commit, so it
- * never stands in the transaction of a verb: it follows the commit, and many share one.
+ * Sends wake-ups to other processes. A transaction with NOTIFY takes a database-wide lock at its
+ * commit, so notifications are sent after the commit of a verb, and many wake-ups share one.
  */
 import { wait } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
 import type { WakeUp } from "../../store.ts";
 import { send, type Pool } from "../database/pool.ts";
 
-/** The least time between two words of one process. */
-const REST_MS = 10;
+/** The least time between two notifications of one process. */
+const PAUSE_MS = 10;
 
-/** A wake-up that is lost at a crash of the server costs nothing, so nothing waits for its disk. */
+/** Losing a wake-up in a server crash is harmless, so the commit does not wait for the disk. */
 const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 
-/** Who hears the higher one looks for all that the lower one says. */
+/** A listener treats a higher rank as including the lower ones. */
 const RANK: Readonly<Record<WakeUp, number>> = { events: 0, ready: 1, work: 2 };
 
-/** What a statement takes along. */
-export interface Notification {
+/** Parameters with which a statement sends a notification. */
+export interface NotificationParameters {
   readonly channel: string;
-  readonly word: string;
+  readonly payload: string;
 }
 
 export class NotifySender {
@@ -35,53 +35,53 @@ export class NotifySender {
     this.#sender = sender;
   }
 
-  /** The first word goes out at once; what comes while it rests goes together. */
+  /** The first wake-up is sent at once; wake-ups during the pause are merged. */
   notify(wakeUp: WakeUp): void {
     if (this.#pending === null || RANK[wakeUp] > RANK[this.#pending]) this.#pending = wakeUp;
     this.#notifying ??= this.#notifyAll();
   }
 
   /**
-   * A word for a statement to take along in its own transaction, which is heard sooner. Only when
-   * nothing was said for a while: whoever has much to say must not hold that lock at every commit.
+   * A notification that a statement sends in its own transaction, which arrives sooner. Null during
+   * the pause: a busy process must not take the database-wide lock at every commit.
    */
-  handOver(wakeUp: WakeUp): Notification | null {
+  forStatement(wakeUp: WakeUp): NotificationParameters | null {
     if (this.#notifying !== null) return null;
-    this.#notifying = this.#rest();
-    return { channel: this.#channel, word: notificationOf(this.#sender, wakeUp) };
+    this.#notifying = this.#notifyAfterPause();
+    return { channel: this.#channel, payload: payloadOf(this.#sender, wakeUp) };
   }
 
-  /** Resolves when nothing is left to be sent. */
-  async silent(): Promise<void> {
+  /** Resolves when no notification is pending. */
+  async drained(): Promise<void> {
     await this.#notifying;
   }
 
   async #notifyAll(): Promise<void> {
     while (this.#pending !== null) {
-      const values = [this.#channel, notificationOf(this.#sender, this.#pending)];
+      const values = [this.#channel, payloadOf(this.#sender, this.#pending)];
       this.#pending = null;
       try {
-        await this.#pool.lend((client) => send(client, { text: NOTIFY, values }));
+        await this.#pool.withConnection((client) => send(client, { text: NOTIFY, values }));
       } catch {
-        // It was a wake-up: the others find out when they poll.
+        // Best effort: other processes poll.
       }
-      await wait(systemClock, REST_MS);
+      await wait(systemClock, PAUSE_MS);
     }
     this.#notifying = null;
   }
 
-  async #rest(): Promise<void> {
-    await wait(systemClock, REST_MS);
+  async #notifyAfterPause(): Promise<void> {
+    await wait(systemClock, PAUSE_MS);
     await this.#notifyAll();
   }
 }
 
-/** What is sent: who says it, and what. */
-export function notificationOf(sender: string, word: WakeUp | "beat"): string {
-  return `${sender} ${word}`;
+/** The payload of a notification: the sender and its message. */
+export function payloadOf(sender: string, message: WakeUp | "beat"): string {
+  return `${sender} ${message}`;
 }
 
-export function readNotification(text: string): { sender: string; word: string } {
-  const [sender = "", word = ""] = text.split(" ");
-  return { sender, word };
+export function parsePayload(payload: string): { sender: string; message: string } {
+  const [sender = "", message = ""] = payload.split(" ");
+  return { sender, message };
 }

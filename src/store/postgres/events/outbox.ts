@@ -1,8 +1,8 @@
 /**
- * What one transaction has to tell: to the feed, durably, and to whoever listens for work; and what
- * it leaves to be done.
- * Neighbours of the same kind share one row of the outbox, and a part that is undone takes its
- * words with it. A verb that is one statement writes its row of the outbox itself.
+ * Collects the events of one transaction, its wake-up and its dependency task. The events are
+ * written to the outbox table before the commit; the wake-up is published and the dependency task
+ * started after the commit. Consecutive events of one kind share a row. Rolling back to a savepoint
+ * drops the events added since. A verb that is one statement writes its own outbox row.
  */
 import type { JobId, JsonText } from "../../../core/job.ts";
 import { eventCodec } from "../../shared/codes.ts";
@@ -13,7 +13,7 @@ import type { DependencyTask } from "../queue/dependency-tasks.ts";
 import type { Sql } from "../database/statements.ts";
 import { uuidOf } from "../database/values.ts";
 
-interface Batch {
+interface EventBatch {
   readonly kind: number;
   readonly keys?: readonly JobKey[];
   readonly ids?: readonly string[];
@@ -21,63 +21,63 @@ interface Batch {
 }
 
 export class Outbox {
-  #entries: OutboxEvent[] = [];
+  #events: OutboxEvent[] = [];
   #wakeUp: WakeUp | null = null;
   #dependencyTask: DependencyTask | null = null;
 
-  /** Something happened to these jobs. Those that go leave only their ids behind. */
-  tell(entry: OutboxEvent): void {
-    if (entry.jobs.length === 0) return;
-    this.#entries.push(entry);
+  /** Adds an event. Jobs that are removed are named by id, all others by key. */
+  add(event: OutboxEvent): void {
+    if (event.jobs.length === 0) return;
+    this.#events.push(event);
     this.#wakeUp ??= "events";
   }
 
-  /** Somebody who waits for work should look again. */
+  /** Workers should claim again. */
   wake(): void {
     this.#wakeUp = "work";
   }
 
-  /** What those who listen should be told after the commit. */
+  /** The wake-up to publish after the commit. */
   get wakeUp(): WakeUp | null {
     return this.#wakeUp;
   }
 
-  /** Jobs have ended that others wait for. */
-  leaveAwaited(): void {
+  /** Jobs have finished that other jobs depend on. */
+  addAwaited(): void {
     this.#dependencyTask = { dependants: this.#dependencyTask?.dependants ?? [], isAwaited: true };
   }
 
-  /** New jobs wait for others. */
-  leaveDependants(jobs: readonly JobKey[]): void {
+  /** New jobs with dependencies, some of which may be final already. */
+  addDependants(jobs: readonly JobKey[]): void {
     const { dependants = [], isAwaited = false } = this.#dependencyTask ?? {};
     this.#dependencyTask = { dependants: [...dependants, ...jobs], isAwaited };
   }
 
-  /** What is to be done after the commit. */
+  /** The task to run after the commit. */
   get dependencyTask(): DependencyTask | null {
     return this.#dependencyTask;
   }
 
-  /** Where the words of a part begin that may have to be dropped. */
-  mark(): number {
-    return this.#entries.length;
+  /** A position for {@link rollBackTo}. */
+  savepoint(): number {
+    return this.#events.length;
   }
 
-  dropSince(mark: number): void {
-    this.#entries.length = mark;
+  rollBackTo(savepoint: number): void {
+    this.#events.length = savepoint;
   }
 
-  /** Writes the rows of the outbox, inside the transaction. */
+  /** Writes the outbox rows, inside the transaction. */
   async write(sql: Sql): Promise<void> {
-    const batches = feedRows(this.#entries).map(({ kind, jobs, details }): Batch => {
-      const told = details === null ? {} : { details };
-      return { kind: eventCodec.code[kind], ...named(jobs), ...told };
+    const batches = feedRows(this.#events).map(({ kind, jobs, details }): EventBatch => {
+      const detailed = details === null ? {} : { details };
+      return { kind: eventCodec.code[kind], ...jobsOf(jobs), ...detailed };
     });
     if (batches.length > 0) await sql.run("append_events", { batches: JSON.stringify(batches) });
   }
 }
 
-function named(jobs: readonly (JobKey | JobId)[]): Pick<Batch, "keys" | "ids"> {
+function jobsOf(jobs: readonly (JobKey | JobId)[]): Pick<EventBatch, "keys" | "ids"> {
   const ids = jobs.filter((job) => typeof job === "string");
   if (ids.length > 0) return { ids: ids.map(uuidOf) };
   return { keys: jobs.filter((job) => typeof job === "number") };

@@ -1,4 +1,4 @@
-/** get, attempts, list and count: reading. */
+/** get, attempts, list and count. */
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
@@ -10,11 +10,11 @@ import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { list as listOf, uuidOf } from "../database/values.ts";
 
-/** Candidates per step of a search, and steps per page: no page looks at more than 10,000. */
+/** Candidates per chunk, and chunks per page: no page reads more than 10,000 candidates. */
 const CHUNK = 500;
 const CHUNKS_PER_PAGE_MAX = 20;
 const PAGE_MAX = 1_000;
-/** A count sends nothing back, so its steps are wider. */
+/** A count returns no rows, so its chunks are larger. */
 const COUNT_CHUNK = 5_000;
 
 export async function get(session: Session, id: JobId): Promise<JobRecord | null> {
@@ -73,7 +73,7 @@ async function countMatching(session: Session, filter: ListFilter, max: number):
   return found;
 }
 
-/** Most counts ask for nothing but states, and those stand in an index each. */
+/** Most counts filter by state only, and each state has an index. */
 async function countByState(
   { read }: Session,
   filter: ListFilter,
@@ -94,7 +94,7 @@ async function countByState(
   return sum;
 }
 
-/** A text that the database does not take is no job's. */
+/** A text that the database refuses matches no job. */
 export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer): Promise<Answer> {
   try {
     return await search;
@@ -104,14 +104,14 @@ export async function orNothing<Answer>(search: Promise<Answer>, nothing: Answer
   }
 }
 
-/** Jobs as the port shows them. */
+/** Decodes job rows. */
 export async function recordsOf(
   names: InternedNames,
   rows: readonly StoredJob[],
 ): Promise<JobRecord[]> {
   await names.learn(
     rows.flatMap(({ type, tenant, lane, category, gate }) =>
-      // What is no closed gate has no number above 0.
+      // Only closed gates have ids above 0.
       [type, tenant, lane, category, gate].filter((id) => id !== null).filter((id) => id > 0),
     ),
   );

@@ -1,7 +1,7 @@
 /**
- * Where a search looks. Each source walks one index, newest first; the filter's most telling part
- * chooses it, and `match_jobs` checks the rest. So a rare state or a tag is found without a walk
- * over everything that ever ran.
+ * The index that a search scans, newest job first. The most selective part of the filter chooses
+ * the index, and `match_jobs` checks the rest. So a rare state or a tag is found without a scan of
+ * all jobs.
  */
 import { parseId } from "../../../core/ids.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -30,7 +30,7 @@ export interface Chunk {
   readonly conditions: Conditions;
 }
 
-/** Chunks of what may pass a filter, newest first, with the conditions to check. */
+/** Chunks of candidates for a filter, newest first, with the conditions to check. */
 export async function* candidates(
   session: Session,
   filter: ListFilter,
@@ -58,7 +58,7 @@ async function learnNames({ names }: Session, filter: ListFilter): Promise<void>
   ]);
 }
 
-/** Null when the filter names something that no job ever bore. */
+/** Null: the filter has a name that no job ever had. */
 function conditionsOf({ names }: Session, filter: ListFilter): Conditions | null {
   const type = filter.type === undefined ? null : names.known("type", filter.type);
   const tenant = filter.tenant === undefined ? null : names.known("tenant", filter.tenant);
@@ -77,13 +77,13 @@ function conditionsOf({ names }: Session, filter: ListFilter): Conditions | null
   };
 }
 
-/** The id that a correlation may be; the first job of a chain correlates by its own. */
+/** A correlation may be a job id: the first job of a chain is correlated by its own id. */
 function correlatedId(correlation: string | undefined): string | null {
   const id = correlation === undefined ? null : parseId(correlation);
   return id === null ? null : uuidOf(id);
 }
 
-/** Tag, correlation, parent: few jobs share one. All states but `completed`: few jobs are there. */
+/** Few jobs share a tag, correlation or parent, and few are in a state but `completed`. */
 function narrowSource(
   { read }: Session,
   conditions: Conditions,
@@ -106,7 +106,7 @@ function narrowSource(
   return (before, limit) => read.all("keys_of_states", { states, before, limit });
 }
 
-/** Category, type, tenant, or everything. */
+/** Category, type, tenant, or all jobs. */
 function broadSource({ read }: Session, { type, tenant, category }: Conditions): Source {
   if (category !== null) {
     return (before, limit) => read.all("keys_of_category", { category, before, limit });
@@ -120,5 +120,5 @@ function broadSource({ read }: Session, { type, tenant, category }: Conditions):
   return (before, limit) => read.all("keys_of_all", { before, limit });
 }
 
-/** The name that every installation begins with. It has no index of its own. */
+/** The id of the default tenant, which every installation has. Its jobs have no index. */
 const DEFAULT_TENANT = 1;

@@ -1,39 +1,39 @@
-/** What handlers have logged: the newest lines of each job. */
+/** The log lines of jobs; only the newest lines of each job are kept. */
 import type { JobId } from "../../../core/job.ts";
 import { bounded } from "../../shared/limits.ts";
 import { logRecord, logRows } from "../../shared/decode-notes.ts";
-import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine, type LogRecord } from "../../types/notes.ts";
+import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogEntry, type LogRecord } from "../../types/notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 
 const PAGE_MAX = 1_000;
 
-/** What one run has said. */
-interface Said {
+/** New log lines of one run. */
+interface RunLog {
   readonly key: JobKey;
   readonly n: number;
-  readonly logs?: readonly LogLine[];
+  readonly logs?: readonly LogEntry[];
 }
 
 /**
- * Adds what runs have said, each of another job, and lets go of what is too much then. `relaxed`:
- * the commit need not wait for the disk.
+ * Appends log lines of runs of different jobs, and deletes lines beyond the limits. `relaxed`: the
+ * commit need not wait for the disk.
  */
 export async function appendLogs(
-  transaction: Transaction,
-  runs: readonly Said[],
+  transaction: StoreTransaction,
+  runs: readonly RunLog[],
   relaxed: boolean,
 ): Promise<void> {
-  const lines = runs.flatMap(({ key, n, logs: said = [] }) =>
-    logRows(said).map((row) => ({ key, n, ...row })),
+  const lines = runs.flatMap(({ key, n, logs: added = [] }) =>
+    logRows(added).map((row) => ({ key, n, ...row })),
   );
   if (lines.length === 0) return;
   try {
     await transaction.run("put_logs", { lines: JSON.stringify(lines), relaxed });
   } catch (error) {
-    if (isDuplicate(error)) throw new Outdated("somebody else has added to the same log");
+    if (isDuplicate(error)) throw new Outdated("another transaction has appended to the same log");
     throw error;
   }
   await transaction.run("trim_logs", {

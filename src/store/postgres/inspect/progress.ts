@@ -1,4 +1,4 @@
-/** recall, progress, units and unitHolders: what the notes of runs have left. */
+/** checkpoints, progress, units and unitHolders: reads what the notes of runs have stored. */
 import type { JobId } from "../../../core/job.ts";
 import { unitCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
@@ -12,7 +12,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type {
   Checkpoints,
   JobProgress,
-  UnitFilter,
+  UnitRecordFilter,
   UnitHolder,
   UnitName,
   UnitRecord,
@@ -23,14 +23,14 @@ import { uuidOf } from "../database/values.ts";
 
 const PAGE_MAX = 1_000;
 
-/** Whoever runs a job is the only one to change this, so it need not be of one moment. */
+/** Only the worker that runs the job writes its checkpoints, so no snapshot is needed. */
 export async function checkpoints({ read }: Session, key: JobKey): Promise<Checkpoints> {
-  const [memory, phases, ended] = await Promise.all([
+  const [summary, phases, ended] = await Promise.all([
     read.get("checkpoints_of_job", { key }),
     read.all("phases_of_job", { key }),
     read.all("ended_units", { key }),
   ]);
-  return decodeCheckpoints(memory ?? { failed: null, tries: null }, phases, ended);
+  return decodeCheckpoints(summary ?? { failed: null, tries: null }, phases, ended);
 }
 
 export async function progress(session: Session, id: JobId): Promise<JobProgress | null> {
@@ -46,14 +46,14 @@ export async function progress(session: Session, id: JobId): Promise<JobProgress
 export async function units(
   { read }: Session,
   id: JobId,
-  filter: UnitFilter,
+  filter: UnitRecordFilter,
   page: { readonly after?: UnitName; readonly limit: number },
 ): Promise<readonly UnitRecord[]> {
   const search = read.all("units_of_job", {
     id: uuidOf(id),
     phase: filter.phase ?? null,
     state: filter.state === undefined ? null : unitCodec.code[filter.state],
-    // No unit has an empty name: this is before all of them.
+    // No unit has an empty name: empty sorts before all units.
     after_phase: page.after?.phase ?? "",
     after_unit: page.after?.unit ?? "",
     limit: bounded(page.limit, PAGE_MAX),

@@ -1,6 +1,6 @@
 /**
- * cancel: a waiting job ends at once; the worker of a running one is asked to stop it. Such a
- * request is a promise: whatever becomes of the run, the job never goes back to waiting.
+ * cancel: a waiting job ends at once; for a running job, its worker gets a cancel request. However
+ * the run ends, a job with a cancel request never waits for another run.
  */
 import { isFinal, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -8,7 +8,7 @@ import type { CancelAnswer } from "../../types/records.ts";
 import { lockRunning } from "../runs/lock-running.ts";
 import { endUnstarted, takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 
 export async function cancel(
@@ -21,14 +21,14 @@ export async function cancel(
     const answer = await session.transaction((transaction) =>
       cancelWithin(transaction, id, { by, reason }),
     );
-    // When the first answer was lost, the cancellation that is found is taken for this one.
-    const isOurs = isRepeat && answer.status === "final" && answer.state === "cancelled";
-    return isOurs ? { status: "cancelled" } : answer;
+    // After a lost answer, a cancelled job counts as cancelled by the first try.
+    const isOwn = isRepeat && answer.status === "final" && answer.state === "cancelled";
+    return isOwn ? { status: "cancelled" } : answer;
   });
 }
 
 async function cancelWithin(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   id: JobId,
   { by, reason }: { readonly by: string | null; readonly reason: string | null },
 ): Promise<CancelAnswer> {

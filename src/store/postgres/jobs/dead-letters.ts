@@ -1,4 +1,4 @@
-/** deadLetter, deadLetters, review and reprocess: what people do with failed jobs. */
+/** deadLetter, deadLetters, review and reprocess: the review of failed jobs. */
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
 import { deadLetterCodec } from "../../shared/codes.ts";
@@ -12,18 +12,18 @@ import type {
 } from "../../types/records.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import { enqueueWithin } from "./enqueue.ts";
-import { fileJobs } from "./job-rows.ts";
+import { internJobs } from "./job-rows.ts";
 import type { InternedNames } from "../database/interned-names.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 
 const PAGE_MAX = 1_000;
-/** Later than anybody can have died. */
+/** Later than any job can have failed: the first page begins here. */
 const NEVER = 9_000_000_000_000;
 const LEAST_ID = "0".repeat(32);
-/** How long a successor waits for somebody else who makes one. */
+/** Lock time-out while another call reprocesses the same dead letter. */
 const LOCK_MS = 10_000;
 const OPEN: readonly number[] = [
   deadLetterCodec.code.pending_review,
@@ -45,7 +45,7 @@ export async function deadLetters(
   const { read, names } = session;
   const type = filter.type === undefined ? null : await names.id("type", filter.type);
   const tenant = filter.tenant === undefined ? null : await names.id("tenant", filter.tenant);
-  const before = await boundary(session, page.after);
+  const before = await pageStart(session, page.after);
   if (type === undefined || tenant === undefined || before === null) return [];
   const status = filter.status === undefined ? null : deadLetterCodec.code[filter.status];
   const limit = bounded(page.limit, PAGE_MAX);
@@ -53,8 +53,8 @@ export async function deadLetters(
   return lettersOf(names, rows);
 }
 
-/** Where a page begins. Null: retention has removed the last letter seen, and all older ones. */
-async function boundary(
+/** Where a page begins. Null: retention has removed the letter `after` and all older ones. */
+async function pageStart(
   { read }: Session,
   after: JobId | undefined,
 ): Promise<{ readonly before_at: number; readonly before_id: string } | null> {
@@ -66,13 +66,13 @@ async function boundary(
 export async function review(session: Session, id: JobId, verdict: Review): Promise<ReviewAnswer> {
   return repeating(session.dice, async (isRepeat) => {
     const wasOpen = await session.transaction((sql) =>
-      mark(sql, id, { ...verdict, successor: null }),
+      writeVerdict(sql, id, { ...verdict, successor: null }),
     );
     const letter = await deadLetter(session, id);
     if (letter === null) return { status: "unknown" };
-    // When the first answer was lost, the verdict that stands there may be this one.
-    const isOurs = isRepeat && letter.status === verdict.status && letter.reviewedBy === verdict.by;
-    return { status: wasOpen || isOurs ? "reviewed" : "closed", letter };
+    // After a lost answer, the same verdict by the same reviewer was written by the first try.
+    const isOwn = isRepeat && letter.status === verdict.status && letter.reviewedBy === verdict.by;
+    return { status: wasOpen || isOwn ? "reviewed" : "closed", letter };
   });
 }
 
@@ -84,20 +84,20 @@ export async function reprocess(
   notes: string | null,
 ): Promise<ReprocessAnswer> {
   if (successor.retryOf !== id) {
-    const message = `the successor of dead letter ${id} must have it as retryOf`;
+    const message = `the successor of dead letter ${id} must have retryOf set to it`;
     throw new MillraceError("OPTION_INVALID", `${message}, not ${successor.retryOf}`);
   }
-  const filed = await fileJobs(session.names, [successor]);
+  const interned = await internJobs(session.names, [successor]);
   return repeating(session.dice, async (isRepeat) => {
     const { row, answer } = await session.transaction(
-      (transaction) => replaceLetter(transaction, id, { by, notes, filed, successor }),
+      (transaction) => replaceLetter(transaction, id, { by, notes, interned, successor }),
       { lockMs: LOCK_MS },
     );
     if (row === undefined) return { status: "unknown" };
     const [letter] = await lettersOf(session.names, [row]);
     if (letter === undefined) return { status: "unknown" };
     if (answer !== null) return { status: "reprocessed", letter, answer };
-    // When the first answer was lost, the successor that stands there may be this one.
+    // After a lost answer, a successor with this id was created by the first try.
     if (!isRepeat || letter.successor !== successor.id) return { status: "closed", letter };
     const state = "delayMs" in successor.due && successor.due.delayMs > 0 ? "scheduled" : "queued";
     return {
@@ -108,31 +108,31 @@ export async function reprocess(
   });
 }
 
-/** Makes the successor and closes the letter. The answer is null when the letter is closed. */
+/** Enqueues the successor and closes the letter. Null: the letter was closed before. */
 async function replaceLetter(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   id: JobId,
-  asked: {
+  request: {
     readonly by: string;
     readonly notes: string | null;
-    readonly filed: Awaited<ReturnType<typeof fileJobs>>;
+    readonly interned: Awaited<ReturnType<typeof internJobs>>;
     readonly successor: NewJob;
   },
 ): Promise<{ row: StoredLetter | undefined; answer: EnqueueAnswer | null }> {
-  const { by, notes, filed, successor } = asked;
-  // Whoever comes second waits here, and then finds the letter closed.
+  const { by, notes, interned, successor } = request;
+  // A concurrent call waits for this lock, and then finds the letter closed.
   await transaction.run("lock_dead_letter", { id: uuidOf(id) });
   const row = await transaction.get("find_dead_letter", { id: uuidOf(id) });
   if (row === undefined || !OPEN.includes(row.status)) return { row, answer: null };
-  const [answer] = await enqueueWithin(transaction, filed, [successor]);
+  const [answer] = await enqueueWithin(transaction, interned, [successor]);
   if (answer?.status !== "created") return { row, answer: answer ?? null };
-  await mark(transaction, id, { status: "reprocessed", by, notes, successor: answer.id });
+  await writeVerdict(transaction, id, { status: "reprocessed", by, notes, successor: answer.id });
   return { row: await transaction.get("find_dead_letter", { id: uuidOf(id) }), answer };
 }
 
-/** Writes a verdict on a letter that is still open to one. Answers whether it was. */
-async function mark(
-  transaction: Transaction,
+/** Writes a verdict on an open letter. Answers whether the letter was open. */
+async function writeVerdict(
+  transaction: StoreTransaction,
   id: JobId,
   verdict: {
     readonly status: Review["status"] | "reprocessed";

@@ -1,36 +1,36 @@
-/** The jobs that new ones are to run after. */
+/** Resolves the `after` of new jobs to dependencies. */
 import type { JobId } from "../../../core/job.ts";
 import type { KeyHolders } from "../../shared/key-holders.ts";
 import { AFTER_MAX, type EnqueueAnswer, type JobKey } from "../../types/jobs-and-runs.ts";
 import { refusal } from "./enqueue-answers.ts";
-import type { Bound } from "./enqueue-order.ts";
+import type { NumberedJob } from "./enqueue-order.ts";
 import type { JobWriter } from "../database/session.ts";
 import { uuids } from "../database/values.ts";
 
-/** Keys by ids; null: it is over and gone. One that is not among them is not known. */
+/** Keys by ids. Null: the dependency is final and was removed. A missing id is unknown. */
 export type Dependencies = ReadonlyMap<JobId, JobKey | null>;
 
 export async function findDependencies(
   transaction: JobWriter,
-  jobs: readonly Bound[],
+  jobs: readonly NumberedJob[],
   keyHolders: KeyHolders,
 ): Promise<Dependencies> {
-  const ids = [...new Set(jobs.flatMap(({ filed }) => filed.job.after))];
+  const ids = [...new Set(jobs.flatMap(({ interned }) => interned.job.after))];
   if (ids.length === 0) return new Map();
-  const standing = ids.map((id) => keyHolders.get(id) ?? id);
-  const rows = await transaction.all("find_dependencies", { ids: uuids(standing) });
+  const resolved = ids.map((id) => keyHolders.get(id) ?? id);
+  const rows = await transaction.all("find_dependencies", { ids: uuids(resolved) });
   const keys = new Map(rows.map(({ id, key }) => [id, key]));
   const dependencies = new Map<JobId, JobKey | null>();
   ids.forEach((id, index) => {
-    const key = keys.get(standing[index]!);
+    const key = keys.get(resolved[index]!);
     if (key !== undefined || keyHolders.has(id)) dependencies.set(id, key ?? null);
   });
   return dependencies;
 }
 
-/** The answer to a job that cannot be made because of those that it is to run after. */
+/** Refuses a job with too many dependencies or an unknown one. Null: the job is valid. */
 export function dependencyRefusal(
-  { filed: { job } }: Bound,
+  { interned: { job } }: NumberedJob,
   dependencies: Dependencies,
 ): EnqueueAnswer | null {
   if (job.after.length > AFTER_MAX) return refusal(job);
@@ -40,19 +40,19 @@ export function dependencyRefusal(
   return answer;
 }
 
-/** A row of `need`. */
-interface Need {
+/** A row of `dependency`. */
+interface DependencyRow {
   readonly job: JobKey;
   readonly depends_on: JobKey;
   readonly tolerant: 0 | 1;
 }
 
-/** Several of those that a job names may have given way to the same one. */
+/** Several dependencies of one job may have resolved to the same key holder: one row. */
 export function dependencyRows(
-  jobs: readonly Bound[],
+  jobs: readonly NumberedJob[],
   dependencies: Dependencies,
-): readonly Need[] {
-  return jobs.flatMap(({ filed: { job }, key }) => {
+): readonly DependencyRow[] {
+  return jobs.flatMap(({ interned: { job }, key }) => {
     const tolerant = job.onFailed === "run" ? 1 : 0;
     const keys = new Set(job.after.map((id) => dependencies.get(id) ?? null));
     return [...keys].flatMap((depends_on) =>

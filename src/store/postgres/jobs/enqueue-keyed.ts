@@ -1,20 +1,20 @@
 /**
- * Jobs with an idempotency key, a dedup key or a predecessor, and those that are to run after
- * others. Keys are unique rows, taken before the job is made and in an order that is the same for
- * all: first the idempotency keys, then the dedup keys with the places of successors. Who finds a
- * key taken waits for its holder's commit, then looks in a statement of its own, which sees it.
- * Jobs to run after are only looked up, never locked.
+ * Enqueues jobs with an idempotency key, a dedup key, a predecessor or dependencies. Keys are
+ * unique rows. All transactions take them before the job is inserted and in the same order:
+ * idempotency keys first, then dedup keys together with the rows of successors. A transaction that
+ * finds a key taken waits for the commit of the key holder, and reads the holder in a statement of
+ * its own, which sees that commit. Dependencies are read, never locked.
  */
 import type { JobId } from "../../../core/job.ts";
 import { bodyHash } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
-import { repeated } from "./enqueue-answers.ts";
+import { repeatAnswer } from "./enqueue-answers.ts";
 import { Outdated } from "../database/errors.ts";
-import { dueOf, rowOf, type Filed } from "./job-rows.ts";
+import { dueOf, jobRow, type InternedJob } from "./job-rows.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "../queue/places.ts";
-import { wantedRows, wavesOf, type Bound, type WantedRow } from "./enqueue-order.ts";
+import { wantedRows, roundsOf, type NumberedJob, type WantedRow } from "./enqueue-order.ts";
 import {
   findDependencies,
   dependencyRows,
@@ -25,97 +25,97 @@ import type { JobWriter } from "../database/session.ts";
 import { list, uuidOf, uuids } from "../database/values.ts";
 
 /**
- * The answers stand in the order of the jobs, and so do their numbers: a job is as old as its place
- * in the call says. Those that share a key take their semaphore. `earlier` are those that gave way
- * before in the same call.
+ * Answers and job keys have the order of the jobs, so that age follows the order of the call. Jobs
+ * that share a key are created one after the other. `earlier`: the key holders that earlier batches
+ * of the same call have found.
  */
 export async function enqueueKeyed(
   transaction: JobWriter,
-  jobs: readonly Filed[],
+  jobs: readonly InternedJob[],
   earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
-  const answers = new Map<Filed, EnqueueAnswer>();
+  const answers = new Map<InternedJob, EnqueueAnswer>();
   const keyHolders = new Map(earlier);
-  const bound = await draw(transaction, jobs);
-  for (const wave of await wavesOf(transaction, bound)) {
-    for (const [filed, answer] of await enqueueWave(transaction, wave, keyHolders)) {
-      answers.set(filed, answer);
-      noteKeyHolder(keyHolders, filed.job.id, answer);
+  const numbered = await reserveKeys(transaction, jobs);
+  for (const round of await roundsOf(transaction, numbered)) {
+    for (const [interned, answer] of await enqueueRound(transaction, round, keyHolders)) {
+      answers.set(interned, answer);
+      noteKeyHolder(keyHolders, interned.job.id, answer);
     }
   }
   return jobs.map((job) => answers.get(job)!);
 }
 
-type Answers = Map<Filed, EnqueueAnswer>;
+type Answers = Map<InternedJob, EnqueueAnswer>;
 
-/** Jobs of which no two share an id or a key, so that none changes the fate of another. */
-async function enqueueWave(
+/** Creates jobs of which no two share an id or a key, so that none affects another. */
+async function enqueueRound(
   transaction: JobWriter,
-  wave: readonly Bound[],
+  round: readonly NumberedJob[],
   keyHolders: KeyHolders,
 ): Promise<Answers> {
   const answers: Answers = new Map();
-  const open = (): Bound[] => wave.filter(({ filed }) => !answers.has(filed));
-  // Its own id comes first: a repeat is no rival.
-  await findRepeats(transaction, filedOf(wave), answers);
-  await takeIdempotency(transaction, filedOf(open()), answers);
-  const bound = open();
-  const dependencies = await findDependencies(transaction, bound, keyHolders);
-  await takeDedup(transaction, bound, answers, dependencies);
-  refuseStray(open(), answers, dependencies);
-  await giveBack(transaction, bound, answers);
+  const open = (): NumberedJob[] => round.filter(({ interned }) => !answers.has(interned));
+  // Ids first: a repeat of a job does not compete for its key.
+  await findRepeats(transaction, internedOf(round), answers);
+  await takeIdempotency(transaction, internedOf(open()), answers);
+  const numbered = open();
+  const dependencies = await findDependencies(transaction, numbered, keyHolders);
+  await takeDedup(transaction, numbered, answers, dependencies);
+  refuseUnresolved(open(), answers, dependencies);
+  await releaseKeys(transaction, numbered, answers);
   await insert(transaction, open(), answers, dependencies);
   return withStates(transaction, answers);
 }
 
-function filedOf(bound: readonly Bound[]): Filed[] {
-  return bound.map(({ filed }) => filed);
+function internedOf(numbered: readonly NumberedJob[]): InternedJob[] {
+  return numbered.map(({ interned }) => interned);
 }
 
 async function findRepeats(
   transaction: JobWriter,
-  jobs: readonly Filed[],
+  jobs: readonly InternedJob[],
   answers: Answers,
 ): Promise<void> {
   const rows = await transaction.all("find_bodies", { ids: uuids(jobs.map(({ job }) => job.id)) });
   const bodies = new Map(rows.map((row) => [row.id, row]));
-  for (const filed of jobs) {
-    const body = bodies.get(filed.job.id);
-    if (body !== undefined) answers.set(filed, repeated(filed, body));
+  for (const interned of jobs) {
+    const body = bodies.get(interned.job.id);
+    if (body !== undefined) answers.set(interned, repeatAnswer(interned, body));
   }
 }
 
 async function takeIdempotency(
   transaction: JobWriter,
-  jobs: readonly Filed[],
+  jobs: readonly InternedJob[],
   answers: Answers,
 ): Promise<void> {
-  const wanting = jobs.filter(({ job }) => job.idempotency !== null);
-  if (wanting.length === 0) return;
-  const wanted = JSON.stringify(wanting.map(idempotencyRow));
+  const keyed = jobs.filter(({ job }) => job.idempotency !== null);
+  if (keyed.length === 0) return;
+  const wanted = JSON.stringify(keyed.map(idempotencyRow));
   const taken = new Set(
     (await transaction.all("take_idempotency", { wanted })).map((row) => row.job_id),
   );
-  const lost = wanting.filter(({ job }) => !taken.has(job.id));
+  const lost = keyed.filter(({ job }) => !taken.has(job.id));
   if (lost.length === 0) return;
   const rows = await transaction.all("find_idempotency", {
     wanted: JSON.stringify(lost.map(idempotencyRow)),
   });
   const holders = new Map(rows.map((row) => [row.seeker, row]));
-  for (const filed of lost) {
-    const held = holders.get(filed.job.id);
-    if (held === undefined) throw new Outdated("the holder of an idempotency key is gone");
-    answers.set(filed, idempotencyAnswer(filed, held));
+  for (const interned of lost) {
+    const held = holders.get(interned.job.id);
+    if (held === undefined) throw new Outdated("the holder of an idempotency key was removed");
+    answers.set(interned, idempotencyAnswer(interned, held));
   }
 }
 
-function idempotencyRow({ job, tenant }: Filed): object {
+function idempotencyRow({ job, tenant }: InternedJob): object {
   const body = Buffer.from(bodyHash(job.type, job.payload)).toString("hex");
   return { tenant, key: job.idempotency?.key, job_id: uuidOf(job.id), body };
 }
 
 function idempotencyAnswer(
-  { job }: Filed,
+  { job }: InternedJob,
   { holder, same }: { readonly holder: JobId; readonly same: boolean },
 ): EnqueueAnswer {
   if (!same) return { status: "refused", code: "IDEMPOTENCY_CONFLICT", holder };
@@ -125,96 +125,107 @@ function idempotencyAnswer(
   return { status: "existing", id: holder, state: null, by: "idempotency" };
 }
 
-async function draw(transaction: JobWriter, jobs: readonly Filed[]): Promise<Bound[]> {
+async function reserveKeys(
+  transaction: JobWriter,
+  jobs: readonly InternedJob[],
+): Promise<NumberedJob[]> {
   const rows = await transaction.all("draw_keys", { count: jobs.length });
-  return jobs.map((filed, index) => ({ filed, key: rows[index]!.key }));
+  return jobs.map((interned, index) => ({ interned, key: rows[index]!.key }));
 }
 
 async function takeDedup(
   transaction: JobWriter,
-  bound: readonly Bound[],
+  numbered: readonly NumberedJob[],
   answers: Answers,
   dependencies: Dependencies,
 ): Promise<void> {
-  const lost = await takeRows(transaction, bound.flatMap(wantedRows));
+  const lost = await takeRows(transaction, numbered.flatMap(wantedRows));
   if (lost.length === 0) return;
   const rows = await transaction.all("find_dedup", { wanted: JSON.stringify(lost) });
-  if (rows.length < lost.length) throw new Outdated("the holder of a dedup key is gone");
-  const rivals: Rivalry[] = [];
+  if (rows.length < lost.length) throw new Outdated("the holder of a dedup key was removed");
+  const conflicts: DedupConflict[] = [];
   for (const { type, seeker: key, holder, id } of rows) {
-    const seeker = bound.find((each) => each.key === key)!;
-    const isTwin = type === 0;
-    if (!isTwin) rivals.push({ seeker, holder });
-    // One that is a twin as well gives way to its elder, and disturbs nobody.
-    if (!isTwin && answers.has(seeker.filed)) continue;
-    const by = isTwin ? "successor" : "dedup";
-    answers.set(seeker.filed, { status: "existing", id, state: null, by });
+    const seeker = numbered.find((each) => each.key === key)!;
+    const isSuccessor = type === 0;
+    if (!isSuccessor) conflicts.push({ seeker, holder });
+    // A second successor is answered with the first one, and changes no dedup holder.
+    if (!isSuccessor && answers.has(seeker.interned)) continue;
+    const by = isSuccessor ? "successor" : "dedup";
+    answers.set(seeker.interned, { status: "existing", id, state: null, by });
   }
-  const of = (way: string): Rivalry[] =>
-    rivals.filter(({ seeker: { filed } }) => {
-      const answer = answers.get(filed);
-      const isRival = answer?.status === "existing" && answer.by === "dedup";
-      return isRival && filed.job.dedup?.onConflict === way;
+  const withPolicy = (policy: string): DedupConflict[] =>
+    conflicts.filter(({ seeker: { interned } }) => {
+      const answer = answers.get(interned);
+      const isDuplicate = answer?.status === "existing" && answer.by === "dedup";
+      return isDuplicate && interned.job.dedup?.onConflict === policy;
     });
   await replace(
     transaction,
-    await withDependencies(transaction, of("replace"), answers, dependencies),
+    await refuseReplacing(transaction, withPolicy("replace"), answers, dependencies),
     answers,
   );
-  await extend(transaction, of("extend"));
+  await extend(transaction, withPolicy("extend"));
 }
 
-/** Jobs that are to run after one that there is not. Nothing was written for them but keys. */
-function refuseStray(bound: readonly Bound[], answers: Answers, dependencies: Dependencies): void {
-  for (const each of bound) {
+/** Refuses jobs with unknown dependencies. Only their keys were written so far. */
+function refuseUnresolved(
+  numbered: readonly NumberedJob[],
+  answers: Answers,
+  dependencies: Dependencies,
+): void {
+  for (const each of numbered) {
     const refused = dependencyRefusal(each, dependencies);
-    if (refused !== null) answers.set(each.filed, refused);
+    if (refused !== null) answers.set(each.interned, refused);
   }
 }
 
-/** Takes rows of `dedup`. Answers those that others hold. */
+/** Takes rows of `dedup`. Answers the rows that other jobs hold. */
 async function takeRows(
   transaction: JobWriter,
   wanted: readonly WantedRow[],
 ): Promise<readonly WantedRow[]> {
   if (wanted.length === 0) return [];
   const rows = await transaction.all("take_dedup", { wanted: JSON.stringify(wanted) });
-  const won = new Set(rows.map(({ type, job }) => markOf(type, job)));
-  return wanted.filter(({ type, job }) => !won.has(markOf(type, job)));
+  const taken = new Set(rows.map(({ type, job }) => rowKey(type, job)));
+  return wanted.filter(({ type, job }) => !taken.has(rowKey(type, job)));
 }
 
-/** A job wants at most one row with type 0 and one with its own type. */
-function markOf(type: number, job: JobKey): string {
+/** Identifies a row: a job takes at most one with type 0 and one with its own type. */
+function rowKey(type: number, job: JobKey): string {
   return `${type} ${job}`;
 }
 
-/** A newcomer, and who holds its dedup key. */
-interface Rivalry {
-  readonly seeker: Bound;
+/** A new job, and the holder of its dedup key. */
+interface DedupConflict {
+  readonly seeker: NumberedJob;
   readonly holder: JobKey;
 }
 
-/** Who would replace a holder that waits, but cannot be made, is refused and disturbs nobody. */
-async function withDependencies(
+/** A job with invalid dependencies is refused and does not replace a waiting holder. */
+async function refuseReplacing(
   transaction: JobWriter,
-  replacing: readonly Rivalry[],
+  replacing: readonly DedupConflict[],
   answers: Answers,
   dependencies: Dependencies,
-): Promise<readonly Rivalry[]> {
-  const stray = replacing.filter(({ seeker }) => dependencyRefusal(seeker, dependencies) !== null);
-  if (stray.length === 0) return replacing;
-  const holders = list(stray.map(({ holder }) => holder));
+): Promise<readonly DedupConflict[]> {
+  const unresolved = replacing.filter(
+    ({ seeker }) => dependencyRefusal(seeker, dependencies) !== null,
+  );
+  if (unresolved.length === 0) return replacing;
+  const holders = list(unresolved.map(({ holder }) => holder));
   const rows = await transaction.all("still_waiting", { keys: holders });
   const waiting = new Set(rows.map(({ key }) => key));
-  const refused = stray.filter(({ holder }) => waiting.has(holder)).map(({ seeker }) => seeker);
-  refuseStray(refused, answers, dependencies);
-  return replacing.filter((each) => !stray.includes(each));
+  const refused = unresolved
+    .filter(({ holder }) => waiting.has(holder))
+    .map(({ seeker }) => seeker);
+  refuseUnresolved(refused, answers, dependencies);
+  return replacing.filter((each) => !unresolved.includes(each));
 }
 
-/** Cancels holders that wait and takes their keys. A running holder is not disturbed. */
+/** Cancels waiting holders and takes their keys. A running holder keeps its key. */
 async function replace(
   transaction: JobWriter,
-  replaced: readonly Rivalry[],
+  replaced: readonly DedupConflict[],
   answers: Answers,
 ): Promise<void> {
   const waiting = await takeWaiting(
@@ -224,20 +235,20 @@ async function replace(
   const done = replaced.filter(({ holder }) => waiting.has(holder));
   await endUnstarted(
     transaction,
-    done.map(({ seeker: { filed }, holder }) => {
-      const { job } = filed;
+    done.map(({ seeker: { interned }, holder }) => {
+      const { job } = interned;
       const reason = `replaced by ${job.id} under the dedup key ${job.dedup?.key}`;
       return { ...waiting.get(holder)!, reason };
     }),
   );
   const freed = done.flatMap(({ seeker }) => wantedRows(seeker).filter(({ type }) => type !== 0));
   const lost = await takeRows(transaction, freed);
-  if (lost.length > 0) throw new Outdated("a dedup key was taken while it was replaced");
-  for (const { seeker } of done) answers.delete(seeker.filed);
+  if (lost.length > 0) throw new Outdated("a dedup key was taken while its holder was replaced");
+  for (const { seeker } of done) answers.delete(seeker.interned);
 }
 
-/** Moves holders that wait to the newcomers' due times. */
-async function extend(transaction: JobWriter, extended: readonly Rivalry[]): Promise<void> {
+/** Postpones waiting holders to the due times of the new jobs. */
+async function extend(transaction: JobWriter, extended: readonly DedupConflict[]): Promise<void> {
   const waiting = await takeWaiting(
     transaction,
     extended.map(({ holder }) => holder),
@@ -246,57 +257,57 @@ async function extend(transaction: JobWriter, extended: readonly Rivalry[]): Pro
     transaction,
     extended.flatMap(({ seeker, holder }) => {
       const place = waiting.get(holder);
-      return place === undefined ? [] : [{ ...place, ...dueOf(seeker.filed.job) }];
+      return place === undefined ? [] : [{ ...place, ...dueOf(seeker.interned.job) }];
     }),
   );
 }
 
-/** Keys that were taken for jobs that gave way are given back. */
-async function giveBack(
+/** Releases the keys of jobs that are not created. */
+async function releaseKeys(
   transaction: JobWriter,
-  bound: readonly Bound[],
+  numbered: readonly NumberedJob[],
   answers: Answers,
 ): Promise<void> {
-  const gone = bound.filter(({ filed }) => answers.has(filed));
-  if (gone.length === 0) return;
-  await transaction.run("delete_dedup", { jobs: list(gone.map(({ key }) => key)) });
-  const taken = gone.filter(({ filed }) => filed.job.idempotency !== null);
+  const uncreated = numbered.filter(({ interned }) => answers.has(interned));
+  if (uncreated.length === 0) return;
+  await transaction.run("delete_dedup", { jobs: list(uncreated.map(({ key }) => key)) });
+  const taken = uncreated.filter(({ interned }) => interned.job.idempotency !== null);
   if (taken.length === 0) return;
   await transaction.run("return_idempotency", {
-    taken: JSON.stringify(taken.map(({ filed }) => idempotencyRow(filed))),
+    taken: JSON.stringify(taken.map(({ interned }) => idempotencyRow(interned))),
   });
 }
 
 async function insert(
   transaction: JobWriter,
-  jobs: readonly Bound[],
+  jobs: readonly NumberedJob[],
   answers: Answers,
   dependencies: Dependencies,
 ): Promise<void> {
   if (jobs.length === 0) return;
   const rows = dependencyRows(jobs, dependencies);
   const [made] = await transaction.tuples("insert_jobs", {
-    jobs: JSON.stringify(jobs.map(({ filed, key }) => rowOf(filed, key))),
+    jobs: JSON.stringify(jobs.map(({ interned, key }) => jobRow(interned, key))),
     dependencies: JSON.stringify(rows),
     asked: jobs.length,
   });
   const [count, scheduled, , keys] = made ?? [0, null, null, null];
-  if (count < jobs.length) throw new Outdated("an id was taken meanwhile");
-  const heirs = jobs.filter(({ filed }) => isHeir(filed.job)).map(({ key }) => key);
+  if (count < jobs.length) throw new Outdated("another call has inserted the same id");
+  const heirs = jobs.filter(({ interned }) => isHeir(interned.job)).map(({ key }) => key);
   if (heirs.length > 0) await transaction.run("take_over", { keys: list(heirs) });
   const dependants = new Set(rows.map(({ job }) => job));
-  if (dependants.size > 0) transaction.outbox.leaveDependants([...dependants]);
-  transaction.outbox.tell({ kind: "job:enqueued", jobs: keys ?? [] });
+  if (dependants.size > 0) transaction.outbox.addDependants([...dependants]);
+  transaction.outbox.add({ kind: "job:enqueued", jobs: keys ?? [] });
   transaction.outbox.wake();
   const isLater = new Set(scheduled);
-  for (const { filed } of jobs) {
-    const { id } = filed.job;
+  for (const { interned } of jobs) {
+    const { id } = interned.job;
     const state = isLater.has(id) ? "scheduled" : "queued";
-    answers.set(filed, { status: "created", id, state });
+    answers.set(interned, { status: "created", id, state });
   }
 }
 
-/** How far the jobs have come that stood in the way. A key may have expired its job. */
+/** Adds the states of key holders. An idempotency key may outlive its job. */
 async function withStates(transaction: JobWriter, answers: Answers): Promise<Answers> {
   const ids = [...answers.values()].flatMap((answer) =>
     answer.status === "existing" && answer.by !== "id" ? [answer.id] : [],
@@ -304,14 +315,14 @@ async function withStates(transaction: JobWriter, answers: Answers): Promise<Ans
   if (ids.length === 0) return answers;
   const rows = await transaction.all("states_of", { ids: uuids(ids) });
   const states = new Map(rows.map(({ id, state }) => [id, stateCodec.word(state)]));
-  for (const [filed, answer] of answers) {
+  for (const [interned, answer] of answers) {
     if (answer.status !== "existing" || answer.by === "id") continue;
-    answers.set(filed, { ...answer, state: states.get(answer.id) ?? null });
+    answers.set(interned, { ...answer, state: states.get(answer.id) ?? null });
   }
   return answers;
 }
 
-/** Whether a job begins with what the one that it repeats has completed. */
-function isHeir({ retryOf, afresh }: NewJob): boolean {
-  return retryOf !== null && afresh !== true;
+/** Whether a job takes over the checkpoints of the job that it retries. */
+function isHeir({ retryOf, ignoreCheckpoints }: NewJob): boolean {
+  return retryOf !== null && ignoreCheckpoints !== true;
 }

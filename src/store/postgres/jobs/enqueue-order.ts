@@ -1,62 +1,62 @@
 /**
- * Which jobs of a batch can be made together, and which must wait for others: what one call asks
- * for has the effect of its jobs one after the other.
+ * Splits a batch of keyed jobs into rounds of jobs that do not affect each other. The result is the
+ * same as if the jobs of a call were created one after the other.
  */
 import { idUuid } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { Filed } from "./job-rows.ts";
+import type { InternedJob } from "./job-rows.ts";
 import type { JobWriter } from "../database/session.ts";
 
-/** A job on its way to be made, with the number that was drawn for it. */
-export interface Bound {
-  readonly filed: Filed;
+/** A job with the key that was reserved for it. */
+export interface NumberedJob {
+  readonly interned: InternedJob;
   readonly key: JobKey;
 }
 
-/** The jobs in as few waves as they allow, each after those before it. */
-export async function wavesOf(
+/** As few rounds as possible. A round is created after the rounds before it. */
+export async function roundsOf(
   transaction: JobWriter,
-  jobs: readonly Bound[],
-): Promise<readonly (readonly Bound[])[]> {
-  const held = await holdersOf(transaction, jobs);
-  const waves: Bound[][] = [];
+  jobs: readonly NumberedJob[],
+): Promise<readonly (readonly NumberedJob[])[]> {
+  const holders = await holdersOf(transaction, jobs);
+  const rounds: NumberedJob[][] = [];
   const next = new Map<string, number>();
   const named = new Map<string, number>();
-  let [afterDisturbing, afterLooking] = [0, 0];
-  for (const bound of jobs) {
-    const marks = marksOf(bound.filed);
-    const dependencies = parentMarks(bound.filed);
-    const disturbs = disturbsAnother(bound, held, next);
-    const looks = looksAtOthers(bound, held, next);
-    const turn = Math.max(
-      ...[...marks, ...dependencies].map((mark) => next.get(mark) ?? 0),
-      // Who names a job that comes later in the call must not find it.
-      named.get(idMark(bound.filed.job.id)) ?? 0,
-      looks ? afterDisturbing : 0,
-      disturbs ? afterLooking : 0,
+  let [afterChange, afterRead] = [0, 0];
+  for (const numbered of jobs) {
+    const keys = conflictKeys(numbered.interned);
+    const dependencies = dependencyKeys(numbered.interned);
+    const changes = changesHolder(numbered, holders, next);
+    const reads = readsHolders(numbered, holders, next);
+    const round = Math.max(
+      ...[...keys, ...dependencies].map((key) => next.get(key) ?? 0),
+      // A job must not find a dependency that comes later in the call.
+      named.get(idKey(numbered.interned.job.id)) ?? 0,
+      reads ? afterChange : 0,
+      changes ? afterRead : 0,
     );
-    if (disturbs) afterDisturbing = Math.max(afterDisturbing, turn + 1);
-    if (looks) afterLooking = Math.max(afterLooking, turn + 1);
-    for (const mark of marks) next.set(mark, turn + 1);
-    for (const mark of dependencies) named.set(mark, Math.max(named.get(mark) ?? 0, turn + 1));
-    const wave = waves[turn];
-    if (wave === undefined) waves[turn] = [bound];
-    else wave.push(bound);
+    if (changes) afterChange = Math.max(afterChange, round + 1);
+    if (reads) afterRead = Math.max(afterRead, round + 1);
+    for (const key of keys) next.set(key, round + 1);
+    for (const key of dependencies) named.set(key, Math.max(named.get(key) ?? 0, round + 1));
+    const jobsOfRound = rounds[round];
+    if (jobsOfRound === undefined) rounds[round] = [numbered];
+    else jobsOfRound.push(numbered);
   }
-  return waves;
+  return rounds;
 }
 
-/** Who holds the dedup keys of jobs that may replace or move them. */
+/** Jobs of the batch that find their dedup key taken, and the ids of the key holders. */
 interface Holders {
   readonly seekers: ReadonlySet<JobKey>;
   readonly ids: ReadonlySet<JobId>;
 }
 
-async function holdersOf(transaction: JobWriter, jobs: readonly Bound[]): Promise<Holders> {
-  const able = jobs.filter(({ filed }) => isAble(filed));
-  if (able.length === 0 || jobs.length === 1) return { seekers: new Set(), ids: new Set() };
-  const wanted = able.flatMap(wantedRows).filter(({ type }) => type !== 0);
+async function holdersOf(transaction: JobWriter, jobs: readonly NumberedJob[]): Promise<Holders> {
+  const changing = jobs.filter(({ interned }) => mayChangeHolder(interned));
+  if (changing.length === 0 || jobs.length === 1) return { seekers: new Set(), ids: new Set() };
+  const wanted = changing.flatMap(wantedRows).filter(({ type }) => type !== 0);
   const rows = await transaction.all("find_dedup", { wanted: JSON.stringify(wanted) });
   return {
     seekers: new Set(rows.map(({ seeker }) => seeker)),
@@ -64,53 +64,53 @@ async function holdersOf(transaction: JobWriter, jobs: readonly Bound[]): Promis
   };
 }
 
-function isAble({ job: { dedup } }: Filed): boolean {
+function mayChangeHolder({ job: { dedup } }: InternedJob): boolean {
   return dedup !== null && dedup.onConflict !== "skip";
 }
 
-/** Replaces or moves the holder of its key, whatever other keys that one holds. */
-function disturbsAnother(
-  { filed, key }: Bound,
-  held: Holders,
+/** Replaces or postpones the holder of its dedup key, which may hold other keys as well. */
+function changesHolder(
+  { interned, key }: NumberedJob,
+  holders: Holders,
   earlier: ReadonlyMap<string, number>,
 ): boolean {
-  return held.seekers.has(key) || (isAble(filed) && earlier.has(dedupMark(filed)));
+  return holders.seekers.has(key) || (mayChangeHolder(interned) && earlier.has(dedupKey(interned)));
 }
 
-/** May be answered with a job that another one of the batch disturbs. */
-function looksAtOthers(
-  { filed: { job } }: Bound,
-  held: Holders,
+/** May be answered with a job that another job of the batch replaces or postpones. */
+function readsHolders(
+  { interned: { job } }: NumberedJob,
+  holders: Holders,
   earlier: ReadonlyMap<string, number>,
 ): boolean {
-  const isRepeat = held.ids.has(job.id) || earlier.has(idMark(job.id));
+  const isRepeat = holders.ids.has(job.id) || earlier.has(idKey(job.id));
   return isRepeat || job.idempotency !== null || job.retryOf !== null;
 }
 
-/** What two jobs must not share to be independent of each other. */
-export function marksOf(filed: Filed): string[] {
-  const { job, tenant } = filed;
-  const marks = [idMark(job.id)];
-  if (job.idempotency !== null) marks.push(`idempotency ${tenant} ${job.idempotency.key}`);
-  if (job.dedup !== null) marks.push(dedupMark(filed));
-  if (job.retryOf !== null) marks.push(`successor ${job.retryOf}`);
-  return marks;
+/** Two jobs that share one of these keys belong in different rounds. */
+export function conflictKeys(interned: InternedJob): string[] {
+  const { job, tenant } = interned;
+  const keys = [idKey(job.id)];
+  if (job.idempotency !== null) keys.push(`idempotency ${tenant} ${job.idempotency.key}`);
+  if (job.dedup !== null) keys.push(dedupKey(interned));
+  if (job.retryOf !== null) keys.push(`successor ${job.retryOf}`);
+  return keys;
 }
 
-/** What must be there before a job is made. */
-export function parentMarks({ job }: Filed): string[] {
-  return job.after.map(idMark);
+/** The conflict keys of the jobs that must exist before this job. */
+export function dependencyKeys({ job }: InternedJob): string[] {
+  return job.after.map(idKey);
 }
 
-function idMark(id: JobId): string {
+function idKey(id: JobId): string {
   return `id ${id}`;
 }
 
-function dedupMark({ job, tenant, type }: Filed): string {
+function dedupKey({ job, tenant, type }: InternedJob): string {
   return `dedup ${tenant} ${type} ${job.dedup?.key}`;
 }
 
-/** A row of `dedup` that a job wants. Type 0 is no type: it stands for a predecessor. */
+/** A row of `dedup` that a job takes. Type 0: the row reserves the successor of `key`. */
 export interface WantedRow {
   readonly tenant: number;
   readonly type: number;
@@ -118,7 +118,7 @@ export interface WantedRow {
   readonly job: JobKey;
 }
 
-export function wantedRows({ filed: { job, tenant, type }, key }: Bound): WantedRow[] {
+export function wantedRows({ interned: { job, tenant, type }, key }: NumberedJob): WantedRow[] {
   const rows: WantedRow[] = [];
   if (job.retryOf !== null) rows.push({ tenant: 0, type: 0, key: idUuid(job.retryOf), job: key });
   if (job.dedup !== null) rows.push({ tenant, type, key: job.dedup.key, job: key });

@@ -1,226 +1,241 @@
 /**
- * enqueue: inserts, and only inserts. Overlapping calls share statements. A call with keys travels
- * apart from the others, so that nobody waits for a key that is not his; its jobs stay together, so
- * that they come to be in the order in which they were asked for.
+ * enqueue: inserts only. Overlapping calls share a statement. Calls with keyed jobs use a separate
+ * batch, so that unkeyed jobs never wait for another caller's key. The jobs of one call stay in one
+ * batch, so that they are created in the order of the call.
  */
 import type { JobId } from "../../../core/job.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
-import { insistOnAll } from "../../shared/refused-child.ts";
+import { throwIfRefused } from "../../shared/refused-child.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import {
-  answersOf,
-  missingOf,
+  insertAnswers,
+  existingIds,
   noteKeyHolders,
-  owned,
+  ownAsCreated,
   refusal,
   withRepeats,
 } from "./enqueue-answers.ts";
-import { bisect, batchesOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { bisect, batchesOf, LOCK_MS, retryWhileLocked } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 import { failureOf } from "../database/errors.ts";
-import { alikeOf, batchOf, fileJobs, hasKeys, rowOf, type Filed } from "./job-rows.ts";
-import { marksOf, parentMarks } from "./enqueue-order.ts";
+import {
+  alikeParameters,
+  batchParameters,
+  internJobs,
+  hasKeys,
+  jobRow,
+  type InternedJob,
+} from "./job-rows.ts";
+import { conflictKeys, dependencyKeys } from "./enqueue-order.ts";
 import { enqueueKeyed } from "./enqueue-keyed.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuids } from "../database/values.ts";
 
-/** Batches on their way at once, how many jobs are worth a second one, and what fills one. */
-const FLIGHTS_MAX = 2;
-const CROWD = 200;
+/** Batches in flight, waiting jobs that justify a second one, and a full batch. */
+const CONCURRENCY_MAX = 2;
+const OVERLAP_JOBS_MIN = 200;
 const BATCH_JOBS_MAX = 1_000;
 const BATCH_BYTES_MAX = 4_000_000;
-/** Fewer with keys: each of them holds a lock until the commit. */
+/** A smaller batch for keyed jobs: each key stays locked until the commit. */
 const BATCH_KEYED_MAX = 200;
-/** What one call may bring in a single statement; a heavier call becomes several. */
+/** Bytes of one call in one statement. A larger call is split. */
 export const CALL_BYTES_MAX = 32_000_000;
-/** Connections for jobs that go by themselves. */
-const ALONE_AT_ONCE = 3;
-/** What a job weighs besides its payload, and each that it is to run after. */
+/** Connections for keyed jobs that are sent one by one. */
+const SINGLE_CONCURRENCY = 3;
+/** Estimated bytes of a job without its payload, and of each of its dependencies. */
 const JOB_BYTES = 300;
-const PARENT_BYTES = 40;
-const NOBODY: KeyHolders = new Map();
+const DEPENDENCY_BYTES = 40;
+const NONE: KeyHolders = new Map();
 
-/** A job on its way, and those that gave way before in the same call. */
-interface Asked {
+/** A job, and the key holders that earlier batches of its call have found. */
+interface KeyedRequest {
   readonly job: NewJob;
   readonly earlier: KeyHolders;
 }
 
 export class Enqueuer {
   readonly #plain: Batcher<NewJob, EnqueueAnswer>;
-  readonly #keyed: Batcher<Asked, EnqueueAnswer>;
+  readonly #keyed: Batcher<KeyedRequest, EnqueueAnswer>;
 
   constructor(session: Session) {
-    const semaphore = new Semaphore(ALONE_AT_ONCE);
-    const common = { flightsMax: FLIGHTS_MAX, crowd: CROWD, weightMax: BATCH_BYTES_MAX };
+    const semaphore = new Semaphore(SINGLE_CONCURRENCY);
+    const common = {
+      concurrencyMax: CONCURRENCY_MAX,
+      overlapItemsMin: OVERLAP_JOBS_MIN,
+      weightMax: BATCH_BYTES_MAX,
+    };
     this.#plain = new Batcher({
       ...common,
       itemsMax: BATCH_JOBS_MAX,
       weigh: bytesOf,
-      flush: (jobs) => withNames(session, jobs, (filed) => flushPlain(session, filed)),
+      flush: (jobs) => withNames(session, jobs, (interned) => sendPlain(session, interned)),
     });
     this.#keyed = new Batcher({
       ...common,
       itemsMax: BATCH_KEYED_MAX,
       weigh: ({ job }) => bytesOf(job),
-      flush: (asked) =>
+      flush: (requests) =>
         withNames(
           session,
-          asked.map(({ job }) => job),
-          (filed) => flushKeyed(session, filed, earlierOf(asked), semaphore),
+          requests.map(({ job }) => job),
+          (interned) => sendKeyed(session, interned, earlierOf(requests), semaphore),
         ),
     });
   }
 
-  /** Resolves once the jobs are durable; the answers stand in the order of the jobs. */
+  /** Resolves once the jobs are durable. Answers have the order of the jobs. */
   async enqueue(jobs: readonly NewJob[]): Promise<readonly EnqueueAnswer[]> {
-    const loads = batchesOf(jobs, bytesOf, CALL_BYTES_MAX);
+    const batches = batchesOf(jobs, bytesOf, CALL_BYTES_MAX);
     const answers: EnqueueAnswer[] = [];
     if (!jobs.some(hasKeys)) {
-      for (const load of loads) answers.push(...(await this.#plain.add(load)));
+      for (const batch of batches) answers.push(...(await this.#plain.add(batch)));
       return answers;
     }
     const earlier = new Map<JobId, JobId>();
-    for (const load of loads) {
-      const asked = load.map((job) => ({ job, earlier }));
-      const own = await this.#keyed.add(asked);
-      noteKeyHolders(earlier, asked, own);
+    for (const batch of batches) {
+      const requests = batch.map((job) => ({ job, earlier }));
+      const own = await this.#keyed.add(requests);
+      noteKeyHolders(earlier, requests, own);
       answers.push(...own);
     }
     return answers;
   }
 }
 
-/** Those of all calls in a batch, for ids are unique. Calls of one load have none. */
-function earlierOf(asked: readonly Asked[]): KeyHolders {
-  const calls = new Set(asked.map(({ earlier }) => earlier));
+/** The key holders of all calls in a batch; ids are unique. */
+function earlierOf(requests: readonly KeyedRequest[]): KeyHolders {
+  const calls = new Set(requests.map(({ earlier }) => earlier));
   return new Map([...calls].flatMap((earlier) => [...earlier]));
 }
 
-type Later<Answer> = Answer | Promise<Answer>;
+type PendingAnswer = EnqueueAnswer | Promise<EnqueueAnswer>;
 
-/** Sends a batch once its names are known. A name that the database does not take is refused. */
+/** Interns the names of a batch, then sends it. A job with an invalid name is refused. */
 async function withNames(
   session: Session,
   jobs: readonly NewJob[],
-  flush: (filed: readonly Filed[]) => Promise<readonly Later<EnqueueAnswer>[]>,
-): Promise<readonly Later<EnqueueAnswer>[]> {
-  const filed = await fileJobs(session.names, jobs);
-  const known = filed.filter((job) => job !== null);
-  const answers = (known.length > 0 ? await flush(known) : []).values();
-  return filed.map((job, index) => (job === null ? refusal(jobs[index]!) : answers.next().value!));
+  send: (interned: readonly InternedJob[]) => Promise<readonly PendingAnswer[]>,
+): Promise<readonly PendingAnswer[]> {
+  const interned = await internJobs(session.names, jobs);
+  const known = interned.filter((job) => job !== null);
+  const answers = (known.length > 0 ? await send(known) : []).values();
+  return interned.map((job, index) =>
+    job === null ? refusal(jobs[index]!) : answers.next().value!,
+  );
 }
 
 /**
- * Enqueues jobs inside another verb's transaction; {@link fileJobs} comes before it begins. A job
- * with a value that the database does not take is refused by itself.
+ * Enqueues jobs inside another verb's transaction. {@link internJobs} runs before the transaction
+ * begins. A job with an invalid value is refused; the others are created.
  */
 export async function enqueueWithin(
-  transaction: Transaction,
-  jobs: readonly (Filed | null)[],
+  transaction: StoreTransaction,
+  jobs: readonly (InternedJob | null)[],
   originals: readonly NewJob[],
 ): Promise<readonly EnqueueAnswer[]> {
   const known = jobs.filter((job) => job !== null);
-  const answers = (await insertParts(transaction, known, NOBODY)).values();
+  const answers = (await insertBisecting(transaction, known, NONE)).values();
   return jobs.map((job, index) =>
     job === null ? refusal(originals[index]!) : answers.next().value!,
   );
 }
 
-/** Enqueues what phases, and the ends of runs, bring into being. */
+/** Enqueues the child jobs of phases and of ended runs. */
 export async function enqueueChildren(
-  transaction: Transaction,
-  dependencies: readonly {
+  transaction: StoreTransaction,
+  parents: readonly {
     readonly children: readonly NewJob[];
-    readonly filed: readonly (Filed | null)[];
+    readonly interned: readonly (InternedJob | null)[];
   }[],
 ): Promise<void> {
-  const children = dependencies.flatMap((parent) => parent.children);
-  const filed = dependencies.flatMap((parent) => parent.filed);
-  insistOnAll(children, await enqueueWithin(transaction, filed, children));
+  const children = parents.flatMap((parent) => parent.children);
+  const interned = parents.flatMap((parent) => parent.interned);
+  throwIfRefused(children, await enqueueWithin(transaction, interned, children));
 }
 
-/** One statement for the whole batch. Only when it is refused, it is looked at more closely. */
-async function flushPlain(
+/** One statement for the whole batch. A refused batch is bisected in a transaction. */
+async function sendPlain(
   session: Session,
-  jobs: readonly Filed[],
+  jobs: readonly InternedJob[],
 ): Promise<readonly EnqueueAnswer[]> {
   return repeating(session.dice, async (isRepeat) => {
     try {
       const later = await insertNew(session, jobs);
-      return answersOf(jobs, [jobs.length, later, null, null]);
+      return insertAnswers(jobs, [jobs.length, later, null, null]);
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
     }
-    // An id is taken, perhaps by a first try whose answer was lost, or a value is not.
+    // An id exists, perhaps from a first try whose answer was lost, or a value is invalid.
     const answers = await session.transaction((transaction) =>
-      insertParts(transaction, jobs, NOBODY),
+      insertBisecting(transaction, jobs, NONE),
     );
-    return owned(answers, isRepeat);
+    return ownAsCreated(answers, isRepeat);
   });
 }
 
-/** Answers the ids of those that wait for their time. */
+/** Answers the ids of scheduled jobs. */
 async function insertNew(
   { write, notifier }: Session,
-  jobs: readonly Filed[],
+  jobs: readonly InternedJob[],
 ): Promise<readonly JobId[] | null> {
-  const alike = alikeOf(jobs);
+  const alike = alikeParameters(jobs);
   if (alike === null) {
-    const [made] = await write.tuples("enqueue", batchOf(jobs));
+    const [made] = await write.tuples("enqueue", batchParameters(jobs));
     notifier.wake("work");
     return made?.[0] ?? null;
   }
   const wakeUp = alike.delay_ms === 0 ? "ready" : "work";
-  // A lone job should not have to wait for a word that comes after it.
-  const along = jobs.length === 1 ? notifier.handOver(wakeUp) : null;
-  const { channel = null, word = null } = along?.word ?? {};
-  const [made] = await write.tuples("enqueue_alike", { ...alike, channel, word });
-  if (along === null) notifier.wake(wakeUp);
-  else along.committed();
+  // A notification inside the statement arrives sooner than one sent after the commit.
+  const notification = jobs.length === 1 ? notifier.forStatement(wakeUp) : null;
+  const { channel = null, payload = null } = notification?.parameters ?? {};
+  const [made] = await write.tuples("enqueue_alike", { ...alike, channel, word: payload });
+  if (notification === null) notifier.wake(wakeUp);
+  else notification.committed();
   return made?.[0] === true ? jobs.map(({ job }) => job.id) : null;
 }
 
 /**
- * One transaction for the whole batch. If somebody else's open transaction holds one of the keys,
- * each job with a key goes by itself, so that only those who need that key wait for it, and come
- * to be after the others.
+ * One transaction for the whole batch. If another open transaction has locked one of the keys,
+ * keyed jobs are sent one by one, so that only jobs with the locked key wait. Those jobs are
+ * created after the others.
  */
-async function flushKeyed(
+async function sendKeyed(
   session: Session,
-  jobs: readonly Filed[],
+  jobs: readonly InternedJob[],
   earlier: KeyHolders,
   semaphore: Semaphore,
-): Promise<readonly Later<EnqueueAnswer>[]> {
+): Promise<readonly PendingAnswer[]> {
   try {
-    return await sendKeyed(session, jobs, earlier);
+    return await sendKeyedBatch(session, jobs, earlier);
   } catch (error) {
     if (failureOf(error) !== "locked") throw error;
   }
   const plain = jobs.filter(({ job }) => !hasKeys(job));
-  const plainAnswers = (plain.length > 0 ? await flushPlain(session, plain) : []).values();
+  const plainAnswers = (plain.length > 0 ? await sendPlain(session, plain) : []).values();
   const last = new Map<string, Promise<EnqueueAnswer>>();
   return jobs.map((job) => {
     if (!hasKeys(job.job)) return plainAnswers.next().value!;
-    const marks = marksOf(job);
-    // Those that share a key take their semaphore, and dependencies come first.
-    const before = [...parentMarks(job), ...marks].map((mark) => {
-      return last.get(mark) ?? Promise.resolve(null);
+    const keys = conflictKeys(job);
+    // Jobs that share a key are sent in order, and a job is sent after its dependencies.
+    const before = [...dependencyKeys(job), ...keys].map((key) => {
+      return last.get(key) ?? Promise.resolve(null);
     });
     const answer = Promise.allSettled(before).then((settled) => {
-      const keyHolders = waysOf(job, settled, earlier);
-      return untilFree(session, () => semaphore.take(() => sendAlone(session, job, keyHolders)));
+      const keyHolders = dependencyHolders(job, settled, earlier);
+      return retryWhileLocked(session, () =>
+        semaphore.take(() => sendSingle(session, job, keyHolders)),
+      );
     });
-    for (const mark of marks) last.set(mark, answer);
+    for (const key of keys) last.set(key, answer);
     return answer;
   });
 }
 
-/** Those that gave way among the jobs that one is to run after. Their answers come first. */
-function waysOf(
-  { job }: Filed,
+/** Adds the key holders that replaced dependencies of this job. Their answers are settled. */
+function dependencyHolders(
+  { job }: InternedJob,
   settled: readonly PromiseSettledResult<EnqueueAnswer | null>[],
   earlier: KeyHolders,
 ): KeyHolders {
@@ -233,49 +248,49 @@ function waysOf(
   return keyHolders;
 }
 
-async function sendAlone(
+async function sendSingle(
   session: Session,
-  job: Filed,
+  job: InternedJob,
   earlier: KeyHolders,
 ): Promise<EnqueueAnswer> {
-  const [answer] = await sendKeyed(session, [job], earlier);
+  const [answer] = await sendKeyedBatch(session, [job], earlier);
   return answer ?? refusal(job.job);
 }
 
-function sendKeyed(
+function sendKeyedBatch(
   session: Session,
-  jobs: readonly Filed[],
+  jobs: readonly InternedJob[],
   earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
   return repeating(session.dice, async (isRepeat) => {
-    const insert = async (work: typeof insertWhole): Promise<readonly EnqueueAnswer[]> =>
+    const insert = async (work: typeof insertBatch): Promise<readonly EnqueueAnswer[]> =>
       session.transaction((transaction) => work(transaction, jobs, earlier), { lockMs: LOCK_MS });
     try {
-      return owned(await insert(insertWhole), isRepeat);
+      return ownAsCreated(await insert(insertBatch), isRepeat);
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
     }
-    return owned(await insert(insertParts), isRepeat);
+    return ownAsCreated(await insert(insertBisecting), isRepeat);
   });
 }
 
-function insertParts(
-  transaction: Transaction,
-  jobs: readonly Filed[],
+function insertBisecting(
+  transaction: StoreTransaction,
+  jobs: readonly InternedJob[],
   earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
   const keyHolders = new Map(earlier);
-  const insert = async (part: readonly Filed[]): Promise<readonly EnqueueAnswer[]> => {
-    const answers = await insertWhole(transaction, part, keyHolders);
+  const insert = async (part: readonly InternedJob[]): Promise<readonly EnqueueAnswer[]> => {
+    const answers = await insertBatch(transaction, part, keyHolders);
     noteKeyHolders(keyHolders, part, answers);
     return answers;
   };
   return bisect(transaction, jobs, insert, ({ job }) => refusal(job));
 }
 
-function insertWhole(
-  transaction: Transaction,
-  jobs: readonly Filed[],
+function insertBatch(
+  transaction: StoreTransaction,
+  jobs: readonly InternedJob[],
   earlier: KeyHolders,
 ): Promise<readonly EnqueueAnswer[]> {
   const isKeyed = jobs.some(({ job }) => hasKeys(job));
@@ -283,22 +298,22 @@ function insertWhole(
 }
 
 async function insertPlain(
-  transaction: Transaction,
-  jobs: readonly Filed[],
+  transaction: StoreTransaction,
+  jobs: readonly InternedJob[],
 ): Promise<readonly EnqueueAnswer[]> {
   const [made] = await transaction.tuples("insert_jobs", {
-    jobs: JSON.stringify(jobs.map((job) => rowOf(job))),
+    jobs: JSON.stringify(jobs.map((job) => jobRow(job))),
     dependencies: "[]",
     asked: jobs.length,
   });
-  transaction.outbox.tell({ kind: "job:enqueued", jobs: made?.[3] ?? [] });
+  transaction.outbox.add({ kind: "job:enqueued", jobs: made?.[3] ?? [] });
   transaction.outbox.wake();
-  const answers = answersOf(jobs, made);
+  const answers = insertAnswers(jobs, made);
   if (made?.[2] === null) return answers;
-  const known = await transaction.all("find_bodies", { ids: uuids(missingOf(answers)) });
+  const known = await transaction.all("find_bodies", { ids: uuids(existingIds(answers)) });
   return withRepeats(jobs, answers, known, false);
 }
 
 export function bytesOf({ payload, after }: NewJob): number {
-  return JOB_BYTES + (payload?.length ?? 0) + after.length * PARENT_BYTES;
+  return JOB_BYTES + (payload?.length ?? 0) + after.length * DEPENDENCY_BYTES;
 }

@@ -1,4 +1,4 @@
-/** hurry and intervene: an operator moves a job by hand. */
+/** hurry and intervene: an operator makes a job due, or ends its wait or its run. */
 import { isFinal, type JobId } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -11,11 +11,11 @@ import { lockRunning } from "../runs/lock-running.ts";
 import { factsOf, withFacts } from "../runs/lease.ts";
 import { takeWaiting } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/queries.gen.ts";
 
-/** How long a settle or a rescue that is under way is waited for. */
+/** Lock time-out while a settle or a rescue is in progress. */
 const LOCK_MS = 5_000;
 
 export async function hurry(
@@ -31,7 +31,7 @@ export async function hurry(
       const state = stateCodec.word(job.state);
       if (isFinal(state)) return { status: "final", state };
       if (state === "running") return { status: "running" };
-      if (state === "scheduled") throw new Outdated("a job was put off while it was hurried");
+      if (state === "scheduled") throw new Outdated("the job was postponed at the same time");
       return { status: "done", state };
     }),
   );
@@ -42,16 +42,16 @@ export async function intervene(
   id: JobId,
   decide: (job: CrashFacts) => Settlement,
 ): Promise<InterveneAnswer> {
-  let aimed = Infinity;
-  const remember = ({ n }: Found): void => void (aimed = n);
+  let endedRun = Infinity;
+  const remember = ({ n }: FoundRun): void => void (endedRun = n);
   return repeating(session.dice, (isRepeat) =>
     session.transaction(
       async (transaction) => {
         const job = await transaction.get("state_of", { id: uuidOf(id) });
         if (job === undefined) return { status: "unknown" };
         const state = stateCodec.word(job.state);
-        // When the first answer was lost, the row that it was to write is taken for its work.
-        if (isRepeat && job.runs >= aimed) return { status: "done", state };
+        // After a lost answer, this attempt record was written by the first try.
+        if (isRepeat && job.runs >= endedRun) return { status: "done", state };
         if (isFinal(state)) return { status: "final", state };
         return interveneWithin(transaction, { id, key: job.key, decide, remember });
       },
@@ -61,18 +61,19 @@ export async function intervene(
 }
 
 async function interveneWithin(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   { id, key, decide, remember }: Intervention,
 ): Promise<InterveneAnswer> {
-  const found = (await waiting(transaction, key)) ?? (await running(transaction, id, key));
+  const found =
+    (await takeWaitingRun(transaction, key)) ?? (await lockRunningRun(transaction, id, key));
   if ("status" in found) return found;
   remember(found);
   const [job] = await withFacts(transaction, [found]);
-  if (job === undefined) throw new Error(`job ${key} vanished while an operator moved it`);
+  if (job === undefined) throw new Error(`job ${key} has no row`);
   const settlement = decide(factsOf(job));
   const startedAt = startOf(settlement, found);
   const states = await endRuns(transaction, [{ ...found, startedAt, settlement }]);
-  await letGo(transaction, found);
+  await releaseLease(transaction, found);
   return { status: "done", state: states.get(key) ?? "running" };
 }
 
@@ -80,11 +81,11 @@ interface Intervention {
   readonly id: JobId;
   readonly key: JobKey;
   readonly decide: (job: CrashFacts) => Settlement;
-  readonly remember: (found: Found) => void;
+  readonly remember: (found: FoundRun) => void;
 }
 
-/** A run, or a wait for one, and who holds it, if anybody does. */
-interface Found {
+/** An open run, or a wait for one. `holder` is null when no lease names the job. */
+interface FoundRun {
   readonly key: JobKey;
   readonly n: number;
   readonly fence: number | null;
@@ -93,19 +94,22 @@ interface Found {
   readonly holder: { readonly worker: WorkerId; readonly runs: readonly RunRow[] } | null;
 }
 
-/** Takes a waiting job out of its place. */
-async function waiting(transaction: Transaction, key: JobKey): Promise<Found | null> {
+/** Removes a waiting job from its place. */
+async function takeWaitingRun(
+  transaction: StoreTransaction,
+  key: JobKey,
+): Promise<FoundRun | null> {
   const place = (await takeWaiting(transaction, [key])).get(key);
   if (place === undefined) return null;
   return { key, n: place.n, fence: null, startedAt: null, claimedAt: null, holder: null };
 }
 
-/** Whoever has the job: the ledger row under their lease makes what they say later stale. */
-async function running(
-  transaction: Transaction,
+/** Locks the lease of a running job. The attempt record makes a later settle stale. */
+async function lockRunningRun(
+  transaction: StoreTransaction,
   id: JobId,
   key: JobKey,
-): Promise<Found | InterveneAnswer> {
+): Promise<FoundRun | InterveneAnswer> {
   const held = await lockRunning(transaction, id, key);
   if (held.isOver) return { status: "final", state: held.state };
   const { holder, job } = held;
@@ -114,22 +118,22 @@ async function running(
     const { n, fence, started_at: startedAt, claimed_at: claimedAt } = run;
     return { key, n, fence, startedAt, claimedAt, holder };
   }
-  // Of a damaged database: nobody has it. For all that is known, it has begun.
+  // Only in a damaged database: no lease names the job. The run may have started.
   return { key, n: job.runs + 1, fence: null, startedAt: job.at, claimedAt: null, holder: null };
 }
 
 /**
- * A lease without open runs goes. But a run that had begun stays in it until its worker has heard
- * of it and has let go.
+ * Deletes a lease without open runs. The lease of a started run stays as long as its worker is
+ * registered: the next renewal tells the worker that the run was ended.
  */
-async function letGo(
-  transaction: Transaction,
-  { key, fence, startedAt, holder }: Found,
+async function releaseLease(
+  transaction: StoreTransaction,
+  { key, fence, startedAt, holder }: FoundRun,
 ): Promise<void> {
   if (fence === null || holder === null) return;
   if (holder.runs.some((run) => run.key !== key && !run.ended)) return;
-  const isToBeHeard =
+  const mustReport =
     startedAt !== null &&
     (await transaction.get("find_worker", { id: uuidOf(holder.worker) })) !== undefined;
-  if (!isToBeHeard) await transaction.run("delete_leases", { numbers: list([fence]) });
+  if (!mustReport) await transaction.run("delete_leases", { numbers: list([fence]) });
 }

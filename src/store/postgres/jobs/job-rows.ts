@@ -1,4 +1,4 @@
-/** A job as the statements take it: its names are integers. */
+/** Jobs as parameters of statements. Their names are interned. */
 import { flagsOf } from "../../shared/codes.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
 import type { InternedName, InternedNames } from "../database/interned-names.ts";
@@ -6,8 +6,8 @@ import type { Due } from "../queue/places.ts";
 import type { Bound } from "../database/statements.ts";
 import { list, texts, uuidOf, uuids } from "../database/values.ts";
 
-/** A job whose names are known. */
-export interface Filed {
+/** A job with the ids of its names. */
+export interface InternedJob {
   readonly job: NewJob;
   readonly type: number;
   readonly tenant: number;
@@ -15,21 +15,18 @@ export interface Filed {
   readonly category: number | undefined;
 }
 
-/**
- * Interns the names of jobs, outside any transaction. Null stands for a job with a name that the
- * database does not take.
- */
-export async function fileJobs(
+/** Interns the names of jobs, outside any transaction. Null: the database refuses a name. */
+export async function internJobs(
   names: InternedNames,
   jobs: readonly NewJob[],
-): Promise<readonly (Filed | null)[]> {
-  const filed = jobs.map((job) => fileOne(names, job));
-  if (!filed.includes(null)) return filed;
+): Promise<readonly (InternedJob | null)[]> {
+  const interned = jobs.map((job) => internOne(names, job));
+  if (!interned.includes(null)) return interned;
   await names.intern(jobs.flatMap(namesOf));
-  return jobs.map((job) => fileOne(names, job));
+  return jobs.map((job) => internOne(names, job));
 }
 
-function fileOne(names: InternedNames, job: NewJob): Filed | null {
+function internOne(names: InternedNames, job: NewJob): InternedJob | null {
   const type = names.known("type", job.type);
   const tenant = names.known("tenant", job.tenant);
   const lane = names.known("lane", job.lane);
@@ -49,13 +46,13 @@ function namesOf({ type, tenant, lane, category }: NewJob): InternedName[] {
   return names;
 }
 
-/** The row of a job. `key` is the number that was drawn for it, if one was. */
-export function rowOf(filed: Filed, key?: number): object {
-  const { job } = filed;
+/** The row of a job. `key` was reserved for the job, if given. */
+export function jobRow(interned: InternedJob, key?: number): object {
+  const { job } = interned;
   return {
     key,
     id: uuidOf(job.id),
-    ...kindOf(filed),
+    ...sharedFields(interned),
     payload: job.payload ?? undefined,
     retry_of: job.retryOf === null ? undefined : uuidOf(job.retryOf),
     idempotency: job.idempotency?.key,
@@ -63,15 +60,15 @@ export function rowOf(filed: Filed, key?: number): object {
   };
 }
 
-/** Jobs of one kind. */
-type Alike = Omit<Bound<"enqueue_alike">, "channel" | "word">;
+/** The parameters of `enqueue_alike` without the notification. */
+type AlikeParameters = Omit<Bound<"enqueue_alike">, "channel" | "word">;
 
-/** What a job without keys is besides its id and its payload. Many of a batch share it. */
-interface Kind extends Omit<Alike, "ids" | "payloads" | "tags"> {
+/** The fields of an unkeyed job besides id and payload. Many jobs of a batch share them. */
+interface SharedFields extends Omit<AlikeParameters, "ids" | "payloads" | "tags"> {
   readonly tags: NewJob["tags"] | null;
 }
 
-function kindOf({ job, type, tenant, lane, category }: Filed): Kind {
+function sharedFields({ job, type, tenant, lane, category }: InternedJob): SharedFields {
   return {
     type,
     tenant,
@@ -94,37 +91,37 @@ function kindOf({ job, type, tenant, lane, category }: Filed): Kind {
   };
 }
 
-/** Jobs as `enqueue_alike` takes them; null if they differ in more than their ids and payloads. */
-export function alikeOf(jobs: readonly Filed[]): Alike | null {
+/** Null: the jobs differ in more than their ids and payloads. */
+export function alikeParameters(jobs: readonly InternedJob[]): AlikeParameters | null {
   const [first] = jobs;
   if (first === undefined) return null;
-  if (jobs.length > 1 && !jobs.every((filed) => isAlike(filed, first))) return null;
-  const { tags, ...kind } = kindOf(first);
+  if (jobs.length > 1 && !jobs.every((interned) => sharesFields(interned, first))) return null;
+  const { tags, ...shared } = sharedFields(first);
   return {
-    ...kind,
+    ...shared,
     tags: tags === null ? null : JSON.stringify(tags),
     ...idsAndPayloads(jobs),
   };
 }
 
-function idsAndPayloads(jobs: readonly Filed[]): { ids: string; payloads: string } {
+function idsAndPayloads(jobs: readonly InternedJob[]): { ids: string; payloads: string } {
   return {
     ids: uuids(jobs.map(({ job }) => job.id)),
     payloads: texts(jobs.map(({ job }) => job.payload)),
   };
 }
 
-/** A batch of jobs without keys as `enqueue` takes it: what they have in common is sent once. */
-export function batchOf(jobs: readonly Filed[]): Bound<"enqueue"> {
+/** A batch of unkeyed jobs for `enqueue`. Shared fields are sent once. */
+export function batchParameters(jobs: readonly InternedJob[]): Bound<"enqueue"> {
   const kinds = new Map<string, number>();
-  let last: { readonly filed: Filed; readonly number: number } | null = null;
+  let last: { readonly interned: InternedJob; readonly number: number } | null = null;
   const numbers: number[] = [];
-  for (const filed of jobs) {
-    if (last === null || !isAlike(filed, last.filed)) {
-      const kind = JSON.stringify(kindOf(filed));
+  for (const interned of jobs) {
+    if (last === null || !sharesFields(interned, last.interned)) {
+      const kind = JSON.stringify(sharedFields(interned));
       const number = kinds.get(kind) ?? kinds.size + 1;
       kinds.set(kind, number);
-      last = { filed, number };
+      last = { interned, number };
     }
     numbers.push(last.number);
   }
@@ -135,8 +132,8 @@ export function batchOf(jobs: readonly Filed[]): Bound<"enqueue"> {
   };
 }
 
-/** Surely of one kind; a quick look that spares most jobs of a batch the long one. */
-function isAlike(left: Filed, right: Filed): boolean {
+/** Cheap comparison, which saves most jobs of a batch the encoding of their shared fields. */
+function sharesFields(left: InternedJob, right: InternedJob): boolean {
   const [job, other] = [left.job, right.job];
   return (
     left.type === right.type &&
@@ -167,10 +164,7 @@ export function dueOf({ due }: NewJob): Due {
   return { delay_ms: Math.round(due.delayMs) };
 }
 
-/**
- * Jobs whose uniqueness rests on a key, or that are to run after others, go their own way: they may
- * have to wait for somebody.
- */
+/** Keyed jobs, successors and jobs with dependencies: they may wait for another transaction. */
 export function hasKeys({ idempotency, dedup, retryOf, after }: NewJob): boolean {
   return idempotency !== null || dedup !== null || retryOf !== null || after.length > 0;
 }

@@ -1,9 +1,9 @@
 /**
- * after: jobs that wait for others, behind gate 0. Whatever ends one of those writes its key to
- * `ended` in the same transaction; `resolveDependencies` takes it from there, in transactions of
- * its own that follow the commit. It locks those that wait first, in the order of their keys, and
- * looks at what they wait for afterwards: of two that deal with two dependencies of one job, the
- * second sees what the first has done.
+ * Resolves dependencies (`after`). A job with open dependencies is blocked behind gate 0. The
+ * transaction that makes a dependency final inserts its key into `finished_dependency`;
+ * `resolveDependencies` takes the key from there, in later transactions. Such a transaction locks
+ * the dependants first, in the order of their keys, and reads their dependencies after that: of two
+ * transactions that resolve two dependencies of one job, the second sees the result of the first.
  */
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -11,21 +11,20 @@ import { afterReason } from "../../shared/run-end.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { DependencyTask } from "./dependency-tasks.ts";
-import { keptBy } from "../database/session-state.ts";
 import { endUnstarted, takeWaiting } from "./places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 
-/** Jobs that move in one call, and depends_on that it looks at; more only for an dependencyTask. */
-const PROCEED_MAX = 1_000;
-/** Ends that one transaction deals with. */
-const ENDS_MAX = 100;
+/** Jobs moved and dependencies swept in one call; a dependency task moves all jobs. */
+const RESOLVE_MAX = 1_000;
+/** Finished dependencies resolved in one transaction. */
+const FINISHED_MAX = 100;
 
-/** Deals with what has ended, and with ends among the next depends_on that nobody wrote down. */
+/** Resolves finished dependencies, and sweeps for finished ones that were not recorded. */
 export async function resolveDependencies(session: Session, wanted: number): Promise<number> {
-  const limit = bounded(wanted, PROCEED_MAX);
-  // What this process is at already would be passed over.
+  const limit = bounded(wanted, RESOLVE_MAX);
+  // Rows that a task of this process has locked would be skipped.
   await session.dependencyTasks.done();
   const { waiting = false, ended = false } =
     (await session.read.get("dependencies_in_use", {})) ?? {};
@@ -33,7 +32,7 @@ export async function resolveDependencies(session: Session, wanted: number): Pro
   return waiting || ended ? resolveUpTo(session, limit) : 0;
 }
 
-/** What is left to be done after a commit. */
+/** Runs the task of one or more commits. */
 export async function runDependencyTask(
   session: Session,
   { dependants, isAwaited }: DependencyTask,
@@ -52,26 +51,23 @@ export async function openDependencies(
   id: JobId,
   limit: number,
 ): Promise<readonly JobId[]> {
-  const page = { id: uuidOf(id), limit: bounded(limit, PROCEED_MAX) };
+  const page = { id: uuidOf(id), limit: bounded(limit, RESOLVE_MAX) };
   return (await read.all("open_dependencies", page)).map((row) => row.id);
 }
 
-/** Where the sweep of an open store has come to. */
-const sweeps = keptBy(() => ({ job: 0, depends_on: 0 }));
-
 async function sweep(session: Session, limit: number): Promise<void> {
   const { write, dice } = session;
-  const last = sweeps(session);
+  const last = session.state.dependencySweep;
   const row = await repeating(dice, () => write.get("sweep_dependencies", { ...last, limit }));
-  // At the end it begins anew.
+  // At the end of the table the sweep starts over.
   Object.assign(last, row ?? { job: 0, depends_on: 0 });
 }
 
-/** Answers how many jobs have moved. */
+/** Answers how many jobs were released or cancelled. */
 async function resolveUpTo(session: Session, limit: number): Promise<number> {
   let moved = 0;
   while (moved < limit) {
-    const room = Math.min(limit - moved, PROCEED_MAX);
+    const room = Math.min(limit - moved, RESOLVE_MAX);
     const step = await repeating(session.dice, () =>
       session.transaction((transaction) => resolveOnce(transaction, room)),
     );
@@ -81,39 +77,43 @@ async function resolveUpTo(session: Session, limit: number): Promise<number> {
   return moved;
 }
 
-interface Step {
+interface ResolveStep {
   readonly moved: number;
-  /** There was nothing to be done. */
+  /** Nothing was left to resolve. */
   readonly isLast: boolean;
 }
 
-async function resolveOnce(transaction: Transaction, limit: number): Promise<Step> {
-  const rows = await transaction.all("take_finished_dependencies", { limit: ENDS_MAX });
+async function resolveOnce(transaction: StoreTransaction, limit: number): Promise<ResolveStep> {
+  const rows = await transaction.all("take_finished_dependencies", { limit: FINISHED_MAX });
   if (rows.length === 0) return { moved: 0, isLast: true };
-  const [ended, strays] = [true, false].map((isOver) =>
+  const [finished, unfinished] = [true, false].map((isOver) =>
     list(rows.filter((row) => row.is_over === isOver).map(({ key }) => key)),
   );
-  const keys = ended ?? list([]);
+  const keys = finished ?? list([]);
   const dependants = await transaction.all("dependants_of", { keys, limit });
   const jobs = await transaction.all("lock_dependants", { keys: keysOf(dependants) });
-  const cancelled = await cancelSpoilt(transaction, keysOf(jobs), keys);
+  const cancelled = await cancelDependants(transaction, keysOf(jobs), keys);
   const others = keysOf(dependants.filter(({ key }) => !jobs.some((job) => job.key === key)));
-  const told = await transaction.run("drop_dependencies", { keys, jobs: keysOf(jobs), others });
+  const dropped = await transaction.run("drop_dependencies", { keys, jobs: keysOf(jobs), others });
   const freed = (await transaction.get("let_go_on", { jobs: keysOf(jobs) }))?.count ?? 0;
   if (freed > 0) transaction.outbox.wake();
-  const heard = await transaction.run("delete_finished_dependency", {
+  const deleted = await transaction.run("delete_finished_dependency", {
     keys,
-    strays: strays ?? list([]),
+    strays: unfinished ?? list([]),
   });
-  return { moved: cancelled + freed, isLast: cancelled + told + heard === 0 };
+  return { moved: cancelled + freed, isLast: cancelled + dropped + deleted === 0 };
 }
 
 function keysOf(rows: readonly { readonly key: JobKey }[]): string {
   return list(rows.map(({ key }) => key));
 }
 
-/** Those that wait for these in turn are dealt with by the next step. */
-async function cancelSpoilt(transaction: Transaction, jobs: string, keys: string): Promise<number> {
+/** Cancels dependants of failed jobs. Their own dependants follow in the next step. */
+async function cancelDependants(
+  transaction: StoreTransaction,
+  jobs: string,
+  keys: string,
+): Promise<number> {
   const spoilt = await transaction.all("spoilt_dependants", { jobs, keys });
   const waiting = await takeWaiting(
     transaction,

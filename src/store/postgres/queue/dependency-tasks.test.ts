@@ -7,62 +7,62 @@ const added = (...dependants: readonly number[]): DependencyTask => ({
   isAwaited: false,
 });
 
-/** DependencyTasks that wait to be let go, one after the other. */
-function makeDependencyTasks() {
-  const begun: {
-    readonly dependencyTask: DependencyTask;
+/** Tasks that the test completes by hand. */
+function makeTasks() {
+  const started: {
+    readonly task: DependencyTask;
     readonly over: PromiseWithResolvers<void>;
   }[] = [];
-  const dependencyTasks = new DependencyTasks((dependencyTask) => {
+  const tasks = new DependencyTasks((task) => {
     const over = Promise.withResolvers<void>();
-    begun.push({ dependencyTask, over });
+    started.push({ task, over });
     return over.promise;
   });
-  return { dependencyTasks, begun };
+  return { tasks, started };
 }
 
-describe("dependencyTasks", () => {
-  test("go one at a time, and what comes meanwhile goes together", async () => {
-    const { dependencyTasks, begun } = makeDependencyTasks();
-    dependencyTasks.add(added(1));
+describe("DependencyTasks", () => {
+  test("runs one task at a time and merges tasks added meanwhile", async () => {
+    const { tasks, started } = makeTasks();
+    tasks.add(added(1));
     await Promise.resolve();
-    dependencyTasks.add(added(2));
-    dependencyTasks.add(awaited);
-    dependencyTasks.add(added(3));
-    const done = dependencyTasks.done();
-    expect(begun.map(({ dependencyTask }) => dependencyTask)).toEqual([added(1)]);
+    tasks.add(added(2));
+    tasks.add(awaited);
+    tasks.add(added(3));
+    const done = tasks.done();
+    expect(started.map(({ task }) => task)).toEqual([added(1)]);
 
-    begun[0]?.over.resolve();
-    await expect.poll(() => begun).toHaveLength(2);
-    begun[1]?.over.resolve();
+    started[0]?.over.resolve();
+    await expect.poll(() => started).toHaveLength(2);
+    started[1]?.over.resolve();
 
     await done;
-    expect(begun[1]?.dependencyTask).toEqual({ dependants: [2, 3], isAwaited: true });
+    expect(started[1]?.task).toEqual({ dependants: [2, 3], isAwaited: true });
   });
 
-  test("are done when those are that were there, whatever comes later", async () => {
-    const { dependencyTasks, begun } = makeDependencyTasks();
-    dependencyTasks.add(awaited);
-    const done = dependencyTasks.done();
+  test("is done when the tasks added so far have run, whatever is added later", async () => {
+    const { tasks, started } = makeTasks();
+    tasks.add(awaited);
+    const done = tasks.done();
     await Promise.resolve();
-    dependencyTasks.add(added(7));
+    tasks.add(added(7));
 
-    begun[0]?.over.resolve();
+    started[0]?.over.resolve();
 
     await done;
-    expect(begun.map(({ dependencyTask }) => dependencyTask)).toContainEqual(awaited);
+    expect(started.map(({ task }) => task)).toContainEqual(awaited);
   });
 
-  test("go on after one that failed", async () => {
-    const { dependencyTasks, begun } = makeDependencyTasks();
-    dependencyTasks.add(awaited);
+  test("goes on after a task that failed", async () => {
+    const { tasks, started } = makeTasks();
+    tasks.add(awaited);
     await Promise.resolve();
-    dependencyTasks.add(added(1));
+    tasks.add(added(1));
 
-    begun[0]?.over.reject(new Error("the line is dead"));
-    await expect.poll(() => begun).toHaveLength(2);
-    begun[1]?.over.resolve();
+    started[0]?.over.reject(new Error("connection lost"));
+    await expect.poll(() => started).toHaveLength(2);
+    started[1]?.over.resolve();
 
-    await expect(dependencyTasks.done()).resolves.toBeUndefined();
+    await expect(tasks.done()).resolves.toBeUndefined();
   });
 });

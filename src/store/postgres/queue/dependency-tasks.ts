@@ -1,23 +1,23 @@
 /**
- * What commits leave to be done for jobs that wait for others, in the background: see `after.ts`.
- * One dependency task is under way at a time; what is added meanwhile goes together in the next. It
- * is best effort: what is lost with this process is found by the next `resolveDependencies`.
+ * Runs dependency tasks after commits, one at a time, best effort. Tasks that are added while one
+ * runs are merged into the next. A task that is lost with the process is made up for by the next
+ * `resolveDependencies`.
  */
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 
 export interface DependencyTask {
-  /** New jobs that wait for others, some of which may be over already. */
+  /** New jobs with dependencies, some of which may be final already. */
   readonly dependants: readonly JobKey[];
-  /** Whether jobs have ended that others wait for. */
+  /** Whether jobs have finished that other jobs depend on. */
   readonly isAwaited: boolean;
 }
 
 export class DependencyTasks {
-  readonly #run: (dependencyTask: DependencyTask) => Promise<void>;
+  readonly #run: (task: DependencyTask) => Promise<void>;
   #next: DependencyTask | null = null;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(run: (dependencyTask: DependencyTask) => Promise<void>) {
+  constructor(run: (task: DependencyTask) => Promise<void>) {
     this.#run = run;
   }
 
@@ -30,19 +30,19 @@ export class DependencyTasks {
     };
   }
 
-  /** Resolves when all is done that was added so far. */
+  /** Resolves when all tasks added so far have run. */
   async done(): Promise<void> {
     await this.#last;
   }
 
   async #runNext(): Promise<void> {
-    const dependencyTask = this.#next;
+    const task = this.#next;
     this.#next = null;
-    if (dependencyTask === null) return;
+    if (task === null) return;
     try {
-      await this.#run(dependencyTask);
+      await this.#run(task);
     } catch {
-      // Whatever it was, the next `resolveDependencies` meets it too, and tells.
+      // The next `resolveDependencies` meets the same error and reports it.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
+/** promote, pause, resume, gates, hold and release: moves jobs between waiting places. */
 import { MillraceError } from "../../../core/errors.ts";
 import type { Gate, GateName, Promotion } from "../../types/records.ts";
 import { gateName } from "../../shared/decode-jobs.ts";
@@ -8,20 +8,20 @@ import type { Session } from "../database/session.ts";
 import { releaseKeys } from "../runs/locks.ts";
 import type { Barriers } from "../database/queries.gen.ts";
 
-/** How far into a lane `hold` looks for each job that it may move. */
+/** Jobs of a lane that `hold` scans for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
-/** The same beyond those, where no gate is closed: a claim that passes over so many is quick. */
+/** Jobs scanned on top where no gate is closed: a claim skips that many quickly. */
 const KEY_DEPTH = 1_000;
 /** Jobs moved in one statement. */
 const MOVE_MAX = 1_000;
-/** Longer than any pause: 285 years. */
+/** The longest pause: 285 years. */
 const MS_MAX = 9_000_000_000_000;
 
 export async function promote(session: Session, limit: number): Promise<Promotion> {
   const row = await repeating(session.dice, () =>
     session.write.get("promote_due", { limit: bounded(limit, MOVE_MAX) }),
   );
-  if (row === undefined) throw new Error("a promotion gave no answer");
+  if (row === undefined) throw new Error("promote_due returned no row");
   if (row.moved > 0) session.notifier.wake("work");
   return { moved: row.moved, nextDueMs: row.next_due_ms };
 }
@@ -60,7 +60,7 @@ export async function gates({ read, names }: Session): Promise<readonly Gate[]> 
   }));
 }
 
-/** Moves due jobs behind closed gates and taken keys aside. */
+/** Blocks due jobs whose gate is closed or whose concurrency key is locked. */
 export async function hold(session: Session, wanted: number): Promise<number> {
   const { write, dice } = session;
   const { gates: isGated, names: areTaken } = await barriers(session);
@@ -70,7 +70,7 @@ export async function hold(session: Session, wanted: number): Promise<number> {
   return repeating(dice, () => write.run("hold_jobs", { limit, ...depths }));
 }
 
-/** Brings back what waits behind gates that have opened, and for keys that are free. */
+/** Releases jobs whose gate has opened or whose concurrency key is free. */
 export async function release(session: Session, wanted: number): Promise<number> {
   const { write, dice, notifier } = session;
   const found = await barriers(session);

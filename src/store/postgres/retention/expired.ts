@@ -1,37 +1,34 @@
 /**
- * Which jobs have expired their period. The jobs of one state stand in the order of their ends,
- * and so do those whose turn it is, but among others: of types that are kept longer, marked
- * already, awaited, or named by a lease. To walk past the same ones again and again would take ever
- * longer, and so would stepping over removed ones whose entries some old snapshot keeps in the
- * index. So each search remembers up to where there was nothing. What has changed before that
- * place, such as by a late commit, is found by a second look, which goes round in short ranges;
- * if one takes long, the next is not made soon.
+ * Finds expired jobs. The final jobs of one state are indexed in the order in which they finished.
+ * Expired jobs are mixed with jobs to keep: of types with a longer retention, marked already,
+ * awaited, or named by a lease. Scanning past the same jobs again and again would take ever longer,
+ * and so would scanning past removed jobs whose dead index entries an old snapshot keeps. So each
+ * search has a cursor: no expired job is left before it. Jobs that have changed before the cursor,
+ * such as by a late commit, are found by a rescan, which proceeds in short ranges. A duty cycle
+ * limits the time of rescans.
  *
- * Whoever asks for the jobs themselves goes through them page by page, from that place on, and may
- * leave some as they are. So only the first page of a sweep, and what follows as long as nothing
- * was found, moves the place on.
+ * `expired` answers page by page from the cursor on, and the caller may keep some of the jobs. So
+ * the cursor advances only with the first page of a sweep, and with the following pages as long
+ * as no job was found.
  */
 import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
-import { START, byEnd, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
-import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
+import { START, byEnd, earlier, later, pageOf, type Scan } from "../../shared/finish-order.ts";
+import type { ScanCursor } from "../../shared/scan-cursors.ts";
+import type { FinishPosition, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { recordsOf } from "../inspect/jobs.ts";
-import { keptBy } from "../database/session-state.ts";
-import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
-/** Jobs that one look may walk past. What is to be removed comes on top. */
+/** Jobs that one scan may skip. Jobs to remove come on top. */
 const DEPTH = 2_000;
 const LIMIT_MAX = 1_000;
-/** A second look that takes longer may take a twentieth of the time. */
-const LOOK_MS_MAX = 250;
-/** Longer than anything is kept: 100 years. */
+/** The longest retention: 100 years. */
 const AGE_MS_MAX = 3_155_760_000_000;
 
-/** What the jobs are looked for. Each purpose passes over others. */
+/** What the jobs are searched for. Each purpose skips other jobs. */
 type Purpose = "prune" | "show" | "mark";
 
 export async function expired(
@@ -42,42 +39,47 @@ export async function expired(
   const limit = bounded(wanted, LIMIT_MAX);
   if (limit === 0) return { jobs: [], next: from };
   const searches = await searchesOf(session, fresh ? "mark" : "show", periods);
-  if (from === null) await setBack(session, searches, fresh);
-  const ahead = searches.map(({ hand, ...each }) => {
-    return { ...each, from: from === null ? hand.reached : later(from, hand.reached), end: END };
+  if (from === null) await rescanBehind(session, searches, fresh);
+  const ahead = searches.map(({ cursor, ...each }) => {
+    return {
+      ...each,
+      from: from === null ? cursor.reached : later(from, cursor.reached),
+      end: END,
+    };
   });
-  const looks = await lookThrough(session, ahead, { isFresh: fresh, limit, depth: DEPTH });
-  for (const [index, { hand }] of searches.entries()) {
-    // One that begins further on does not know what is left before it.
-    if (ahead[index]?.from === hand.reached) hand.reached = looks[index]?.stop ?? hand.reached;
+  const scans = await scan(session, ahead, { isFresh: fresh, limit, depth: DEPTH });
+  for (const [index, { cursor }] of searches.entries()) {
+    // A scan that started after the cursor knows nothing of the jobs in between.
+    const start = ahead[index]?.from;
+    if (start === cursor.reached) cursor.reached = scans[index]?.stop ?? cursor.reached;
   }
-  const { keys, next } = pageOf(looks, limit);
+  const { keys, next } = pageOf(scans, limit);
   if (keys.length === 0) return { jobs: [], next };
   const rows = await session.read.all("jobs_by_keys", { keys: list(keys) });
   return { jobs: await recordsOf(session.names, rows), next };
 }
 
-/** The second look of a sweep. What it finds may be left as it is: the hands wait before that. */
-async function setBack(
+/** Rescans at the start of a sweep. The caller may keep the jobs found: cursors stay before. */
+async function rescanBehind(
   session: Session,
   searches: readonly Search[],
   isFresh: boolean,
 ): Promise<void> {
-  const look = { isFresh, limit: 1, depth: DEPTH };
-  const late = await keptFor(session).rest.take(() =>
-    lookThrough(session, searches.map(behind), look),
+  const options = { isFresh, limit: 1, depth: DEPTH };
+  const late = await session.state.expired.rescan.take(() =>
+    scan(session, searches.map(rangeBehind), options),
   );
-  for (const [index, { jobs, stop, far }] of (late ?? []).entries()) {
-    const hand = searches[index]?.hand;
-    if (hand === undefined) continue;
-    hand.again = far ?? START;
-    if (jobs.length > 0) hand.reached = earlier(hand.reached, stop);
+  for (const [index, { jobs, stop, stoppedAt }] of (late ?? []).entries()) {
+    const cursor = searches[index]?.cursor;
+    if (cursor === undefined) continue;
+    cursor.rescanned = stoppedAt ?? START;
+    if (jobs.length > 0) cursor.reached = earlier(cursor.reached, stop);
   }
 }
 
 /**
- * Jobs to be removed, longest ended first. `isCut`: there may be more than it looked at. All that
- * are found go, so that no search comes upon them again.
+ * Jobs to remove, oldest end first. `isCut`: there may be more beyond the scanned range. The caller
+ * removes all of them, so that no later search finds them again.
  */
 export async function findExpired(
   session: Session,
@@ -85,32 +87,36 @@ export async function findExpired(
   limit: number,
 ): Promise<{ readonly keys: readonly JobKey[]; readonly isCut: boolean }> {
   const searches = await searchesOf(session, "prune", periods);
-  const look = { isFresh: false, limit, depth: limit + DEPTH };
-  const ahead = searches.map(({ hand, ...each }) => ({ ...each, from: hand.reached, end: END }));
-  const before = searches.map(behind);
-  const found = await lookThrough(session, ahead, look);
-  const { rest } = keptFor(session);
-  const late = (await rest.take(() => lookThrough(session, before, look))) ?? [];
-  for (const [index, { hand }] of searches.entries()) {
-    hand.reached = found[index]?.stop ?? hand.reached;
-    if (late.length > 0) hand.again = againAfter(late[index]);
+  const options = { isFresh: false, limit, depth: limit + DEPTH };
+  const ahead = searches.map(({ cursor, ...each }) => ({
+    ...each,
+    from: cursor.reached,
+    end: END,
+  }));
+  const before = searches.map(rangeBehind);
+  const found = await scan(session, ahead, options);
+  const { rescan } = session.state.expired;
+  const late = (await rescan.take(() => scan(session, before, options))) ?? [];
+  for (const [index, { cursor }] of searches.entries()) {
+    cursor.reached = found[index]?.stop ?? cursor.reached;
+    if (late.length > 0) cursor.rescanned = againAfter(late[index]);
   }
   const jobs = [...late, ...found].flatMap((each) => each.jobs).toSorted(byEnd);
-  const isCut = found.some((each) => each.far !== null && each.jobs.length === 0);
+  const isCut = found.some((each) => each.stoppedAt !== null && each.jobs.length === 0);
   return { keys: [...new Set(jobs.map(({ key }) => key))].slice(0, limit), isCut };
 }
 
-/** What was found stays in sight until it is gone; behind the end it begins anew. */
-function againAfter(look: Looked | undefined): EndPlace {
-  if (look === undefined) return START;
-  return look.jobs.length > 0 || look.far !== null ? look.stop : START;
+/** Stays before the jobs found until they are removed. At the end the rescan starts over. */
+function againAfter(late: ScanResult | undefined): FinishPosition {
+  if (late === undefined) return START;
+  return late.jobs.length > 0 || late.stoppedAt !== null ? late.stop : START;
 }
 
-/** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
+/** Jobs with the same retention: one state, and one type or all types without their own. */
 interface Class {
   readonly state: FinalState;
   readonly type: number | null;
-  /** The types that are not among them. */
+  /** The types with their own retention, which are excluded. */
   readonly others: readonly number[];
   readonly ms: number;
 }
@@ -135,29 +141,10 @@ export function age(ms: number): number {
   return bounded(ms, AGE_MS_MAX);
 }
 
-const END: EndPlace = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
-
-/** Up to where there was nothing, and how far the second look has come before that. */
-interface Hand {
-  reached: EndPlace;
-  again: EndPlace;
-}
-
-class Hands {
-  readonly #known = new Map<string, Hand>();
-
-  of(purpose: Purpose, { state, type }: Class): Hand {
-    const name = `${purpose}.${state}.${type}`;
-    const hand = this.#known.get(name) ?? { reached: START, again: START };
-    this.#known.set(name, hand);
-    return hand;
-  }
-}
-
-const keptFor = keptBy(() => ({ hands: new Hands(), rest: new DutyCycle(LOOK_MS_MAX) }));
+const END: FinishPosition = { at: 9_000_000_000_000, key: Number.MAX_SAFE_INTEGER };
 
 interface Search extends Class {
-  readonly hand: Hand;
+  readonly cursor: ScanCursor;
 }
 
 async function searchesOf(
@@ -165,37 +152,37 @@ async function searchesOf(
   purpose: Purpose,
   periods: Periods,
 ): Promise<readonly Search[]> {
-  const { hands } = keptFor(session);
+  const { cursors } = session.state.expired;
   const classes = await classesOf(session, periods);
-  return classes.map((each) => ({ ...each, hand: hands.of(purpose, each) }));
+  return classes.map((each) => ({ ...each, cursor: cursors.of(purpose, each.state, each.type) }));
 }
 
-/** A part of the order of ends of one class. */
-interface ScanRange extends Class {
-  readonly from: EndPlace;
-  readonly end: EndPlace;
+/** A range of one class, in the order of finish. */
+interface FinishRange extends Class {
+  readonly from: FinishPosition;
+  readonly end: FinishPosition;
 }
 
-function behind({ hand, ...each }: Search): ScanRange {
-  return { ...each, from: hand.again, end: hand.reached };
+function rangeBehind({ cursor, ...each }: Search): FinishRange {
+  return { ...each, from: cursor.rescanned, end: cursor.reached };
 }
 
-interface Looked extends Look {
-  /** Before the first job that was found, or up to where there was none. */
-  readonly stop: EndPlace;
+interface ScanResult extends Scan {
+  /** The place before the first job found, or the end of a range without any. */
+  readonly stop: FinishPosition;
 }
 
-async function lookThrough(
+async function scan(
   { read }: Session,
-  ranges: readonly ScanRange[],
+  ranges: readonly FinishRange[],
   {
     isFresh,
     limit,
     depth,
   }: { readonly isFresh: boolean; readonly limit: number; readonly depth: number },
-): Promise<readonly Looked[]> {
-  const ages = ranges.map(({ state, type, others, ms, from, end }, turn) => ({
-    turn,
+): Promise<readonly ScanResult[]> {
+  const ages = ranges.map(({ state, type, others, ms, from, end }, index) => ({
+    turn: index,
     state: stateCodec.code[state],
     ms,
     type,
@@ -211,13 +198,13 @@ async function lookThrough(
     limit,
     depth,
   });
-  return ranges.map((_, turn) => {
-    const own = rows.filter((row) => row.turn === turn);
+  return ranges.map((_, index) => {
+    const own = rows.filter((row) => row.turn === index);
     const jobs = own.filter((row) => row.is_found).map(({ at, key }) => ({ at, key }));
     const last = own.find((row) => !row.is_found);
     const reached = { at: last?.at ?? 0, key: last?.key ?? 0 };
     const [first] = jobs;
     const stop = first === undefined ? reached : { at: first.at, key: first.key - 1 };
-    return { jobs, stop, far: last?.is_cut === true ? reached : null };
+    return { jobs, stop, stoppedAt: last?.is_cut === true ? reached : null };
   });
 }

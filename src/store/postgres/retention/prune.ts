@@ -1,24 +1,19 @@
-/**
- * prune, markStale and remove: what has expired its retention goes, oldest first, in bounded
- * batches.
- */
+/** prune, markStale and remove: deletes expired rows, oldest first, in bounded batches. */
 import { bounded } from "../../shared/limits.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
 import { numberEvents } from "../events/feed.ts";
-import { keptBy } from "../database/session-state.ts";
 import { age, findExpired } from "./expired.ts";
-import { DutyCycle } from "../../../lib/duty-cycle.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
-/** Rows of each kind that one statement removes. */
+/** Rows of each kind that one statement deletes. */
 const PRUNE_MAX = 5_000;
-/** Units, too, but for those of the last job. */
+/** Units that one statement deletes, apart from those of the last job. */
 const UNITS_MAX = 50_000;
-/** A look from the beginning that takes longer may take a twentieth of the time. */
-const LOOK_MS_MAX = 250;
+/** A rescan that takes longer is limited to 5 % of the time. */
+export const RESCAN_MS_MAX = 250;
 
 export async function prune(
   session: Session,
@@ -27,7 +22,7 @@ export async function prune(
 ): Promise<Pruned> {
   const limit = bounded(wanted, PRUNE_MAX);
   const { write, dice } = session;
-  // Before the jobs: the word that one is gone stays at least until the next call.
+  // Before the jobs: the event of a removed job stays at least until the next call.
   const events = await pruneEvents(session, retention, limit);
   const expired = await findExpired(session, retention, limit);
   const { count: jobs, waiting } = await removeJobs(session, expired.keys, retention);
@@ -40,7 +35,7 @@ export async function prune(
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
-/** Those of these jobs that can go do. */
+/** Removes these jobs, except those that must be kept. */
 export async function remove(
   session: Session,
   keys: readonly JobKey[],
@@ -62,7 +57,7 @@ export async function markStale(session: Session, keys: readonly JobKey[]): Prom
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
       const marked = await transaction.all("insert_stale", { keys: list(keys) });
-      transaction.outbox.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+      transaction.outbox.add({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
       return marked.length;
     }),
   );
@@ -70,7 +65,7 @@ export async function markStale(session: Session, keys: readonly JobKey[]): Prom
 
 const NOTHING = { count: 0, waiting: 0 };
 
-/** `waiting`: those that have to wait, because those before them have too many units. */
+/** `waiting`: jobs left for the next statement, because the units of earlier ones filled it. */
 async function removeJobs(
   { write, dice, notifier }: Session,
   keys: readonly JobKey[],
@@ -88,33 +83,30 @@ async function removeJobs(
   return row ?? NOTHING;
 }
 
-/** Up to which instant all keys have gone, as far as is known; and when to look before that. */
-const keptFor = keptBy(() => ({ reached: 0, rest: new DutyCycle(LOOK_MS_MAX) }));
-
 /**
- * As long as some transaction keeps an old snapshot open, what was removed stays in the index as
- * dead entries, and each batch would step over all of them. So a batch begins where the one before
- * has ended. What came to lie before that, such as a late commit, is found by a look from the
- * beginning when a batch was not filled.
+ * While a transaction keeps an old snapshot open, deleted keys stay in the index as dead entries,
+ * and each batch would scan past all of them. So a batch begins where the previous one ended. Keys
+ * before that place, such as those of a late commit, are found by a rescan from the beginning when
+ * a batch was not filled.
  */
 async function pruneIdempotency(session: Session, limit: number): Promise<number> {
-  const kept = keptFor(session);
-  const count = await pruneExpired(session, kept.reached, limit);
+  const cursor = session.state.idempotency;
+  const count = await pruneExpired(session, cursor.reached, limit);
   if (count === limit) return count;
-  return count + ((await kept.rest.take(() => pruneExpired(session, 0, limit - count))) ?? 0);
+  return count + ((await cursor.rescan.take(() => pruneExpired(session, 0, limit - count))) ?? 0);
 }
 
 async function pruneExpired(session: Session, since: number, limit: number): Promise<number> {
   const { write, dice } = session;
-  const gone = await repeating(dice, () => write.get("prune_idempotency", { since, limit }));
-  if (gone === undefined) return 0;
-  keptFor(session).reached = gone.last;
-  return gone.count;
+  const pruned = await repeating(dice, () => write.get("prune_idempotency", { since, limit }));
+  if (pruned === undefined) return 0;
+  session.state.idempotency.reached = pruned.last;
+  return pruned.count;
 }
 
 async function pruneEvents(session: Session, retention: Retention, limit: number): Promise<number> {
   const { write, dice } = session;
-  // Where nobody reads the feed, its outbox would grow for ever.
+  // Without readers of the feed, its outbox would grow without limit.
   await numberEvents(session);
   return repeating(dice, () => write.run("prune_events", { age: age(retention.eventMs), limit }));
 }

@@ -1,74 +1,74 @@
 /**
- * How runs end, whoever says so: the worker, its heartbeat, a rescuer, an operator. Each end is a
- * row of the ledger, and moves its job on.
+ * Ends runs, for a worker, its heartbeat, a rescuer or an operator. Each end inserts an attempt
+ * record and moves the job to its next place or to a final state.
  */
 import type { State } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { errorClassCodec, outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { endOf, outboxEventsOf, type End } from "../../shared/run-end.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import { insertDeadLetters, type Death } from "./dead-letter.ts";
+import { insertDeadLetters, type FailedRun } from "./dead-letter.ts";
 import { isDuplicate, Outdated } from "../database/errors.ts";
 import { findCancelRequests, withFacts } from "./lease.ts";
 import { putWaiting } from "../queue/places.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
-/** An open run that has ended, or a wait that an operator has ended. */
+/** A run that ends, or a wait that an operator ends. */
 export interface EndedRun {
-  /** The number of the lease that holds the job, which is locked; null when nobody held it. */
+  /** The number of the locked lease that names the job. Null: no lease names the job. */
   readonly fence: number | null;
   readonly key: JobKey;
   readonly n: number;
-  /** Null when it had not begun. */
+  /** Null: the run had not started. */
   readonly startedAt: number | null;
   readonly settlement: Settlement;
 }
 
 type RunEnd = EndedRun & End;
 
-/** Writes ledger rows for open runs and moves their jobs on. Answers where each job is now. */
+/** Inserts attempt records for open runs and moves their jobs. Answers the new states. */
 export async function endRuns(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   runs: readonly EndedRun[],
 ): Promise<ReadonlyMap<JobKey, State>> {
   if (runs.length === 0) return new Map();
-  const asked = await findCancelRequests(
+  const cancelRequests = await findCancelRequests(
     transaction,
     runs.map(({ key }) => key),
   );
-  const ends = runs.map((run) => ({ ...run, ...endOf(run.settlement, asked.get(run.key)) }));
-  const rows = await writeLedger(transaction, ends);
-  for (const tiding of outboxEventsOf(ends)) transaction.outbox.tell(tiding);
-  await insertDeadLetters(transaction, ends.flatMap(deathOf));
-  const over = ends.filter(({ state }) => state !== null);
-  await letGo(transaction, ends, over);
-  if (asked.size > 0) {
-    await transaction.run("delete_cancel_requests", { keys: list([...asked.keys()]) });
+  const ends = runs.map((run) => ({
+    ...run,
+    ...endOf(run.settlement, cancelRequests.get(run.key)),
+  }));
+  const rows = await insertAttempts(transaction, ends);
+  for (const event of outboxEventsOf(ends)) transaction.outbox.add(event);
+  await insertDeadLetters(transaction, ends.flatMap(failedRun));
+  const final = ends.filter(({ state }) => state !== null);
+  await releaseLocks(transaction, ends, final);
+  if (cancelRequests.size > 0) {
+    await transaction.run("delete_cancel_requests", { keys: list([...cancelRequests.keys()]) });
   }
-  const states = await waitAgain(transaction, ends, rows);
-  for (const { key, state } of over) if (state !== null) states.set(key, state);
+  const states = await putBackWaiting(transaction, ends, rows);
+  for (const { key, state } of final) if (state !== null) states.set(key, state);
   return states;
 }
 
-/**
- * A run that has its row by now was ended by somebody else in this very moment, under the same
- * lease: the primary key is the second line behind it.
- */
-async function writeLedger(
-  transaction: Transaction,
+/** A duplicate row means that a concurrent transaction has ended the run under the same lease. */
+async function insertAttempts(
+  transaction: StoreTransaction,
   ends: readonly RunEnd[],
 ): Promise<readonly { readonly key: JobKey; readonly next_run_at: number | null }[]> {
   try {
-    const rows = ends.map(ledgerRow);
+    const rows = ends.map(attemptRow);
     return await transaction.all("insert_attempts", { ends: JSON.stringify(rows) });
   } catch (error) {
-    if (isDuplicate(error)) throw new Outdated("a run has ended meanwhile");
+    if (isDuplicate(error)) throw new Outdated("another transaction has ended the run");
     throw error;
   }
 }
 
-function ledgerRow({ settlement, fault, state, ...end }: RunEnd): object {
+function attemptRow({ settlement, fault, state, ...end }: RunEnd): object {
   return {
     key: end.key,
     n: end.n,
@@ -86,33 +86,33 @@ function ledgerRow({ settlement, fault, state, ...end }: RunEnd): object {
   };
 }
 
-function deathOf({ key, n, state, fault, settlement }: RunEnd): Death[] {
+function failedRun({ key, n, state, fault, settlement }: RunEnd): FailedRun[] {
   if (state !== "failed" || fault === null) return [];
   return [{ key, n, attempts: settlement.tries, fault }];
 }
 
 /**
- * A run has its exclusive names until it ends, however it does; a job that is over has no dedup
- * key, waits for nobody, and those who wait for it hear of it.
+ * Releases the locks of ended runs. For final jobs also releases the dedup key, drops their own
+ * dependencies and records them for the jobs that depend on them.
  */
-async function letGo(
-  transaction: Transaction,
+async function releaseLocks(
+  transaction: StoreTransaction,
   ends: readonly RunEnd[],
-  over: readonly RunEnd[],
+  final: readonly RunEnd[],
 ): Promise<void> {
   const row = await transaction.get("end_runs", {
     jobs: list(ends.map(({ key }) => key)),
-    over: list(over.map(({ key }) => key)),
+    over: list(final.map(({ key }) => key)),
   });
   if (row?.freed === true) transaction.outbox.wake();
-  if (row?.awaited === true) transaction.outbox.leaveAwaited();
+  if (row?.awaited === true) transaction.outbox.addAwaited();
 }
 
-/** Jobs that go on wait until the moment that their ledger row names. */
-async function waitAgain(
-  transaction: Transaction,
+/** Jobs that are not final wait until the next run time of their attempt record. */
+async function putBackWaiting(
+  transaction: StoreTransaction,
   ends: readonly RunEnd[],
-  rows: Awaited<ReturnType<typeof writeLedger>>,
+  rows: Awaited<ReturnType<typeof insertAttempts>>,
 ): Promise<Map<JobKey, State>> {
   const dueAt = new Map(rows.map(({ key, next_run_at: at }) => [key, at]));
   const jobs = await withFacts(

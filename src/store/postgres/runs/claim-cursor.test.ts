@@ -1,29 +1,29 @@
 import { describe, expect, test } from "vitest";
-import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
+import { LowWaterMarks, type Position, type ClaimRange } from "./claim-cursor.ts";
 
 const LANE = 3;
 
-/** A scan that answers these places, one list a time, and notes where it was told to begin. */
+/** Answers these positions, one list per scan, and records the ranges of each scan. */
 function scripted(...answers: readonly Position[][]): {
-  seen: (readonly ScanRange[] | null)[];
-  take: (ranges: readonly ScanRange[] | null) => Promise<{ places: readonly Position[] }>;
+  seen: (readonly ClaimRange[] | null)[];
+  take: (ranges: readonly ClaimRange[] | null) => Promise<{ positions: readonly Position[] }>;
 } {
-  const seen: (readonly ScanRange[] | null)[] = [];
+  const seen: (readonly ClaimRange[] | null)[] = [];
   return {
     seen,
     async take(ranges) {
       seen.push(ranges);
-      return { places: answers[seen.length - 1] ?? [] };
+      return { positions: answers[seen.length - 1] ?? [] };
     },
   };
 }
 
-function place(priority: number, rank: number, key: number): Position {
+function position(priority: number, rank: number, key: number): Position {
   return { lane: LANE, priority, rank, key };
 }
 
-/** ClaimCursor with a clock that stands still until it is moved. */
-function marksAt(start = 1_000): {
+/** A cursor with a manual clock. */
+function cursorAt(start = 1_000): {
   cursor: ReturnType<LowWaterMarks["of"]>;
   lowWater: LowWaterMarks;
   move: (ms: number) => void;
@@ -33,10 +33,13 @@ function marksAt(start = 1_000): {
   return { lowWater, cursor: lowWater.of("all"), move: (ms) => void (now += ms) };
 }
 
-describe("low-water cursor", () => {
-  test("begin the next scan where the last one ended, priority by priority", async () => {
-    const { cursor } = marksAt();
-    const { seen, take } = scripted([place(5, 70, 1), place(9, 40, 2), place(9, 40, 3)], []);
+describe("ClaimCursor", () => {
+  test("begins the next scan where the last one ended, for each priority", async () => {
+    const { cursor } = cursorAt();
+    const { seen, take } = scripted(
+      [position(5, 70, 1), position(9, 40, 2), position(9, 40, 3)],
+      [],
+    );
 
     await cursor.scan(3, take);
     await cursor.scan(3, take);
@@ -49,38 +52,38 @@ describe("low-water cursor", () => {
     ]);
   });
 
-  test("are passed by at once when a scan from them finds nothing", async () => {
-    const { cursor } = marksAt();
-    const { seen, take } = scripted([place(9, 40, 2)], [], [place(9, 10, 1)]);
+  test("rescans at once when a scan from the marks finds nothing", async () => {
+    const { cursor } = cursorAt();
+    const { seen, take } = scripted([position(9, 40, 2)], [], [position(9, 10, 1)]);
     await cursor.scan(1, take);
 
     const batch = await cursor.scan(1, take);
 
     expect(seen[2]).toBeNull();
-    expect(batch.places).toEqual([place(9, 10, 1)]);
+    expect(batch.positions).toEqual([position(9, 10, 1)]);
   });
 
   test.each(["work", "ready", "events"] as const)(
-    "are doubted after a wakeUp of work: %s",
+    "rescans after a wake-up for work: %s",
     async (wakeUp) => {
-      const { cursor, lowWater } = marksAt();
-      const { seen, take } = scripted([place(9, 40, 2)], [place(9, 41, 3)]);
+      const { cursor, lowWater } = cursorAt();
+      const { seen, take } = scripted([position(9, 40, 2)], [position(9, 41, 3)]);
       await cursor.scan(1, take);
 
-      lowWater.hear(wakeUp);
+      lowWater.onWakeUp(wakeUp);
       await cursor.scan(1, take);
 
       expect(seen[1] === null).toBe(wakeUp !== "events");
     },
   );
 
-  test("are doubted after a short answer, and after a while", async () => {
-    const { cursor, move } = marksAt();
+  test("rescans after a short answer, and after a while", async () => {
+    const { cursor, move } = cursorAt();
     const { seen, take } = scripted(
-      [place(9, 40, 2), place(9, 40, 3)],
-      [place(9, 41, 4)],
-      [place(9, 42, 5), place(9, 42, 6)],
-      [place(9, 43, 7), place(9, 43, 8)],
+      [position(9, 40, 2), position(9, 40, 3)],
+      [position(9, 41, 4)],
+      [position(9, 42, 5), position(9, 42, 6)],
+      [position(9, 43, 7), position(9, 43, 8)],
     );
 
     await cursor.scan(2, take);
@@ -92,9 +95,9 @@ describe("low-water cursor", () => {
     expect(seen.map((ranges) => ranges === null)).toEqual([true, false, true, true]);
   });
 
-  test("are trusted while scans from the beginning have taken more than their share", async () => {
-    const { cursor, move } = marksAt();
-    const { seen, take } = scripted([place(9, 40, 2)], [], []);
+  test("does not rescan while rescans have used up their budget", async () => {
+    const { cursor, move } = cursorAt();
+    const { seen, take } = scripted([position(9, 40, 2)], [], []);
     const slow: typeof take = async (ranges) => {
       if (ranges === null) move(5_000);
       return take(ranges);
@@ -105,13 +108,13 @@ describe("low-water cursor", () => {
 
     expect(seen).toHaveLength(2);
     expect(seen[1]).not.toBeNull();
-    expect(batch.places).toEqual([]);
+    expect(batch.positions).toEqual([]);
   });
 
-  test("are doubted once a second where nothing is found, however long scans take", async () => {
-    const { cursor, move } = marksAt();
-    const late = place(9, 30, 1);
-    const { seen, take } = scripted([place(9, 40, 2)], [], [late]);
+  test("rescans once a second while nothing is found, however long rescans take", async () => {
+    const { cursor, move } = cursorAt();
+    const late = position(9, 30, 1);
+    const { seen, take } = scripted([position(9, 40, 2)], [], [late]);
     const slow: typeof take = async (ranges) => {
       if (ranges === null) move(60_000);
       return take(ranges);
@@ -122,12 +125,12 @@ describe("low-water cursor", () => {
     const batch = await cursor.scan(1, slow);
 
     expect(seen.map((ranges) => ranges === null)).toEqual([true, false, true]);
-    expect(batch.places).toEqual([late]);
+    expect(batch.positions).toEqual([late]);
   });
 
-  test("of claims that look for something else are their own", async () => {
-    const { cursor, lowWater } = marksAt();
-    await cursor.scan(1, scripted([place(9, 40, 2)]).take);
+  test("keeps separate marks for claims with another filter", async () => {
+    const { cursor, lowWater } = cursorAt();
+    await cursor.scan(1, scripted([position(9, 40, 2)]).take);
     const other = scripted([]);
 
     await lowWater.of("prefetch").scan(1, other.take);

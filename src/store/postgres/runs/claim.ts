@@ -1,13 +1,11 @@
-/** claim: how a batch of due jobs comes into a worker's hands. */
+/** claim: leases a batch of due jobs to a worker. */
 import { systemClock } from "../../../lib/system.ts";
 import { policyOfFlags, type NameKind } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimedJob, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
-import { lostClaimsOf } from "./lost-claims.ts";
 import { UncertainWrite } from "../database/errors.ts";
-import { keptBy } from "../database/session-state.ts";
-import { LowWaterMarks, type Position, type ScanRange } from "./claim-cursor.ts";
+import { LowWaterMarks, type Position, type ClaimRange } from "./claim-cursor.ts";
 import type { InternedName } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -20,24 +18,25 @@ const NO_TAGS: ClaimedJob["tags"] = Object.freeze({});
 
 export async function claim(session: Session, request: ClaimRequest): Promise<Claim> {
   const limit = bounded(request.limit, BATCH_MAX);
-  const found = await findForgotten(session, { ...request, limit });
+  const found = await findLostClaim(session, { ...request, limit });
   if (found !== null) return found;
-  const wanted = await wantedBy(session, request);
-  const cursor = lowWaterOf(session).of(JSON.stringify(wanted));
+  const wanted = await filterOf(session, request);
+  const cursor = claimCursorsOf(session).of(JSON.stringify(wanted));
   const { answer } = await cursor.scan(limit, (ranges) =>
-    takeBatch(session, request, { ...wanted, limit, ranges }),
+    claimBatch(session, request, { ...wanted, limit, ranges }),
   );
   return answer;
 }
 
-/** The cursor of a store, kept between its claims. */
-const lowWaterOf = keptBy(({ notifier, clock }) => {
-  const lowWater = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
-  notifier.watch((wakeUp) => lowWater.hear(wakeUp));
-  return lowWater;
-});
+function claimCursorsOf({ state, notifier, clock }: Session): LowWaterMarks {
+  if (state.claimCursors !== null) return state.claimCursors;
+  const cursors = new LowWaterMarks(() => (clock ?? systemClock).monotonic());
+  notifier.watch((wakeUp) => cursors.onWakeUp(wakeUp));
+  state.claimCursors = cursors;
+  return cursors;
+}
 
-/** The lists of a lease: of every run that it names, in its order. */
+/** The lists of a lease, one entry for each run, in the order of the lease. */
 type ClaimLists = readonly [
   keys: readonly number[],
   ranks: readonly number[],
@@ -46,8 +45,8 @@ type ClaimLists = readonly [
   crashes: readonly number[],
 ];
 
-/** What a claim looks for, as the statement takes it. */
-interface Wanted {
+/** The filter of a claim, as parameters. */
+interface ClaimFilter {
   /** Lists of ids; null for all. */
   readonly lanes: string | null;
   readonly types: string | null;
@@ -55,10 +54,10 @@ interface Wanted {
   readonly prefetch: boolean;
 }
 
-async function wantedBy(session: Session, request: ClaimRequest): Promise<Wanted> {
+async function filterOf(session: Session, request: ClaimRequest): Promise<ClaimFilter> {
   const { types, tenants, prefetch } = request;
   const lanes = request.lanes === "any" ? undefined : request.lanes;
-  // Interned, though a name never met has no jobs: once it is known, no claim asks for it again.
+  // A new name has no jobs, but once it is interned, no claim looks it up again.
   await session.names.intern([
     ...namesOf("lane", lanes),
     ...namesOf("type", types),
@@ -85,45 +84,45 @@ function idList(
   return list(texts.flatMap((text) => names.known(kind, text) ?? []));
 }
 
-/** What one statement is asked for. */
-interface Asked extends Wanted {
+/** The parameters of one claim statement. */
+interface BatchRequest extends ClaimFilter {
   readonly limit: number;
-  readonly ranges: readonly ScanRange[] | null;
+  readonly ranges: readonly ClaimRange[] | null;
 }
 
-/** An answer, and where its jobs lay. */
-interface Batch {
+/** The answer, and the positions of its jobs. */
+interface ClaimedBatch {
   readonly answer: Claim;
-  readonly places: readonly Position[];
+  readonly positions: readonly Position[];
 }
 
-async function takeBatch(
+async function claimBatch(
   session: Session,
   request: ClaimRequest,
-  { ranges, ...wanted }: Asked,
-): Promise<Batch> {
+  { ranges, ...wanted }: BatchRequest,
+): Promise<ClaimedBatch> {
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
   const worker = uuidOf(request.worker);
-  const parameters = { ...wanted, ...marksOf(ranges), worker, secret };
+  const parameters = { ...wanted, ...rangeParameters(ranges), worker, secret };
   try {
     const rows = await session.write.tuples("claim", parameters);
     const batch = await batchOf(session, rows, secret);
-    if (batch.places.length > 0 && !wanted.prefetch) session.notifier.wake("events");
+    if (batch.positions.length > 0 && !wanted.prefetch) session.notifier.wake("events");
     return batch;
   } catch (error) {
-    if (error instanceof UncertainWrite) lostClaimsOf(session).add(request, secret);
+    if (error instanceof UncertainWrite) session.state.lostClaims.add(request, secret);
     throw error;
   }
 }
 
-type ClaimCursor = Pick<
+type RangeParameters = Pick<
   Bound<"claim">,
   "mark_lanes" | "mark_priorities" | "mark_ranks" | "mark_keys" | "mark_ends"
 >;
 
 /** One list for each column of the ranges. */
-function marksOf(ranges: readonly ScanRange[] | null): ClaimCursor {
-  const column = (name: keyof ScanRange): string | null =>
+function rangeParameters(ranges: readonly ClaimRange[] | null): RangeParameters {
+  const column = (name: keyof ClaimRange): string | null =>
     ranges === null ? null : list(ranges.map((range) => range[name]));
   return {
     mark_lanes: column("lane"),
@@ -135,31 +134,31 @@ function marksOf(ranges: readonly ScanRange[] | null): ClaimCursor {
 }
 
 /**
- * What a claim of the worker took whose answer was lost. Jobs that have begun are answered to the
- * next claims for the same slots, to none more than it asks for. Jobs that lie in a prefetch have
- * not begun, so they go back: whoever asks now may mean to run what he gets.
+ * Finds the jobs of the worker's lost claims. Started jobs are answered to the next claims for the
+ * same slots, at most `limit` per claim. Prefetched jobs have not started and are returned to the
+ * queue, because the current claim may be for immediate execution.
  */
-async function findForgotten(session: Session, request: ClaimRequest): Promise<Claim | null> {
-  const lostClaims = lostClaimsOf(session);
+async function findLostClaim(session: Session, request: ClaimRequest): Promise<Claim | null> {
+  const { lostClaims } = session.state;
   for (const lostClaim of lostClaims.due(request)) {
-    const { secret, told } = lostClaim;
+    const { secret, delivered } = lostClaim;
     const worker = uuidOf(request.worker);
     const rows = await session.read.tuples("claimed_by", { worker, secret });
     const { answer } = await batchOf(session, rows, secret);
     if (answer.lease === null) {
-      lostClaims.miss(lostClaim);
+      lostClaims.notFound(lostClaim);
       continue;
     }
-    const untold = answer.jobs.filter(({ key }) => !told.has(key));
+    const unanswered = answer.jobs.filter(({ key }) => !delivered.has(key));
     if (lostClaim.request.prefetch) {
-      const keys = untold.map(({ key }) => key);
+      const keys = unanswered.map(({ key }) => key);
       await returnPrefetched(session, answer.lease, keys);
-      lostClaims.settle(lostClaim);
+      lostClaims.resolve(lostClaim);
       continue;
     }
-    const jobs = untold.slice(0, request.limit);
-    for (const { key } of jobs) told.add(key);
-    if (jobs.length === untold.length) lostClaims.settle(lostClaim);
+    const jobs = unanswered.slice(0, request.limit);
+    for (const { key } of jobs) delivered.add(key);
+    if (jobs.length === unanswered.length) lostClaims.resolve(lostClaim);
     if (jobs.length > 0) return { ...answer, jobs };
   }
   return null;
@@ -169,36 +168,36 @@ async function batchOf(
   session: Session,
   answer: readonly ClaimTuple[],
   secret: string,
-): Promise<Batch> {
+): Promise<ClaimedBatch> {
   const [first] = answer;
   const rows = answer.slice(1);
   const [lost = false, number = null] = first ?? [];
   if (first === undefined || number === null) {
-    return { answer: { lease: null, jobs: [], lost }, places: [] };
+    return { answer: { lease: null, jobs: [], lost }, positions: [] };
   }
   const byKey = new Map<number | null, ClaimTuple>();
   for (const row of rows) byKey.set(row[1], row);
   const kinds = await kindsOf(session, rows);
   const [keys, ranks, ns, tries, crashes]: ClaimLists = JSON.parse(first[5] ?? "[]");
   const jobs: ClaimedJob[] = [];
-  const places: Position[] = [];
+  const positions: Position[] = [];
   for (let index = 0; index < keys.length; index += 1) {
     const key = keys[index]!;
     const row = byKey.get(key);
     const kind = kinds.get(row?.[4] ?? "");
-    // A place without a job is gone now, and `doctor` would have told of it.
+    // A place without a job: the claim has deleted it. `doctor` reports such places.
     if (row === undefined || kind === undefined) continue;
     const rank = ranks[index]!;
     const run = { n: ns[index]!, tries: tries[index]!, crashes: crashes[index]! };
     jobs.push(claimedJob(row, kind, run, Math.floor(rank / 1000)));
-    places.push({ lane: kind.laneNumber, priority: kind.priority, rank, key });
+    positions.push({ lane: kind.laneNumber, priority: kind.priority, rank, key });
   }
   const lease = jobs.length === 0 ? null : { number, secret };
-  return { answer: { lease, jobs, lost: false }, places };
+  return { answer: { lease, jobs, lost: false }, positions };
 }
 
-/** What many jobs have in common. */
-interface Kind {
+/** Fields that many jobs of a batch share. */
+interface ClaimedKind {
   readonly type: string;
   readonly tenant: string;
   readonly lane: string;
@@ -211,13 +210,13 @@ interface Kind {
 }
 
 /**
- * The kinds of these jobs by their texts. The jobs are taken: when their names cannot be learnt
- * now, they are asked for again.
+ * The kinds of these jobs by their texts. The jobs are claimed already: if their names cannot be
+ * read now, the claim counts as lost, and a later claim finds the jobs.
  */
 async function kindsOf(
   { names }: Session,
   rows: readonly ClaimTuple[],
-): Promise<ReadonlyMap<string, Kind>> {
+): Promise<ReadonlyMap<string, ClaimedKind>> {
   const texts = [...new Set(rows.map((row) => row[4]))];
   const numbers = texts.map((text) => text.split(" ").map(Number));
   try {
@@ -228,7 +227,7 @@ async function kindsOf(
   return new Map(texts.map((text, index) => [text, kindOf(names, numbers[index]!)]));
 }
 
-function kindOf(names: Session["names"], numbers: readonly number[]): Kind {
+function kindOf(names: Session["names"], numbers: readonly number[]): ClaimedKind {
   const [type = 0, tenant = 0, lane = 0, priority = 0, maxAttempts = 0, flags = 0] = numbers;
   return {
     type: names.text(type),
@@ -244,7 +243,7 @@ function kindOf(names: Session["names"], numbers: readonly number[]): Kind {
 
 function claimedJob(
   row: ClaimTuple,
-  kind: Kind,
+  kind: ClaimedKind,
   { n, tries, crashes }: Pick<ClaimedJob, "n" | "tries" | "crashes">,
   runAt: number,
 ): ClaimedJob {

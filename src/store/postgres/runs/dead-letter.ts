@@ -1,12 +1,12 @@
-/** The review records of failed jobs, written in the transaction that fails them. */
+/** Inserts the dead letters of failed jobs, in the transaction that fails the jobs. */
 import type { Fault } from "../../../core/outcome.ts";
 import { jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
-/** A run whose end failed its job. Its ledger row is written. */
-export interface Death {
+/** A run whose end failed its job. Its attempt record is inserted. */
+export interface FailedRun {
   readonly key: JobKey;
   readonly n: number;
   readonly attempts: number;
@@ -14,13 +14,13 @@ export interface Death {
 }
 
 export async function insertDeadLetters(
-  transaction: Transaction,
-  deaths: readonly Death[],
+  transaction: StoreTransaction,
+  runs: readonly FailedRun[],
 ): Promise<void> {
-  if (deaths.length === 0) return;
-  const keys = list(deaths.map(({ key }) => key));
+  if (runs.length === 0) return;
+  const keys = list(runs.map(({ key }) => key));
   const specs = new Map((await transaction.all("specs_of", { keys })).map((row) => [row.key, row]));
-  const letters = deaths.map(({ key, n, attempts, fault }) => {
+  const letters = runs.map(({ key, n, attempts, fault }) => {
     const row = specs.get(key);
     if (row === undefined) throw new Error(`job ${key} has failed but has no row`);
     const [error, spec] = [JSON.stringify(fault), JSON.stringify(jobSpec(row))];

@@ -1,30 +1,31 @@
 /**
- * A lease from the inside: which runs it names, which have begun, which are still open.
+ * The runs of a lease: which have started, and which are open.
  *
- * Three locks on its row keep everybody apart who must not meet. Whoever ends runs takes KEY SHARE,
- * together with others; `start` takes NO KEY UPDATE, which lets those pass; whoever takes jobs out
- * of a lease, or asks to cancel one, takes UPDATE and is alone. What stands in the ledger is read
- * after the lock, in a statement of its own.
+ * Three row locks of the lease order concurrent transactions. Ending runs takes KEY SHARE, which is
+ * compatible with itself. `startPrefetched` takes NO KEY UPDATE, which is compatible with KEY
+ * SHARE. Removing jobs from a lease and requesting a cancel take UPDATE, which excludes all others.
+ * Attempt records are read after the lock, in a statement of its own, which sees what was committed
+ * while this transaction waited for the lock.
  */
 import { policyOfFlags } from "../../shared/codes.ts";
 import type { CrashFacts, JobKey, Lease, WorkerId } from "../../types/jobs-and-runs.ts";
-import type { Waiting } from "../queue/places.ts";
-import type { Transaction } from "../database/session.ts";
+import type { WaitingJob } from "../queue/places.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { FactsRow, RunRow } from "../database/queries.gen.ts";
 
-/** Locks a lease for somebody who will take jobs out of it. Null: it is not, or no longer, his. */
-export async function ownLease(
-  transaction: Transaction,
+/** Locks a lease to remove jobs from it. Null: number and secret name no lease. */
+export async function lockLease(
+  transaction: StoreTransaction,
   { number, secret }: Lease,
 ): Promise<readonly RunRow[] | null> {
   const row = await transaction.get("own_lease", { number, secret });
   return row === undefined ? null : runsOf(transaction, [number]);
 }
 
-/** The same for the lease of a running job, whoever holds it. */
-export async function ownLeaseOf(
-  transaction: Transaction,
+/** Locks the lease of a running job, without its secret. */
+export async function lockLeaseOfJob(
+  transaction: StoreTransaction,
   key: JobKey,
 ): Promise<{ readonly worker: WorkerId; readonly runs: readonly RunRow[] } | null> {
   const row = await transaction.get("own_lease_of_job", { key });
@@ -32,20 +33,20 @@ export async function ownLeaseOf(
   return { worker: row.worker, runs: await runsOf(transaction, [row.number]) };
 }
 
-/** Every run that these locked leases name, in their order. */
+/** All runs of these locked leases, in order. */
 export async function runsOf(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   numbers: readonly number[],
 ): Promise<readonly RunRow[]> {
   if (numbers.length === 0) return [];
   return transaction.all("runs_of_leases", { numbers: list(numbers) });
 }
 
-/** The same runs with the facts of their jobs. */
+/** Adds the facts of their jobs to runs. */
 export async function withFacts<Run extends { readonly key: JobKey }>(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   runs: readonly Run[],
-): Promise<readonly (Run & FactsRow & Omit<Waiting, "rank" | "n">)[]> {
+): Promise<readonly (Run & FactsRow & Omit<WaitingJob, "rank" | "n">)[]> {
   if (runs.length === 0) return [];
   const rows = await transaction.all("job_facts", { keys: list(runs.map(({ key }) => key)) });
   const facts = new Map(rows.map((row) => [row.key, row]));
@@ -56,15 +57,15 @@ export async function withFacts<Run extends { readonly key: JobKey }>(
   });
 }
 
-/** What a decision about a job may look at. */
+/** The facts on which a settlement of a crash is decided. */
 export function factsOf(row: FactsRow): CrashFacts {
   const { id, type_name: type, tries, crashes, max_attempts: maxAttempts, flags } = row;
   return { id, type, tries, crashes, maxAttempts, ...policyOfFlags(flags) };
 }
 
-/** Which of these jobs somebody asked to cancel, and why. */
+/** The reasons of the cancel requests for these jobs. */
 export async function findCancelRequests(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   keys: readonly JobKey[],
 ): Promise<ReadonlyMap<JobKey, string | null>> {
   if (keys.length === 0) return new Map();
@@ -72,9 +73,9 @@ export async function findCancelRequests(
   return new Map(rows.map(({ key, reason }) => [key, reason]));
 }
 
-/** Narrows a lease to those of its runs that are open and stay; an empty one goes. */
-export async function keepRuns(
-  transaction: Transaction,
+/** Removes ended and leaving runs from leases, and deletes leases without runs. */
+export async function narrowLeases(
+  transaction: StoreTransaction,
   runs: readonly RunRow[],
   leaving: ReadonlySet<JobKey>,
 ): Promise<void> {

@@ -1,39 +1,43 @@
-/** Who holds a running job, for people who step in: their hands are stopped until it is done. */
+/** Locks the lease of a running job, so that an operator can cancel or end the run. */
 import { isFinal, type FinalState, type JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { Outdated } from "../database/errors.ts";
-import { ownLeaseOf } from "./lease.ts";
+import { lockLeaseOfJob } from "./lease.ts";
 import type { RunRow, StateRow } from "../database/queries.gen.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 
-interface Holder {
+interface LeaseHolder {
   readonly worker: WorkerId;
   readonly runs: readonly RunRow[];
 }
 
-/** A running job whose run cannot end before this transaction does, or one that has ended. */
-type Held =
+/** A running job whose run cannot end before this transaction does, or a final job. */
+type LockedJob =
   | { readonly isOver: true; readonly state: FinalState }
   | {
       readonly isOver: false;
       readonly job: StateRow;
-      /** Null when nobody has it: a lease is missing, which should not be. */
-      readonly holder: Holder | null;
+      /** Null: no lease names the job, which only happens in a damaged database. */
+      readonly holder: LeaseHolder | null;
     };
 
-/** Locks the lease of a job that lies in no place. */
-export async function lockRunning(transaction: Transaction, id: JobId, key: JobKey): Promise<Held> {
-  const holder = await ownLeaseOf(transaction, key);
-  // Read anew: the run may have ended while its lease was waited for.
+/** Locks the lease of a job that waits in no place. */
+export async function lockRunning(
+  transaction: StoreTransaction,
+  id: JobId,
+  key: JobKey,
+): Promise<LockedJob> {
+  const holder = await lockLeaseOfJob(transaction, key);
+  // Read again: the run may have ended while this transaction waited for the lock.
   const job = await transaction.get("state_of", { id: uuidOf(id) });
-  if (job === undefined) throw new Outdated("a job was removed");
+  if (job === undefined) throw new Outdated("the job was removed");
   const state = stateCodec.word(job.state);
   if (isFinal(state)) return { isOver: true, state };
   const number = holder?.runs[0]?.fence ?? null;
   if (state !== "running" || number !== job.lease) {
-    throw new Outdated("a job went from hand to hand");
+    throw new Outdated("the job was moved to another lease or place");
   }
   return { isOver: false, job, holder };
 }

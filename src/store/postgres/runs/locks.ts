@@ -1,26 +1,24 @@
 /**
- * Exclusive names: the concurrency keys of jobs that run, and the names that runs take for their
- * units. One row per taken name; it goes with its run, or when the run gives it up.
+ * Exclusive locks: the concurrency keys of running jobs, and the locks that runs acquire for their
+ * units. One row per lock; the row is deleted when the run ends or releases the lock.
  *
- * The end of a name is a matter of its row: whoever ends it locks it first and looks afterwards who
- * was moved away for its sake. `hold`, which moves them, holds the row meanwhile.
+ * Releasing a lock first locks its row, and then reads the jobs that `hold` has blocked because of
+ * it. `hold` keeps the row locked while it blocks jobs, so that no blocked job is missed.
  */
 import type { JobId } from "../../../core/job.ts";
 import { lockNames } from "../../shared/decode-notes.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { orNothing } from "../inspect/jobs.ts";
-import { keptBy } from "../database/session-state.ts";
-import { ownLease } from "./lease.ts";
-import { DutyCycle } from "../../../lib/duty-cycle.ts";
+import { lockLease } from "./lease.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { texts } from "../database/values.ts";
 import type { Barriers } from "../database/queries.gen.ts";
 
-/** A look at all names that takes longer may take a twentieth of the time. */
-const LOOK_MS_MAX = 20;
+/** A sweep of all locks that takes longer is limited to 5 % of the time. */
+export const LOCK_SWEEP_MS_MAX = 20;
 
-/** The lease is taken as a whole: no end of the run comes between the look and the names. */
+/** Locks the lease, so that the run cannot end between the check and the insert. */
 export async function acquireLocks(
   session: Session,
   { lease, key, n }: OpenRun,
@@ -29,15 +27,15 @@ export async function acquireLocks(
   const wanted = texts(lockNames(names));
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
-      const runs = (await ownLease(transaction, lease)) ?? [];
+      const runs = (await lockLease(transaction, lease)) ?? [];
       const isOpen = runs.some((run) => {
         return run.key === key && run.n === n && run.started_at !== null && !run.ended;
       });
       if (!isOpen) return { status: "stale" };
       await transaction.run("acquire_locks", { key, n, names: wanted });
       const rows = await transaction.all("locks_of_run", { key, n, names: wanted });
-      const had = new Set(rows.map(({ name }) => name));
-      return { status: "done", names: [...new Set(names)].filter((name) => had.has(name)) };
+      const acquired = new Set(rows.map(({ name }) => name));
+      return { status: "done", names: [...new Set(names)].filter((name) => acquired.has(name)) };
     }),
   );
 }
@@ -54,22 +52,20 @@ export async function lockHolder(
 }
 
 /**
- * Frees names that nobody has any more, and brings back the most urgent jobs of keys that are free.
- * Answers how many. There are as many names as runs at most, or as their units.
+ * Deletes the locks of ended runs, and returns the most urgent jobs of free concurrency keys to the
+ * queue. Answers how many jobs. There are at most as many locks as running jobs and units.
  */
 export async function releaseKeys(
   session: Session,
   { names, wanted }: Barriers,
   limit: number,
 ): Promise<number> {
-  const { write, dice, notifier } = session;
-  const looking = names
-    ? restOf(session).take(() => repeating(dice, () => write.get("free_dead_locks", { limit })))
+  const { write, dice, notifier, state } = session;
+  const sweeping = names
+    ? state.lockSweep.take(() => repeating(dice, () => write.get("free_dead_locks", { limit })))
     : null;
-  const freed = (await looking)?.count ?? 0;
+  const freed = (await sweeping)?.count ?? 0;
   const moved = wanted ? await repeating(dice, () => write.run("release_keys", { limit })) : 0;
   if (freed + moved > 0) notifier.wake("work");
   return moved;
 }
-
-const restOf = keptBy(() => new DutyCycle(LOOK_MS_MAX));

@@ -5,56 +5,56 @@ import { LostClaims } from "./lost-claims.ts";
 const HOUR_MS = 3_600_000;
 
 describe("LostClaims", () => {
-  test("keeps a claim that was not asked about, however long the database was away", () => {
+  test("keeps a claim that was never queried, however long the database was unreachable", () => {
     const { lostClaims, request, pass } = oneLostClaim();
     pass(HOUR_MS);
     expect(lostClaims.due(request)).toHaveLength(1);
   });
 
-  test("asks about a claim that the store does not know yet more and more rarely", () => {
+  test("queries a claim that is not found at growing intervals", () => {
     const { lostClaims, request, pass } = oneLostClaim();
-    let questions = 0;
+    let queries = 0;
     for (let ms = 0; ms < 60_000; ms += 10, pass(10)) {
-      questions += lostClaims.due(request).length;
-      for (const each of lostClaims.due(request)) lostClaims.miss(each);
+      queries += lostClaims.due(request).length;
+      for (const each of lostClaims.due(request)) lostClaims.notFound(each);
     }
-    expect(questions).toBeGreaterThan(8);
-    expect(questions).toBeLessThan(15);
+    expect(queries).toBeGreaterThan(8);
+    expect(queries).toBeLessThan(15);
     pass(60_000);
     expect(lostClaims.due(request)).toHaveLength(1);
   });
 
-  test("drops a claim of which the store knows nothing after a long time", () => {
+  test("drops a claim that is not found after a long time", () => {
     const { lostClaims, request, pass } = oneLostClaim();
     pass(HOUR_MS);
-    for (const each of lostClaims.due(request)) lostClaims.miss(each);
+    for (const each of lostClaims.due(request)) lostClaims.notFound(each);
     expect(lostClaims.due(request)).toEqual([]);
   });
 
   test("drops a claim that was found", () => {
     const { lostClaims, request } = oneLostClaim();
-    for (const each of lostClaims.due(request)) lostClaims.settle(each);
+    for (const each of lostClaims.due(request)) lostClaims.resolve(each);
     expect(lostClaims.due(request)).toEqual([]);
   });
 
-  test("asks each worker about its own claims alone", () => {
+  test("answers a worker only its own claims", () => {
     const { lostClaims, request } = oneLostClaim();
     expect(lostClaims.due({ ...request, worker: "another" })).toEqual([]);
   });
 
-  test("asks about a claim before the next for the same slots, however many it wants", () => {
+  test("answers a claim to the next request for the same slots, whatever its limit", () => {
     const { lostClaims, request } = oneLostClaim();
     expect(lostClaims.due({ ...request, lanes: ["fast"] })).toEqual([]);
     expect(lostClaims.due({ ...request, prefetch: true })).toEqual([]);
     expect(lostClaims.due({ ...request, limit: 1 })).toHaveLength(1);
   });
 
-  test("asks about a claim for a prefetch before any other of its worker", () => {
+  test("answers a claim for a prefetch to any request of its worker", () => {
     const { lostClaims, request } = oneLostClaim({ prefetch: true });
     expect(lostClaims.due({ ...request, lanes: ["fast"], prefetch: false })).toHaveLength(1);
   });
 
-  test("forgets the claims of a worker that has left", () => {
+  test("forgets the claims of a worker that has deregistered", () => {
     const { lostClaims, request } = oneLostClaim();
     lostClaims.forget("another");
     expect(lostClaims.due(request)).toHaveLength(1);

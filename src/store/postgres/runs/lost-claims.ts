@@ -1,27 +1,24 @@
 /**
- * Claims whose answer was lost. The secret of a lease is made here, so whether such a claim took
- * anything can be asked later: what bears the secret is its answer.
+ * Claims whose answer was lost. The client makes the secret of a lease, so a later query can find
+ * the lease of a lost claim by its secret.
  */
-import { systemClock } from "../../../lib/system.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import type { ClaimRequest, WorkerId } from "../../types/jobs-and-runs.ts";
-import { keptBy } from "../database/session-state.ts";
-import type { Session } from "../database/session.ts";
 
-/** Longer than the answer to a statement is waited for: the server may have fallen behind. */
-const DOUBT_MS = 180_000;
-/** The rest after a question that found nothing; twice as long after each further one. */
-const REST_MS_MIN = 50;
+/** Longer than any statement time-out: the server may still execute the claim. */
+const LOST_MS_MAX = 180_000;
+/** Pause after a query that found nothing; doubled after each further one. */
+const PAUSE_MS_MIN = 50;
 
-interface Times {
-  readonly begunAt: number;
-  readonly askAt: number;
-  readonly restMs: number;
+interface QueryTimes {
+  readonly lostAt: number;
+  readonly queryAt: number;
+  readonly pauseMs: number;
 }
 
 export class LostClaims {
   readonly #monotonic: () => number;
-  readonly #times = new Map<LostClaim, Times>();
+  readonly #times = new Map<LostClaim, QueryTimes>();
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
@@ -30,49 +27,44 @@ export class LostClaims {
   add(request: ClaimRequest, secret: string): void {
     const now = this.#monotonic();
     this.#times.set(newLostClaim(request, secret), {
-      begunAt: now,
-      askAt: now,
-      restMs: REST_MS_MIN,
+      lostAt: now,
+      queryAt: now,
+      pauseMs: PAUSE_MS_MIN,
     });
   }
 
   /**
-   * Claims that nobody has heard of and that are to be asked about before this one: of the same
-   * worker, either for a prefetch, or for the same slots.
+   * The lost claims to query before this claim: those of the same worker, either for a prefetch or
+   * for the same slots.
    */
   due(request: ClaimRequest): readonly LostClaim[] {
     if (this.#times.size === 0) return [];
     const now = this.#monotonic();
-    const isDue = (lostClaim: LostClaim, { askAt }: Times): boolean =>
-      askAt <= now &&
+    const isDue = (lostClaim: LostClaim, { queryAt }: QueryTimes): boolean =>
+      queryAt <= now &&
       lostClaim.request.worker === request.worker &&
       (lostClaim.request.prefetch || sameRequest(lostClaim, request));
     return [...this.#times].filter((entry) => isDue(...entry)).map(([lostClaim]) => lostClaim);
   }
 
-  /** The store knows nothing of it, and after a while it never will. */
-  miss(lostClaim: LostClaim): void {
+  /** The store has no such lease. After a while the claim is given up. */
+  notFound(lostClaim: LostClaim): void {
     const times = this.#times.get(lostClaim);
     if (times === undefined) return;
     const now = this.#monotonic();
-    const { begunAt, restMs } = times;
-    if (now - begunAt > DOUBT_MS) this.#times.delete(lostClaim);
-    else this.#times.set(lostClaim, { begunAt, askAt: now + restMs, restMs: restMs * 2 });
+    const { lostAt, pauseMs } = times;
+    if (now - lostAt > LOST_MS_MAX) this.#times.delete(lostClaim);
+    else this.#times.set(lostClaim, { lostAt, queryAt: now + pauseMs, pauseMs: pauseMs * 2 });
   }
 
-  settle(lostClaim: LostClaim): void {
+  resolve(lostClaim: LostClaim): void {
     this.#times.delete(lostClaim);
   }
 
-  /** The worker is gone, and asks no more. What it held is rescued by others. */
+  /** The worker has deregistered. Its leases are left to the rescuer. */
   forget(worker: WorkerId): void {
     for (const lostClaim of this.#times.keys()) {
       if (lostClaim.request.worker === worker) this.#times.delete(lostClaim);
     }
   }
 }
-
-/** The lost claims of an open store. */
-export const lostClaimsOf: (session: Session) => LostClaims = keptBy(
-  () => new LostClaims(() => systemClock.monotonic()),
-);

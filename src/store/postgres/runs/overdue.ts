@@ -1,4 +1,4 @@
-/** overdue: runs of a worker that have overrun their limit. */
+/** overdue: the runs of a worker that have exceeded their time limit. */
 import type { OverdueRun, WorkerId } from "../../types/jobs-and-runs.ts";
 import { factsOf } from "./lease.ts";
 import type { Session } from "../database/session.ts";

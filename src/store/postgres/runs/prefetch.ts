@@ -1,9 +1,9 @@
-/** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
+/** startPrefetched and returnPrefetched: a prefetch is a lease with unstarted runs. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
-import { findCancelRequests, keepRuns, ownLease, withFacts } from "./lease.ts";
+import { findCancelRequests, narrowLeases, lockLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { list } from "../database/values.ts";
 import type { RunRow } from "../database/queries.gen.ts";
 
@@ -18,7 +18,7 @@ export async function startPrefetched(
   );
   if (row?.held !== true) return { status: "stale", begun: [] };
   session.notifier.wake("events");
-  // Those that somebody asked to cancel have not begun: they end here.
+  // Runs with a cancel request were not started: they end here.
   if (row.asked.length > 0) await returnPrefetched(session, lease, row.asked);
   return { status: "started", begun: row.begun };
 }
@@ -32,41 +32,41 @@ export async function returnPrefetched(
   const wanted = new Set(keys);
   return repeating(session.dice, () =>
     session.transaction(async (transaction) => {
-      const runs = await ownLease(transaction, lease);
+      const runs = await lockLease(transaction, lease);
       if (runs === null) return 0;
-      const leaving = runs.filter((run) => isWaiting(run) && wanted.has(run.key));
+      const leaving = runs.filter((run) => isUnstarted(run) && wanted.has(run.key));
       if (leaving.length === 0) return 0;
       const returned = await returnUnstarted(transaction, leaving);
-      await keepRuns(transaction, runs, new Set(leaving.map(({ key }) => key)));
+      await narrowLeases(transaction, runs, new Set(leaving.map(({ key }) => key)));
       return returned;
     }),
   );
 }
 
 /**
- * Puts unstarted runs back as they lay. One that somebody asked to cancel ends instead. Answers how
- * many were put back.
+ * Returns unstarted runs to their place in the queue. A run with a cancel request is cancelled
+ * instead. Answers how many were returned.
  */
 export async function returnUnstarted(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   runs: readonly RunRow[],
 ): Promise<number> {
   const jobs = await withFacts(transaction, runs);
-  const asked = await findCancelRequests(
+  const cancelRequests = await findCancelRequests(
     transaction,
     runs.map(({ key }) => key),
   );
-  const others = jobs.filter(({ key }) => !asked.has(key));
+  const others = jobs.filter(({ key }) => !cancelRequests.has(key));
   await endUnstarted(
     transaction,
     jobs
-      .filter(({ key }) => asked.has(key))
-      .map((job) => ({ ...job, reason: asked.get(job.key) ?? null })),
+      .filter(({ key }) => cancelRequests.has(key))
+      .map((job) => ({ ...job, reason: cancelRequests.get(job.key) ?? null })),
   );
   await putBack(transaction, others);
   return others.length;
 }
 
-export function isWaiting({ started_at: startedAt, ended }: RunRow): boolean {
+export function isUnstarted({ started_at: startedAt, ended }: RunRow): boolean {
   return startedAt === null && !ended;
 }

@@ -1,6 +1,6 @@
-/** How notes about open runs are kept, whether they come by themselves or with an end. */
+/** Writes the notes of open runs, from `record` or together with a settlement. */
 import {
-  crowdedError,
+  tooManyUnits,
   lockNames,
   phaseDetail,
   progressDetail,
@@ -9,13 +9,13 @@ import {
 import { UNITS_MAX, type NoteBody } from "../../types/notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { appendLogs } from "../inspect/logs.ts";
-import type { Transaction } from "../database/session.ts";
+import type { StoreTransaction } from "../database/session.ts";
 
-/** What a note weighs besides its texts, and each of its moves. */
+/** Estimated bytes of a note without its texts, and of each unit, lock and log line. */
 const NOTE_BYTES = 200;
-const MOVE_BYTES = 150;
+const ROW_BYTES = 150;
 
-/** A note about a run that is open and whose lease is locked. */
+/** A note of an open run whose lease is locked. */
 type OpenNote = Omit<NoteBody, "children"> & { readonly key: JobKey; readonly n: number };
 
 export function notesBytes(note: NoteBody): number {
@@ -23,61 +23,61 @@ export function notesBytes(note: NoteBody): number {
   const moves = units.reduce((sum, { to }) => {
     const result = to.state === "completed" ? (to.result?.length ?? 0) : 0;
     const stack = to.state === "failed" ? (to.fault.stack?.length ?? 0) : 0;
-    return sum + MOVE_BYTES + result + stack;
+    return sum + ROW_BYTES + result + stack;
   }, 0);
   const payloads = children.reduce((sum, { payload }) => {
     return sum + NOTE_BYTES + (payload?.length ?? 0);
   }, 0);
   const lines = logs.reduce((sum, { message, fields }) => {
-    return sum + MOVE_BYTES + message.length + (fields?.length ?? 0);
+    return sum + ROW_BYTES + message.length + (fields?.length ?? 0);
   }, 0);
   const results = (progress?.data?.length ?? 0) + (completed?.result?.length ?? 0);
-  return NOTE_BYTES + moves + payloads + lines + releases.length * MOVE_BYTES + results;
+  return NOTE_BYTES + moves + payloads + lines + releases.length * ROW_BYTES + results;
 }
 
-/**
- * Keeps notes, those about one run in their order. `relaxed`: the commit need not wait for the
- * disk.
- */
-export async function keepNotes(
-  transaction: Transaction,
+/** Writes notes; those of one run in order. `relaxed`: the commit need not wait for the disk. */
+export async function writeNotes(
+  transaction: StoreTransaction,
   notes: readonly OpenNote[],
   { relaxed }: { readonly relaxed: boolean },
 ): Promise<void> {
-  for (const wave of wavesOf(notes)) {
-    await forget(transaction, wave);
-    await putProgress(transaction, wave, relaxed);
-    await moveUnits(transaction, wave);
-    await releaseLocks(transaction, wave);
-    await appendLogs(transaction, wave, relaxed);
-    const fresh = await completePhases(transaction, wave);
-    for (const note of wave) tell(transaction, note, fresh);
+  for (const round of roundsOf(notes)) {
+    await deleteNotes(transaction, round);
+    await putProgress(transaction, round, relaxed);
+    await moveUnits(transaction, round);
+    await releaseLocks(transaction, round);
+    await appendLogs(transaction, round, relaxed);
+    const fresh = await completePhases(transaction, round);
+    for (const note of round) addEvents(transaction, note, fresh);
   }
 }
 
 /**
- * Notes in as few waves as go together: what two of one wave say never meets, so that each is
- * taken, or refused, for what it says itself.
+ * Splits notes into as few rounds as possible. No two notes of a round write the same row, so that
+ * each note is accepted or refused for its own content.
  */
-function wavesOf(notes: readonly OpenNote[]): readonly (readonly OpenNote[])[] {
-  const waves: OpenNote[][] = [];
-  const steps = new Map<JobKey, { readonly turn: number; readonly said: Set<string> }>();
+function roundsOf(notes: readonly OpenNote[]): readonly (readonly OpenNote[])[] {
+  const rounds: OpenNote[][] = [];
+  const written = new Map<JobKey, { readonly round: number; readonly subjects: Set<string> }>();
   for (const note of notes) {
     const subjects = subjectsOf(note);
-    const last = steps.get(note.key) ?? { turn: 0, said: new Set() };
-    const meets = note.afresh === true || subjects.some((subject) => last.said.has(subject));
+    const last = written.get(note.key) ?? { round: 0, subjects: new Set() };
+    const conflicts =
+      note.clearCheckpoints === true || subjects.some((subject) => last.subjects.has(subject));
     const next =
-      meets && steps.has(note.key) ? { turn: last.turn + 1, said: new Set<string>() } : last;
-    for (const subject of subjects) next.said.add(subject);
-    steps.set(note.key, next);
-    const wave = waves[next.turn];
-    if (wave === undefined) waves[next.turn] = [note];
-    else wave.push(note);
+      conflicts && written.has(note.key)
+        ? { round: last.round + 1, subjects: new Set<string>() }
+        : last;
+    for (const subject of subjects) next.subjects.add(subject);
+    written.set(note.key, next);
+    const notesOfRound = rounds[next.round];
+    if (notesOfRound === undefined) rounds[next.round] = [note];
+    else notesOfRound.push(note);
   }
-  return waves;
+  return rounds;
 }
 
-/** What a note speaks of. */
+/** The rows that a note writes, within its job. */
 function subjectsOf({ progress, units = [], completed, logs = [] }: OpenNote): string[] {
   const subjects = units.map(({ phase, unit }) => `unit ${JSON.stringify([phase, unit])}`);
   if (progress !== undefined) subjects.push("progress");
@@ -86,24 +86,29 @@ function subjectsOf({ progress, units = [], completed, logs = [] }: OpenNote): s
   return subjects;
 }
 
-async function forget(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
-  const runs = notes.filter(({ afresh }) => afresh === true).map(({ key, n }) => ({ key, n }));
+async function deleteNotes(
+  transaction: StoreTransaction,
+  notes: readonly OpenNote[],
+): Promise<void> {
+  const runs = notes
+    .filter(({ clearCheckpoints }) => clearCheckpoints === true)
+    .map(({ key, n }) => ({ key, n }));
   if (runs.length > 0) await transaction.run("forget_notes", { runs: JSON.stringify(runs) });
 }
 
 async function putProgress(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   notes: readonly OpenNote[],
   relaxed: boolean,
 ): Promise<void> {
-  const told = notes.flatMap(({ key, n, progress }) =>
+  const rows = notes.flatMap(({ key, n, progress }) =>
     progress === undefined ? [] : [{ ...progress, key, n }],
   );
-  if (told.length === 0) return;
-  await transaction.run("put_progress", { told: JSON.stringify(told), relaxed });
+  if (rows.length === 0) return;
+  await transaction.run("put_progress", { told: JSON.stringify(rows), relaxed });
 }
 
-async function moveUnits(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
+async function moveUnits(transaction: StoreTransaction, notes: readonly OpenNote[]): Promise<void> {
   const moves = notes.flatMap(({ key, n, units = [] }) =>
     unitRows(units).map((row) => ({ key, n, ...row })),
   );
@@ -112,22 +117,25 @@ async function moveUnits(transaction: Transaction, notes: readonly OpenNote[]): 
   if (grown.length === 0) return;
   const phases = JSON.stringify(grown);
   const [crowded] = await transaction.all("crowded_phases", { phases, max: UNITS_MAX });
-  if (crowded !== undefined) throw crowdedError(crowded.phase);
+  if (crowded !== undefined) throw tooManyUnits(crowded.phase);
 }
 
-/** Runs give up exclusive names of their units. */
-async function releaseLocks(transaction: Transaction, notes: readonly OpenNote[]): Promise<void> {
-  const given = notes.flatMap(({ key, n, releases = [] }) =>
+/** Releases locks of units. */
+async function releaseLocks(
+  transaction: StoreTransaction,
+  notes: readonly OpenNote[],
+): Promise<void> {
+  const released = notes.flatMap(({ key, n, releases = [] }) =>
     lockNames(releases).map((name) => ({ key, n, name })),
   );
-  if (given.length === 0) return;
-  const row = await transaction.get("release_locks", { names: JSON.stringify(given) });
+  if (released.length === 0) return;
+  const row = await transaction.get("release_locks", { names: JSON.stringify(released) });
   if ((row?.count ?? 0) > 0) transaction.outbox.wake();
 }
 
-/** Answers the marks of those that are new. */
+/** Answers the phases that were not completed before, as keys. */
 async function completePhases(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   notes: readonly OpenNote[],
 ): Promise<ReadonlySet<string>> {
   const phases = notes.flatMap(({ key, n, completed }) =>
@@ -135,18 +143,18 @@ async function completePhases(
   );
   if (phases.length === 0) return new Set();
   const rows = await transaction.all("insert_phases", { phases: JSON.stringify(phases) });
-  return new Set(rows.map(({ key, name }) => markOf(key, name)));
+  return new Set(rows.map(({ key, name }) => phaseKey(key, name)));
 }
 
-function markOf(key: JobKey, name: string): string {
+function phaseKey(key: JobKey, name: string): string {
   return `${key} ${name}`;
 }
 
-function tell({ outbox }: Transaction, note: OpenNote, fresh: ReadonlySet<string>): void {
+function addEvents({ outbox }: StoreTransaction, note: OpenNote, fresh: ReadonlySet<string>): void {
   const { key, progress, completed } = note;
   if (progress !== undefined) {
-    outbox.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
+    outbox.add({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
   }
-  if (completed === undefined || !fresh.has(markOf(key, completed.name))) return;
-  outbox.tell({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(completed)] });
+  if (completed === undefined || !fresh.has(phaseKey(key, completed.name))) return;
+  outbox.add({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(completed)] });
 }

@@ -1,97 +1,98 @@
 /**
- * record: what runs say about themselves, kept under the same fence as their ends. Overlapping
- * calls share a transaction, and notes about one run stay in their order.
+ * record: stores the notes of running jobs, under the same fence as their ends. Overlapping calls
+ * share a transaction, and notes of one run keep their order.
  */
 import { isOnlyProgress } from "../../shared/decode-notes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import type { NoteAnswer, RunNote } from "../../types/notes.ts";
-import { bisect, batchesOf, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { bisect, batchesOf, LOCK_MS, retryWhileLocked } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { failureOf } from "../database/errors.ts";
-import { fileJobs, type Filed } from "../jobs/job-rows.ts";
-import { findRun, holdLeases, lockLeases, proofOf } from "./lease-proof.ts";
-import { keepNotes, notesBytes } from "./record-notes.ts";
-import { keptBy } from "../database/session-state.ts";
+import { internJobs, type InternedJob } from "../jobs/job-rows.ts";
+import { findRun, lockOpenLeases, lockLeases, proofOf } from "./lease-proof.ts";
+import { writeNotes, notesBytes } from "./record-notes.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { Semaphore } from "../../../lib/semaphore.ts";
 
-/** What fills a batch, and what one call brings in a single one. */
+/** A full batch, and the bytes of one call in one batch. */
 const BATCH_NOTES_MAX = 1_000;
 const BATCH_BYTES_MAX = 4_000_000;
-/** Connections for notes that go by themselves. */
-const ALONE_AT_ONCE = 2;
+/** Connections for notes that are sent one by one. */
+const SINGLE_CONCURRENCY = 2;
 
-/** One answer per note, in the order asked. */
+/** One answer per note, in the order of the notes. */
 export async function record(
   session: Session,
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[]> {
-  const recorder = recorderOf(session);
-  const loads = batchesOf(notes, notesBytes, BATCH_BYTES_MAX);
-  // All at once, or a later call would come between them.
-  return (await Promise.all(loads.map((load) => recorder.add(load)))).flat();
+  const batcher = session.state.notes;
+  const batches = batchesOf(notes, notesBytes, BATCH_BYTES_MAX);
+  // All batches at once, so that no later call comes between them.
+  return (await Promise.all(batches.map((batch) => batcher.add(batch)))).flat();
 }
 
-const recorderOf = keptBy((session) => {
-  const stragglers = new Stragglers(session);
+export function noteBatcher(session: Session): Batcher<RunNote, NoteAnswer> {
+  const singleNotes = new SingleNotes(session);
   return new Batcher<RunNote, NoteAnswer>({
-    // One at a time: of two on their way, the later could be the first to arrive.
-    flightsMax: 1,
-    crowd: 0,
+    // One in flight: of two, the later could be executed first.
+    concurrencyMax: 1,
+    overlapItemsMin: 0,
     itemsMax: BATCH_NOTES_MAX,
     weightMax: BATCH_BYTES_MAX,
     weigh: notesBytes,
-    flush: (notes) => flush(session, stragglers, notes),
+    flush: (notes) => recordBatch(session, singleNotes, notes),
   });
-});
+}
 
 /**
- * If a lock is not to be had, such as that of a key which a child wants, each note goes by itself,
- * so that only those wait who must. What comes after it about the same run waits behind it.
+ * Records the whole batch. If a lock is not available, such as that of a child's key, notes are
+ * recorded one by one, so that only the notes that need the lock wait. Later notes of the same job
+ * wait for the earlier ones.
  */
-async function flush(
+async function recordBatch(
   session: Session,
-  stragglers: Stragglers,
+  singleNotes: SingleNotes,
   notes: readonly RunNote[],
 ): Promise<readonly (NoteAnswer | Promise<NoteAnswer>)[]> {
-  const free = notes.filter((note) => !stragglers.isBehind(note));
-  const answers = (await together(session, free))?.values();
+  const free = notes.filter((note) => !singleNotes.hasPending(note));
+  const answers = (await unlessLocked(session, free))?.values();
   return notes.map((note) =>
-    answers === undefined || stragglers.isBehind(note)
-      ? stragglers.add(note)
+    answers === undefined || singleNotes.hasPending(note)
+      ? singleNotes.add(note)
       : answers.next().value!,
   );
 }
 
-/** Null when a lock is not to be had. */
-async function together(
+/** Null: a lock is not available. */
+async function unlessLocked(
   session: Session,
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[] | null> {
   if (notes.length === 0) return [];
   try {
-    return await recordTogether(session, notes);
+    return await recordWhole(session, notes);
   } catch (error) {
     if (failureOf(error) !== "locked") throw error;
     return null;
   }
 }
 
-/** Notes that go by themselves, those of one run one after the other. */
-class Stragglers {
+/** Records notes one by one; those of one job in order. */
+class SingleNotes {
   readonly #session: Session;
-  readonly #semaphore = new Semaphore(ALONE_AT_ONCE);
-  /** The last of each job. */
+  readonly #semaphore = new Semaphore(SINGLE_CONCURRENCY);
+  /** The last pending note of each job. */
   readonly #last = new Map<JobKey, Promise<unknown>>();
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  isBehind({ key }: RunNote): boolean {
+  /** Whether an earlier note of the same job is pending. */
+  hasPending({ key }: RunNote): boolean {
     return this.#last.has(key);
   }
 
@@ -108,66 +109,73 @@ class Stragglers {
   }
 
   async #send(note: RunNote): Promise<NoteAnswer> {
-    const send = () => this.#semaphore.take(() => recordTogether(this.#session, [note]));
-    const [answer] = await untilFree(this.#session, send);
+    const send = () => this.#semaphore.take(() => recordWhole(this.#session, [note]));
+    const [answer] = await retryWhileLocked(this.#session, send);
     return answer ?? "stale";
   }
 }
 
-/** A note whose children can be enqueued without asking for names. */
-interface FiledNote {
+/** A note whose children have interned names. */
+interface InternedNote {
   readonly note: RunNote;
   readonly children: readonly NewJob[];
-  readonly filed: readonly (Filed | null)[];
+  readonly interned: readonly (InternedJob | null)[];
 }
 
-/** Under the fence everything in a note may be said twice, so a lost answer is asked for again. */
-async function recordTogether(
+/** Recording a note twice under one fence is harmless, so a lost answer is repeated. */
+async function recordWhole(
   session: Session,
   notes: readonly RunNote[],
 ): Promise<readonly NoteAnswer[]> {
-  const filed = await Promise.all(notes.map((note) => withFiled(session, note)));
-  // One decision for the whole transaction: a part of it must not make it for the others.
+  const interned = await Promise.all(notes.map((note) => internChildren(session, note)));
+  // Decided for the whole transaction: `relaxed` notes must not weaken the commit of others.
   const relaxed = notes.every(isOnlyProgress);
   return repeating(session.dice, async () => {
     try {
-      return await session.transaction((transaction) => recordEach(transaction, filed, relaxed), {
-        lockMs: LOCK_MS,
-      });
+      return await session.transaction(
+        (transaction) => recordEach(transaction, interned, relaxed),
+        {
+          lockMs: LOCK_MS,
+        },
+      );
     } catch (error) {
       if (failureOf(error) !== "refused") throw error;
     }
     return session.transaction(
       async (transaction) => {
-        // All at once and before anything else: whoever locks leases does so in their order.
+        // All leases first: every transaction locks leases in the order of their numbers.
         await lockLeases(transaction, notes);
-        const recordPart = (part: readonly FiledNote[]): Promise<readonly NoteAnswer[]> =>
+        const recordPart = (part: readonly InternedNote[]): Promise<readonly NoteAnswer[]> =>
           recordEach(transaction, part, relaxed);
-        return bisect(transaction, filed, recordPart, (_, error) => refusalBy(error));
+        return bisect(transaction, interned, recordPart, (_, error) => refusalBy(error));
       },
       { lockMs: LOCK_MS },
     );
   });
 }
 
-async function withFiled({ names }: Session, note: RunNote): Promise<FiledNote> {
+async function internChildren({ names }: Session, note: RunNote): Promise<InternedNote> {
   const { children = [] } = note;
-  return { note, children, filed: children.length === 0 ? [] : await fileJobs(names, children) };
+  return {
+    note,
+    children,
+    interned: children.length === 0 ? [] : await internJobs(names, children),
+  };
 }
 
 async function recordEach(
-  transaction: Transaction,
-  notes: readonly FiledNote[],
+  transaction: StoreTransaction,
+  notes: readonly InternedNote[],
   relaxed: boolean,
 ): Promise<readonly NoteAnswer[]> {
-  const leases = await holdLeases(
+  const leases = await lockOpenLeases(
     transaction,
     notes.map(({ note }) => note),
   );
-  const isHeld = ({ note }: FiledNote): boolean =>
+  const isHeld = ({ note }: InternedNote): boolean =>
     findRun(leases.get(proofOf(note.lease)), note) !== null;
   const held = notes.filter(isHeld);
-  await keepNotes(
+  await writeNotes(
     transaction,
     held.map(({ note }) => note),
     { relaxed },

@@ -1,25 +1,25 @@
-/** rescue: takes the jobs of a silent worker back, through the same door as settle. */
+/** rescue: returns or ends the runs of a silent worker, the same way as settle does. */
 import { repeating } from "../database/retry.ts";
-import type { JobKey, Rescue, RescueRequest } from "../../types/jobs-and-runs.ts";
+import type { JobKey, RescueAnswer, RescueRequest } from "../../types/jobs-and-runs.ts";
 import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
-import { isWaiting, returnUnstarted } from "./prefetch.ts";
+import { isUnstarted, returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./attempts.ts";
 import { failureOf } from "../database/errors.ts";
-import { factsOf, keepRuns, runsOf, withFacts } from "./lease.ts";
+import { factsOf, narrowLeases, runsOf, withFacts } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
 import type { RunRow } from "../database/queries.gen.ts";
 
-/** Jobs moved and leases looked at in one transaction. */
+/** Jobs moved and leases locked in one transaction. */
 const RESCUE_MAX = 500;
 const LEASES_MAX = 100;
-/** How long another rescuer, or a settle under way, is waited for. */
+/** Lock time-out while another rescue or a settle is in progress. */
 const LOCK_MS = 2_000;
 
-const NOTHING: Rescue = { returned: 0, settled: [], done: false };
+const NOTHING: RescueAnswer = { returned: 0, settled: [], done: false };
 
-export async function rescue(session: Session, request: RescueRequest): Promise<Rescue> {
+export async function rescue(session: Session, request: RescueRequest): Promise<RescueAnswer> {
   try {
     return await repeating(session.dice, () =>
       session.transaction((transaction) => rescueWithin(transaction, request), { lockMs: LOCK_MS }),
@@ -30,8 +30,11 @@ export async function rescue(session: Session, request: RescueRequest): Promise<
   }
 }
 
-/** Locks the worker, then its leases in order, and only then looks at what is open. */
-async function rescueWithin(transaction: Transaction, request: RescueRequest): Promise<Rescue> {
+/** Locks the worker, then its leases in order, and reads their open runs after that. */
+async function rescueWithin(
+  transaction: StoreTransaction,
+  request: RescueRequest,
+): Promise<RescueAnswer> {
   const worker = uuidOf(request.worker);
   const { beats } = request;
   const silent = await transaction.get("lock_silent_worker", { id: worker, beats });
@@ -44,32 +47,32 @@ async function rescueWithin(transaction: Transaction, request: RescueRequest): P
   );
   const open = runs.filter(({ ended }) => !ended);
   const moved = open.slice(0, bounded(request.limit, RESCUE_MAX));
-  const returned = await returnUnstarted(transaction, moved.filter(isWaiting));
+  const returned = await returnUnstarted(transaction, moved.filter(isUnstarted));
   const settled = await endCrashed(
     transaction,
-    moved.filter((run) => !isWaiting(run)),
+    moved.filter((run) => !isUnstarted(run)),
     {
       ...request,
-      lastWave: lastStartOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
+      lastStart: lastStartOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
     },
   );
-  await keepRuns(transaction, runs, new Set(moved.map(({ key }) => key)));
+  await narrowLeases(transaction, runs, new Set(moved.map(({ key }) => key)));
   const done = (await transaction.run("delete_worker", { id: worker })) > 0;
   return { returned, settled, done };
 }
 
 async function endCrashed(
-  transaction: Transaction,
+  transaction: StoreTransaction,
   runs: readonly RunRow[],
-  { decide, lastWave }: RescueRequest & { readonly lastWave: ReadonlySet<JobKey> },
-): Promise<Rescue["settled"]> {
+  { decide, lastStart }: RescueRequest & { readonly lastStart: ReadonlySet<JobKey> },
+): Promise<RescueAnswer["settled"]> {
   const jobs = await withFacts(transaction, runs);
   const states = await endRuns(
     transaction,
     jobs.map((job) => ({
       ...job,
       startedAt: job.started_at,
-      settlement: decide(factsOf(job), isCertain(job, lastWave)),
+      settlement: decide(factsOf(job), isCertain(job, lastStart)),
     })),
   );
   return jobs.map(({ key, id }) => ({ id, to: states.get(key) ?? "running" }));

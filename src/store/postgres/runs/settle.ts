@@ -1,54 +1,52 @@
 /**
- * settle: the one door out of `running`. Overlapping calls share a batch. Plain successes, which
- * are most, take one statement; whatever else becomes of a run takes a transaction.
+ * settle: ends runs; a job leaves `running` no other way. Overlapping calls share a batch. A batch
+ * of plain successes, the usual case, is one statement; any other batch is one transaction.
  */
 import type { Settlement } from "../../../core/outcome.ts";
 import { outcomeCodec, stateCodec } from "../../shared/codes.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
 import type { Lease, NewJob, SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
-import { bisect, LOCK_MS, untilFree } from "../batching/fallback.ts";
+import { bisect, LOCK_MS, retryWhileLocked } from "../batching/fallback.ts";
 import { Batcher } from "../batching/batcher.ts";
 import { endRuns } from "./attempts.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { failureOf } from "../database/errors.ts";
-import { fileJobs, type Filed } from "../jobs/job-rows.ts";
-import { holdLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
-import { keepNotes, notesBytes } from "./record-notes.ts";
-import { keptBy } from "../database/session-state.ts";
+import { internJobs, type InternedJob } from "../jobs/job-rows.ts";
+import { lockOpenLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
+import { writeNotes, notesBytes } from "./record-notes.ts";
 import { repeating } from "../database/retry.ts";
-import type { Session, Transaction } from "../database/session.ts";
+import type { Session, StoreTransaction } from "../database/session.ts";
 import type { Bound, Sql } from "../database/statements.ts";
 import { list, texts } from "../database/values.ts";
 
-/** What fills a batch. */
+/** A full batch. */
 const BATCH_ITEMS_MAX = 1_000;
 const BATCH_BYTES_MAX = 4_000_000;
-/** What an item weighs besides its result. */
+/** Estimated bytes of an item without its result. */
 const ITEM_BYTES = 100;
 
-/** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
+/** Applies settlements whose lease is valid. The others are `stale` and change nothing. */
 export async function settle(
   session: Session,
   items: readonly SettleItem[],
 ): Promise<readonly SettleAnswer[]> {
-  return settlerOf(session).add(items);
+  return session.state.settlements.add(items);
 }
 
 /**
- * One batch is on its way at a time: of two that end the last runs of one lease at the same moment,
- * none would close it.
+ * One batch in flight: of two concurrent batches that end the last runs of one lease, neither would
+ * delete the lease.
  */
-const settlerOf = keptBy(
-  (session) =>
-    new Batcher<SettleItem, SettleAnswer>({
-      flightsMax: 1,
-      crowd: 0,
-      itemsMax: BATCH_ITEMS_MAX,
-      weightMax: BATCH_BYTES_MAX,
-      weigh: bytesOf,
-      flush: (items) => flush(session, items),
-    }),
-);
+export function settlementBatcher(session: Session): Batcher<SettleItem, SettleAnswer> {
+  return new Batcher({
+    concurrencyMax: 1,
+    overlapItemsMin: 0,
+    itemsMax: BATCH_ITEMS_MAX,
+    weightMax: BATCH_BYTES_MAX,
+    weigh: bytesOf,
+    flush: (items) => settleBatch(session, items),
+  });
+}
 
 function bytesOf({ settlement, note }: SettleItem): number {
   const result = isSuccess(settlement) ? (settlement.result?.length ?? 0) : 0;
@@ -60,148 +58,153 @@ function isSuccess(settlement: Settlement): settlement is Settlement & { result:
 }
 
 /**
- * If a lock is not to be had, such as that of a key which a child wants, each item goes by itself,
- * so that only those wait who must.
+ * Settles the whole batch. If a lock is not available, such as that of a child's key, items are
+ * settled one by one, so that only the items that need the lock wait.
  */
-async function flush(
+async function settleBatch(
   session: Session,
   items: readonly SettleItem[],
 ): Promise<readonly (SettleAnswer | Promise<SettleAnswer>)[]> {
   try {
-    return await settleTogether(session, items);
+    return await settleWhole(session, items);
   } catch (error) {
     if (failureOf(error) !== "locked") throw error;
   }
   let last: Promise<unknown> = Promise.resolve();
   return items.map((item) => {
-    const answer = last.then(() => settleAlone(session, item));
+    const answer = last.then(() => settleSingle(session, item));
     last = answer.catch(() => {});
     return answer;
   });
 }
 
-async function settleAlone(session: Session, item: SettleItem): Promise<SettleAnswer> {
-  const [answer] = await untilFree(session, () => settleTogether(session, [item]));
+async function settleSingle(session: Session, item: SettleItem): Promise<SettleAnswer> {
+  const [answer] = await retryWhileLocked(session, () => settleWhole(session, [item]));
   return answer ?? "stale";
 }
 
-async function settleTogether(
+async function settleWhole(
   session: Session,
   items: readonly SettleItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const filed = items.some(hasChildren)
-    ? await Promise.all(items.map((item) => withFiled(session, item)))
+  const interned = items.some(hasChildren)
+    ? await Promise.all(items.map((item) => internChildren(session, item)))
     : items.map(withoutChildren);
   return repeating(session.dice, async (isRepeat) => {
-    const answers = await unlessRefused(session, filed);
-    return isRepeat ? withOwn(session, items, answers) : answers;
+    const answers = await settleOrBisect(session, interned);
+    return isRepeat ? ownAsSettled(session, items, answers) : answers;
   });
 }
 
-/** An item whose children can be enqueued without asking for names. */
-interface FiledItem {
+/** An item whose children have interned names. */
+interface InternedItem {
   readonly item: SettleItem;
   readonly children: readonly NewJob[];
-  readonly filed: readonly (Filed | null)[];
+  readonly interned: readonly (InternedJob | null)[];
 }
 
-async function withFiled({ names }: Session, item: SettleItem): Promise<FiledItem> {
+async function internChildren({ names }: Session, item: SettleItem): Promise<InternedItem> {
   if (!hasChildren(item)) return withoutChildren(item);
   const { children = [] } = item;
-  return { item, children, filed: await fileJobs(names, children) };
+  return { item, children, interned: await internJobs(names, children) };
 }
 
 function hasChildren({ settlement, children = [] }: SettleItem): boolean {
   return children.length > 0 && isSuccess(settlement);
 }
 
-function withoutChildren(item: SettleItem): FiledItem {
-  return { item, children: [], filed: [] };
+function withoutChildren(item: SettleItem): InternedItem {
+  return { item, children: [], interned: [] };
 }
 
 /**
- * The quick way for the whole batch. Only when it is refused, because of a value or a child or
- * because a run has ended before, or when two speak of one run, each item is looked at.
+ * Settles the whole batch at once. The batch is bisected when the database refuses it, because of a
+ * value, a child or a run that has ended before, and when two items name the same job.
  */
-async function unlessRefused(
+async function settleOrBisect(
   session: Session,
-  items: readonly FiledItem[],
+  items: readonly InternedItem[],
 ): Promise<readonly SettleAnswer[]> {
   try {
-    if (!hasEchoes(items)) return await settleQuickly(session, items);
+    if (!hasDuplicates(items)) return await settlePlainOrMixed(session, items);
   } catch (error) {
     if (failureOf(error) !== "refused") throw error;
   }
-  return session.transaction((transaction) => settleParts(transaction, items), { lockMs: LOCK_MS });
+  return session.transaction((transaction) => settleBisecting(transaction, items), {
+    lockMs: LOCK_MS,
+  });
 }
 
-/** True when two of them speak of the same job. */
-function hasEchoes(items: readonly FiledItem[]): boolean {
+/** True when two items name the same job. */
+function hasDuplicates(items: readonly InternedItem[]): boolean {
   return new Set(items.map(({ item }) => item.key)).size < items.length;
 }
 
-async function settleQuickly(
+async function settlePlainOrMixed(
   session: Session,
-  items: readonly FiledItem[],
+  items: readonly InternedItem[],
 ): Promise<readonly SettleAnswer[]> {
-  if (!items.every(isDone)) {
-    const mixed = await session.transaction((transaction) => settleMixed(transaction, items), {
+  if (!items.every(isPlain)) {
+    const answers = await session.transaction((transaction) => settleMixed(transaction, items), {
       lockMs: LOCK_MS,
     });
     session.notifier.wake("events");
-    return mixed;
+    return answers;
   }
-  const { answers, isFreed, isAwaited } = await settleDone(session.write, items);
+  const { answers, isFreed, isAwaited } = await settlePlain(session.write, items);
   session.notifier.wake(isFreed ? "ready" : "events");
   if (isAwaited) session.dependencyTasks.add({ dependants: [], isAwaited });
   return answers;
 }
 
-/** A plain success, with nothing that hangs on it. */
-function isDone({ item: { settlement, note }, children }: FiledItem): boolean {
-  const isPlain = note === undefined && children.length === 0;
-  return isPlain && isSuccess(settlement) && settlement.outcome === "succeeded";
+/** A success without notes and children. */
+function isPlain({ item: { settlement, note }, children }: InternedItem): boolean {
+  const isBare = note === undefined && children.length === 0;
+  return isBare && isSuccess(settlement) && settlement.outcome === "succeeded";
 }
 
-/** Plain successes in one statement, the others after them. */
+/** Settles plain successes in one statement, and the others after them. */
 async function settleMixed(
-  transaction: Transaction,
-  items: readonly FiledItem[],
+  transaction: StoreTransaction,
+  items: readonly InternedItem[],
 ): Promise<readonly SettleAnswer[]> {
-  // All at once and before anything else: whoever locks leases does so in their order.
+  // All leases first: every transaction locks leases in the order of their numbers.
   await lockLeases(
     transaction,
     items.map(({ item }) => item),
   );
-  const [done, others] = [items.filter(isDone), items.filter((item) => !isDone(item))];
-  const { answers, isFreed, isAwaited } = await settleDone(transaction, done);
+  const [plain, others] = [items.filter(isPlain), items.filter((item) => !isPlain(item))];
+  const { answers, isFreed, isAwaited } = await settlePlain(transaction, plain);
   if (isFreed) transaction.outbox.wake();
-  if (isAwaited) transaction.outbox.leaveAwaited();
-  const doneAnswers = answers.values();
+  if (isAwaited) transaction.outbox.addAwaited();
+  const plainAnswers = answers.values();
   const otherAnswers = (await settleEach(transaction, others)).values();
-  return items.map((item) => (isDone(item) ? doneAnswers : otherAnswers).next().value!);
+  return items.map((item) => (isPlain(item) ? plainAnswers : otherAnswers).next().value!);
 }
 
-interface Done {
+interface PlainAnswers {
   readonly answers: readonly SettleAnswer[];
-  /** Exclusive names are free again. */
+  /** Locks were released. */
   readonly isFreed: boolean;
-  /** Others wait for one of the jobs. */
+  /** Other jobs depend on one of the jobs. */
   readonly isAwaited: boolean;
 }
 
-/** One statement for many plain successes. That of a run which has ended before makes it fail. */
-async function settleDone(sql: Pick<Sql, "tuples">, items: readonly FiledItem[]): Promise<Done> {
+/** One statement for plain successes. It fails if one of the runs has ended before. */
+async function settlePlain(
+  sql: Pick<Sql, "tuples">,
+  items: readonly InternedItem[],
+): Promise<PlainAnswers> {
   if (items.length === 0) return { answers: [], isFreed: false, isAwaited: false };
-  const [ended] = await sql.tuples("settle_done", doneLists(items.map(({ item }) => item)));
-  const [accepted, isFreed = false, isAwaited = false] = ended ?? [];
+  const [row] = await sql.tuples("settle_done", plainParameters(items.map(({ item }) => item)));
+  const [accepted, isFreed = false, isAwaited = false] = row ?? [];
   const keys = new Set(accepted);
   const answers = items.map(({ item }) => (keys.has(item.key) ? "settled" : "stale"));
   return { answers, isFreed, isAwaited };
 }
 
-/** Lists, one element for each lease and for each item: the server reads them faster than rows. */
-function doneLists(items: readonly SettleItem[]): Bound<"settle_done"> {
+/** Lists with one element per lease or per item: the server reads them faster than rows. */
+function plainParameters(items: readonly SettleItem[]): Bound<"settle_done"> {
   const proofs = new Map<string, number>();
   const leases: Lease[] = [];
   const places = items.map(({ lease }) => {
@@ -212,7 +215,7 @@ function doneLists(items: readonly SettleItem[]): Bound<"settle_done"> {
     return leases.length;
   });
   const settlements = items.map(({ settlement }) => settlement);
-  const results = settlements.map((settled) => (isSuccess(settled) ? settled.result : null));
+  const results = settlements.map((each) => (isSuccess(each) ? each.result : null));
   return {
     leases: list(leases.map(({ number }) => number)),
     secrets: texts(leases.map(({ secret }) => secret)),
@@ -226,42 +229,38 @@ function doneLists(items: readonly SettleItem[]): Bound<"settle_done"> {
   };
 }
 
-/** The first answer was lost: an end that stands under this lease is taken for its work. */
-async function withOwn(
+/** After a lost answer, an end under this lease was written by the first try. */
+async function ownAsSettled(
   session: Session,
   items: readonly SettleItem[],
   answers: readonly SettleAnswer[],
 ): Promise<SettleAnswer[]> {
   const runs = JSON.stringify(items.map(({ key, n }) => ({ key, n })));
   const rows = await session.read.all("find_fences", { runs });
-  const marks = new Set(
-    rows.map(({ key, n, fence, outcome }) => `${key} ${n} ${fence} ${outcome}`),
-  );
+  const ends = new Set(rows.map(({ key, n, fence, outcome }) => `${key} ${n} ${fence} ${outcome}`));
   return items.map(({ lease, key, n, settlement }, index) => {
     const outcome = outcomeCodec.code[settlement.outcome];
-    const mark = `${key} ${n} ${lease.number} ${outcome}`;
-    // Said twice, it was accepted once.
-    return answers[index] === "stale" && marks.delete(mark)
-      ? "settled"
-      : (answers[index] ?? "stale");
+    const end = `${key} ${n} ${lease.number} ${outcome}`;
+    // Of two equal items only the first is settled.
+    return answers[index] === "stale" && ends.delete(end) ? "settled" : (answers[index] ?? "stale");
   });
 }
 
-function settleParts(
-  transaction: Transaction,
-  items: readonly FiledItem[],
+function settleBisecting(
+  transaction: StoreTransaction,
+  items: readonly InternedItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const settlePart = (part: readonly FiledItem[]): Promise<readonly SettleAnswer[]> =>
+  const settlePart = (part: readonly InternedItem[]): Promise<readonly SettleAnswer[]> =>
     settleEach(transaction, part);
   return bisect(transaction, items, settlePart, (_, error) => refusalBy(error));
 }
 
-/** Each by its own lease and run; of two that speak of one run the first counts. */
+/** Checks lease and run of each item. Of two items for one run the first is applied. */
 async function settleEach(
-  transaction: Transaction,
-  items: readonly FiledItem[],
+  transaction: StoreTransaction,
+  items: readonly InternedItem[],
 ): Promise<readonly SettleAnswer[]> {
-  const leases = await holdLeases(
+  const leases = await lockOpenLeases(
     transaction,
     items.map(({ item }) => item),
   );
@@ -274,7 +273,7 @@ async function settleEach(
     const { note } = items[index]!.item;
     return run === null || note === undefined ? [] : [{ ...note, key: run.key, n: run.n }];
   });
-  await keepNotes(transaction, notes, { relaxed: false });
+  await writeNotes(transaction, notes, { relaxed: false });
   await endRuns(transaction, runs);
   const finished = [...leases.values()].filter(({ open }) => open.size === 0);
   if (finished.length > 0) {

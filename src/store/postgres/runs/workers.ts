@@ -1,7 +1,6 @@
-/** join, renew, leave, quiet, silent and workers: the life of a worker as the store sees it. */
+/** register, renew, deregister, quiet, silent and workers: the registration of workers. */
 import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
-import { lostClaimsOf } from "./lost-claims.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -9,7 +8,7 @@ import { uuidOf } from "../database/values.ts";
 
 export { rescue } from "./rescue.ts";
 
-/** Workers named in one answer. */
+/** Workers in one answer. */
 const WORKERS_MAX = 1_000;
 
 export async function register(session: Session, worker: WorkerInfo): Promise<void> {
@@ -29,17 +28,17 @@ export async function register(session: Session, worker: WorkerInfo): Promise<vo
   );
 }
 
-/** The row is locked first: a claim that is under way may still add to what the worker holds. */
+/** Locks the row first: a claim in progress may still add a lease to the worker. */
 export async function deregister(session: Session, worker: WorkerId): Promise<void> {
   const id = uuidOf(worker);
   await repeating(session.dice, () =>
     session.transaction(async (transaction) => {
       await transaction.get("lock_worker", { id });
-      const isGone = (await transaction.run("delete_worker", { id })) > 0;
-      if (!isGone) await transaction.run("expire_worker", { id });
+      const isDeleted = (await transaction.run("delete_worker", { id })) > 0;
+      if (!isDeleted) await transaction.run("expire_worker", { id });
     }),
   );
-  lostClaimsOf(session).forget(worker);
+  session.state.lostClaims.forget(worker);
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {
@@ -61,9 +60,10 @@ export async function quiet(session: Session, worker: WorkerId): Promise<boolean
 
 export async function workers(session: Session, limit: number): Promise<readonly WorkerRecord[]> {
   const rows = await session.read.all("list_workers", { limit: bounded(limit, WORKERS_MAX) });
-  return rows.map(({ types, lanes, joined_at: joinedAt, ...row }) => ({
+  return rows.map(({ types, lanes, joined_at: joinedAt, buffered: prefetched, ...row }) => ({
     ...row,
     joinedAt,
+    prefetched,
     types: JSON.parse(types),
     lanes: JSON.parse(lanes),
   }));

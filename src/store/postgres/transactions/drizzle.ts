@@ -1,20 +1,21 @@
-/** Drizzle makes queries with a tag of its own, so its transactions have to bring that along. */
+/** Drizzle builds queries with its tag `sql`, so a transaction is wrapped together with it. */
 import { MillraceError } from "../../../core/errors.ts";
 import type { Statement } from "./statements.ts";
 
-type Send = (statement: Statement) => Promise<unknown>;
+/** Sends a statement and answers whatever the library answers. */
+export type SendStatement = (statement: Statement) => Promise<unknown>;
 
-/** A transaction in Millrace's own wrapping, for `{ tx }`. */
+/** A wrapped transaction, for `{ tx }`. */
 export interface DrizzleTransaction {
   readonly "~transaction": true;
 }
 
-/** What is inside the wrapping, under a name that another copy of this package reads as well. */
+/** Key of the wrapped function. `Symbol.for`, so that another copy of this package reads it. */
 const SEND = Symbol.for("millrace.transaction");
 
 /**
- * Makes a transaction of Drizzle one that `mill.enqueue(job, payload, { tx })` takes: with `sql`,
- * the tag that `drizzle-orm` exports.
+ * Wraps a transaction of Drizzle for `mill.enqueue(job, payload, { tx })`. `sql` is the tag that
+ * `drizzle-orm` exports.
  *
  * @example
  * ```ts
@@ -29,22 +30,22 @@ const SEND = Symbol.for("millrace.transaction");
  */
 export function fromDrizzle(tx: { execute(query: any): any }, sql: unknown): DrizzleTransaction {
   if (typeof tx?.execute !== "function" || !("rollback" in tx)) {
-    const why = "its first argument is no transaction: take that of db.transaction";
+    const why = "the first argument must be the transaction of db.transaction";
     throw new MillraceError("TX_INVALID", `fromDrizzle(tx, sql): ${why}`);
   }
   if (typeof sql !== "function") {
-    const why = 'its second argument is not the tag `sql` of "drizzle-orm"';
+    const why = 'the second argument must be the tag `sql` of "drizzle-orm"';
     throw new MillraceError("TX_INVALID", `fromDrizzle(tx, sql): ${why}`);
   }
-  const send: Send = async ({ pieces, values }) => {
+  const send: SendStatement = async ({ pieces, values }) => {
     const strings = Object.assign([...pieces], { raw: pieces });
     return tx.execute(sql(strings, ...values));
   };
   return Object.freeze({ "~transaction": true, [SEND]: send });
 }
 
-/** What runs statements in a wrapped transaction; null when it is none. */
-export function readDrizzle(tx: object): Send | null {
+/** The function of a wrapped transaction. Null: `tx` is not wrapped. */
+export function readDrizzle(tx: object): SendStatement | null {
   const send: any = Reflect.get(tx, SEND);
   return typeof send === "function" ? send : null;
 }

@@ -1,32 +1,32 @@
 /**
- * enqueue inside a caller's transaction: the jobs are there if and when it commits. A call without
- * keys is one statement. One with keys is several, in a savepoint, so that whatever goes wrong
- * leaves nothing of it behind and the caller's transaction as it was. InternedNames are interned
- * before, outside: in there they would stop everybody who needs them too.
+ * Enqueues in a caller's transaction: the jobs exist if and when the caller commits. A call without
+ * keyed jobs is one statement. A call with keyed jobs is several statements in a savepoint, so that
+ * an error undoes the whole call and keeps the caller's transaction usable. Names are interned
+ * before, outside the transaction: inside, their rows would stay locked until the caller commits.
  *
- * Nobody is woken. NOTIFY would be heard after the commit, but each such commit waits for a lock of
- * the whole database; workers find these jobs when they poll.
+ * No notification is sent. NOTIFY would make the caller's commit wait for a database-wide lock;
+ * workers find these jobs by polling.
  */
 import { MillraceError } from "../../../core/errors.ts";
 import type { JobId } from "../../../core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
-import { answersOf, noteKeyHolders } from "../jobs/enqueue-answers.ts";
+import { insertAnswers, noteKeyHolders } from "../jobs/enqueue-answers.ts";
 import { batchesOf } from "../batching/fallback.ts";
 import { bytesOf, CALL_BYTES_MAX } from "../jobs/enqueue.ts";
 import { Outdated } from "../database/errors.ts";
-import { batchOf, fileJobs, hasKeys, type Filed } from "../jobs/job-rows.ts";
+import { batchParameters, internJobs, hasKeys, type InternedJob } from "../jobs/job-rows.ts";
 import { callerSql } from "./statements.ts";
-import { elsewhere, callerError } from "./errors.ts";
+import { otherDatabase, callerError } from "./errors.ts";
 import { enqueueKeyed } from "../jobs/enqueue-keyed.ts";
 import { runnerOf } from "./drivers.ts";
 import type { Session } from "../database/session.ts";
 import type { Sql } from "../database/statements.ts";
 import { Outbox } from "../events/outbox.ts";
 
-/** How often keys that others change in the same moment are looked at anew. */
+/** Attempts when other transactions change the same keys. */
 const ROUNDS_MAX = 3;
 
-/** The answers stand in the order of the jobs. */
+/** Answers have the order of the jobs. */
 export async function enqueueInTransaction(
   session: Session,
   tx: unknown,
@@ -36,55 +36,54 @@ export async function enqueueInTransaction(
   const home = await homeOf(session);
   const { schema, clock } = session;
   const now = clock === null ? null : new Date(clock.now()).toISOString();
-  const place: Place = { session, sql: callerSql(run, { schema, now }), home };
-  const loads = batchesOf(await named(session, jobs), ({ job }) => bytesOf(job), CALL_BYTES_MAX);
+  const destination: Destination = { session, sql: callerSql(run, { schema, now }), home };
+  const interned = await internAll(session, jobs);
+  const batches = batchesOf(interned, ({ job }) => bytesOf(job), CALL_BYTES_MAX);
   try {
-    return await (jobs.some(hasKeys) ? insertKeyed(place, loads) : insertPlain(place, loads));
+    return await (jobs.some(hasKeys)
+      ? insertKeyed(destination, batches)
+      : insertPlain(destination, batches));
   } catch (error) {
     throw callerError(error, schema);
   }
 }
 
-interface Place {
+/** The store, and its statements in the caller's transaction. */
+interface Destination {
   readonly session: Session;
   readonly sql: Sql;
   /** The database that the store is in. */
   readonly home: string;
 }
 
-const homes = new WeakMap<Session, string>();
-
 async function homeOf(session: Session): Promise<string> {
-  const known = homes.get(session);
-  if (known !== undefined) return known;
-  const home = (await session.read.get("home", {}))?.home ?? "";
-  homes.set(session, home);
-  return home;
+  session.state.home ??= (await session.read.get("home", {}))?.home ?? "";
+  return session.state.home;
 }
 
 async function insertPlain(
-  { session, sql, home }: Place,
-  loads: readonly (readonly Filed[])[],
+  { session, sql, home }: Destination,
+  batches: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
   const answers: EnqueueAnswer[] = [];
-  for (const load of loads) {
-    const [made] = await sql.tuples("enqueue_at_home", { ...batchOf(load), home });
+  for (const batch of batches) {
+    const [made] = await sql.tuples("enqueue_at_home", { ...batchParameters(batch), home });
     const later = made?.[0] ?? null;
-    if (later === null) throw elsewhere(session.schema);
-    answers.push(...answersOf(load, [load.length, later, null, null]));
+    if (later === null) throw otherDatabase(session.schema);
+    answers.push(...insertAnswers(batch, [batch.length, later, null, null]));
   }
   return answers;
 }
 
 async function insertKeyed(
-  { session, sql, home }: Place,
-  loads: readonly (readonly Filed[])[],
+  { session, sql, home }: Destination,
+  batches: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
   const here = await sql.get("home", {});
-  if (here?.home !== home) throw elsewhere(session.schema);
+  if (here?.home !== home) throw otherDatabase(session.schema);
   for (let round = 1; ; round += 1) {
     try {
-      return await inSavepoint(sql, () => writeKeyed(sql, loads));
+      return await inSavepoint(sql, () => writeKeyed(sql, batches));
     } catch (error) {
       if (!(error instanceof Outdated) || round >= ROUNDS_MAX) throw error;
     }
@@ -93,14 +92,14 @@ async function insertKeyed(
 
 async function writeKeyed(
   sql: Sql,
-  loads: readonly (readonly Filed[])[],
+  batches: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
   const outbox = new Outbox();
   const answers: EnqueueAnswer[] = [];
   const keyHolders = new Map<JobId, JobId>();
-  for (const load of loads) {
-    const own = await enqueueKeyed({ ...sql, outbox }, load, keyHolders);
-    noteKeyHolders(keyHolders, load, own);
+  for (const batch of batches) {
+    const own = await enqueueKeyed({ ...sql, outbox }, batch, keyHolders);
+    noteKeyHolders(keyHolders, batch, own);
     answers.push(...own);
   }
   await outbox.write(sql);
@@ -113,7 +112,7 @@ async function inSavepoint<Answer>(sql: Sql, work: () => Promise<Answer>): Promi
   try {
     answer = await work();
   } catch (error) {
-    // If even this fails, the transaction is lost as a whole, and the first error says why.
+    // If the rollback fails as well, the transaction is aborted; the first error says why.
     await sql.run("undo_part", {}).then(() => sql.run("keep_part", {}), ignore);
     throw error;
   }
@@ -121,10 +120,10 @@ async function inSavepoint<Answer>(sql: Sql, work: () => Promise<Answer>): Promi
   return answer;
 }
 
-/** A name that the database does not take refuses the call before anything is sent. */
-async function named({ names }: Session, jobs: readonly NewJob[]): Promise<Filed[]> {
-  const filed = (await fileJobs(names, jobs)).filter((job) => job !== null);
-  if (filed.length === jobs.length) return filed;
+/** Interns the names. A refused name refuses the call before anything is sent. */
+async function internAll({ names }: Session, jobs: readonly NewJob[]): Promise<InternedJob[]> {
+  const interned = (await internJobs(names, jobs)).filter((job) => job !== null);
+  if (interned.length === jobs.length) return interned;
   throw new MillraceError("STORE_REFUSED", "the database refused a name");
 }
 

@@ -1,41 +1,45 @@
 /**
- * Named queries through somebody else's driver. Drivers and their settings differ in how they take
- * lists, nulls, JSON and big numbers, and in what they make of an answer; all of them carry text.
- * So every parameter goes as text and is cast by the server, and every answer comes back as one
- * text of JSON. No statement has a name, and nothing is set.
+ * Named queries through the caller's driver. Drivers and their settings differ in the encoding of
+ * lists, nulls, JSON and big numbers, and in the decoding of answers; all of them support text. So
+ * every parameter is sent as text and cast by the server, and every answer is one text of JSON. No
+ * statement is named, and no setting is changed.
  */
 import { queries, type QueryParameters } from "../database/queries.gen.ts";
 import { inSchema, type Sql } from "../database/statements.ts";
 import { idFromUuid } from "../../../core/ids.ts";
 
-/** A statement in pieces: between two of them stands the value of the same number. */
+/** A statement in pieces. Value n belongs between the pieces n and n + 1. */
 export interface Statement {
   readonly pieces: readonly string[];
   readonly values: readonly (string | null)[];
 }
 
 /** Runs a statement in a caller's transaction and answers its rows. */
-export type Run = (statement: Statement) => Promise<readonly object[]>;
+export type RunStatement = (statement: Statement) => Promise<readonly object[]>;
 
 interface Installation {
   readonly schema: string;
-  /** The instant that a test brings, or null: then the server's clock decides. */
+  /** The instant of a test's clock. Null: the server's clock decides. */
   readonly now: string | null;
 }
 
-type QueryName = keyof QueryParameters;
-type Value = string | number | boolean | null;
+type CallerQueryName = keyof QueryParameters;
+type ParameterValue = string | number | boolean | null;
 
-export function callerSql(run: Run, { schema, now }: Installation): Sql {
-  const send = (name: QueryName, parameters: object, isAsked: boolean): ReturnType<Run> => {
-    const text = isAsked ? asJson(queries[name].text) : queries[name].text;
-    const bag: Readonly<Record<string, Value>> = { now, ...parameters };
-    return run(statementOf(text, schema, (index) => bag[queries[name].parameters[index] ?? ""]));
+export function callerSql(run: RunStatement, { schema, now }: Installation): Sql {
+  const send = (
+    name: CallerQueryName,
+    parameters: object,
+    returnsRows: boolean,
+  ): ReturnType<RunStatement> => {
+    const text = returnsRows ? asJson(queries[name].text) : queries[name].text;
+    const values: Readonly<Record<string, ParameterValue>> = { now, ...parameters };
+    return run(statementOf(text, schema, (index) => values[queries[name].parameters[index] ?? ""]));
   };
-  const all = async (name: QueryName, parameters: object): Promise<any[]> => {
+  const all = async (name: CallerQueryName, parameters: object): Promise<any[]> => {
     const [row] = await send(name, parameters, true);
     const answer: unknown = Object.values(row ?? {})[0];
-    if (typeof answer !== "string") throw new Error("the transaction gave no answer");
+    if (typeof answer !== "string") throw new Error("the transaction returned no rows");
     const rows: object[] = JSON.parse(answer);
     return rows.map(decoded);
   };
@@ -48,10 +52,10 @@ export function callerSql(run: Run, { schema, now }: Installation): Sql {
   };
 }
 
-/** The main statement begins at the beginning of a line; before it come the parts of its WITH. */
+/** The main statement begins at the start of a line, after its WITH. */
 const MAIN = /^(SELECT|INSERT|DELETE)\b/m;
 
-/** The same statement with all of its rows in one text. */
+/** The same statement, with all its rows in one text of JSON. */
 function asJson(text: string): string {
   const start = text.search(MAIN);
   const before = text.slice(0, start).trimEnd();
@@ -63,7 +67,7 @@ SELECT coalesce(json_agg(answer), '[]')::text AS answer FROM answer`;
 function statementOf(
   text: string,
   schema: string,
-  valueAt: (index: number) => Value | undefined,
+  valueAt: (index: number) => ParameterValue | undefined,
 ): Statement {
   // Every second part is the number of a parameter.
   const parts = text.split(/\$(\d+)(?=::)/);
@@ -79,7 +83,7 @@ function statementOf(
 
 const IDS = new Set(["id", "job_id", "seeker", "holder", "later", "scheduled", "ids"]);
 
-/** A row as the store's own driver would have given it. */
+/** A row as the store's own driver returns it. */
 function decoded(row: object): object {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]: [string, unknown]) => {

@@ -1,8 +1,12 @@
-/** Parts of a verb that may be undone by themselves. */
+/** Splits a batch: to isolate the item that the database refuses, or to bound its weight. */
+import type { RunNote } from "../../types/notes.ts";
 import { isRefused } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
 
-/** Halves what is refused until the bad ones stand alone. */
+/** The maximum weight of notes in one transaction, which blocks the event loop. */
+const NOTES_WEIGHT_MAX = 1_000;
+
+/** Processes items together. A refused batch is halved until each refused item is alone. */
 export function bisect<Item, Answer>(
   session: Session,
   items: readonly Item[],
@@ -24,8 +28,8 @@ export function bisect<Item, Answer>(
 }
 
 /**
- * Runs a part of a verb. When the database does not take a value in it, the part alone is undone,
- * with its words to the feed and the names it met, and `refused` answers instead.
+ * Runs a part of a verb within a savepoint. When the database refuses a value, only this part is
+ * rolled back, with its events and cached names, and `refused` gives the answer.
  */
 function unlessRefused<Answer>(
   session: Session,
@@ -33,7 +37,7 @@ function unlessRefused<Answer>(
   refused: (error: unknown) => Answer,
 ): Answer {
   const { sql, names, outbox } = session;
-  const mark = outbox.mark();
+  const savepoint = outbox.savepoint();
   sql.run("save_part", {});
   try {
     const answer = work();
@@ -43,8 +47,29 @@ function unlessRefused<Answer>(
     if (!isRefused(error)) throw error;
     sql.run("undo_part", {});
     sql.run("keep_part", {});
-    outbox.dropSince(mark);
+    outbox.rollBackTo(savepoint);
     names.forget();
     return refused(error);
   }
+}
+
+/** Splits notes into batches of bounded weight. The order of notes is kept. */
+export function batchesOf(notes: readonly RunNote[]): readonly RunNote[][] {
+  const batches: RunNote[][] = [];
+  let weight = Infinity;
+  for (const note of notes) {
+    const own = weightOf(note);
+    weight += own;
+    const batch = weight > NOTES_WEIGHT_MAX ? undefined : batches.at(-1);
+    if (batch === undefined) {
+      batches.push([note]);
+      weight = own;
+    } else batch.push(note);
+  }
+  return batches;
+}
+
+function weightOf(note: RunNote): number {
+  const parts = [note.units, note.releases, note.logs, note.children];
+  return parts.reduce((sum, part) => sum + (part?.length ?? 0), 1);
 }

@@ -203,7 +203,7 @@ function makeWriter(
     outbox,
     check: () => {},
     committed: () => {},
-    undone: () => {},
+    rolledBack: () => {},
   });
 }
 

@@ -1,14 +1,14 @@
 /**
  * The single writer of a connection: group commit.
  *
- * Every write of the store is a piece of synchronous work handed to `write`. Pieces that arrive
- * while the event loop is busy, or while another process holds the lock, wait in a queue; then as
- * many as fit into a small slice of time run inside one `BEGIN IMMEDIATE … COMMIT` and share its
- * fsync. Each promise resolves after that commit.
+ * Every write of the store is a piece: synchronous work passed to `write`. Pieces wait in a queue
+ * while the event loop is busy or another process holds the lock. Then as many pieces as fit into a
+ * short slice of time run inside one `BEGIN IMMEDIATE … COMMIT` and share its fsync. Each promise
+ * resolves after that commit.
  *
- * - A piece that throws is rolled back to its own savepoint and harms no neighbour.
- * - A commit that fails (full disk, I/O error) fails every piece in it: none was acknowledged.
- * - A locked database is waited for without blocking the loop, and never seen by callers unless it
+ * - A piece that throws is rolled back to its own savepoint. The other pieces are not affected.
+ * - If the commit fails (disk full, I/O error), every piece in it fails: none was acknowledged.
+ * - A locked database is retried without blocking the event loop. Callers get an error only if it
  *   stays locked for {@link BUSY_MS_MAX}.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -19,16 +19,16 @@ import type { WakeUp } from "../../store.ts";
 import { isBusy, storeError } from "../database/errors.ts";
 import type { Outbox } from "../events/outbox.ts";
 
-/** Longest stretch of work in one commit: keeps the event loop free and other processes served. */
+/** The maximum time of one commit, so that the event loop and other processes get their turn. */
 const SLICE_MS_MAX = 8;
-/** How long a lock held by others is waited for. */
+/** How long a lock of another process is waited for. */
 const BUSY_MS_MAX = 60_000;
 const BUSY_WAIT_MS_MAX = 20;
 
 type Bracket = "begin" | "commit" | "save" | "keep";
 
 interface Piece {
-  /** May be lost when the machine loses power, though not when the process dies. */
+  /** A power failure may lose the piece; the death of the process does not. */
   readonly isRelaxed: boolean;
   run(): void;
   settle(): void;
@@ -41,12 +41,12 @@ interface WriterOptions {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly outbox: Outbox;
-  /** Called before a group is begun: throws when nothing must be written any more. */
+  /** Called before each group. Throws when the file must not be written any more. */
   readonly check: () => void;
-  /** Called after a commit of which others should hear. */
+  /** Called after a commit with events or work for listeners. */
   readonly committed: (wakeUp: WakeUp) => void;
-  /** Called when a piece or a whole group was undone: what was read inside may never have been. */
-  readonly undone: () => void;
+  /** Called after a rollback of a piece or a group, to drop what was read inside. */
+  readonly rolledBack: () => void;
 }
 
 export class Writer {
@@ -70,14 +70,14 @@ export class Writer {
     };
   }
 
-  /** Runs `work` inside a transaction and resolves with its answer once that is durable. */
+  /** Runs `work` inside a transaction. Resolves with its answer once the commit is durable. */
   write<Answer>(work: () => Answer): Promise<Answer> {
     return this.#accept(work, false);
   }
 
   /**
-   * The same without waiting for the disk: what it writes survives the death of this process, but
-   * perhaps not a loss of power.
+   * The same without waiting for the disk. The write survives the death of this process, but may be
+   * lost in a power failure.
    */
   writeRelaxed<Answer>(work: () => Answer): Promise<Answer> {
     return this.#accept(work, true);
@@ -99,7 +99,7 @@ export class Writer {
     });
   }
 
-  /** Refuses new work and resolves when what was accepted is through. */
+  /** Rejects new pieces. Resolves when the accepted pieces have ended. */
   close(): Promise<void> {
     this.#closed = true;
     if (this.#queue.length === 0) return Promise.resolve();
@@ -131,7 +131,7 @@ export class Writer {
       outbox.write();
       this.#bracket.commit.run();
     } catch (error) {
-      this.#undo();
+      this.#rollBack();
       for (const piece of group) piece.fail(storeError(error, path));
       this.#next();
       return;
@@ -145,16 +145,16 @@ export class Writer {
   /** Whether the coming commit waits for the disk. */
   #sync(mode: "full" | "relaxed"): void {
     if (mode === this.#syncMode) return;
-    // Never prepared ahead: SQLite carries this pragma out when it is compiled, not when it is run.
+    // Not prepared ahead: SQLite executes this pragma when the statement is compiled.
     const { database } = this.#options;
     database.exec(`PRAGMA synchronous = ${mode === "full" ? "FULL" : "NORMAL"}`);
     this.#syncMode = mode;
   }
 
   /**
-   * Runs queued pieces until the slice is used up. `group` gathers those that await the commit.
-   * Throws when SQLite has ended the transaction by itself, as it does when the disk is full: what
-   * ran before is undone, and what comes after must not run outside a transaction.
+   * Runs queued pieces until the slice is used up. `group` collects the pieces that wait for the
+   * commit. Throws when SQLite has ended the transaction by itself, as it does when the disk is
+   * full: earlier pieces are rolled back, and later pieces must not run outside a transaction.
    */
   #runSlice(group: Piece[]): void {
     const { clock } = this.#options;
@@ -166,7 +166,7 @@ export class Writer {
     } while (clock.monotonic() < endsAt);
   }
 
-  /** Runs one piece in its own savepoint. Answers whether it took effect. */
+  /** Runs one piece in its own savepoint. Answers whether the piece succeeded. */
   #runPiece(piece: Piece): boolean {
     const { database, path, outbox } = this.#options;
     outbox.beginPiece();
@@ -178,26 +178,26 @@ export class Writer {
     } catch (error) {
       piece.fail(storeError(error, path));
       if (!database.isTransaction) throw error;
-      outbox.dropPiece();
-      this.#options.undone();
+      outbox.rollBackPiece();
+      this.#options.rolledBack();
       database.exec("ROLLBACK TO piece; RELEASE piece");
       return false;
     }
   }
 
-  /** Takes everything of the group back. Never throws: its pieces must still get their answer. */
-  #undo(): void {
+  /** Rolls the group back. Never throws, because its pieces must still be rejected. */
+  #rollBack(): void {
     const { database, outbox } = this.#options;
     outbox.finish();
-    this.#options.undone();
+    this.#options.rolledBack();
     try {
       if (database.isTransaction) database.exec("ROLLBACK");
     } catch {
-      // The transaction is as good as gone: nothing of it was committed, and the next BEGIN tells.
+      // Nothing was committed, and the next BEGIN reports an error that remains.
     }
   }
 
-  /** The lock could not be had: later, without holding up the event loop. */
+  /** BEGIN failed. Tries again later if the database is locked, else rejects all pieces. */
   #lockRefused(error: unknown): void {
     const { clock, dice, path } = this.#options;
     const now = clock.monotonic();
@@ -222,7 +222,7 @@ export class Writer {
   }
 }
 
-/** The answer to any use before `open` or after `close`. */
+/** The error for every call before `open` or after `close`. */
 export function closedError(): MillraceError {
   return new MillraceError("STORE_CLOSED", "the store is not open");
 }

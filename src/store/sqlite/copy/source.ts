@@ -1,12 +1,18 @@
 /**
- * A file as the source of a move. It is read through a connection that cannot write, a batch at a
- * time, so that no reader holds up the checkpoints of running workers.
+ * A SQLite file as the source of a copy. It is read on a read-only connection, batch by batch, so
+ * that no long read delays WAL checkpoints of running workers.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, parseId } from "../../../core/ids.ts";
-import type { Batch, CopiedTable, CopySource, Counters, RowKey } from "../../shared/copy-tables.ts";
+import type {
+  RowBatch,
+  CopiedTable,
+  CopySource,
+  Counters,
+  RowKey,
+} from "../../shared/copy-tables.ts";
 import { newerError, newestOf } from "../../shared/migrations.ts";
 import { requireSqlite } from "../database/connection.ts";
 import { storeError } from "../database/errors.ts";
@@ -14,15 +20,15 @@ import { readMoveRecord, unblockWrites } from "./write-block.ts";
 import { makeSqliteStore } from "../create.ts";
 import { migrations } from "../database/queries.gen.ts";
 
-/** One transaction of the other end: rows, and letters of their lines. */
+/** The maximum of rows, and of characters in their lines, per transaction of the target. */
 const BATCH_ROWS_MAX = 2_000;
 const BATCH_LETTERS_MAX = 4_000_000;
-/** Keys that are compared at once. */
+/** The number of keys compared at once. */
 const KEYS_MAX = 5_000;
-/** How long a lock is waited for that another process holds. */
+/** How long a lock of another process is waited for. */
 const BUSY_MS_MAX = 10_000;
 
-/** Opens a file that must be there and up to date. Nothing is written. */
+/** Opens a file that exists and has the newest schema. Writes nothing. */
 export function openCopySource(path: string): CopySource {
   requireSqlite(process.versions["sqlite"] ?? "0.0.0");
   if (!existsSync(path)) {
@@ -67,23 +73,23 @@ function sourceOf(database: DatabaseSync, place: string): CopySource {
     batch: (table, after) => batchOf(database, table, after),
     keys: (table, after) => keysOf(database, table, after),
     counters: () => countersOf(ask),
-    mark: () => readMoveRecord(database),
-    blockWrites: async (mark, decide) => {
+    moveRecord: () => readMoveRecord(database),
+    blockWrites: async (moveRecord, decide) => {
       const store = makeSqliteStore({ path: place });
       await store.open();
       try {
-        return await store.blockWrites(mark, decide);
+        return await store.blockWrites(moveRecord, decide);
       } finally {
         await store.close();
       }
     },
-    unblockWrites: () => reopen(place),
+    unblockWrites: () => unblock(place),
     close: () => database.close(),
   };
 }
 
-/** A file that is fenced is opened by nobody else. */
-function reopen(place: string): void {
+/** Opens the file itself, because the store refuses a moved file. */
+function unblock(place: string): void {
   const database = new DatabaseSync(place, { timeout: BUSY_MS_MAX });
   try {
     unblockWrites(database);
@@ -92,7 +98,7 @@ function reopen(place: string): void {
   }
 }
 
-function batchOf(database: DatabaseSync, table: CopiedTable, after: RowKey | null): Batch {
+function batchOf(database: DatabaseSync, table: CopiedTable, after: RowKey | null): RowBatch {
   const columns = Object.keys(table.columns).map(
     (name) => `${expressionOf(table, name)} AS "${name}"`,
   );
@@ -121,7 +127,7 @@ function keysOf(
   return { text, after, upTo: keys.length < KEYS_MAX ? null : (keys.at(-1) ?? null) };
 }
 
-type Row = Record<string, string | number | null>;
+type CopyRow = Record<string, string | number | null>;
 
 function walk(
   database: DatabaseSync,
@@ -129,7 +135,7 @@ function walk(
   after: RowKey | null,
   columns: string,
   limit: number,
-): Iterable<Row> {
+): Iterable<CopyRow> {
   const key = table.key.map((name) => `place."${name}"`).join(", ");
   const given = table.key.map((name) => (table.columns[name] === "id" ? "unhex(?)" : "?")).join();
   const from = after === null ? "" : `WHERE (${key}) > (${given})`;
@@ -139,12 +145,12 @@ function walk(
   return rows;
 }
 
-function keyOf(table: CopiedTable, row: Row): RowKey {
+function keyOf(table: CopiedTable, row: CopyRow): RowKey {
   return table.key.map((name) => row[name] ?? 0);
 }
 
-/** What SQLite says in other words: the lists of ids are in letters there. */
-function canonical(table: CopiedTable, row: Row): Row {
+/** Converts lists of ids, which SQLite stores as texts, to the form of PostgreSQL. */
+function canonical(table: CopiedTable, row: CopyRow): CopyRow {
   if (table.columns["ids"] !== "ids" || row["ids"] === null) return row;
   const ids: string[] = JSON.parse(String(row["ids"]));
   return { ...row, ids: `{${ids.map(hexOf).join()}}` };
@@ -164,7 +170,10 @@ function expressionOf({ columns }: CopiedTable, name: string): string {
   return `iif(${column} IS NULL, NULL, lower(hex(${column})))`;
 }
 
-/** Name 1 is in every installation. Successors are found, not kept: those that are not final. */
+/**
+ * The table or subquery to read. Every installation already has the name with id 1. Successors that
+ * are not final are computed, because SQLite has no table for them.
+ */
 function relationOf({ name }: CopiedTable): string {
   if (name === "interned_name") return "(SELECT * FROM millrace_interned_name WHERE id > 1)";
   if (name !== "successor") return `millrace_${name}`;
@@ -180,7 +189,7 @@ function relationOf({ name }: CopiedTable): string {
            FROM millrace_job_now WHERE retry_of IS NOT NULL AND state < 4)`;
 }
 
-/** SQLite keeps the highest numbers given away, and not only those still there. */
+/** SQLite keeps the highest number of each sequence, also of deleted rows. */
 function countersOf(ask: (text: string, ...values: SQLInputValue[]) => number): Counters {
   const given = "SELECT seq AS answer FROM sqlite_sequence WHERE name = ?";
   return {
@@ -191,7 +200,7 @@ function countersOf(ask: (text: string, ...values: SQLInputValue[]) => number): 
   };
 }
 
-/** PostgreSQL has no letter of the number zero, and wants every JSON to be some. */
+/** Values that PostgreSQL refuses: texts with U+0000, and invalid JSON. */
 function problemsOf(database: DatabaseSync, table: CopiedTable): string[] {
   return Object.entries(table.columns).flatMap(([name, kind]) => {
     if (kind !== "text" && kind !== "json") return [];
@@ -206,7 +215,7 @@ function problemsOf(database: DatabaseSync, table: CopiedTable): string[] {
       .get();
     const [count, first] = [Number(row?.["count"]), String(row?.["first"])];
     if (count === 0) return [];
-    const what = kind === "json" ? "is no JSON" : "has the letter U+0000";
+    const what = kind === "json" ? "is not JSON" : "contains U+0000";
     return [`${table.name}.${name} ${what} in rows: ${count}, the first with ${first}`];
   });
 }

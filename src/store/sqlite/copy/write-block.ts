@@ -1,7 +1,7 @@
 /**
- * The end of an installation that moves elsewhere. The file itself refuses every write from then
- * on, by triggers: so also processes that were running before, and releases that know nothing of
- * this, can neither lose a job in it nor end one that runs elsewhere by then.
+ * Blocks writes to an installation that has moved. Triggers in the file refuse every write. So even
+ * processes that were running before, and older releases, can neither enqueue a job that would be
+ * lost nor end a job that now runs in the new installation.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Settlement } from "../../../core/outcome.ts";
@@ -10,58 +10,58 @@ import { BATCH_MAX } from "../../store.ts";
 import type { CrashFacts } from "../../types/jobs-and-runs.ts";
 import { MOVED, movedError } from "../database/errors.ts";
 import type { Session } from "../database/session.ts";
-import { rescueLease } from "../runs/workers.ts";
+import { rescueLease } from "../runs/rescue.ts";
 
-/** All but the table that has the mark. */
+/** All tables but the one with the move record. */
 const TABLES =
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'millrace_*' " +
   "AND name <> 'millrace_meta'";
-const FENCES =
+const BLOCK_TRIGGERS =
   "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'millrace_fence_*'";
 
-/** Takes back what runs and fences the file, inside the transaction. Answers how many runs. */
+/** Takes held jobs back and creates the triggers, in one transaction. Answers how many jobs. */
 export function blockWrites(
   database: DatabaseSync,
   session: Session,
-  mark: MoveRecord,
+  moveRecord: MoveRecord,
   decide: (facts: CrashFacts) => Settlement,
 ): number {
   refuseMoved(database);
   const { sql, outbox } = session;
-  const taken = takeBack(session, decide);
-  // Now, because afterwards the feed is fenced as well.
+  const taken = releaseLeases(session, decide);
+  // Written now, because the triggers block the feed as well.
   outbox.write();
   outbox.finish();
-  sql.run("insert_mark", { value: JSON.stringify(mark) });
-  const words = `${MOVED}${mark.to}`.replaceAll("'", "''");
+  sql.run("insert_mark", { value: JSON.stringify(moveRecord) });
+  const message = `${MOVED}${moveRecord.to}`.replaceAll("'", "''");
   for (const table of namesIn(database, TABLES)) {
     for (const verb of ["INSERT", "UPDATE", "DELETE"]) {
       const name = table.replace("millrace_", `millrace_fence_${verb.toLowerCase()}_`);
       database.exec(`CREATE TRIGGER ${name} BEFORE ${verb} ON ${table}
-                     BEGIN SELECT RAISE(ABORT, '${words}'); END`);
+                     BEGIN SELECT RAISE(ABORT, '${message}'); END`);
     }
   }
   return taken;
 }
 
-/** What had begun goes through the settle door; what only lay in a prefetch goes back as it lay. */
-function takeBack(session: Session, decide: (facts: CrashFacts) => Settlement): number {
+/** Takes back the jobs of all leases, as a rescue does. */
+function releaseLeases(session: Session, decide: (facts: CrashFacts) => Settlement): number {
   const { sql } = session;
-  const request = { decide, lastWave: new Set<number>() };
+  const request = { decide, lastStarted: new Set<number>() };
   const taken = sql.all("all_leases", {}).map((lease) => {
     const { returned, settled } = rescueLease(session, lease, BATCH_MAX, request);
     return returned + settled.length;
   });
-  // A worker that is not known any more is told so by its next heartbeat, and stops its runs.
+  // The next heartbeat of a deleted worker answers `lost`, and the worker stops its runs.
   sql.run("delete_workers", {});
   return taken.reduce((sum, runs) => sum + runs, 0);
 }
 
-/** Takes the fence away. */
+/** Drops the triggers and the move record. */
 export function unblockWrites(database: DatabaseSync): void {
   database.exec("BEGIN IMMEDIATE");
   try {
-    for (const name of namesIn(database, FENCES)) database.exec(`DROP TRIGGER ${name}`);
+    for (const name of namesIn(database, BLOCK_TRIGGERS)) database.exec(`DROP TRIGGER ${name}`);
     database.exec("DELETE FROM millrace_meta WHERE name = 'moved_to'");
     database.exec("COMMIT");
   } catch (error) {
@@ -70,18 +70,18 @@ export function unblockWrites(database: DatabaseSync): void {
   }
 }
 
-/** Where the installation went, if it did. */
+/** Where the installation moved; null if it has not. */
 export function readMoveRecord(database: DatabaseSync): MoveRecord | null {
   const row = database.prepare("SELECT value FROM millrace_meta WHERE name = 'moved_to'").get();
   if (row === undefined) return null;
-  const mark: MoveRecord = JSON.parse(String(row["value"]));
-  return mark;
+  const moveRecord: MoveRecord = JSON.parse(String(row["value"]));
+  return moveRecord;
 }
 
-/** Nobody opens an installation that has moved. */
+/** Throws if the installation has moved. */
 export function refuseMoved(database: DatabaseSync): void {
-  const mark = readMoveRecord(database);
-  if (mark !== null) throw movedError(mark.to);
+  const moveRecord = readMoveRecord(database);
+  if (moveRecord !== null) throw movedError(moveRecord.to);
 }
 
 function namesIn(database: DatabaseSync, query: string): string[] {

@@ -1,13 +1,13 @@
-/** What SQLite's result codes mean to a caller. */
+/** Maps SQLite's result codes to errors of the catalogue. */
 import { MillraceError, type ErrorCode } from "../../../core/errors.ts";
 
 const BUSY = 5;
-/** The locking protocol was disturbed, mostly by another process that died: it passes. */
+/** The locking protocol was disturbed, mostly by a process that died. A retry succeeds. */
 const PROTOCOL = 15;
 const CONSTRAINT = 19;
-/** The extended code of what a trigger refuses. Only the fence of a move has any. */
-const FENCED = 1811;
-/** The first words of its refusal; where the installation went follows. */
+/** The extended code of a trigger's refusal. Only the write block of a moved file has triggers. */
+const TRIGGER_REFUSED = 1811;
+/** The start of the trigger's message. The new place of the installation follows. */
 export const MOVED = "this installation moved to ";
 const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   [BUSY]: ["STORE_BUSY", "another process kept the database locked"],
@@ -21,23 +21,23 @@ const MEANINGS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   26: ["STORE_NOT_SQLITE", "the file is not a SQLite database"],
 };
 
-/** True when another connection holds the lock and the same call may succeed later. */
+/** True when another connection holds the lock, so that a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === BUSY || code === PROTOCOL;
 }
 
-/** True when a value is not taken; only the statement at hand has failed. */
+/** True when the database refused a value. Only the current statement has failed. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof MillraceError) return error.code === "STORE_REFUSED";
-  return primaryCode(error) === CONSTRAINT && extendedCode(error) !== FENCED;
+  return primaryCode(error) === CONSTRAINT && extendedCode(error) !== TRIGGER_REFUSED;
 }
 
-/** An error of the database as one that teaches; anything else as it is. */
+/** An error of SQLite as a MillraceError; any other error unchanged. */
 export function storeError(error: unknown, path: string): unknown {
   const code = primaryCode(error);
   if (code === null) return error;
-  if (extendedCode(error) === FENCED && error instanceof Error) {
+  if (extendedCode(error) === TRIGGER_REFUSED && error instanceof Error) {
     const [, to] = error.message.split(MOVED);
     if (to !== undefined) return movedError(to);
   }
@@ -49,13 +49,13 @@ export function storeError(error: unknown, path: string): unknown {
   });
 }
 
-/** The answer to everybody who would write to an installation that has moved. */
+/** The error for every write to an installation that has moved. */
 export function movedError(to: string): MillraceError {
   const message = `${MOVED}${to}; point your processes there`;
   return new MillraceError("STORE_MOVED", message, { details: { to } });
 }
 
-/** SQLite's primary result code: the low byte of the extended one. */
+/** SQLite's primary result code: the low byte of the extended code. */
 function primaryCode(error: unknown): number | null {
   const code = extendedCode(error);
   return code === null ? null : code & 0xff;

@@ -7,7 +7,7 @@ import { newJob } from "../../../../test/support/factories.ts";
 import { add, stateOf } from "../../../../test/support/steps.ts";
 import { virtualClock } from "../../../../test/support/virtual-clock.ts";
 import { makeSqliteStore } from "../create.ts";
-import { presenceCheck } from "./file-identity.ts";
+import { identityCheck } from "./file-identity.ts";
 
 let folder: string;
 
@@ -73,7 +73,7 @@ describe("a database file", () => {
 
 describe("a database in memory", () => {
   test("is no file, and is never looked for", () => {
-    const check = presenceCheck(":memory:", {
+    const check = identityCheck(":memory:", {
       monotonic: () => {
         throw new Error("the clock was read");
       },

@@ -1,26 +1,26 @@
 /**
- * OperatorWarnings that the database file was deleted or replaced. SQLite goes on writing into the
- * file that nobody can open any more: everything acknowledged since would be lost.
+ * Detects that the database file was deleted or replaced. SQLite would continue to write into the
+ * deleted file, and every write acknowledged since would be lost.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Clock } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
-/** Answers a check that throws once the file at `path` is no longer the one that is there now. */
-export function presenceCheck(path: string, clock: Pick<Clock, "monotonic">): () => void {
+/** Answers a function that throws once the file at `path` is not the same file as now. */
+export function identityCheck(path: string, clock: Pick<Clock, "monotonic">): () => void {
   if (path === ":memory:") return () => {};
-  // The process may change its folder.
+  // The process may change its working directory.
   const file = resolve(path);
   const opened = identity(file);
-  let lookedAt = clock.monotonic();
+  let checkedAt = clock.monotonic();
   let isGone = false;
   return () => {
     const now = clock.monotonic();
-    if (!isGone && now - lookedAt < LOOK_MS) return;
-    lookedAt = now;
+    if (!isGone && now - checkedAt < CHECK_MS) return;
+    checkedAt = now;
     isGone = identity(file) !== opened;
     if (isGone) {
       const message = `${path} was deleted or replaced while it was open: nothing is written`;
@@ -29,7 +29,7 @@ export function presenceCheck(path: string, clock: Pick<Clock, "monotonic">): ()
   };
 }
 
-/** Which file lies at a path, whatever it is called; null when there is none. */
+/** Identifies the file at a path by device and inode; null if there is no file. */
 export function identity(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev}.${stat.ino}`;

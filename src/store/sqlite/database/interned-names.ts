@@ -1,12 +1,12 @@
 /**
- * Types, tenants, lanes and categories are integers in the tables. InternedNames are few and never
- * removed, so every process keeps those it has met. What was met inside a transaction that is
- * undone is forgotten with it.
+ * Types, tenants, lanes and categories are integers in the tables. Interned names are few and never
+ * deleted, so each process caches those it has used. The cache is cleared when a transaction is
+ * rolled back, because a name may have been inserted in it.
  */
 import { nameCodec, type NameKind } from "../../shared/codes.ts";
 import type { Statements } from "./statements.ts";
 
-/** InternedNames kept in memory; beyond that the memory starts anew. */
+/** The maximum of cached names. The cache is cleared when it is full. */
 const NAMES_MAX = 20_000;
 
 export class InternedNames {
@@ -23,7 +23,7 @@ export class InternedNames {
     this.#sql = sql;
   }
 
-  /** The id of a name; a new one is interned, so only inside a transaction. */
+  /** The id of a name. Inserts a new name, so it may be called only inside a transaction. */
   id(kind: NameKind, text: string): number {
     const known = this.find(kind, text);
     if (known !== undefined) return known;
@@ -32,7 +32,7 @@ export class InternedNames {
     return lastKey;
   }
 
-  /** The id of a name, if any job or gate ever bore it. */
+  /** The id of a name; undefined if no job or gate ever had the name. */
   find(kind: NameKind, text: string): number | undefined {
     const known = this.#ids[kind].get(text);
     if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export class InternedNames {
     return row?.id;
   }
 
-  /** The name behind an id. */
+  /** The name with this id. */
   name(id: number): { kind: NameKind; text: string } {
     const known = this.#texts.get(id);
     if (known !== undefined) return known;
@@ -56,7 +56,7 @@ export class InternedNames {
     return this.name(id).text;
   }
 
-  /** Something was undone: what was met inside it may never have been. */
+  /** Clears the cache after a rollback: names inserted in the transaction are gone. */
   forget(): void {
     for (const ids of Object.values(this.#ids)) ids.clear();
     this.#texts.clear();

@@ -1,6 +1,6 @@
 /**
- * examine: looks for what no verb brings about. A file that was edited by hand, restored from
- * pieces or damaged by its disk may hold jobs that nobody runs, or that run twice.
+ * examine: finds states that no verb creates. A file that was edited by hand, restored in parts or
+ * damaged by its disk may hold jobs that never run, or that run twice.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../../core/ids.ts";
@@ -10,46 +10,46 @@ import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { brokenInvariants, miscounts } from "./invariants.ts";
 import type { Session } from "../database/session.ts";
 
-/** Findings of one kind; what is found beyond that is found after these are mended. */
+/** The maximum of findings per kind. Further findings appear after these are fixed. */
 const FINDINGS_MAX = 20;
-/** A larger file is not read as a whole: that would hold up the cleaning of its log for minutes. */
+/** A larger file is not read as a whole: the read would delay WAL checkpoints for minutes. */
 const CHECKED_BYTES_MAX = 2 * 1024 ** 3;
 
-export type Place = "scheduled" | "ready" | "blocked";
+export type WaitingPlace = "scheduled" | "ready" | "blocked";
 
-export type Finding =
+export type FileFinding =
   | { readonly kind: "damaged"; readonly what: string }
   | { readonly kind: "lost_job"; readonly id: JobId }
   | {
       readonly kind: "ownerless_lease";
       readonly lease: number;
       readonly worker: WorkerId;
-      /** A job that it still holds; `null` when it holds none. */
+      /** A job that the lease still holds; null: none. */
       readonly id: JobId | null;
     }
-  | { readonly kind: "place_without_job"; readonly place: Place; readonly key: JobKey }
+  | { readonly kind: "place_without_job"; readonly place: WaitingPlace; readonly key: JobKey }
   | {
       readonly kind: "place_against_ledger";
-      readonly place: Place;
+      readonly place: WaitingPlace;
       readonly key: JobKey;
       readonly id: JobId;
       readonly fault: "over" | "held" | "twin" | "number";
-      /** The number that its next run must have. */
+      /** The number that the next run of the job must have. */
       readonly nextN: number;
     };
 
-export interface Examination {
-  /** False: the file is too large to be read as a whole, and only its jobs were looked at. */
+export interface FileExamination {
+  /** False: the file is too large to be read as a whole, so only its jobs were checked. */
   readonly isRead: boolean;
-  readonly findings: readonly Finding[];
-  /** Invariants that do not hold. Of a file that is too large, the quick ones are looked at. */
+  readonly findings: readonly FileFinding[];
+  /** Violated invariants. In a file that is too large, only the quick ones are checked. */
   readonly brokenInvariants: readonly BrokenInvariant[];
 }
 
-export function examine(database: DatabaseSync, session: Session): Examination {
+export function examine(database: DatabaseSync, session: Session): FileExamination {
   const isRead = bytesOf(database) <= CHECKED_BYTES_MAX;
   const damages = isRead ? damagesOf(database) : [];
-  // What a damaged file says about its jobs is worth nothing.
+  // The jobs of a damaged file prove nothing.
   if (damages.length > 0) return { isRead, findings: damages, brokenInvariants: [] };
   const findings = [
     ...lostJobs(session),
@@ -59,7 +59,7 @@ export function examine(database: DatabaseSync, session: Session): Examination {
   ];
   const broken = brokenInvariants(database, session, isRead);
   const isSound = findings.length + broken.length === 0;
-  // What else is wrong would explain a miscount.
+  // Another finding would explain a miscount.
   const miscounted = isRead && isSound ? miscounts(database, session) : [];
   return { isRead, findings, brokenInvariants: [...broken, ...miscounted] };
 }
@@ -70,7 +70,7 @@ function bytesOf(database: DatabaseSync): number {
   return Number(pages) * Number(size);
 }
 
-function damagesOf(database: DatabaseSync): Finding[] {
+function damagesOf(database: DatabaseSync): FileFinding[] {
   return database
     .prepare(`PRAGMA quick_check(${FINDINGS_MAX})`)
     .all()
@@ -79,13 +79,13 @@ function damagesOf(database: DatabaseSync): Finding[] {
     .map((what) => ({ kind: "damaged", what }));
 }
 
-function lostJobs({ sql }: Session): Finding[] {
+function lostJobs({ sql }: Session): FileFinding[] {
   return sql
     .all("lost_jobs", { limit: FINDINGS_MAX })
     .map(({ id }) => ({ kind: "lost_job", id: idFromBytes(id) }));
 }
 
-function ownerlessLeases({ sql }: Session): Finding[] {
+function ownerlessLeases({ sql }: Session): FileFinding[] {
   return sql.all("ownerless_leases", { limit: FINDINGS_MAX }).map(({ number, worker, id }) => ({
     kind: "ownerless_lease",
     lease: number,
@@ -94,13 +94,13 @@ function ownerlessLeases({ sql }: Session): Finding[] {
   }));
 }
 
-function placesWithoutJob({ sql }: Session): Finding[] {
+function placesWithoutJob({ sql }: Session): FileFinding[] {
   return sql
     .all("places_without_job", { limit: FINDINGS_MAX })
     .map(({ place, key }) => ({ kind: "place_without_job", place, key }));
 }
 
-function placesAgainstLedger({ sql }: Session): Finding[] {
+function placesAgainstLedger({ sql }: Session): FileFinding[] {
   return sql.all("places_against_ledger", { limit: FINDINGS_MAX }).map((row) => ({
     kind: "place_against_ledger",
     place: row.place,

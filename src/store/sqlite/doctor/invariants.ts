@@ -1,4 +1,4 @@
-/** Which of the invariants do not hold in the file. Within the caller's read transaction. */
+/** Checks the invariants of the file, within the caller's read transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../../core/ids.ts";
 import {
@@ -13,9 +13,9 @@ import { queries } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { stats } from "../inspect/stats.ts";
 
-type Row = Readonly<Record<string, any>>;
+type OffenderRow = Readonly<Record<string, any>>;
 
-/** `isDeep`: also those that take reading whole tables. */
+/** `isDeep`: also checks the invariants whose queries read whole tables. */
 export function brokenInvariants(
   database: DatabaseSync,
   session: Session,
@@ -31,16 +31,16 @@ export function brokenInvariants(
     const offenders = database
       .prepare(text)
       .all(...bound)
-      .map(breakerOf);
+      .map(offenderOf);
     return offenders.length === 0 ? [] : [{ invariant, offenders }];
   });
 }
 
-function breakerOf({ key, id }: Row): OffendingJob {
+function offenderOf({ key, id }: OffenderRow): OffendingJob {
   return { key, id: id === null ? null : idFromBytes(id) };
 }
 
-/** Whether the statistics are those of a recount. What else is wrong would explain it. */
+/** Compares the statistics with a recount. Another finding would explain a difference. */
 export function miscounts(database: DatabaseSync, session: Session): readonly BrokenInvariant[] {
   const recount: any = database.prepare(queries.recount.text).get();
   const counted: Counts = recount;

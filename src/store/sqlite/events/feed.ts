@@ -1,4 +1,4 @@
-/** feed and feedEnd: what happened, in the order of commits. One writer, so one order. */
+/** feed and feedEnd: events in the order of commits, which the single writer defines. */
 import { idFromBytes } from "../../../core/ids.ts";
 import { jobFacts } from "../../shared/decode-jobs.ts";
 import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../../shared/feed-page.ts";
@@ -19,13 +19,13 @@ export function feed(
 ): FeedEntry[] {
   const { sql } = session;
   const rows = sql.all("feed_after", { position, limit: bounded(limit, FEED_ROWS_MAX) });
-  const told = rows.map(({ keys, ids, details, ...row }) => ({
+  const events = rows.map(({ keys, ids, details, ...row }) => ({
     ...row,
     keys: JSON.parse(keys ?? "[]"),
     ids: JSON.parse(ids ?? "[]"),
     details: JSON.parse(details ?? "null"),
   }));
-  const page = pageOf(told, about);
+  const page = pageOf(events, about);
   const keys = JSON.stringify(page.flatMap((row) => row.keys));
   const named = sql.all("ids_of_keys", { keys });
   const ids = new Map(named.map(({ key, id }) => [key, idFromBytes(id)]));

@@ -1,23 +1,23 @@
 /**
- * Wake-ups: tells listeners that something has happened, and whether it may be work for them.
+ * Sends wake-ups to listeners after commits.
  *
- * A commit of this process says so at once. Commits of other processes on the same file are seen by
- * `PRAGMA data_version`, a number that SQLite keeps in shared memory: reading it costs
- * microseconds, so it is looked at every {@link LOOK_MS}, but only while somebody listens. A
- * wake-up is a wake-up: it may come for nothing, and whoever needs certainty polls.
+ * A commit of this process wakes listeners at once. Commits of other processes are detected by
+ * `PRAGMA data_version`, a number that SQLite keeps in shared memory. Reading it costs
+ * microseconds, so it is polled every {@link POLL_MS}, but only while there are listeners. Wake-ups
+ * are best effort: a listener that must not miss a change polls as well.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
 import type { WakeUp } from "../../store.ts";
 
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 export class Notifier {
   readonly #clock: Clock;
   readonly #dataVersion: StatementSync;
   readonly #listeners = new Set<(wakeUp: WakeUp) => void>();
   #seen: unknown;
-  #stopLooking: (() => void) | null = null;
+  #stopPolling: (() => void) | null = null;
 
   constructor(database: DatabaseSync, clock: Clock) {
     this.#clock = clock;
@@ -25,12 +25,12 @@ export class Notifier {
   }
 
   watch(listener: (wakeUp: WakeUp) => void): () => void {
-    // Wrapped, so that one function may listen twice and leave once.
+    // Wrapped, so that a function that was added twice can be removed once.
     const entry = (wakeUp: WakeUp): void => listener(wakeUp);
     this.#listeners.add(entry);
-    if (this.#stopLooking === null) {
+    if (this.#stopPolling === null) {
       this.#seen = this.#version();
-      this.#lookLater();
+      this.#pollLater();
     }
     return () => {
       this.#listeners.delete(entry);
@@ -39,8 +39,8 @@ export class Notifier {
   }
 
   /**
-   * Something changed: every listener hears of it. One that throws is left alone: it was a wake-up,
-   * and a listener's own fault must cost neither a commit its answers nor a neighbour its wake-up.
+   * Calls every listener. Errors of a listener are ignored, so that they affect neither the answers
+   * of the commit nor the other listeners.
    */
   wake(wakeUp: WakeUp): void {
     for (const listener of this.#listeners) {
@@ -54,23 +54,23 @@ export class Notifier {
 
   close(): void {
     this.#listeners.clear();
-    this.#stopLooking?.();
-    this.#stopLooking = null;
+    this.#stopPolling?.();
+    this.#stopPolling = null;
   }
 
-  #lookLater(): void {
-    this.#stopLooking = this.#clock.after(LOOK_MS, () => {
+  #pollLater(): void {
+    this.#stopPolling = this.#clock.after(POLL_MS, () => {
       const version = this.#version();
       const changed = version !== this.#seen;
       this.#seen = version;
-      this.#lookLater();
-      // Nobody knows what another process has done.
+      this.#pollLater();
+      // What the other process has changed is unknown.
       if (changed) this.wake("work");
     });
   }
 
   /**
-   * Changes only when another connection has committed. What cannot be read now counts as a change.
+   * Changes only when another connection has committed. A failed read counts as a change.
    */
   #version(): unknown {
     try {

@@ -1,7 +1,7 @@
 /**
- * What the pieces of one group commit have to tell: to the feed, durably, and to whoever listens
- * for work. Neighbouring pieces of the same kind share one row of the feed, and a piece that is
- * rolled back takes its words with it.
+ * The outbox of one group commit: events for the feed, written in the same transaction, and the
+ * wake-up for listeners. Adjacent events of one kind share a row of the feed. The events of a piece
+ * that is rolled back are dropped.
  */
 import type { Clock } from "../../../core/clock.ts";
 import { eventCodec } from "../../shared/codes.ts";
@@ -12,7 +12,7 @@ import type { Statements } from "../database/statements.ts";
 export class Outbox {
   readonly #sql: Statements;
   readonly #clock: Clock;
-  #entries: OutboxEvent[] = [];
+  #events: OutboxEvent[] = [];
   #pieceStart = 0;
   #wakeUp: WakeUp | null = null;
 
@@ -21,52 +21,53 @@ export class Outbox {
     this.#clock = clock;
   }
 
-  /** Something happened to these jobs. Those that go leave only their ids behind. */
-  tell(entry: OutboxEvent): void {
-    if (entry.jobs.length === 0) return;
-    this.#entries.push(entry);
+  /** Adds an event, unless it names no jobs. */
+  add(event: OutboxEvent): void {
+    if (event.jobs.length === 0) return;
+    this.#events.push(event);
     this.#wakeUp ??= "events";
   }
 
-  /** Somebody who waits for work should look again. */
+  /** A job may have become claimable: workers are woken after the commit. */
   wake(): void {
     this.#wakeUp = "work";
   }
 
   beginPiece(): void {
-    this.#pieceStart = this.mark();
+    this.#pieceStart = this.savepoint();
   }
 
-  dropPiece(): void {
-    this.dropSince(this.#pieceStart);
+  rollBackPiece(): void {
+    this.rollBackTo(this.#pieceStart);
   }
 
-  /** Where the words of a part begin that may have to be dropped. */
-  mark(): number {
-    return this.#entries.length;
+  /** The current position, for {@link rollBackTo}. */
+  savepoint(): number {
+    return this.#events.length;
   }
 
-  dropSince(mark: number): void {
-    this.#entries.length = mark;
+  /** Drops the events that were added since. */
+  rollBackTo(savepoint: number): void {
+    this.#events.length = savepoint;
   }
 
   /** Writes the rows of the feed, inside the transaction. */
   write(): void {
     const at = this.#clock.now();
-    for (const { kind, jobs, details } of feedRows(this.#entries)) {
+    for (const { kind, jobs, details } of feedRows(this.#events)) {
       const named = JSON.stringify(jobs);
       const names =
         kind === "job:deleted" ? { keys: null, ids: named } : { keys: named, ids: null };
-      const told = details === null ? null : JSON.stringify(details);
-      const row = { kind: eventCodec.code[kind], at, ...names, details: told };
+      const detailsText = details === null ? null : JSON.stringify(details);
+      const row = { kind: eventCodec.code[kind], at, ...names, details: detailsText };
       this.#sql.run("append_event", row);
     }
   }
 
-  /** The group is over. Answers what those who listen should be told. */
+  /** The group has ended. Answers the wake-up for listeners and empties the outbox. */
   finish(): WakeUp | null {
     const wakeUp = this.#wakeUp;
-    this.#entries = [];
+    this.#events = [];
     this.#wakeUp = null;
     return wakeUp;
   }

@@ -1,4 +1,4 @@
-/** get, attempts, list and count: reading, outside any transaction. */
+/** get, attempts, list and count: queries about jobs. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId, State } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
@@ -10,7 +10,7 @@ import type { JobNowRow, ShownJobRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 
-/** Candidates per step of a search, and steps per page: no page looks at more than 10,000. */
+/** Candidates per chunk, and chunks per page: no page scans more than 10,000 candidates. */
 const CHUNK = 500;
 const CHUNKS_PER_PAGE_MAX = 20;
 const PAGE_MAX = 1_000;
@@ -20,7 +20,7 @@ export function get(session: Session, id: JobId): JobRecord | null {
   return row === undefined ? null : recordOf(session, row);
 }
 
-/** These jobs in the order given. One that is gone is left out. */
+/** The jobs with these keys, in the order given. Removed jobs are left out. */
 export function recordsOf(session: Session, keys: readonly JobKey[]): JobRecord[] {
   const rows = session.sql.all("jobs_by_keys", { keys: JSON.stringify(keys) });
   return rows.map((row) => recordOf(session, row));
@@ -61,7 +61,7 @@ export function count(session: Session, filter: ListFilter, max: number): number
   return found;
 }
 
-/** Most counts ask for nothing but states, and those stand in an index each. */
+/** Counts by state alone, which is the usual case and has an index per state. */
 function countByState({ sql }: Session, filter: ListFilter, max: number): number | null {
   const { states, ...others } = filter;
   if (states === undefined || Object.keys(others).length > 0) return null;
@@ -74,7 +74,7 @@ function countByState({ sql }: Session, filter: ListFilter, max: number): number
   }, 0);
 }
 
-/** How many jobs lie in each waiting place, up to `max` each. */
+/** The number of jobs in each waiting place, up to `max` each. */
 export function countWaiting(
   { sql }: Pick<Session, "sql">,
   max: number,
@@ -82,7 +82,7 @@ export function countWaiting(
   return sql.get("count_waiting", { max }) ?? { scheduled: 0, ready: 0, blocked: 0 };
 }
 
-/** Chunks of what may pass the filter, newest first, with the conditions to check. */
+/** Chunks of candidates, newest first, with the conditions to check. */
 function* candidates(
   session: Session,
   filter: ListFilter,
@@ -98,7 +98,7 @@ function* candidates(
 
 type Conditions = NonNullable<ReturnType<typeof conditionsOf>>;
 
-/** The filter as parameters; null when it names something that no job ever bore. */
+/** The filter as parameters; null if it has a name that no job ever had. */
 function conditionsOf({ names }: Session, filter: ListFilter) {
   const type = filter.type === undefined ? null : names.find("type", filter.type);
   const tenant = filter.tenant === undefined ? null : names.find("tenant", filter.tenant);
@@ -120,7 +120,7 @@ function conditionsOf({ names }: Session, filter: ListFilter) {
 type WithIds = Omit<JobNowRow, "id" | "parent" | "retry_of"> &
   Pick<StoredJob, "id" | "parent" | "retry_of">;
 
-/** A row with ids of the house. */
+/** A row with ids as text. */
 export function withIds(row: JobNowRow): WithIds {
   return {
     ...row,
@@ -130,16 +130,16 @@ export function withIds(row: JobNowRow): WithIds {
   };
 }
 
-/** A job as the port shows it. */
+/** A row as a record of the port. */
 function recordOf(session: Session, row: ShownJobRow): JobRecord {
   const state = stateCodec.word(row.state);
-  const isOver = row.state >= stateCodec.code.completed;
+  const hasEnded = row.state >= stateCodec.code.completed;
   return jobRecord(session.names, {
     ...withIds(row),
     phase: row.phase,
     overall: row.overall,
     started_at: state === "running" ? startOfRun(session, row.key) : row.last_started_at,
-    finished_at: isOver ? row.last_finished_at : null,
+    finished_at: hasEnded ? row.last_finished_at : null,
     error: row.last_error,
     is_stale: row.is_stale === 1,
     cancel_requested: row.cancel_requested === 1,

@@ -1,7 +1,7 @@
 /**
- * Where a search looks. Each source walks one index, newest first; the filter's most telling part
- * chooses it, and `match_jobs` checks the rest. So a rare state or a tag is found without a walk
- * over everything that ever ran.
+ * Sources of candidates for `list`. Each source scans one index, newest first. The most selective
+ * part of the filter chooses the source, and `match_jobs` checks the rest. So a rare state or a tag
+ * is found without a scan of all jobs.
  */
 import { idBytes, parseId } from "../../../core/ids.ts";
 import type { State } from "../../../core/job.ts";
@@ -13,7 +13,7 @@ import type { Session } from "../database/session.ts";
 /** The next keys below `before`, newest first, at most `limit`. */
 export type CandidateSource = (before: JobKey, limit: number) => readonly JobKey[];
 
-/** The source for a filter; null when it names something that no job ever bore. */
+/** The source for a filter; null if the filter has a name that no job ever had. */
 export function candidateSource(session: Session, filter: ListFilter): CandidateSource | null {
   const narrow = narrowSource(session, filter);
   if (narrow !== null) return narrow;
@@ -23,7 +23,7 @@ export function candidateSource(session: Session, filter: ListFilter): Candidate
   return broadSource(session, filter);
 }
 
-/** Tag, correlation, parent: few jobs share one. */
+/** Tag, correlation or parent, which few jobs share. */
 function narrowSource({ sql }: Session, filter: ListFilter): CandidateSource | null {
   const [tag] = Object.entries(filter.tags ?? {});
   if (tag !== undefined) {
@@ -44,7 +44,7 @@ function narrowSource({ sql }: Session, filter: ListFilter): CandidateSource | n
 }
 
 /**
- * Every state but `completed` has an index of its own: a place, the leases, or the unusual ends.
+ * Every state but `completed` has its own index: a place, the leases, or the ends without success.
  */
 function stateSource(session: Session, states: readonly State[]): CandidateSource {
   const sources = states.flatMap((state) => sourcesOfState(session, state));
@@ -101,7 +101,7 @@ function keysOf(rows: readonly { readonly key: JobKey }[]): JobKey[] {
   return rows.map(({ key }) => key);
 }
 
-/** The id that a correlation may be; the first job of a chain correlates by its own. */
+/** The correlation as an id, because the first job of a chain is correlated by its own id. */
 export function correlatedId(correlation: string | undefined): Uint8Array | null {
   const id = correlation === undefined ? null : parseId(correlation);
   return id === null ? null : idBytes(id);

@@ -1,19 +1,19 @@
-/** What handlers have logged: the newest lines of each job. */
+/** logs: the newest log lines of each job. */
 import { idBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { bounded } from "../../shared/limits.ts";
 import { logRecord, logRows } from "../../shared/decode-notes.ts";
-import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogLine, type LogRecord } from "../../types/notes.ts";
+import { LOG_CHARS_MAX, LOG_LINES_MAX, type LogEntry, type LogRecord } from "../../types/notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 
 const PAGE_MAX = 1_000;
 
-/** Adds what a run has said, and lets go of what is too much then. */
+/** Appends lines of a run, and deletes the oldest lines beyond the bounds. */
 export function appendLog(
   { sql }: Session,
   { key, n }: { readonly key: JobKey; readonly n: number },
-  lines: readonly LogLine[],
+  lines: readonly LogEntry[],
 ): void {
   if (lines.length === 0) return;
   const last = sql.get("last_line", { key })?.line ?? 0;

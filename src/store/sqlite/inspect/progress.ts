@@ -1,4 +1,4 @@
-/** recall, progress, units and unitHolders: what the notes of runs have left. */
+/** checkpoints, progress, units and unitHolders: queries about the notes of runs. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { unitCodec } from "../../shared/codes.ts";
@@ -14,7 +14,7 @@ import type {
   Checkpoints,
   JobProgress,
   PhaseResult,
-  UnitFilter,
+  UnitRecordFilter,
   UnitHolder,
   UnitName,
   UnitRecord,
@@ -24,12 +24,12 @@ import type { Session } from "../database/session.ts";
 const PAGE_MAX = 1_000;
 
 export function checkpoints({ sql }: Session, key: JobKey): Checkpoints {
-  const memory = sql.get("checkpoints_of_job", { key }) ?? { failed: null, tries: null };
+  const totals = sql.get("checkpoints_of_job", { key }) ?? { failed: null, tries: null };
   const phases = sql.all("phases_of_job", { key }).map(phaseResult);
-  return decodeCheckpoints(memory, phases, sql.all("ended_units", { key }));
+  return decodeCheckpoints(totals, phases, sql.all("ended_units", { key }));
 }
 
-/** A row without the prototype that the driver leaves out. */
+/** A plain object: rows of the driver have no prototype. */
 function phaseResult({ name, result }: PhaseResult): PhaseResult {
   return { name, result };
 }
@@ -46,14 +46,14 @@ export function progress({ sql }: Session, id: JobId): JobProgress | null {
 export function units(
   { sql }: Session,
   id: JobId,
-  filter: UnitFilter,
+  filter: UnitRecordFilter,
   page: { readonly after?: UnitName; readonly limit: number },
 ): readonly UnitRecord[] {
   const rows = sql.all("units_of_job", {
     id: idBytes(id),
     phase: filter.phase ?? null,
     state: filter.state === undefined ? null : unitCodec.code[filter.state],
-    // No unit has an empty name: this is before all of them.
+    // No unit has an empty name, so the empty name sorts before all units.
     after_phase: page.after?.phase ?? "",
     after_unit: page.after?.unit ?? "",
     limit: bounded(page.limit, PAGE_MAX),

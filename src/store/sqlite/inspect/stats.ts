@@ -1,10 +1,10 @@
-/** stats: a glance at the whole. */
+/** stats: counts over all jobs. */
 import type { Stats } from "../../types/records.ts";
 import { count, countWaiting } from "./jobs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 
-/** Lanes times priorities that the search for the oldest job visits. */
+/** The maximum of lanes times priorities that the search for the oldest job visits. */
 const HOPS_MAX = 10_000;
 
 export function stats(session: Session, wanted: number): Stats {

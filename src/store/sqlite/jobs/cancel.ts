@@ -1,6 +1,6 @@
 /**
- * cancel: a waiting job ends at once; the worker of a running one is asked to stop it. Such a
- * request is a promise: whatever becomes of the run, the job never goes back to waiting.
+ * cancel: a waiting job is cancelled at once. For a running job a cancel request is stored. A job
+ * with a cancel request never waits again, however its run ends.
  */
 import { idBytes } from "../../../core/ids.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
@@ -8,8 +8,9 @@ import { stateCodec } from "../../shared/codes.ts";
 import type { CancelAnswer } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { resolveSomeDependencies } from "../queue/dependencies.ts";
-import { takeWaiting, type Session } from "../database/session.ts";
-import { cancelUnstarted, type Unstarted } from "../runs/cancel-unstarted.ts";
+import type { Session } from "../database/session.ts";
+import { takeWaiting } from "../queue/places.ts";
+import { cancelUnstarted, type UnstartedJob } from "../runs/attempts.ts";
 
 export function cancel(
   session: Session,
@@ -29,7 +30,7 @@ export function cancel(
   return { status: "requested" };
 }
 
-/** Ends a job in whichever place it waits. Answers whether it did wait. */
+/** Cancels a waiting job. Answers whether the job was waiting. */
 export function cancelWaiting(session: Session, key: JobKey, reason: string | null): boolean {
   const waiting = takeWaiting(session, key);
   if (waiting === undefined) return false;
@@ -37,7 +38,7 @@ export function cancelWaiting(session: Session, key: JobKey, reason: string | nu
   return true;
 }
 
-/** Writes the end of jobs that were cancelled before they began. */
-export function endUnstarted(session: Session, jobs: readonly Unstarted[]): void {
+/** Cancels jobs that have not started and were taken out of their places. */
+export function endUnstarted(session: Session, jobs: readonly UnstartedJob[]): void {
   if (cancelUnstarted(session, jobs)) resolveSomeDependencies(session);
 }

@@ -1,4 +1,4 @@
-/** deadLetter, deadLetters, review and reprocess: what people do with failed jobs. */
+/** deadLetter, deadLetters, review and reprocess: the review of failed jobs. */
 import { MillraceError } from "../../../core/errors.ts";
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
@@ -41,7 +41,7 @@ export function deadLetters(
     .map((row) => letterOf(session, row));
 }
 
-/** Where a page begins. Null: retention has removed the last letter seen, and all older ones. */
+/** Where a page starts. Null: retention has removed the letter `after`, and all older letters. */
 function boundary(
   { sql }: Session,
   after: JobId | undefined,
@@ -54,7 +54,7 @@ function boundary(
 }
 
 export function review(session: Session, id: JobId, verdict: Review): ReviewAnswer {
-  const isReviewed = mark(session, id, { ...verdict, successor: null });
+  const isReviewed = writeReview(session, id, { ...verdict, successor: null });
   const letter = deadLetter(session, id);
   if (letter === null) return { status: "unknown" };
   return { status: isReviewed ? "reviewed" : "closed", letter };
@@ -78,12 +78,12 @@ export function reprocess(
   }
   const answer = enqueueWithin(session, [successor])[0]!;
   if (answer.status !== "created") return { status: "reprocessed", letter, answer };
-  mark(session, id, { status: "reprocessed", by, notes, successor: answer.id });
+  writeReview(session, id, { status: "reprocessed", by, notes, successor: answer.id });
   return { status: "reprocessed", letter: deadLetter(session, id) ?? letter, answer };
 }
 
-/** Writes a verdict on a letter that is still open to one. Answers whether it was. */
-function mark(
+/** Stores a review, unless the letter is closed. Answers whether it was stored. */
+function writeReview(
   { sql, clock }: Session,
   id: JobId,
   verdict: {

@@ -1,10 +1,10 @@
-/** enqueue: inserts, and only inserts. Who may stand in the way is looked at first. */
+/** enqueue: inserts jobs, after a check for jobs that hold the same id or key. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
-import { insistOnAll } from "../../shared/refused-child.ts";
+import { throwIfRefused } from "../../shared/refused-child.ts";
 import {
   AFTER_MAX,
   type EnqueueAnswer,
@@ -19,30 +19,31 @@ import {
 } from "../queue/dependencies.ts";
 import { cancelWaiting } from "./cancel.ts";
 import { bisect } from "../batching/fallback.ts";
-import { putWaiting, takeWaiting, type Session, type Waiting } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting, takeWaiting, type WaitingJob } from "../queue/places.ts";
 
-/** Writes a batch; the answers stand in the order of the jobs. */
+/** Inserts a batch. One answer per job, in the order given. */
 export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
   const answers = enqueueAll(session, jobs, new Map());
-  proceedFrom(session, jobs);
+  resolveNew(session, jobs);
   return answers;
 }
 
-/** The same with more care: a value that the database does not take harms its own job alone. */
+/** The same with bisection: if the database refuses a value, only that job is refused. */
 export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
   const keyHolders = new Map<JobId, JobId>();
   const work = (part: readonly NewJob[]): EnqueueAnswer[] => enqueueAll(session, part, keyHolders);
   const answers = bisect(session, jobs, work, refusal);
-  proceedFrom(session, jobs);
+  resolveNew(session, jobs);
   return answers;
 }
 
-/** Enqueues what a phase, or the end of a run, brings into being. */
+/** Enqueues the children of a note or settlement. Throws if one is refused. */
 export function enqueueChildren(session: Session, children: readonly NewJob[]): void {
-  insistOnAll(children, enqueueWithin(session, children));
+  throwIfRefused(children, enqueueWithin(session, children));
 }
 
-/** One after the other: each knows what became of those before it. */
+/** Inserts jobs in order, because a job may depend on a key holder of an earlier job. */
 function enqueueAll(
   session: Session,
   jobs: readonly NewJob[],
@@ -55,18 +56,18 @@ function enqueueAll(
   });
 }
 
-/** Some may wait for jobs that are over already. */
-function proceedFrom(session: Session, jobs: readonly NewJob[]): void {
+/** Resolves dependencies that are final already. */
+function resolveNew(session: Session, jobs: readonly NewJob[]): void {
   if (jobs.some(({ after }) => after.length > 0)) resolveSomeDependencies(session);
 }
 
-/** The answer to a job with a value that the database does not take. */
+/** The answer to a job with a value that the database refuses. */
 function refusal(job: NewJob): EnqueueAnswer {
   return { status: "refused", code: "STORE_REFUSED", holder: job.id };
 }
 
-/** The names of a job as the tables know them. */
-interface Filing {
+/** The ids of a job's interned names. */
+interface NameIds {
   readonly type: number;
   readonly tenant: number;
   readonly lane: number;
@@ -74,28 +75,28 @@ interface Filing {
 }
 
 function enqueueOne(session: Session, job: NewJob, keyHolders: KeyHolders): EnqueueAnswer {
-  const filing = fileUnder(session, job);
+  const nameIds = internNames(session, job);
   const dependencies = dependenciesFor(session, job, keyHolders);
-  const held = holder(session, job, filing, dependencies);
+  const held = findHolder(session, job, nameIds, dependencies);
   if (held !== null) return held;
   if ("status" in dependencies) return dependencies;
 
   const now = session.clock.now();
   const runAt = dueAt(job, now);
-  const key = insertJob(session, job, filing, runAt, now);
-  if (key === null) return repeated(session, job, filing);
+  const key = insertJob(session, job, nameIds, runAt, now);
+  if (key === null) return repeated(session, job, nameIds);
 
-  insertKeys(session, job, filing, key);
-  if (job.retryOf !== null && job.afresh !== true) takeOver(session, key);
+  insertKeys(session, job, nameIds, key);
+  if (job.retryOf !== null && job.ignoreCheckpoints !== true) takeOverCheckpoints(session, key);
   for (const [name, value] of Object.entries(job.tags)) {
     session.sql.run("insert_tag", { name, value, key });
   }
-  const first = firstRun(job, filing, key);
-  // One that waits for others is queued, whatever its time.
+  const first = firstRun(job, nameIds, key);
+  // A job that waits for dependencies is queued, whatever its due time.
   const waits = dependencies.size > 0;
   if (waits) putBehind(session, first, dependencies, { onFailed: job.onFailed, runAt });
   const state = waits ? "queued" : putWaiting(session, first, runAt, now);
-  session.outbox.tell({ kind: "job:enqueued", jobs: [key] });
+  session.outbox.add({ kind: "job:enqueued", jobs: [key] });
   return { status: "created", id: job.id, state };
 }
 
@@ -106,27 +107,28 @@ function dependenciesFor(session: Session, job: NewJob, keyHolders: KeyHolders):
 }
 
 /**
- * Who stands where the job would, if anybody does. Its own id comes first: a repeat is no rival.
+ * The answer if another job holds the id or a key of the new job, else null. The id is checked
+ * first, because a repeat of the same job is no duplicate by key.
  */
-function holder(
+function findHolder(
   session: Session,
   job: NewJob,
-  filing: Filing,
+  nameIds: NameIds,
   dependencies: Dependencies,
 ): EnqueueAnswer | null {
   const isFree = job.idempotency === null && job.dedup === null && job.retryOf === null;
   if (isFree && job.after.length === 0) return null;
   if (session.sql.get("find_body", { id: idBytes(job.id) }) !== undefined) {
-    return repeated(session, job, filing);
+    return repeated(session, job, nameIds);
   }
   return (
-    idempotencyHolder(session, job, filing) ??
+    idempotencyHolder(session, job, nameIds) ??
     livingSuccessor(session, job) ??
-    dedupHolder(session, job, filing, dependencies)
+    dedupHolder(session, job, nameIds, dependencies)
   );
 }
 
-function fileUnder({ names }: Session, job: NewJob): Filing {
+function internNames({ names }: Session, job: NewJob): NameIds {
   return {
     type: names.id("type", job.type),
     tenant: names.id("tenant", job.tenant),
@@ -139,21 +141,21 @@ function dueAt(job: NewJob, now: number): number {
   return Math.round("at" in job.due ? Math.max(0, job.due.at) : now + job.due.delayMs);
 }
 
-/** Answers the new key, or null when the id is already taken. */
+/** Answers the new key, or null if the id exists already. */
 function insertJob(
   { sql }: Session,
   job: NewJob,
-  filing: Filing,
+  nameIds: NameIds,
   runAt: number,
   now: number,
 ): JobKey | null {
   const tags = Object.keys(job.tags).length > 0 ? JSON.stringify(job.tags) : null;
   const { changes, lastKey } = sql.run("insert_job", {
     id: idBytes(job.id),
-    type: filing.type,
-    tenant: filing.tenant,
-    lane: filing.lane,
-    category: filing.category,
+    type: nameIds.type,
+    tenant: nameIds.tenant,
+    lane: nameIds.lane,
+    category: nameIds.category,
     priority: job.priority,
     run_at: runAt,
     max_attempts: job.maxAttempts,
@@ -175,8 +177,8 @@ function insertJob(
   return changes === 0 ? null : lastKey;
 }
 
-function insertKeys({ sql }: Session, job: NewJob, filing: Filing, key: JobKey): void {
-  const { tenant, type } = filing;
+function insertKeys({ sql }: Session, job: NewJob, nameIds: NameIds, key: JobKey): void {
+  const { tenant, type } = nameIds;
   if (job.idempotency !== null) {
     sql.run("insert_idempotency", {
       tenant,
@@ -188,19 +190,19 @@ function insertKeys({ sql }: Session, job: NewJob, filing: Filing, key: JobKey):
   if (job.dedup !== null) sql.run("insert_dedup", { tenant, type, key: job.dedup.key, job: key });
 }
 
-/** A job that repeats another begins with what that one has completed. */
-function takeOver({ sql }: Session, key: JobKey): void {
+/** A successor starts with the checkpoints of the job that it repeats. */
+function takeOverCheckpoints({ sql }: Session, key: JobKey): void {
   sql.run("take_over_phases", { key });
   sql.run("take_over_units", { key });
 }
 
-/** The same id again: a repeat after a lost answer, or two callers with one id. */
-function repeated({ sql }: Session, job: NewJob, filing: Filing): EnqueueAnswer {
+/** The same id again: a repeat after a lost answer, or a conflict of two callers. */
+function repeated({ sql }: Session, job: NewJob, nameIds: NameIds): EnqueueAnswer {
   const body = sql.get("find_body", { id: idBytes(job.id) });
   const isSame =
     body !== undefined &&
-    body.type === filing.type &&
-    body.tenant === filing.tenant &&
+    body.type === nameIds.type &&
+    body.tenant === nameIds.tenant &&
     sameBody(body.payload, job.payload);
   if (!isSame) return { status: "refused", code: "ID_CONFLICT", holder: job.id };
   const row = sql.get("job_by_key", { key: body.key });
@@ -211,7 +213,7 @@ function repeated({ sql }: Session, job: NewJob, filing: Filing): EnqueueAnswer 
 function idempotencyHolder(
   { sql }: Session,
   job: NewJob,
-  { tenant }: Filing,
+  { tenant }: NameIds,
 ): EnqueueAnswer | null {
   if (job.idempotency === null) return null;
   const { key, onConflict } = job.idempotency;
@@ -229,7 +231,7 @@ function idempotencyHolder(
   return { status: "existing", id: first, state, by: "idempotency" };
 }
 
-/** Another job that repeats the same final one and is not final itself. */
+/** Another successor of the same job that is not final. */
 function livingSuccessor({ sql }: Session, { retryOf }: NewJob): EnqueueAnswer | null {
   if (retryOf === null) return null;
   const row = sql.get("find_successor", { retry_of: idBytes(retryOf) });
@@ -242,7 +244,7 @@ function livingSuccessor({ sql }: Session, { retryOf }: NewJob): EnqueueAnswer |
 function dedupHolder(
   session: Session,
   job: NewJob,
-  { tenant, type }: Filing,
+  { tenant, type }: NameIds,
   dependencies: Dependencies,
 ): EnqueueAnswer | null {
   if (job.dedup === null) return null;
@@ -271,7 +273,7 @@ function isWaiting({ sql }: Session, key: JobKey): boolean {
   return row !== undefined && row.state <= stateCodec.code.queued;
 }
 
-function firstRun(job: NewJob, { lane, type, tenant }: Filing, key: JobKey): Waiting {
+function firstRun(job: NewJob, { lane, type, tenant }: NameIds, key: JobKey): WaitingJob {
   const { priority, concurrencyKey: concurrency } = job;
   return { key, rank: 0, lane, priority, type, tenant, concurrency, n: 1, tries: 0, crashes: 0 };
 }

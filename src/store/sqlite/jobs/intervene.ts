@@ -1,4 +1,4 @@
-/** hurry and intervene: an operator moves a job by hand. */
+/** hurry and intervene: an operator moves a job. */
 import { idBytes } from "../../../core/ids.ts";
 import { isFinal, type JobId } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
@@ -10,7 +10,8 @@ import { setDue } from "../queue/dependencies.ts";
 import { factsOf } from "../runs/claim.ts";
 import { closeIfDone, openRuns, withFacts, type HeldRun } from "../runs/lease.ts";
 import type { LeaseRow } from "../database/queries.gen.ts";
-import { putWaiting, takeWaiting, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting, takeWaiting } from "../queue/places.ts";
 import { endRuns } from "../runs/settle.ts";
 
 export function hurry(
@@ -43,7 +44,8 @@ export function intervene(
   const state = stateCodec.word(row.state);
   if (isFinal(state)) return { status: "final", state };
 
-  const found = state === "running" ? holding(session, row.key) : waiting(session, row.key);
+  const found =
+    state === "running" ? findRunning(session, row.key) : takeWaitingRun(session, row.key);
   endRuns(
     session,
     withFacts(session, [found.run]).map((job) => {
@@ -54,44 +56,44 @@ export function intervene(
       return { lease: found.lease, key, n, startedAt, settlement };
     }),
   );
-  if (found.lease !== null && !isToBeHeard(session, found.run, found.lease)) {
+  if (found.lease !== null && !mustStayInLease(session, found.run, found.lease)) {
     closeIfDone(session, found.lease);
   }
 
   const now = sql.get("job_by_key", { key: row.key });
-  if (now === undefined) throw new Error(`job ${row.key} vanished while an operator moved it`);
+  if (now === undefined) throw new Error(`job ${row.key} was deleted while an operator moved it`);
   return { status: "done", state: stateCodec.word(now.state) };
 }
 
-/** A run, or a wait for one, and the lease that names it, if any does. */
-interface Found {
+/** A run or a waiting job, and the lease that holds it, if any. */
+interface FoundRun {
   readonly lease: LeaseRow | null;
   readonly run: HeldRun;
 }
 
-/** Takes a waiting job out of its place. */
-function waiting(session: Session, key: JobKey): Found {
+/** Removes a waiting job from its place. */
+function takeWaitingRun(session: Session, key: JobKey): FoundRun {
   const run = takeWaiting(session, key);
-  if (run === undefined) throw new Error(`job ${key} waits but lies in no place`);
+  if (run === undefined) throw new Error(`job ${key} waits but is in no place`);
   return { lease: null, run: { ...run, startedAt: null } };
 }
 
-/** Whoever has the job: the ledger row under their lease makes what they say later stale. */
-function holding(session: Session, key: JobKey): Found {
+/** The run and its lease. The ledger row makes later writes under this lease stale. */
+function findRunning(session: Session, key: JobKey): FoundRun {
   const lease = session.sql.get("lease_of_job", { key });
   const runs = lease === undefined ? [] : openRuns(session, lease);
   const run = runs.find((held) => held.key === key);
-  return lease === undefined || run === undefined ? lost(session, key) : { lease, run };
+  return lease === undefined || run === undefined ? withoutLease(session, key) : { lease, run };
 }
 
-/** A job of a damaged file that nobody has. For all that is known, it has begun. */
-function lost({ sql, clock }: Session, key: JobKey): Found {
+/** A running job without a lease, in a damaged file. It counts as started. */
+function withoutLease({ sql, clock }: Session, key: JobKey): FoundRun {
   const [[, n] = [key, 0]] = sql.tuples("last_runs", { keys: JSON.stringify([key]) });
   const now = clock.now();
   return { lease: null, run: { key, n: n + 1, rank: now * 1000, startedAt: now } };
 }
 
-/** A run that had begun stays in its lease until its worker has heard of it and has let go. */
-function isToBeHeard({ sql }: Session, run: HeldRun, { worker }: LeaseRow): boolean {
+/** A started run stays in its lease until its worker has learned of the end by `renew`. */
+function mustStayInLease({ sql }: Session, run: HeldRun, { worker }: LeaseRow): boolean {
   return run.startedAt !== null && sql.get("worker_is_known", { id: worker }) !== undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * after: jobs that wait for others. Whatever ends one of those writes its key to `ended`;
- * `resolveDependencies` takes it from there, in the same transaction as far as that is short, else
- * in the next ones.
+ * Dependencies (`after`): jobs that wait for other jobs. When a dependency becomes final, its key
+ * is written to `finished_dependency`. `resolveDependencies` then moves the dependants: within the
+ * same transaction up to {@link DEPENDENCIES_MAX}, the rest in later transactions.
  */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
@@ -10,16 +10,18 @@ import { afterReason } from "../../shared/run-end.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { KeyHolders } from "../../shared/key-holders.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
+import { FIRST_DEPENDENCY, type SessionState } from "../database/session-state.ts";
 import type { QueryRows } from "../database/queries.gen.ts";
-import { putWaiting, type Session, type Waiting } from "../database/session.ts";
-import { cancelUnstarted } from "../runs/cancel-unstarted.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting, type WaitingJob } from "./places.ts";
+import { cancelUnstarted } from "../runs/attempts.ts";
 
-/** Needs that are dealt with in one transaction. */
-const PROCEED_MAX = 1_000;
+/** The maximum of dependencies resolved in one transaction. */
+const DEPENDENCIES_MAX = 1_000;
 
-type EndedRow = QueryRows["next_finished_dependency"];
+type FinishedDependency = QueryRows["next_finished_dependency"];
 
-/** What a new job is to run after; its refusal when there is no such job. */
+/** The keys of the dependencies of a new job, or its refusal if a dependency does not exist. */
 export function dependenciesOf(
   { sql }: Session,
   { after }: NewJob,
@@ -35,12 +37,12 @@ export function dependenciesOf(
 }
 
 /**
- * Puts a new job where it waits for others; `resolveDependencies` hears of those that are over
- * already.
+ * Inserts a new job that waits for its dependencies. Dependencies that are final already are left
+ * to `resolveDependencies`.
  */
 export function putBehind(
   { sql }: Session,
-  job: Waiting,
+  job: WaitingJob,
   dependencies: ReadonlySet<JobKey>,
   { onFailed, runAt }: Pick<NewJob, "onFailed"> & { readonly runAt: number },
 ): void {
@@ -51,14 +53,14 @@ export function putBehind(
   sql.run("insert_finished_dependencies", { job: job.key });
 }
 
-/** Puts a job back behind the jobs that it still waits for. Answers whether there are any. */
-export function putBackBehind({ sql }: Session, job: Waiting, runAt: number): boolean {
+/** Lets a job wait again for its open dependencies. Answers whether it has any. */
+export function putBackBehind({ sql }: Session, job: WaitingJob, runAt: number): boolean {
   if (sql.get("has_dependencies", { job: job.key }) === undefined) return false;
   sql.run("insert_blocked", { ...job, rank: runAt * 1000, gate: GATE_AFTER });
   return true;
 }
 
-/** Changes when a job is due that waits for others. Answers whether it does. */
+/** Changes the due time of a job that waits for dependencies. Answers whether it does. */
 export function setDue({ sql }: Session, key: JobKey, runAt: number): boolean {
   return sql.run("set_rank_of_dependant", { key, rank: runAt * 1000 }).changes > 0;
 }
@@ -66,56 +68,50 @@ export function setDue({ sql }: Session, key: JobKey, runAt: number): boolean {
 export function openDependencies({ sql }: Session, id: JobId, limit: number): readonly JobId[] {
   const rows = sql.all("open_dependencies", {
     id: idBytes(id),
-    limit: bounded(limit, PROCEED_MAX),
+    limit: bounded(limit, DEPENDENCIES_MAX),
   });
   return rows.map((row) => idFromBytes(row.id));
 }
 
-/** Whether {@link resolveDependencies} would find anything. Looked at without the write lock. */
+/** True when {@link resolveDependencies} would move no job. Called without the write lock. */
 export function resolvesNothing(session: Session, limit: number): boolean {
   if (session.sql.get("next_finished_dependency", {}) !== undefined) return false;
-  const { over, next } = lookThrough(session, limit);
-  if (over.length === 0) cursors.set(session, next);
-  return over.length === 0;
+  const { finished, next } = sweepDependencies(session, limit);
+  if (finished.length === 0) session.state.dependencySweep = next;
+  return finished.length === 0;
 }
 
-/** Deals with what has ended, and with ends among the next depends_on that nobody wrote down. */
+/**
+ * Resolves finished dependencies. Also sweeps the next dependencies for final jobs that are missing
+ * in `finished_dependency`.
+ */
 export function resolveDependencies(session: Session, wanted: number): number {
-  const limit = bounded(wanted, PROCEED_MAX);
-  const { over, next } = lookThrough(session, limit);
-  cursors.set(session, next);
-  session.sql.run("insert_finished_dependency", { keys: JSON.stringify(over) });
+  const limit = bounded(wanted, DEPENDENCIES_MAX);
+  const { finished, next } = sweepDependencies(session, limit);
+  session.state.dependencySweep = next;
+  session.sql.run("insert_finished_dependency", { keys: JSON.stringify(finished) });
   return resolveUpTo(session, limit);
 }
 
-/** The part of {@link resolveDependencies} that an end, or a new job, does itself. */
+/** The part of {@link resolveDependencies} that runs with the end of a run or with an enqueue. */
 export function resolveSomeDependencies(session: Session): void {
-  resolveUpTo(session, PROCEED_MAX);
+  resolveUpTo(session, DEPENDENCIES_MAX);
 }
 
-/** The last need that was looked at. */
-interface Cursor {
-  readonly job: JobKey;
-  readonly depends_on: JobKey;
-}
-
-const START: Cursor = { job: 0, depends_on: 0 };
-const cursors = new WeakMap<Session, Cursor>();
-
-/** Among the next depends_on, jobs that are over; and where to go on. */
-function lookThrough(
+/** The final jobs among the next dependencies, and where the sweep continues. */
+function sweepDependencies(
   session: Session,
   wanted: number,
-): { readonly over: readonly JobKey[]; readonly next: Cursor } {
-  const limit = bounded(wanted, PROCEED_MAX);
-  const { job, depends_on } = cursors.get(session) ?? START;
+): { readonly finished: readonly JobKey[]; readonly next: SessionState["dependencySweep"] } {
+  const limit = bounded(wanted, DEPENDENCIES_MAX);
+  const { job, depends_on } = session.state.dependencySweep;
   const rows = session.sql.all("dependencies_after", { job, depends_on, limit });
-  const over = rows.filter((row) => row.is_over === 1).map((row) => row.depends_on);
+  const finished = rows.filter((row) => row.is_over === 1).map((row) => row.depends_on);
   const last = rows.length < limit ? undefined : rows.at(-1);
-  return { over: [...new Set(over)], next: last ?? START };
+  return { finished: [...new Set(finished)], next: last ?? FIRST_DEPENDENCY };
 }
 
-/** Answers how many jobs have moved; at most so many depends_on are dealt with. */
+/** Resolves at most `limit` dependencies. Answers how many jobs have moved. */
 function resolveUpTo(session: Session, limit: number): number {
   const { sql } = session;
   let [moved, room] = [0, limit];
@@ -123,9 +119,9 @@ function resolveUpTo(session: Session, limit: number): number {
     const dependency = sql.get("next_finished_dependency", {});
     if (dependency === undefined) return moved;
     const of = { depends_on: dependency.key, limit: room };
-    const dependants = isOver(dependency) ? sql.all("dependants_of", of) : [];
+    const dependants = isFinished(dependency) ? sql.all("dependants_of", of) : [];
     for (const { job, tolerant } of dependants) {
-      if (hears(session, job, dependency, tolerant === 1)) moved += 1;
+      if (resolveOne(session, job, dependency, tolerant === 1)) moved += 1;
     }
     if (dependants.length < room) sql.run("delete_finished_dependency", { key: dependency.key });
     room -= dependants.length;
@@ -133,13 +129,18 @@ function resolveUpTo(session: Session, limit: number): number {
   return moved;
 }
 
-/** It should be, or nobody would have written it down. */
-function isOver({ id, state }: EndedRow): boolean {
+/** Guards against a wrong row: only final or removed jobs belong into the table. */
+function isFinished({ id, state }: FinishedDependency): boolean {
   return id === null || state !== null;
 }
 
-/** A job hears that one has ended which it waited for. Answers whether it has moved. */
-function hears(session: Session, job: JobKey, dependency: EndedRow, isTolerant: boolean): boolean {
+/** Removes a finished dependency of a job. Answers whether the job has moved. */
+function resolveOne(
+  session: Session,
+  job: JobKey,
+  dependency: FinishedDependency,
+  isTolerant: boolean,
+): boolean {
   const { sql, clock } = session;
   const reason = isTolerant ? null : failureOf(dependency);
   sql.run("delete_dependency", { job, depends_on: dependency.key });
@@ -149,14 +150,14 @@ function hears(session: Session, job: JobKey, dependency: EndedRow, isTolerant: 
   if (reason === null) {
     putWaiting(session, waiting, Math.floor(waiting.rank / 1000), clock.now());
   } else {
-    // Those who wait for this one are dealt with in turn: their entry is in `ended` now.
+    // Its own dependants follow: its key is in `finished_dependency` now.
     cancelUnstarted(session, [{ ...waiting, reason }]);
   }
   return true;
 }
 
-/** Why nothing that depends on it may run; null when it has ended well. */
-function failureOf({ id, state }: EndedRow): string | null {
+/** Why its dependants are cancelled; null if the dependency has succeeded. */
+function failureOf({ id, state }: FinishedDependency): string | null {
   const word = state === null ? "cancelled" : stateCodec.word(state);
   if (word !== "failed" && word !== "cancelled") return null;
   return afterReason(id === null ? null : idFromBytes(id), word);

@@ -1,17 +1,18 @@
-/** promote, pause, resume, hold and release: what lets waiting jobs through and what does not. */
+/** promote, pause, resume, hold and release: which waiting jobs can be claimed. */
 import { GATE_KEY } from "../../shared/codes.ts";
 import { gateName } from "../../shared/decode-jobs.ts";
 import type { Gate, GateName, Promotion } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { bounded } from "../../shared/limits.ts";
-import { putBack, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putBack } from "./places.ts";
 import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";
 
-/** How far into a lane `hold` looks for each job that it may move. */
+/** How many jobs of a lane `hold` scans per job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
-/** The same for taken keys: it is asked more often, and each of them holds back fewer. */
+/** The same for taken keys, which are scanned more often and hold back fewer jobs each. */
 const KEY_DEPTH_FACTOR = 5;
-/** Jobs moved in one transaction. */
+/** The maximum of jobs moved in one transaction. */
 const MOVE_MAX = 1_000;
 
 export function promote({ sql, clock, outbox }: Session, limit: number): Promotion {
@@ -26,7 +27,7 @@ export function promote({ sql, clock, outbox }: Session, limit: number): Promoti
   return { moved: due.length, nextDueMs: nextDueMs({ sql, clock }) };
 }
 
-/** Length until the next scheduled job is due; null when none waits. */
+/** Time until the next scheduled job is due; null if no job is scheduled. */
 export function nextDueMs({ sql, clock }: Pick<Session, "sql" | "clock">): number | null {
   const next = sql.get("next_due", {})?.run_at ?? null;
   return next === null ? null : Math.max(0, next - clock.now());
@@ -58,26 +59,26 @@ export function gates({ sql, names, clock }: Session): Gate[] {
   }));
 }
 
-/** A waiting job, and what it has to make way for: a closed gate, or -1 for a taken key. */
-interface Barred {
+/** A waiting job and what blocks it: a closed gate, or GATE_KEY for a taken key. */
+interface BlockedJob {
   readonly key: JobKey;
   readonly gate: number;
 }
 
-/** Moves due jobs behind closed gates and taken keys aside. */
+/** Moves due jobs with a closed gate or a taken key to `blocked`. */
 export function hold(session: Session, wanted: number): number {
   const { sql } = session;
-  const barred = findBarred(session, wanted);
-  for (const { key, gate } of barred) {
+  const blocked = findBlocked(session, wanted);
+  for (const { key, gate } of blocked) {
     const job = sql.get("take_ready", { key });
     if (job === undefined) throw new Error(`job ${key} left ready inside a transaction`);
     sql.run("insert_blocked", { ...job, gate });
   }
-  return barred.length;
+  return blocked.length;
 }
 
-/** What {@link hold} has to move, lane by lane. Looked for without the write lock at first. */
-export function findBarred(session: Session, wanted: number): readonly Barred[] {
+/** The jobs that {@link hold} has to move, lane by lane. First called without the write lock. */
+export function findBlocked(session: Session, wanted: number): readonly BlockedJob[] {
   const { sql, clock } = session;
   const now = clock.now();
   const limit = bounded(wanted, MOVE_MAX);
@@ -91,20 +92,20 @@ export function findBarred(session: Session, wanted: number): readonly Barred[] 
     const taken = isTaken ? sql.all("jobs_of_taken_keys", { ...front, depth: near }) : [];
     const behind = isClosed ? sql.all("jobs_behind_gates", { ...front, depth: far, now }) : [];
     for (const { key } of taken) gateOf.set(key, GATE_KEY);
-    // A closed gate comes first.
+    // If both block a job, the gate is stored.
     for (const { key, gate } of behind) gateOf.set(key, gate);
   }
   return [...gateOf].map(([key, gate]) => ({ key, gate })).slice(0, limit);
 }
 
-/** Brings back what waits behind gates that have opened, and for keys that are free. */
+/** Returns jobs whose gate has opened, and jobs whose key is free. */
 export function release(session: Session, wanted: number): number {
   const limit = bounded(wanted, MOVE_MAX);
   const moved = releaseGates(session, limit);
   return moved + releaseKeys(session, limit - moved);
 }
 
-/** Whether {@link release} would find anything. */
+/** True when {@link release} would move no job. */
 export function releasesNothing(session: Session): boolean {
   const { sql, clock } = session;
   return sql.get("open_gates", { now: clock.now() }) === undefined && !hasFreeKeys(session);

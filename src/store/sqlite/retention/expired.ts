@@ -1,30 +1,30 @@
 /**
- * Which jobs have expired their period. The jobs of one state stand in the order of their ends,
- * and so do those whose turn it is, but among others: of types that are kept longer, marked
- * already, awaited, or named by a lease. To walk past the same ones again and again would take ever
- * longer, so each search remembers up to where there was nothing. What has changed before that
- * place is found by a second look, which goes round in short stretches.
+ * Finds expired jobs. An index orders the jobs of one state by the time they finished. Expired jobs
+ * stand there between jobs that are skipped: of types with a longer period, marked already, with
+ * dependants, or named by a lease. To scan past the same jobs in each call would take ever longer,
+ * so a cursor remembers the position before which nothing was found. A skipped job before the
+ * cursor may become removable; a rescan, which covers a short range per call, finds it.
  *
- * Whoever asks for the jobs themselves goes through them page by page, from that place on, and may
- * leave some as they are. So only the first page of a sweep, and what follows as long as nothing
- * was found, moves the place on.
+ * `expired` answers the jobs page by page, starting at the cursor, and the caller may leave jobs as
+ * they are. So only the first page of a sweep, and empty pages that follow it, advance the cursor.
  */
 import { STATES, isFinal, type FinalState } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
-import { START, earlier, later, pageOf, type Look } from "../../shared/finish-order.ts";
-import type { EndPlace, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
+import { START, earlier, later, pageOf, type Scan } from "../../shared/finish-order.ts";
+import type { ScanCursor } from "../../shared/scan-cursors.ts";
+import type { FinishPosition, ExpiredJobs, ExpiredPage, Periods } from "../../types/records.ts";
 import { recordsOf } from "../inspect/jobs.ts";
 import type { FinishedRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
-/** Jobs that one look walks past. */
+/** The maximum of jobs in one scan. */
 const DEPTH = 2_000;
-/** Looks of one call that find nothing. */
-const ROUNDS_MAX = 5;
+/** The maximum of empty scans in one call. */
+const SCANS_MAX = 5;
 const LIMIT_MAX = 1_000;
 
-/** What the jobs are looked for. Each purpose passes over others. */
+/** What the jobs are scanned for. Each purpose skips different jobs. */
 type Purpose = "prune" | "show" | "mark";
 
 export function expired(
@@ -35,31 +35,31 @@ export function expired(
   const limit = bounded(wanted, LIMIT_MAX);
   if (limit === 0) return { jobs: [], next: from };
   const searches = searchesOf(session, fresh ? "mark" : "show", periods);
-  if (from === null) for (const each of searches) setBack(session, each);
-  const looks = searches.map((each) => lookAhead(session, each, { from, limit }));
-  const { keys, next } = pageOf(looks.map(placesOf), limit);
+  if (from === null) for (const each of searches) rewind(session, each);
+  const scans = searches.map((each) => scanAhead(session, each, { from, limit }));
+  const { keys, next } = pageOf(scans.map(positionsOf), limit);
   return { jobs: recordsOf(session, keys), next };
 }
 
 /**
- * Jobs to be removed, longest ended first. `isCut`: there may be more than it looked at. All that
- * are found go, so that no search comes upon them again.
+ * Jobs to remove, longest ended first. `isCut`: there may be more jobs than were scanned. The
+ * caller removes all of them, so that no scan finds them again.
  */
-export function findExpired(session: Session, periods: Periods, limit: number): Found {
+export function findExpired(session: Session, periods: Periods, limit: number): FoundExpired {
   if (limit === 0) return { jobs: [], isCut: false };
   const searches = searchesOf(session, "prune", periods);
   for (let round = 1; ; round += 1) {
-    const found = searches.map((each) => search(session, each, limit));
+    const found = searches.map((each) => scanBoth(session, each, limit));
     const jobs = found
       .flatMap((each) => each.jobs)
       .toSorted((left, right) => left.finished_at - right.finished_at || left.key - right.key)
       .slice(0, limit);
     const isCut = found.some((each) => each.isCut);
-    if (jobs.length > 0 || !isCut || round >= ROUNDS_MAX) return { jobs, isCut };
+    if (jobs.length > 0 || !isCut || round >= SCANS_MAX) return { jobs, isCut };
   }
 }
 
-interface Found {
+interface FoundExpired {
   readonly jobs: readonly FinishedRow[];
   readonly isCut: boolean;
 }
@@ -71,16 +71,19 @@ function searchesOf(session: Session, purpose: Purpose, periods: Periods): reado
   });
 }
 
-/** Jobs that are kept equally long: of one state, and of one type or of all that have no own. */
-interface Class {
+/** Jobs with the same period: of one state, and of one type or of all types without own periods. */
+interface RetentionClass {
   readonly state: FinalState;
   readonly type: number | null;
-  /** The types that are not among them, as a list. */
+  /** The types that do not belong to the class, as a JSON list. */
   readonly others: string;
   readonly ms: number;
 }
 
-function classesOf({ names }: Session, { finishedMs, types = {} }: Periods): readonly Class[] {
+function classesOf(
+  { names }: Session,
+  { finishedMs, types = {} }: Periods,
+): readonly RetentionClass[] {
   const own = Object.entries(types).flatMap(([name, periods]) => {
     const type = names.find("type", name);
     return type === undefined ? [] : [{ type, periods }];
@@ -92,91 +95,86 @@ function classesOf({ names }: Session, { finishedMs, types = {} }: Periods): rea
   ]);
 }
 
-interface Search extends Class {
+interface Search extends RetentionClass {
   readonly purpose: Purpose;
   readonly before: number;
 }
 
-/** Up to where there was nothing, and how far the second look has come before that. */
-interface Hands {
-  reached: EndPlace;
-  again: EndPlace;
+function cursorOf(session: Session, { purpose, state, type }: Search): ScanCursor {
+  return session.state.expiredCursors.of(purpose, state, type);
 }
 
-const hands = new WeakMap<Session, Map<string, Hands>>();
-
-function handsOf(session: Session, { purpose, state, type }: Search): Hands {
-  const known = hands.get(session) ?? new Map<string, Hands>();
-  hands.set(session, known);
-  const name = `${purpose}.${state}.${type}`;
-  const hand = known.get(name) ?? { reached: START, again: START };
-  known.set(name, hand);
-  return hand;
-}
-
-function search(session: Session, what: Search, limit: number): Found {
-  const hand = handsOf(session, what);
-  const end = earlier(hand.reached, endOf(what));
-  const behind = look(session, what, { from: hand.again, end, limit });
-  const isShort = hand.again === START && behind.far === null;
-  hand.again = isShort ? START : (beforeFirst(behind) ?? behind.far ?? START);
-  const ahead = lookAhead(session, what, { from: null, limit });
-  const isCut = ahead.far !== null && ahead.jobs.length === 0;
+function scanBoth(session: Session, search: Search, limit: number): FoundExpired {
+  const cursor = cursorOf(session, search);
+  const end = earlier(cursor.reached, endOf(search));
+  const behind = scanRange(session, search, { from: cursor.rescanned, end, limit });
+  const isShort = cursor.rescanned === START && behind.stoppedAt === null;
+  cursor.rescanned = isShort ? START : (beforeFirst(behind) ?? behind.stoppedAt ?? START);
+  const ahead = scanAhead(session, search, { from: null, limit });
+  const isCut = ahead.stoppedAt !== null && ahead.jobs.length === 0;
   return { jobs: [...behind.jobs, ...ahead.jobs], isCut };
 }
 
-/** The second look of a sweep. What it finds may be left as it is: the hand waits before that. */
-function setBack(session: Session, what: Search): void {
-  const hand = handsOf(session, what);
-  const end = earlier(hand.reached, endOf(what));
-  const behind = look(session, what, { from: hand.again, end, limit: 1 });
-  hand.again = behind.far ?? START;
-  hand.reached = beforeFirst(behind) ?? hand.reached;
+/**
+ * Rescans a range before the cursor at the start of a sweep. If an expired job is found, the cursor
+ * goes back before it, because the caller may leave the job as it is.
+ */
+function rewind(session: Session, search: Search): void {
+  const cursor = cursorOf(session, search);
+  const end = earlier(cursor.reached, endOf(search));
+  const behind = scanRange(session, search, { from: cursor.rescanned, end, limit: 1 });
+  cursor.rescanned = behind.stoppedAt ?? START;
+  cursor.reached = beforeFirst(behind) ?? cursor.reached;
 }
 
-function lookAhead(
+function scanAhead(
   session: Session,
-  what: Search,
+  search: Search,
   { from, limit }: Pick<ExpiredPage, "from" | "limit">,
-): Stretch {
-  const hand = handsOf(session, what);
-  const start = from === null ? hand.reached : later(from, hand.reached);
-  const ahead = look(session, what, { from: start, end: endOf(what), limit });
-  // One that begins further on does not know what is left before it.
-  if (start === hand.reached) hand.reached = beforeFirst(ahead) ?? ahead.far ?? lastOf(what);
+): ScannedRange {
+  const cursor = cursorOf(session, search);
+  const start = from === null ? cursor.reached : later(from, cursor.reached);
+  const ahead = scanRange(session, search, { from: start, end: endOf(search), limit });
+  const end = beforeFirst(ahead) ?? ahead.stoppedAt ?? lastOf(search);
+  // A scan that starts later does not know which jobs are left before it.
+  if (start === cursor.reached) cursor.reached = end;
   return ahead;
 }
 
-function endOf({ before }: Search): EndPlace {
+function endOf({ before }: Search): FinishPosition {
   return { at: before, key: Number.MAX_SAFE_INTEGER };
 }
 
-/** At the last instant more may end yet. */
-function lastOf({ before }: Search): EndPlace {
+/** More jobs may still finish at the last instant. */
+function lastOf({ before }: Search): FinishPosition {
   return { at: before, key: 0 };
 }
 
-/** What was found stays in sight until somebody has removed or marked it. */
-function beforeFirst({ jobs: [first] }: Stretch): EndPlace | null {
+/** The position before the first found job, which is found again until it is removed or marked. */
+function beforeFirst({ jobs: [first] }: ScannedRange): FinishPosition | null {
   return first === undefined ? null : { at: first.finished_at, key: first.key - 1 };
 }
 
-interface Stretch {
+interface ScannedRange {
   readonly jobs: readonly FinishedRow[];
-  /** Where it has stopped before the end. */
-  readonly far: EndPlace | null;
+  /** Where the scan stopped before the end of the range. */
+  readonly stoppedAt: FinishPosition | null;
 }
 
-function placesOf({ jobs, far }: Stretch): Look {
-  return { jobs: jobs.map(({ finished_at: at, key }) => ({ at, key })), far };
+function positionsOf({ jobs, stoppedAt }: ScannedRange): Scan {
+  return { jobs: jobs.map(({ finished_at: at, key }) => ({ at, key })), stoppedAt };
 }
 
-function look(
+function scanRange(
   { sql }: Session,
   { purpose, state: word, type, others }: Search,
-  { from, end, limit }: { readonly from: EndPlace; readonly end: EndPlace; readonly limit: number },
-): Stretch {
-  if (earlier(end, from) === end) return { jobs: [], far: null };
+  {
+    from,
+    end,
+    limit,
+  }: { readonly from: FinishPosition; readonly end: FinishPosition; readonly limit: number },
+): ScannedRange {
+  if (earlier(end, from) === end) return { jobs: [], stoppedAt: null };
   const state = stateCodec.code[word];
   const { at, key } = from;
   const row = sql.get("end_of_range", {
@@ -187,17 +185,17 @@ function look(
     end_key: end.key,
     depth: DEPTH,
   });
-  const far = row === undefined ? null : { at: row.finished_at, key: row.key };
+  const stoppedAt = row === undefined ? null : { at: row.finished_at, key: row.key };
   const jobs = sql.all("expired_jobs", {
     state,
     at,
     key,
-    end_at: far?.at ?? end.at,
-    end_key: far?.key ?? end.key,
+    end_at: stoppedAt?.at ?? end.at,
+    end_key: stoppedAt?.key ?? end.key,
     type,
     others,
     fresh: purpose === "mark" ? 1 : 0,
     limit,
   });
-  return { jobs, far };
+  return { jobs, stoppedAt };
 }

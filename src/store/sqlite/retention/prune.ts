@@ -1,4 +1,4 @@
-/** prune, markStale and remove: what has expired its retention goes, in bounded batches. */
+/** prune, markStale and remove: deletes expired rows in bounded batches. */
 import { idFromBytes } from "../../../core/ids.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Pruned, Retention } from "../../types/records.ts";
@@ -7,11 +7,11 @@ import type { FinishedRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 
-/** Jobs removed in one transaction: more would let the log grow and hold up the loop. */
+/** The maximum of jobs deleted in one transaction: bounds the WAL and the blocked time. */
 const PRUNE_MAX = 500;
-/** Units and log lines, for the same reason. Their jobs go when they are gone. */
+/** The same for units and log lines, which are deleted before their jobs. */
 const PARTS_PRUNED_MAX = 10_000;
-/** Further than any instant reaches. */
+/** Later than every instant. */
 const NEVER = 9_000_000_000_000;
 
 export function prune(session: Session, retention: Retention, wanted: number): Pruned {
@@ -31,7 +31,7 @@ export function prune(session: Session, retention: Retention, wanted: number): P
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
-/** Those of these jobs that can go do. `more`: not all of them have yet. */
+/** Deletes the given jobs that can be removed. `more`: some of them are left. */
 export function remove(
   session: Session,
   keys: readonly JobKey[],
@@ -44,11 +44,11 @@ export function remove(
 
 export function markStale({ sql, clock, outbox }: Session, keys: readonly JobKey[]): number {
   const marked = sql.all("insert_stale", { keys: JSON.stringify(keys), at: clock.now() });
-  outbox.tell({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
+  outbox.add({ kind: "job:stale", jobs: marked.map(({ key }) => key) });
   return marked.length;
 }
 
-/** `isCrowded`: only parts of them have gone, and the jobs themselves follow. */
+/** `isCrowded`: only units and log lines were deleted; the jobs follow in the next call. */
 function removeJobs(
   session: Session,
   jobs: readonly FinishedRow[],
@@ -60,7 +60,7 @@ function removeJobs(
   return { jobs: jobs.length, isCrowded: false };
 }
 
-/** Answers whether there may be more of them. */
+/** Deletes units and log lines. Answers whether there may be more. */
 function deleteParts({ sql }: Session, jobs: readonly FinishedRow[]): boolean {
   const keys = JSON.stringify(jobs.map(({ key }) => key));
   const units = sql.run("delete_units", { keys, limit: PARTS_PRUNED_MAX }).changes;
@@ -87,5 +87,5 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
   sql.run("delete_dependencies", { keys });
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });
-  outbox.tell({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
+  outbox.add({ kind: "job:deleted", jobs: jobs.map(({ id }) => idFromBytes(id)) });
 }

@@ -1,8 +1,8 @@
-/** What the workers of running jobs were asked to stop. */
+/** Cancel requests for running jobs. */
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { Session } from "../database/session.ts";
 
-/** Which of these jobs somebody asked to cancel, and why. */
+/** The jobs with a cancel request, and the reasons given. */
 export function findCancelRequests(
   { sql }: Session,
   keys: readonly JobKey[],
@@ -11,7 +11,7 @@ export function findCancelRequests(
   return new Map(rows.map(({ key, reason }) => [key, reason]));
 }
 
-/** The requests were met, or came too late. */
+/** Deletes requests that were met or came too late. */
 export function dropCancelRequests({ sql }: Session, keys: readonly JobKey[]): void {
   if (keys.length > 0) sql.run("delete_cancel_requests", { keys: JSON.stringify(keys) });
 }

@@ -1,4 +1,4 @@
-/** Which jobs a claim may have: the most urgent that are due and that nothing holds back. */
+/** The candidates of a claim: the most urgent due jobs without a closed gate or a taken key. */
 import type { NameKind } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { BATCH_MAX } from "../../store.ts";
@@ -6,13 +6,13 @@ import type { ClaimRequest, JobKey } from "../../types/jobs-and-runs.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
-/** How much further a claim looks when many jobs share few keys, and how far at most. */
+/** How much further a claim scans when many jobs share few keys, and how far at most. */
 const REACH_FACTOR = 8;
 const REACH_MAX = 32_000;
-/** Payloads in one claim: more would hold up the loop and the memory of the worker. */
+/** The maximum of payload bytes in one claim: bounds the blocked time and the worker's memory. */
 const CLAIM_BYTES_MAX = 8_000_000;
 
-/** A job that is due, and where it lies. */
+/** A due job and its position in the order of claims. */
 export interface Candidate {
   readonly key: JobKey;
   readonly priority: number;
@@ -27,14 +27,14 @@ export interface ReadyJob extends Candidate {
   readonly concurrency: string | null;
 }
 
-/** The most urgent jobs that the request may have, and of each key the most urgent one alone. */
+/** The most urgent jobs for the request, and only the most urgent job of each key. */
 export function findCandidates(session: Session, request: ClaimRequest): readonly ReadyJob[] {
   const limit = bounded(request.limit, BATCH_MAX);
   let keyed: readonly ReadyJob[] = [];
   for (let reach = limit; ; reach *= REACH_FACTOR) {
     const { jobs, horizon } = findReady(session, request, reach, keyed);
     const first = oneOfEachKey(jobs);
-    // Behind its horizon a lane may have something more urgent than what others show.
+    // Beyond its horizon a lane may have jobs that are more urgent than those of other lanes.
     const sure = horizon === null ? first : first.filter((job) => byUrgency(job, horizon) <= 0);
     if (sure.length >= limit || horizon === null || reach >= REACH_MAX) {
       return withinWeight(session, first.slice(0, limit));
@@ -44,8 +44,8 @@ export function findCandidates(session: Session, request: ClaimRequest): readonl
 }
 
 /**
- * The most urgent jobs that no gate and no taken key holds back, of each lane as many. Of the keys
- * of `keyed` those jobs alone. There may be others behind `horizon`; null: these are all.
+ * The most urgent jobs without a closed gate or a taken key, up to `reach` per lane. Of the keys in
+ * `keyed`, only the jobs in `keyed`. Beyond `horizon` there may be more jobs; null: there are none.
  */
 function findReady(
   session: Session,
@@ -90,12 +90,12 @@ function oneOfEachKey(jobs: readonly ReadyJob[]): readonly ReadyJob[] {
   });
 }
 
-/** A key as the query puts it together. */
+/** A key in the form of the query. */
 function nameOf({ tenant, concurrency }: ReadyJob): string {
   return `${tenant}.${concurrency}`;
 }
 
-/** As many as weigh no more than a worker can take at once, but at least one. */
+/** The first candidates within {@link CLAIM_BYTES_MAX}, and at least one. */
 function withinWeight({ sql }: Session, candidates: readonly ReadyJob[]): readonly ReadyJob[] {
   const sizes = sql.tuples("payload_sizes", { keys: keyList(candidates) });
   let weight = 0;
@@ -111,7 +111,7 @@ function lanesOf({ sql, names }: Session, { lanes }: ClaimRequest): number[] {
   return [...new Set(lanes)].flatMap((lane) => names.find("lane", lane) ?? []);
 }
 
-/** Ids as a JSON list; null when there is no such filter. A name never met has no jobs. */
+/** Ids as a JSON list; null without a filter. An unknown name has no jobs and is left out. */
 function idList(
   { names }: Session,
   kind: NameKind,

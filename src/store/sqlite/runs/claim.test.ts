@@ -71,7 +71,7 @@ describe("a claim that was committed and answered with an error", () => {
     const { jobs } = await store.claim({ ...request, prefetch: false });
 
     expect(jobs).toHaveLength(2);
-    expect((await store.workers(1))[0]).toMatchObject({ running: 2, buffered: 0 });
+    expect((await store.workers(1))[0]).toMatchObject({ running: 2, prefetched: 0 });
   });
 });
 

@@ -1,4 +1,4 @@
-/** claim: how a batch of due jobs comes into a worker's hands. */
+/** claim: moves a batch of due jobs from `ready` under a new lease of a worker. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
@@ -17,7 +17,7 @@ const SECRET_BYTES = 8;
 const EMPTY: Claim = { lease: null, jobs: [], lost: false };
 const LOST: Claim = { lease: null, jobs: [], lost: true };
 
-/** Looks without the write lock, so that idle workers take none. Null: there is something. */
+/** Checks without the write lock, so that idle workers never take it. Null: there is work. */
 export function claimsNothing(session: Session, request: ClaimRequest): Claim | null {
   if (lostClaimsOf(session, request).length > 0) return null;
   const refusal = refusalOf(session, request);
@@ -25,17 +25,14 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
 }
 
-const lostClaims = new WeakMap<Session, Set<LostClaim>>();
-
-function lostClaimsOf(session: Session, { worker }: ClaimRequest): readonly LostClaim[] {
-  const known = lostClaims.get(session);
-  if (known === undefined || known.size === 0) return [];
-  return [...known].filter(({ request }) => request.worker === worker);
+function lostClaimsOf({ state }: Session, { worker }: ClaimRequest): readonly LostClaim[] {
+  if (state.lostClaims.size === 0) return [];
+  return [...state.lostClaims].filter(({ request }) => request.worker === worker);
 }
 
 /**
- * Takes a batch. When the commit is answered with an error, it may have been made all the same:
- * what bears the secret of such a claim is the answer to the next one.
+ * Claims a batch. If the commit reports an error, it may have succeeded: the claim is then
+ * remembered as lost, and a later claim answers the lease with its secret.
  */
 export async function claim(
   session: Session,
@@ -45,8 +42,8 @@ export async function claim(
   const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
   let isTried = false;
   const work = (): Claim => {
-    const forgotten = findForgotten(session, request);
-    if (forgotten !== null) return forgotten;
+    const recovered = recoverLostClaim(session, request);
+    if (recovered !== null) return recovered;
     isTried = true;
     return takeBatch(session, request, secret);
   };
@@ -55,33 +52,32 @@ export async function claim(
     const lostClaim = lostClaimsOf(session, request).find(
       (each) => each.secret === answer.lease?.secret,
     );
-    for (const { key } of answer.jobs) lostClaim?.told.add(key);
+    for (const { key } of answer.jobs) lostClaim?.delivered.add(key);
     return answer;
   } catch (error) {
-    // A store that lets nobody in leaves nothing to lost claim, however often it is asked.
-    const known = lostClaims.get(session) ?? new Set<LostClaim>();
-    if (isTried) lostClaims.set(session, known.add(newLostClaim(request, secret)));
+    // A batch that was never taken cannot have been committed.
+    if (isTried) session.state.lostClaims.add(newLostClaim(request, secret));
     throw error;
   }
 }
 
 /**
- * What a claim of the worker took that nobody has heard of. Jobs that have begun are answered to
- * the next claims for the same slots; those of a prefetch go back.
+ * Recovers a lost claim of the worker. Its started jobs are the answer to the next claims with the
+ * same criteria; its prefetched jobs are returned.
  */
-function findForgotten(session: Session, request: ClaimRequest): Claim | null {
+function recoverLostClaim(session: Session, request: ClaimRequest): Claim | null {
   for (const lostClaim of lostClaimsOf(session, request)) {
     const worker = idBytes(request.worker);
-    const { secret, told } = lostClaim;
+    const { secret, delivered } = lostClaim;
     const lease = session.sql
       .all("leases_of_worker", { worker })
       .find((each) => each.secret === secret);
     const open = lease === undefined ? [] : openRuns(session, lease);
-    const untold = open.filter(({ key }) => !told.has(key));
-    if (lease === undefined || untold.length === 0) {
-      // An operator has ended its runs before anybody heard of them: nobody else lets go of it.
-      if (lease !== undefined && told.size === 0) closeIfDone(session, lease);
-      lostClaims.get(session)?.delete(lostClaim);
+    const undelivered = open.filter(({ key }) => !delivered.has(key));
+    if (lease === undefined || undelivered.length === 0) {
+      // An operator has ended all its runs before they were delivered, so no worker ends the lease.
+      if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);
+      session.state.lostClaims.delete(lostClaim);
       continue;
     }
     const proof = { number: lease.number, secret };
@@ -89,12 +85,12 @@ function findForgotten(session: Session, request: ClaimRequest): Claim | null {
       returnPrefetched(
         session,
         proof,
-        untold.map(({ key }) => key),
+        undelivered.map(({ key }) => key),
       );
       continue;
     }
     if (!sameRequest(lostClaim, request)) continue;
-    const next = withFacts(session, untold.slice(0, bounded(request.limit, BATCH_MAX)));
+    const next = withFacts(session, undelivered.slice(0, bounded(request.limit, BATCH_MAX)));
     return { lease: proof, jobs: readClaimed(session, next), lost: false };
   }
   return null;
@@ -125,12 +121,12 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   acquireKeys(session, candidates);
   const jobs = readClaimed(session, candidates);
   if (!request.prefetch) {
-    outbox.tell({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
+    outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
   return { lease: { number, secret }, jobs, lost: false };
 }
 
-/** The answer to a worker that gets nothing, whatever there is. A quiet one is not lost. */
+/** The answer to a worker that may not claim; null if it may. A quiet worker is not lost. */
 function refusalOf({ sql, clock }: Session, request: ClaimRequest): Claim | null {
   const worker = idBytes(request.worker);
   const row = sql.get("worker_may_claim", { worker, now: clock.now() });
@@ -181,7 +177,7 @@ function claimedJob(
   };
 }
 
-/** What a decision about a job may look at. */
+/** The facts that decide about a crashed or ended run. */
 export function factsOf({ names }: Session, job: HeldJob): CrashFacts {
   const { tries, crashes, max_attempts: maxAttempts } = job;
   const id = idFromBytes(job.id);

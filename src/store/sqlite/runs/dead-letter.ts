@@ -1,6 +1,6 @@
-/** The review record of a failed job, written in the transaction that fails it. */
+/** Inserts the dead letter of a job, in the transaction in which the job fails. */
 import type { Settlement } from "../../../core/outcome.ts";
-import { inWords, jobSpec } from "../../shared/decode-jobs.ts";
+import { withNameTexts, jobSpec } from "../../shared/decode-jobs.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { withIds } from "../inspect/jobs.ts";
 import type { Session } from "../database/session.ts";
@@ -21,6 +21,6 @@ export function insertDeadLetter(
     error: JSON.stringify(settlement.fault),
     attempts: settlement.tries,
     died_at: now,
-    spec: JSON.stringify(jobSpec(inWords(session.names, withIds(row)))),
+    spec: JSON.stringify(jobSpec(withNameTexts(session.names, withIds(row)))),
   });
 }

@@ -1,4 +1,4 @@
-/** Leases that somebody proves to hold, and their open runs. */
+/** Finds leases by number and secret, and their open runs. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { openRuns, type HeldRun } from "./lease.ts";
 import type { LeaseRow } from "../database/queries.gen.ts";
@@ -6,14 +6,14 @@ import type { Session } from "../database/session.ts";
 
 export interface OpenLease {
   readonly row: LeaseRow;
-  /** Its runs that have no ledger row yet. */
+  /** Runs of the lease without a ledger row. */
   readonly open: Map<JobKey, HeldRun>;
 }
 
-/** A run that has begun. */
+/** A run that has started. */
 type BegunRun = HeldRun & { readonly startedAt: number };
 
-/** The lease with this proof, looked up once per call. */
+/** The lease with this number and secret, or null. `known` caches the leases of one call. */
 export function findLease(
   session: Session,
   known: Map<string, OpenLease | null>,
@@ -30,7 +30,7 @@ export function findLease(
   return lease;
 }
 
-/** The run of a job, if the lease has it and it has begun and not ended. */
+/** The run of a job, if the lease holds it and it has started and not ended. */
 export function findRun(
   lease: OpenLease | null,
   { key, n }: { readonly key: JobKey; readonly n: number },

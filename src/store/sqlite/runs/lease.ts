@@ -1,20 +1,20 @@
-/** A lease from the inside: which runs it names, which have begun, which are still open. */
+/** The runs of a lease: which it names, which have started, which are open. */
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { findCancelRequests } from "./cancel-requests.ts";
 import type { LeaseRow, WaitingRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
-/** One job of a lease. */
+/** One run of a lease. */
 export interface HeldRun {
   readonly key: JobKey;
   readonly n: number;
-  /** Where it lay in `ready`, so that it can be put back there. */
+  /** Its rank in `ready`, for its return. */
   readonly rank: number;
-  /** Null while it only lies in the worker's prefetch. */
+  /** Null while the job is only prefetched. */
   readonly startedAt: number | null;
 }
 
-/** A held run with what it takes to put it back or to decide about it. */
+/** A held run with the facts needed to return it or to decide about it. */
 export interface HeldJob extends HeldRun, WaitingRow {
   readonly id: Uint8Array;
   readonly max_attempts: number;
@@ -36,19 +36,19 @@ export function runsOf(lease: LeaseRow): HeldRun[] {
   });
 }
 
-/** The runs of a lease that have no ledger row yet. */
+/** The runs of a lease without a ledger row. */
 export function openRuns(session: Session, lease: LeaseRow): HeldRun[] {
   return openAmong(session, runsOf(lease));
 }
 
-/** Those of these runs that have no ledger row yet. */
+/** The given runs without a ledger row. */
 export function openAmong({ sql }: Session, runs: readonly HeldRun[]): HeldRun[] {
   const keys = JSON.stringify(runs.map(({ key }) => key));
   const ended = new Map(sql.tuples("last_runs", { keys }));
   return runs.filter(({ key, n }) => (ended.get(key) ?? 0) < n);
 }
 
-/** The runs of a lease that have a ledger row: those that are not open. */
+/** The runs of a lease with a ledger row, which are not open. */
 export function endedRuns(lease: LeaseRow, open: readonly HeldRun[]): HeldRun[] {
   const keys = new Set(open.map(({ key }) => key));
   return runsOf(lease).filter(({ key }) => !keys.has(key));
@@ -65,24 +65,24 @@ export function withFacts({ sql }: Session, runs: readonly HeldRun[]): HeldJob[]
   });
 }
 
-/** Splits runs into those whose cancellation somebody asked for, and the others. */
+/** Splits runs into those with a cancel request, and the others. */
 export function splitByRequest<Run extends HeldRun>(
   session: Session,
   runs: readonly Run[],
-): { asked: readonly (Run & { readonly reason: string | null })[]; others: readonly Run[] } {
+): { toCancel: readonly (Run & { readonly reason: string | null })[]; others: readonly Run[] } {
   const requests = findCancelRequests(
     session,
     runs.map(({ key }) => key),
   );
   return {
-    asked: runs
+    toCancel: runs
       .filter(({ key }) => requests.has(key))
       .map((run) => ({ ...run, reason: requests.get(run.key) ?? null })),
     others: runs.filter(({ key }) => !requests.has(key)),
   };
 }
 
-/** Narrows a lease to these runs; an empty one goes. */
+/** Reduces a lease to these runs, or deletes it if there are none. */
 export function keepRuns({ sql }: Session, lease: LeaseRow, runs: readonly HeldRun[]): void {
   if (runs.length === 0) {
     sql.run("delete_lease", { number: lease.number });
@@ -97,7 +97,7 @@ export function closeIfDone(session: Session, lease: LeaseRow): void {
   session.sql.run("delete_lease", { number: lease.number });
 }
 
-/** The four lists of a lease. Instants become short lengths: every start rewrites the row. */
+/** The four lists of a lease. Instants are stored as short offsets: each start rewrites the row. */
 export function listsOf(
   runs: readonly HeldRun[],
   claimedAt: number,

@@ -1,6 +1,6 @@
 /**
- * Exclusive names: the concurrency keys of jobs that run, and the names that runs take for their
- * units. One row per taken name; it goes with its run, or when the run gives it up.
+ * Locks: the concurrency keys of running jobs, and the locks that runs acquire for their units. One
+ * row per lock. The row is deleted when the run releases the lock or ends.
  */
 import type { JobId } from "../../../core/job.ts";
 import { idFromBytes } from "../../../core/ids.ts";
@@ -8,11 +8,13 @@ import { lockNames } from "../../shared/decode-notes.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { AcquiredLocks, OpenRun } from "../../types/notes.ts";
 import { findLease, findRun } from "./lease-proof.ts";
+import { FIRST_LOCK } from "../database/session-state.ts";
 import type { LockRow } from "../database/queries.gen.ts";
-import { putBack, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putBack } from "../queue/places.ts";
 
-/** InternedNames that one call looks at to see whether they are still had. */
-const LOOK_MAX = 1_000;
+/** How many locks one sweep checks for runs that have ended. */
+const SWEEP_MAX = 1_000;
 
 export function acquireLocks(
   session: Session,
@@ -25,8 +27,8 @@ export function acquireLocks(
   const wanted = lockNames(names);
   for (const name of wanted) sql.run("acquire_lock", { key, n, name });
   const rows = sql.all("locks_of_run", { key, n, names: JSON.stringify(wanted) });
-  const had = new Set(rows.map(({ name }) => name));
-  return { status: "done", names: [...new Set(names)].filter((name) => had.has(name)) };
+  const held = new Set(rows.map(({ name }) => name));
+  return { status: "done", names: [...new Set(names)].filter((name) => held.has(name)) };
 }
 
 export function lockHolder({ sql, names }: Session, tenant: string, name: string): JobId | null {
@@ -43,7 +45,7 @@ interface Claimed {
   readonly concurrency: string | null;
 }
 
-/** Jobs that were claimed take their concurrency keys. */
+/** Acquires the concurrency keys of claimed jobs. */
 export function acquireKeys({ sql }: Session, jobs: readonly Claimed[]): void {
   for (const { key, n, tenant, concurrency } of jobs) {
     if (concurrency === null) continue;
@@ -51,74 +53,69 @@ export function acquireKeys({ sql }: Session, jobs: readonly Claimed[]): void {
   }
 }
 
-/** A run gives up names of its units. */
+/** Releases locks of a run. */
 export function releaseLocks(
   session: Session,
   { key, n }: Pick<Claimed, "key" | "n">,
   names: readonly string[],
 ): void {
   const wanted = JSON.stringify(lockNames(names));
-  passOn(session, session.sql.all("release_locks", { key, n, names: wanted }));
+  unblockNext(session, session.sql.all("release_locks", { key, n, names: wanted }));
 }
 
-/** The runs of these jobs have ended, or never begin: everything that they had is free. */
+/** Releases all locks of these jobs, whose runs have ended or will not start. */
 export function releaseRunLocks(session: Session, keys: readonly JobKey[]): void {
-  passOn(session, session.sql.all("delete_locks", { keys: JSON.stringify(keys) }));
+  unblockNext(session, session.sql.all("delete_locks", { keys: JSON.stringify(keys) }));
 }
 
-/** Of those who were moved away for the sake of a name, the most urgent can be claimed again. */
-function passOn(session: Session, freed: readonly LockRow[]): void {
+/** For each released lock, returns the most urgent job that is blocked by it. */
+function unblockNext(session: Session, freed: readonly LockRow[]): void {
   const { sql, outbox } = session;
-  // Others may wait for it where they are claimed, or ask for it in their runs.
+  // Jobs in `ready` may need the lock as their key, and runs may try to acquire it.
   if (freed.length > 0) outbox.wake();
   for (const { tenant, name } of freed) {
     const next = sql.get("next_of_key", { tenant, name });
-    if (next !== undefined) bringBack(session, next.key);
+    if (next !== undefined) unblock(session, next.key);
   }
 }
 
 /**
- * The most urgent jobs of keys that are free can be claimed again, also of those that a run has
- * left behind. Answers how many.
+ * Returns the most urgent blocked job of each free key. Also sweeps for locks whose runs have
+ * ended. Answers how many jobs were returned.
  */
 export function releaseKeys(session: Session, limit: number): number {
   const { sql, outbox } = session;
-  const { dead, next } = lookThrough(session);
-  cursors.set(session, next);
-  for (const { tenant, name } of dead) {
+  const { orphaned, next } = sweepLocks(session);
+  session.state.lockSweep = next;
+  for (const { tenant, name } of orphaned) {
     sql.run("delete_lock", { tenant, name });
     outbox.wake();
   }
   const rows = sql.all("jobs_of_free_keys", { limit });
-  for (const { key } of rows) bringBack(session, key);
+  for (const { key } of rows) unblock(session, key);
   return rows.length;
 }
 
-/** Whether {@link releaseKeys} would find anything. Looked at without the write lock. */
+/** Whether {@link releaseKeys} would find anything. Called without the write lock. */
 export function hasFreeKeys(session: Session): boolean {
-  const { dead, next } = lookThrough(session);
-  if (dead.length > 0) return true;
-  cursors.set(session, next);
+  const { orphaned, next } = sweepLocks(session);
+  if (orphaned.length > 0) return true;
+  session.state.lockSweep = next;
   return session.sql.get("jobs_of_free_keys", { limit: 1 }) !== undefined;
 }
 
-/** Before all names. */
-const START: LockRow = { tenant: 0, name: "" };
-/** The last name that was looked at. */
-const cursors = new WeakMap<Session, LockRow>();
-
-/** Among the next names, those that nobody has any more; and where to go on. */
-function lookThrough(session: Session): {
-  readonly dead: readonly LockRow[];
+/** The orphaned locks among the next ones, and where the sweep continues. */
+function sweepLocks(session: Session): {
+  readonly orphaned: readonly LockRow[];
   readonly next: LockRow;
 } {
-  const { tenant, name } = cursors.get(session) ?? START;
-  const rows = session.sql.all("locks_after", { tenant, name, limit: LOOK_MAX });
-  const last = rows.length < LOOK_MAX ? undefined : rows.at(-1);
-  return { dead: rows.filter((row) => row.is_dead === 1), next: last ?? START };
+  const { tenant, name } = session.state.lockSweep;
+  const rows = session.sql.all("locks_after", { tenant, name, limit: SWEEP_MAX });
+  const last = rows.length < SWEEP_MAX ? undefined : rows.at(-1);
+  return { orphaned: rows.filter((row) => row.is_dead === 1), next: last ?? FIRST_LOCK };
 }
 
-function bringBack(session: Session, key: JobKey): void {
+function unblock(session: Session, key: JobKey): void {
   const job = session.sql.get("take_blocked", { key });
   if (job === undefined) throw new Error(`job ${key} left blocked inside a transaction`);
   putBack(session, job);

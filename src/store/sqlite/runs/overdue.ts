@@ -1,4 +1,4 @@
-/** overdue: runs of a worker that have overrun their limit. */
+/** overdue: runs of a worker that exceed their time limit. */
 import { idBytes } from "../../../core/ids.ts";
 import type { OverdueRun, WorkerId } from "../../types/jobs-and-runs.ts";
 import { factsOf } from "./claim.ts";
@@ -11,7 +11,7 @@ export function overdue(session: Session, worker: WorkerId, slackMs: number): Ov
   return sql.all("leases_of_worker", { worker: idBytes(worker) }).flatMap((lease) => {
     return withFacts(session, openRuns(session, lease)).flatMap((job) => {
       const limitMs = job.timeout_ms;
-      // What has not begun runs since now.
+      // A prefetched job has not run yet.
       const ranMs = now - (job.startedAt ?? now);
       if (limitMs === null || ranMs <= limitMs + slackMs) return [];
       const { key, n } = job;

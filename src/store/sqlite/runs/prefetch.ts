@@ -1,4 +1,4 @@
-/** start and returnPrefetched: a prefetch is a lease whose jobs have not all begun. */
+/** startPrefetched and returnPrefetched: jobs of a lease that have not started. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
 import { endUnstarted } from "../jobs/cancel.ts";
 import {
@@ -12,7 +12,8 @@ import {
   type HeldRun,
 } from "./lease.ts";
 import type { LeaseRow } from "../database/queries.gen.ts";
-import { putBack, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putBack } from "../queue/places.ts";
 import { releaseRunLocks } from "./locks.ts";
 
 export function startPrefetched(
@@ -30,16 +31,16 @@ export function startPrefetched(
     session,
     runs.filter(({ key }) => wanted.has(key)),
   );
-  const waiting = open.filter(isWaiting);
-  const { asked, others } = splitByRequest(session, waiting);
+  const prefetched = open.filter(isPrefetched);
+  const { toCancel, others } = splitByRequest(session, prefetched);
   if (others.length > 0) markStarted(session, lease, runs, others);
-  leaveUnstarted(session, lease, asked);
-  outbox.tell({ kind: "job:started", jobs: others.map(({ key }) => key) });
-  const ended = new Set(asked.map(({ key }) => key));
+  dropUnstarted(session, lease, toCancel);
+  outbox.add({ kind: "job:started", jobs: others.map(({ key }) => key) });
+  const ended = new Set(toCancel.map(({ key }) => key));
   return { status: "started", begun: open.map(({ key }) => key).filter((key) => !ended.has(key)) };
 }
 
-/** Notes when these runs began; the other lists of the lease stay as they are. */
+/** Stores the start of these runs. The other lists of the lease stay as they are. */
 function markStarted(
   { sql, clock }: Session,
   lease: LeaseRow,
@@ -60,17 +61,20 @@ export function returnPrefetched(
   const lease = session.sql.get("find_lease", { number, secret });
   if (lease === undefined) return 0;
   const wanted = new Set(keys);
-  const open = openRuns(session, lease).filter((run) => isWaiting(run) && wanted.has(run.key));
-  return leaveUnstarted(session, lease, open);
+  const open = openRuns(session, lease).filter((run) => isPrefetched(run) && wanted.has(run.key));
+  return dropUnstarted(session, lease, open);
 }
 
-/** Unstarted runs leave a lease; it goes with its last open one. Answers how many were put back. */
-function leaveUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
-  // Nothing leaves: ended runs of which the worker has not heard must stay.
+/**
+ * Removes unstarted runs from a lease, and the lease with its last open run. Answers how many were
+ * returned to their place.
+ */
+function dropUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
+  // The lease stays as it is: it may name ended runs that `renew` still has to report.
   if (leaving.length === 0) return 0;
   const returned = returnUnstarted(session, leaving);
   const gone = new Set(leaving.map(({ key }) => key));
-  // Read anew: runs may have been marked as started since the lease was found.
+  // Read again: runs may have been marked as started since the lease was found.
   const now = session.sql.get("lease_by_number", { number: lease.number }) ?? lease;
   keepRuns(
     session,
@@ -80,13 +84,13 @@ function leaveUnstarted(session: Session, lease: LeaseRow, leaving: readonly Hel
   return returned;
 }
 
-/** Puts unstarted runs back as they lay. One that somebody asked to cancel ends instead. */
+/** Returns unstarted runs to their place. A job with a cancel request is cancelled instead. */
 export function returnUnstarted(session: Session, runs: readonly HeldRun[]): number {
-  const { asked, others } = splitByRequest(session, withFacts(session, runs));
-  endUnstarted(session, asked);
+  const { toCancel, others } = splitByRequest(session, withFacts(session, runs));
+  endUnstarted(session, toCancel);
   if (others.length === 0) return 0;
   for (const job of others) putBack(session, job);
-  // A prefetch is given no job with a key, but it may be older than this rule.
+  // Jobs with a key are not prefetched, but a lease may be older than this rule.
   releaseRunLocks(
     session,
     others.map(({ key }) => key),
@@ -94,6 +98,6 @@ export function returnUnstarted(session: Session, runs: readonly HeldRun[]): num
   return others.length;
 }
 
-function isWaiting({ startedAt }: HeldRun): boolean {
+function isPrefetched({ startedAt }: HeldRun): boolean {
   return startedAt === null;
 }

@@ -1,5 +1,5 @@
-/** record: what runs say about themselves, kept under the same fence as their ends. */
-import { crowdedError, phaseDetail, progressDetail, unitRows } from "../../shared/decode-notes.ts";
+/** record: stores notes of runs, fenced by the lease like settlements. */
+import { tooManyUnits, phaseDetail, progressDetail, unitRows } from "../../shared/decode-notes.ts";
 import {
   UNITS_MAX,
   type NoteAnswer,
@@ -18,7 +18,7 @@ import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { releaseLocks } from "./locks.ts";
 
-/** Keeps notes in their order; one that cannot be stored harms no other. */
+/** Stores notes in their order. A note that the database refuses affects no other note. */
 export function record(session: Session, notes: readonly RunNote[]): readonly NoteAnswer[] {
   const work = (part: readonly RunNote[]): NoteAnswer[] => recordAll(session, part);
   return bisect(session, notes, work, (_, error) => refusalBy(error));
@@ -35,15 +35,15 @@ function recordAll(session: Session, notes: readonly RunNote[]): NoteAnswer[] {
   });
 }
 
-interface Run {
+interface RunRef {
   readonly key: JobKey;
   readonly n: number;
 }
 
-/** Writes a note about a run that is open, but for its children. */
-export function keepNote(session: Session, run: Run, note: Omit<NoteBody, "children">): void {
-  const { afresh, progress, units, completed, releases, logs } = note;
-  if (afresh === true) forget(session, run);
+/** Stores a note about an open run, without its children. */
+export function keepNote(session: Session, run: RunRef, note: Omit<NoteBody, "children">): void {
+  const { clearCheckpoints, progress, units, completed, releases, logs } = note;
+  if (clearCheckpoints === true) deleteCheckpoints(session, run);
   if (progress !== undefined) putProgress(session, run, progress);
   if (units !== undefined) moveUnits(session, run, units);
   if (completed !== undefined) completePhase(session, run, completed);
@@ -51,21 +51,21 @@ export function keepNote(session: Session, run: Run, note: Omit<NoteBody, "child
   if (logs !== undefined) appendLog(session, run, logs);
 }
 
-function forget({ sql }: Session, { key }: Run): void {
+function deleteCheckpoints({ sql }: Session, { key }: RunRef): void {
   sql.run("forget_run", { key });
   sql.run("forget_phases", { key });
   sql.run("forget_units", { key });
 }
 
-function putProgress({ sql, clock, outbox }: Session, run: Run, progress: RunProgress): void {
+function putProgress({ sql, clock, outbox }: Session, run: RunRef, progress: RunProgress): void {
   const { key, n } = run;
   const { phase, percent, overall, data } = progress;
   const phases = JSON.stringify(progress.phases);
   sql.run("put_progress", { key, n, phase, phases, percent, overall, data, at: clock.now() });
-  outbox.tell({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
+  outbox.add({ kind: "job:progress", jobs: [key], details: [progressDetail(progress)] });
 }
 
-function moveUnits({ sql, clock }: Session, { key, n }: Run, moves: readonly UnitMove[]): void {
+function moveUnits({ sql, clock }: Session, { key, n }: RunRef, moves: readonly UnitMove[]): void {
   const at = clock.now();
   const grown = new Set<string>();
   for (const { phase, unit, state, result, error } of unitRows(moves)) {
@@ -76,14 +76,14 @@ function moveUnits({ sql, clock }: Session, { key, n }: Run, moves: readonly Uni
   }
   for (const phase of grown) {
     const { count = 0 } = sql.get("count_units", { key, phase, max: UNITS_MAX + 1 }) ?? {};
-    if (count > UNITS_MAX) throw crowdedError(phase);
+    if (count > UNITS_MAX) throw tooManyUnits(phase);
   }
 }
 
-function completePhase({ sql, clock, outbox }: Session, run: Run, phase: PhaseResult): void {
+function completePhase({ sql, clock, outbox }: Session, run: RunRef, phase: PhaseResult): void {
   const { key, n } = run;
   const { name, result } = phase;
   const { changes } = sql.run("insert_phase", { key, n, name, result, at: clock.now() });
   if (changes === 0) return;
-  outbox.tell({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(phase)] });
+  outbox.add({ kind: "job:phase:completed", jobs: [key], details: [phaseDetail(phase)] });
 }

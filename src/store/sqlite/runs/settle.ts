@@ -1,4 +1,4 @@
-/** settle: the one door out of `running`. The rescuer and the operator go through it too. */
+/** settle: ends runs. `rescue` and `intervene` share {@link endRuns}. */
 import type { Settlement } from "../../../core/outcome.ts";
 import { endOf, outboxEventsOf } from "../../shared/run-end.ts";
 import { refusalBy } from "../../shared/refused-child.ts";
@@ -7,14 +7,14 @@ import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
-import { closeEnds } from "./release-run.ts";
 import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
-import { insertAttempts, type EndedRun } from "./attempts.ts";
+import { releaseEnded, insertAttempt, type EndedRun } from "./attempts.ts";
 import { keepNote } from "./record.ts";
 import { bisect } from "../batching/fallback.ts";
-import { putWaiting, type Session } from "../database/session.ts";
+import type { Session } from "../database/session.ts";
+import { putWaiting } from "../queue/places.ts";
 
-/** Applies settlements whose lease still stands; the others are `stale` and change nothing. */
+/** Applies settlements whose lease still holds the run; the others are `stale`. */
 export function settle(session: Session, items: readonly SettleItem[]): readonly SettleAnswer[] {
   const leases = new Map<string, OpenLease | null>();
   const runs = items.map((item) => takeRun(findLease(session, leases, item.lease), item));
@@ -29,17 +29,17 @@ export function settle(session: Session, items: readonly SettleItem[]): readonly
   for (const lease of leases.values()) {
     if (lease?.open.size === 0) session.sql.run("delete_lease", { number: lease.row.number });
   }
-  const born = items.filter(
+  const succeeded = items.filter(
     ({ settlement }, index) => runs[index] !== null && isSuccess(settlement),
   );
   enqueueChildren(
     session,
-    born.flatMap(({ children = [] }) => children),
+    succeeded.flatMap(({ children = [] }) => children),
   );
   return runs.map((run) => (run === null ? "stale" : "settled"));
 }
 
-/** The same with more care: an end that cannot be stored harms no other. */
+/** The same with bisection: a settlement that the database refuses affects no other. */
 export function settleParts(
   session: Session,
   items: readonly SettleItem[],
@@ -48,12 +48,12 @@ export function settleParts(
   return bisect(session, items, work, (_, error) => refusalBy(error));
 }
 
-/** Only a success brings children into being. */
+/** Children are enqueued only with a success. */
 function isSuccess({ to }: Settlement): boolean {
   return to === "completed" || to === "completed_with_errors";
 }
 
-/** The run that is to end, if the lease still has it. Nobody can take it a second time. */
+/** The run to end, if the lease still holds it. Each run can be taken once per call. */
 function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
   const run = findRun(lease, item);
   if (lease === null || run === null) return null;
@@ -62,33 +62,33 @@ function takeRun(lease: OpenLease | null, item: SettleItem): EndedRun | null {
   return { lease: lease.row, key, n, startedAt: run.startedAt, settlement };
 }
 
-/** Writes ledger rows for open runs and moves their jobs on. */
+/** Inserts ledger rows for open runs, and makes their jobs final or lets them wait again. */
 export function endRuns(session: Session, runs: readonly EndedRun[]): void {
   const { clock, outbox } = session;
   const now = clock.now();
-  const asked = findCancelRequests(
+  const requests = findCancelRequests(
     session,
     runs.map(({ key }) => key),
   );
   const ends = runs.map((run) => {
-    const end = endOf(run.settlement, asked.get(run.key));
+    const end = endOf(run.settlement, requests.get(run.key));
     const nextRunAt = end.delayMs === null ? null : now + end.delayMs;
-    insertAttempts(session, run, { ...end, nextRunAt }, now);
-    if (nextRunAt !== null) waitAgain(session, run, nextRunAt, now);
+    insertAttempt(session, run, { ...end, nextRunAt }, now);
+    if (nextRunAt !== null) requeue(session, run, nextRunAt, now);
     if (end.state === "failed") insertDeadLetter(session, run.key, run.settlement, now);
     return { key: run.key, state: end.state };
   });
-  for (const tiding of outboxEventsOf(ends)) outbox.tell(tiding);
-  dropCancelRequests(session, [...asked.keys()]);
-  if (closeEnds(session, ends)) resolveSomeDependencies(session);
+  for (const event of outboxEventsOf(ends)) outbox.add(event);
+  dropCancelRequests(session, [...requests.keys()]);
+  if (releaseEnded(session, ends)) resolveSomeDependencies(session);
 }
 
-function waitAgain(session: Session, run: EndedRun, runAt: number, now: number): void {
+function requeue(session: Session, run: EndedRun, runAt: number, now: number): void {
   const { key, n, settlement } = run;
   const { tries, crashes } = settlement;
   const place = session.sql.get("waiting_fields", { key });
   if (place === undefined) throw new Error(`job ${key} has ended a run but has no row`);
   const job = { ...place, key, rank: 0, n: n + 1, tries, crashes };
-  // An operator may have ended the wait of a job that waits for others: it still does.
+  // An operator may have ended the wait of a job with open dependencies: it still has them.
   if (!putBackBehind(session, job, runAt)) putWaiting(session, job, runAt, now);
 }

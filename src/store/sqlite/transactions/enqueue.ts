@@ -1,11 +1,11 @@
 /**
- * enqueue inside a caller's transaction: on the caller's own handle, which has the same file open.
- * The jobs are there if and when it commits; the store's connection then sees that the file has
- * changed, as it does after a commit of another process.
+ * enqueue inside a caller's transaction, on the caller's handle of the same file. The jobs exist if
+ * and when the transaction commits. The notifier then detects the commit like one of another
+ * process.
  *
- * Only a handle of `node:sqlite` will do. Any other library has a copy of SQLite of its own, and
- * two copies in one process do not see each other's locks: both would write at once, and a commit
- * that was acknowledged would be lost.
+ * Only a handle of `node:sqlite` is accepted. Any other library contains its own copy of SQLite,
+ * and two copies in one process do not see each other's locks: both would write at the same time,
+ * and an acknowledged commit would be lost.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
@@ -16,29 +16,31 @@ import { storeError } from "../database/errors.ts";
 import { InternedNames } from "../database/interned-names.ts";
 import { identity } from "../database/file-identity.ts";
 import type { Session } from "../database/session.ts";
+import { newState } from "../database/session-state.ts";
 import { Statements } from "../database/statements.ts";
 import { Outbox } from "../events/outbox.ts";
 
-interface Home extends Pick<Session, "clock" | "dice"> {
+interface OwnStore extends Pick<Session, "clock" | "dice"> {
   /** The file of the store. */
   readonly path: string;
 }
 
-/** The answers stand in the order of the jobs. */
+/** One answer per job, in the order given. */
 export function enqueueInTransaction(
-  { path, clock, dice }: Home,
+  { path, clock, dice }: OwnStore,
   tx: unknown,
   jobs: readonly NewJob[],
 ): readonly EnqueueAnswer[] {
   const database = openTransaction(tx, path);
   const sql = new Statements({ prepare: (text) => plainly(database.prepare(text)) });
-  // New names and statements for each call: what was met in there may be undone at any time.
+  // No cache across calls: the caller may roll the transaction back at any time.
   const session = {
     sql,
     clock,
     dice,
     names: new InternedNames(sql),
     outbox: new Outbox(sql, clock),
+    state: newState(),
   };
   try {
     database.exec("SAVEPOINT millrace_call");
@@ -56,7 +58,7 @@ export function enqueueInTransaction(
   }
 }
 
-/** Rows as the store reads them, whatever the handle was opened with. */
+/** Rows in the store's format, whatever options the handle was opened with. */
 function plainly(statement: StatementSync): StatementSync {
   statement.setReadBigInts(false);
   statement.setReturnArrays(false);
@@ -65,18 +67,18 @@ function plainly(statement: StatementSync): StatementSync {
 
 function openTransaction(tx: unknown, path: string): DatabaseSync {
   if (path === ":memory:") {
-    throw unusable("the store lies in memory, where no other handle reaches it");
+    throw unusable("the store is in memory, which no other handle can open");
   }
   if (!(tx instanceof DatabaseSync)) throw unusable(notOurs(tx));
   if (!tx.isOpen) throw unusable("its database is closed");
   const file = tx.location();
   const home = identity(path);
   if (file === null || home === null || identity(file) !== home) {
-    throw unusable(`it is one of ${file ?? "a database in memory"}, and the jobs are in ${path}`);
+    throw unusable(`it belongs to ${file ?? "a database in memory"}, and the jobs are in ${path}`);
   }
   if (!tx.isTransaction) {
-    const late = "nothing is open on this handle, or it is over already";
-    throw unusable(`${late}; begin with BEGIN IMMEDIATE, and await the enqueue before COMMIT`);
+    const late = "no transaction is open on this handle";
+    throw unusable(`${late}; start it with BEGIN IMMEDIATE, and await the enqueue before COMMIT`);
   }
   return tx;
 }

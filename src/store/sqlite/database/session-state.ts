@@ -1,0 +1,32 @@
+/**
+ * Everything that an open store remembers between calls. Lost claims affect answers; the other
+ * fields only save work.
+ */
+import type { LostClaim } from "../../shared/lost-claim.ts";
+import { ScanCursors } from "../../shared/scan-cursors.ts";
+import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { LockRow } from "./queries.gen.ts";
+
+export interface SessionState {
+  /** Claims whose commit reported an error, although the commit may have succeeded. */
+  readonly lostClaims: Set<LostClaim>;
+  /** The last lock that the sweep has checked. */
+  lockSweep: LockRow;
+  /** The last dependency that the sweep has checked. */
+  dependencySweep: { readonly job: JobKey; readonly depends_on: JobKey };
+  /** Where the scans for expired jobs continue. */
+  readonly expiredCursors: ScanCursors;
+}
+
+/** Sort before all rows: sweeps start here. */
+export const FIRST_LOCK: LockRow = { tenant: 0, name: "" };
+export const FIRST_DEPENDENCY: SessionState["dependencySweep"] = { job: 0, depends_on: 0 };
+
+export function newState(): SessionState {
+  return {
+    lostClaims: new Set(),
+    lockSweep: FIRST_LOCK,
+    dependencySweep: FIRST_DEPENDENCY,
+    expiredCursors: new ScanCursors(),
+  };
+}

@@ -1,0 +1,93 @@
+/** rescue: takes the jobs of a silent worker back. */
+import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import { stateCodec } from "../../shared/codes.ts";
+import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
+import { bounded } from "../../shared/limits.ts";
+import type { JobKey, RescueAnswer, RescueRequest } from "../../types/jobs-and-runs.ts";
+import type { LeaseRow } from "../database/queries.gen.ts";
+import type { Session } from "../database/session.ts";
+import { factsOf } from "./claim.ts";
+import { keepRuns, openRuns, withFacts, type HeldRun } from "./lease.ts";
+import { returnUnstarted } from "./prefetch.ts";
+import { endRuns } from "./settle.ts";
+
+/** The maximum of jobs moved in one transaction. */
+const RESCUE_MAX = 500;
+
+/** Takes the jobs of a silent worker back, lease by lease, up to the limit. */
+export function rescue(session: Session, request: RescueRequest): RescueAnswer {
+  const { sql, clock } = session;
+  const id = idBytes(request.worker);
+  const { beats } = request;
+  if (sql.get("worker_is_silent", { id, beats, now: clock.now() }) === undefined) {
+    return { returned: 0, settled: [], done: false };
+  }
+  const settled: RescueAnswer["settled"][number][] = [];
+  let [returned, moved] = [0, 0];
+  const leases = sql.all("leases_of_worker", { worker: id });
+  const lastStarted = lastStartOf(leases.flatMap((lease) => openRuns(session, lease)));
+  for (const lease of leases) {
+    const room = bounded(request.limit, RESCUE_MAX) - moved;
+    if (room <= 0) return { returned, settled, done: false };
+    const rescued = rescueLease(session, lease, room, { ...request, lastStarted });
+    moved += rescued.moved;
+    returned += rescued.returned;
+    settled.push(...rescued.settled);
+  }
+  if (sql.get("leases_of_worker", { worker: id }) !== undefined) {
+    return { returned, settled, done: false };
+  }
+  sql.run("delete_worker", { id });
+  return { returned, settled, done: true };
+}
+
+interface CrashDecision extends Pick<RescueRequest, "decide"> {
+  readonly lastStarted: ReadonlySet<JobKey>;
+}
+
+/**
+ * Settles started runs. Prefetched jobs are returned uncharged, or cancelled if requested. `moved`
+ * is how many runs left the lease.
+ */
+export function rescueLease(
+  session: Session,
+  lease: LeaseRow,
+  room: number,
+  decision: CrashDecision,
+): Omit<RescueAnswer, "done"> & { readonly moved: number } {
+  const open = openRuns(session, lease);
+  const runs = open.slice(0, room);
+  const returned = returnUnstarted(
+    session,
+    runs.filter(({ startedAt }) => startedAt === null),
+  );
+  const settled = endCrashed(session, lease, runs, decision);
+  const taken = new Set(runs.map(({ key }) => key));
+  keepRuns(
+    session,
+    lease,
+    open.filter(({ key }) => !taken.has(key)),
+  );
+  return { returned, settled, moved: runs.length };
+}
+
+function endCrashed(
+  session: Session,
+  lease: LeaseRow,
+  runs: readonly HeldRun[],
+  { decide, lastStarted }: CrashDecision,
+): RescueAnswer["settled"] {
+  const { sql } = session;
+  const begun = withFacts(session, runs).flatMap((job) => {
+    const { key, n, startedAt } = job;
+    if (startedAt === null) return [];
+    const settlement = decide(factsOf(session, job), isCertain(job, lastStarted));
+    return [{ lease, key, n, startedAt, settlement }];
+  });
+  endRuns(session, begun);
+  return begun.map(({ key }) => {
+    const row = sql.get("job_by_key", { key });
+    if (row === undefined) throw new Error(`job ${key} was deleted while it was rescued`);
+    return { id: idFromBytes(row.id), to: stateCodec.word(row.state) };
+  });
+}
