@@ -1,4 +1,4 @@
-/** What can go wrong with names, waits, logs and marks in the store on PostgreSQL. */
+/** What can go wrong with locks, dependencies, logs and stale marks in the store on PostgreSQL. */
 import type { Faults } from "./all.ts";
 
 export const POSTGRES_FLOW_FAULTS: Faults = {
@@ -30,7 +30,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
       ["another tenant is next", "AND blocked.tenant = free.tenant\n", ""],
       ["another key is next", "AND blocked.concurrency = free.name\n", ""],
-      ["names outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
+      ["locks outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
     ],
     hold_jobs: [
       ["tenants share keys", "lock.tenant = wanted.tenant AND ", ""],
@@ -48,34 +48,34 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   acquireLocks: {
     "runs/locks.ts": [
-      ["anybody takes names", 'if (!isOpen) return { status: "stale" };', ""],
-      ["a run that has ended takes names", "&& !run.ended", ""],
-      ["a job that has not begun takes names", "run.started_at !== null && ", ""],
+      ["any caller acquires locks", 'if (!isOpen) return { status: "stale" };', ""],
+      ["a run that has ended acquires locks", "&& !run.ended", ""],
+      ["a job that has not started acquires locks", "run.started_at !== null && ", ""],
     ],
-    acquire_locks: [["tenants share names", "job.tenant, wanted.name", "1, wanted.name"]],
-    locks_of_run: [["names of others are had", "job = :key::bigint", ":key::bigint > 0"]],
+    acquire_locks: [["tenants share locks", "job.tenant, wanted.name", "1, wanted.name"]],
+    locks_of_run: [["locks of other runs count as held", "job = :key::bigint", ":key::bigint > 0"]],
     release_locks: [
       ["a run gives up its own key", "AND lock.name IS DISTINCT FROM job.concurrency", ""],
-      ["names of others are given up", "lock.job = given.key", "true"],
+      ["locks of other runs are released", "lock.job = given.key", "true"],
     ],
     "runs/record-notes.ts": [
       [
-        "names are never given up",
+        "locks are never released",
         "if (released.length === 0) return;",
         "if (released.length >= 0) return;",
       ],
-      ["nobody is woken", "if ((row?.count ?? 0) > 0) transaction.outbox.wake();", ""],
+      ["no worker is woken", "if ((row?.count ?? 0) > 0) transaction.outbox.wake();", ""],
     ],
   },
   lockHolder: {
     lock_holder: [
-      ["tenants share names", "lock.tenant = :tenant::integer", ":tenant::integer > 0"],
-      ["any name will do", "lock.name = :name::text", ":name::text <> ''"],
+      ["tenants share locks", "lock.tenant = :tenant::integer", ":tenant::integer > 0"],
+      ["any lock will do", "lock.name = :name::text", ":name::text <> ''"],
     ],
   },
   after: {
     "jobs/enqueue-after.ts": [
-      ["who gave way stands for nobody", "keyHolders.get(id) ?? id", "id"],
+      ["a duplicate does not stand for its key holder", "keyHolders.get(id) ?? id", "id"],
       [
         "who is gone is still waited for",
         "key !== undefined || keyHolders.has(id)",
@@ -94,7 +94,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["later jobs of a call are known", "named.get(idKey(numbered.interned.job.id)) ?? 0", "0"],
     ],
     "jobs/enqueue-keyed.ts": [
-      ["nobody hears who gave way", "noteKeyHolder(keyHolders, interned.job.id, answer);", ""],
+      [
+        "a duplicate is not mapped to its key holder",
+        "noteKeyHolder(keyHolders, interned.job.id, answer);",
+        "",
+      ],
     ],
     "jobs/enqueue.ts": [
       [
@@ -126,7 +130,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
     drop_dependencies: [
       [
-        "needs stay",
+        "dependencies stay",
         "dependency.depends_on = ANY (:keys::bigint[])",
         "dependency.depends_on = ANY (:keys::bigint[]) AND false",
       ],
@@ -148,7 +152,11 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   },
   resolveDependencies: {
     "functions/dependencies.sql": [
-      ["nobody hears of an end", "WHERE depends_on = ANY (keys)\n    ORDER", "WHERE false ORDER"],
+      [
+        "no dependant learns of an end",
+        "WHERE depends_on = ANY (keys)\n    ORDER",
+        "WHERE false ORDER",
+      ],
     ],
     take_finished_dependencies: [
       ["a dead end stops all", "FOR UPDATE OF ended SKIP LOCKED", "FOR UPDATE OF ended NOWAIT"],
@@ -244,7 +252,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
   repair: {
     sweep_dependencies: [
       [
-        "it looks at the same needs",
+        "it scans the same dependencies again",
         "(dependency.job, dependency.depends_on) > (:job::bigint, :depends_on::bigint)",
         ":job::bigint + :depends_on::bigint > -1",
       ],
@@ -252,9 +260,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["it sees not who is gone", "WHERE job.key = seen.depends_on", ""],
     ],
     free_dead_locks: [
-      ["names of ended runs stay", "over.n = lock.n", "false"],
+      ["locks of ended runs stay", "over.n = lock.n", "false"],
       [
-        "names of jobs that are gone stay",
+        "locks of jobs that are gone stay",
         "WHERE job.key = lock.job) IS NULL",
         "WHERE job.key = lock.job) = -1",
       ],

@@ -110,7 +110,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
         "cardinality(done) OR false AND NOT EXISTS (",
       ],
       [
-        "the feed hears nothing",
+        "no event is written",
         "VALUES (moment, 3, accepted)",
         "SELECT moment, 3, accepted WHERE false",
       ],
@@ -154,7 +154,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
       ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
       ["an old protocol is never too old", "beat.protocol <", "0 >"],
-      ["nobody hears what has ended", "WHERE run.finished_at IS NOT NULL", "WHERE false"],
+      ["no worker learns what has ended", "WHERE run.finished_at IS NOT NULL", "WHERE false"],
       ["what has ended is told for ever", "- interval '1 minute'", "- interval '9 years'"],
       ["what has ended is forgotten at once", "- interval '1 minute'", "+ interval '1 minute'"],
       [
@@ -175,7 +175,9 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     delete_worker: [["the worker stays", "WHERE worker.id", "WHERE false AND worker.id"]],
   },
   quiet: {
-    quiet_worker: [["everybody falls silent", "id = :id::uuid", ":id::uuid IS NOT NULL"]],
+    quiet_worker: [
+      ["every worker is asked to take nothing", "id = :id::uuid", ":id::uuid IS NOT NULL"],
+    ],
   },
   workers: {
     list_workers: [

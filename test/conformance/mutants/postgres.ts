@@ -13,13 +13,13 @@ export const POSTGRES_FAULTS: Faults = {
       ["the due time is no rank", "SELECT key, millrace.ms_of(run_at) * 1000", "SELECT key, 0"],
       ["tags are lost", "WHERE fresh.tags IS NOT NULL", "WHERE false"],
       [
-        "the feed hears nothing",
+        "no event is written",
         "SELECT moment, 1, array_agg(key) FROM fresh",
         "SELECT moment, 1, array_agg(key) FROM fresh HAVING false",
       ],
       ["jobs that are alike wait too long", "IF run_at > moment THEN", "IF true THEN"],
       ["jobs that are alike do not wait", "IF run_at > moment THEN", "IF false THEN"],
-      ["nobody is told that they wait", "RETURN run_at > moment", "RETURN false"],
+      ["jobs that are alike are said to be due", "RETURN run_at > moment", "RETURN false"],
       [
         "the due time of jobs that are alike is no rank",
         "SELECT item.key, millrace.ms_of(run_at) * 1000",
@@ -27,7 +27,7 @@ export const POSTGRES_FAULTS: Faults = {
       ],
       ["tags of jobs that are alike are lost", "IF tags IS NOT NULL THEN", "IF false THEN"],
       [
-        "the feed hears nothing of jobs that are alike",
+        "no event is written for jobs that are alike",
         "VALUES (moment, 1, keys)",
         "SELECT moment, 1, keys WHERE false",
       ],
@@ -90,13 +90,13 @@ export const POSTGRES_FAULTS: Faults = {
         "await inSavepoint(sql, () => writeKeyed(sql, batches))",
         "await writeKeyed(sql, batches)",
       ],
-      ["the feed hears nothing of jobs with keys", "await outbox.write(sql);", ""],
+      ["no event is written for jobs with keys", "await outbox.write(sql);", ""],
       [
         "a job is there before the commit",
         'sql.tuples("enqueue_at_home"',
         'session.write.tuples("enqueue_at_home"',
       ],
-      ["a name that is not taken is passed over", "interned.length === jobs.length", "true"],
+      ["a job whose names are not interned is left out", "interned.length === jobs.length", "true"],
     ],
   },
   promote: {
@@ -115,8 +115,8 @@ export const POSTGRES_FAULTS: Faults = {
     take_waiting: [
       [
         "a due job is not found",
-        "FROM millrace.ready AS place",
-        "FROM (SELECT * FROM millrace.ready WHERE false) AS place",
+        "FROM millrace.ready AS place\n    USING wanted\n    WHERE",
+        "FROM millrace.ready AS place\n    USING wanted\n    WHERE false AND",
       ],
     ],
     own_lease_of_job: [["a settle under way is not waited for", "FOR UPDATE", ""]],
@@ -173,7 +173,7 @@ export const POSTGRES_FAULTS: Faults = {
   },
   get: {
     job_by_id: [
-      ["any job is shown", "id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["any job is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
       ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
     ],
     "migrations/0001_tables.sql": [
@@ -303,9 +303,15 @@ export const POSTGRES_FAULTS: Faults = {
     prune_events: [["young events go, too", "WHERE at <= ", "WHERE now() <> "]],
   },
   watch: {
-    "events/notify.ts": [["nobody else hears of it", "pg_notify($1, $2)", "$1::text, $2::text"]],
+    "events/notify.ts": [
+      ["no other process is notified", "pg_notify($1, $2)", "$1::text, $2::text"],
+    ],
     enqueue_alike: [
-      ["nobody else hears of a lone job", "pg_notify(:channel::text, :word::text)", "NULL::void"],
+      [
+        "no other process is notified of a lone job",
+        "pg_notify(:channel::text, :word::text)",
+        "NULL::void",
+      ],
     ],
   },
 };

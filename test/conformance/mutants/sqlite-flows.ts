@@ -1,4 +1,4 @@
-/** What can go wrong with names, waits, logs and marks in the store on SQLite. */
+/** What can go wrong with locks, dependencies, logs and stale marks in the store on SQLite. */
 import type { Faults } from "./all.ts";
 
 export const SQLITE_FLOW_FAULTS: Faults = {
@@ -16,14 +16,14 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
     insert_lock: [
       [
-        "nobody has the key",
+        "the lock of a key is not written",
         "VALUES (:tenant, :name, :job, :n)",
         "SELECT :tenant, :name, :job, :n WHERE 0",
       ],
     ],
     delete_locks: [
-      ["names outlive their run", "WHERE", "WHERE 0 AND"],
-      ["all names end", "job IN (", "0 NOT IN ("],
+      ["locks outlive their run", "WHERE", "WHERE 0 AND"],
+      ["all locks are released with a run", "job IN (", "0 NOT IN ("],
     ],
     next_of_key: [
       ["the least urgent is next", "ORDER BY priority,", "ORDER BY priority DESC,"],
@@ -31,7 +31,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["another key is next", "AND concurrency = :name", ""],
       ["a job behind a gate is next", "gate = -1", "1"],
     ],
-    "runs/locks.ts": [["nobody is next", "if (next !== undefined) unblock", "if (false) unblock"]],
+    "runs/locks.ts": [["no job is next", "if (next !== undefined) unblock", "if (false) unblock"]],
     jobs_of_taken_keys: [
       ["tenants share keys", "lock.tenant = front.tenant AND ", ""],
       ["any key is taken", " AND lock.name = front.concurrency", ""],
@@ -47,26 +47,26 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   acquireLocks: {
     "runs/locks.ts": [
-      ["anybody takes names", 'return { status: "stale" };', ";"],
+      ["any caller acquires locks", 'return { status: "stale" };', ";"],
       [
-        "nobody hears of a name",
+        "no job learns of a free lock",
         'unblockNext(session, session.sql.all("r',
         'void (session.sql.all("r',
       ],
     ],
-    acquire_lock: [["tenants share names", "SELECT tenant, :name", "SELECT 1, :name"]],
-    locks_of_run: [["names of others are had", "lock.job = :key", ":key > 0"]],
+    acquire_lock: [["tenants share locks", "SELECT tenant, :name", "SELECT 1, :name"]],
+    locks_of_run: [["locks of other runs count as held", "lock.job = :key", ":key > 0"]],
     release_locks: [
       ["a run gives up its own key", "name IS NOT (SELECT", "0 IS NOT (SELECT"],
-      ["names of others are given up", "WHERE job = :key", "WHERE 1"],
-      ["all names are given up", "name IN (SELECT", "'' NOT IN (SELECT"],
+      ["locks of other runs are released", "WHERE job = :key", "WHERE 1"],
+      ["all locks are released", "name IN (SELECT", "'' NOT IN (SELECT"],
     ],
-    "runs/record.ts": [["names are never given up", "if (releases !== undefined)", "if (false)"]],
+    "runs/record.ts": [["locks are never released", "if (releases !== undefined)", "if (false)"]],
   },
   lockHolder: {
     lock_holder: [
-      ["tenants share names", "lock.tenant = :tenant", ":tenant > 0"],
-      ["any name will do", "lock.name = :name", ":name <> ''"],
+      ["tenants share locks", "lock.tenant = :tenant", ":tenant > 0"],
+      ["any lock will do", "lock.name = :name", ":name <> ''"],
     ],
   },
   after: {
@@ -76,7 +76,11 @@ export const SQLITE_FLOW_FAULTS: Faults = {
         "else if (!keyHolders.has(id)) return",
         "else if (!id) return",
       ],
-      ["who gave way stands for nobody", "idBytes(keyHolders.get(id) ?? id)", "idBytes(id)"],
+      [
+        "a duplicate does not stand for its key holder",
+        "idBytes(keyHolders.get(id) ?? id)",
+        "idBytes(id)",
+      ],
       ["who is gone is still waited for", "else if (!keyHolders.has(id)) return", "else return"],
       ["every wait is tolerant", 'onFailed === "run" ? 1 : 0', "1"],
       ["no wait is tolerant", 'onFailed === "run" ? 1 : 0', "0"],
@@ -95,7 +99,11 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ],
     ],
     "jobs/enqueue.ts": [
-      ["nobody hears who gave way", "noteKeyHolder(keyHolders, job.id, answer);", ""],
+      [
+        "a duplicate is not mapped to its key holder",
+        "noteKeyHolder(keyHolders, job.id, answer);",
+        "",
+      ],
       [
         "a refused neighbour makes them forget who gave way",
         "enqueueAll(session, part, keyHolders)",
@@ -123,7 +131,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     ],
   },
   resolveDependencies: {
-    insert_finished_dependency: [["nobody hears of an end", "WHERE true", "WHERE false"]],
+    insert_finished_dependency: [["no dependant learns of an end", "WHERE true", "WHERE false"]],
     "queue/dependencies.ts": [
       [
         "a job that goes round again waits no more",
@@ -202,7 +210,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   repair: {
     dependencies_after: [
       [
-        "it looks at the same needs",
+        "it scans the same dependencies again",
         "(dependency.job, dependency.depends_on) > (:job, :depends_on)",
         ":job + :depends_on > -1",
       ],
@@ -210,12 +218,12 @@ export const SQLITE_FLOW_FAULTS: Faults = {
       ["it sees not who is gone", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
     ],
     locks_after: [
-      ["names of ended runs stay", "ended.n = lock.n", "0"],
-      ["names of jobs that are gone stay", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
-      ["every name is dead", "AS is_dead", "OR 1 AS is_dead"],
+      ["locks of ended runs stay", "ended.n = lock.n", "0"],
+      ["locks of jobs that are gone stay", "OR NOT EXISTS (", "OR 0 AND NOT EXISTS ("],
+      ["every lock is dead", "AS is_dead", "OR 1 AS is_dead"],
     ],
     open_dependencies: [["final jobs are awaited", "AND ended.state IS NOT NULL", "AND 0"]],
-    delete_dependencies: [["needs outlive their job", "WHERE", "WHERE 0 AND"]],
+    delete_dependencies: [["dependencies outlive their job", "WHERE", "WHERE 0 AND"]],
     delete_logs: [["logs outlive their job", "LIMIT :limit", "LIMIT 0"]],
     delete_stale: [["marks outlive their job", "WHERE", "WHERE 0 AND"]],
   },

@@ -13,7 +13,7 @@ export const SQLITE_NOTE_FAULTS: Faults = {
       ["nothing is forgotten", "if (clearCheckpoints === true)", "if (false)"],
       ["a phase is told of twice", "if (changes === 0) return;", ""],
       [
-        "the feed hears of no progress",
+        "no event of progress is written",
         "[key], details: [progressDetail(progress)]",
         "[], details: []",
       ],

@@ -41,7 +41,7 @@ export const SQLITE_FAULTS: Faults = {
     "transactions/enqueue.ts": [
       ["any file will do", "identity(file) !== home", "false"],
       ["what went wrong stays", 'database.exec("ROLLBACK TO millrace_call");', ""],
-      ["the feed hears nothing", "session.outbox.write();", ""],
+      ["no event is written", "session.outbox.write();", ""],
     ],
   },
   blockWrites: {
@@ -51,7 +51,7 @@ export const SQLITE_FAULTS: Faults = {
       ["deletes are let through", '"INSERT", "UPDATE", "DELETE"', '"INSERT", "UPDATE"'],
       ["some tables are open", "AND name GLOB 'millrace_*' ", "AND name GLOB 'millrace_job*' "],
       ["the file is opened again", "if (moveRecord !== null) throw", "if (false) throw"],
-      ["the feed hears nothing", "  outbox.write();", ""],
+      ["no event is written", "  outbox.write();", ""],
       ["the fence stays", "database.exec(`DROP TRIGGER ${name}`)", "void name"],
       ["the mark stays", "WHERE name = 'moved_to'\");\n    database", 'WHERE 0");\n    database'],
     ],
@@ -156,8 +156,8 @@ export const SQLITE_FAULTS: Faults = {
   },
   quiet: {
     quiet_worker: [
-      ["everybody falls silent", "id = :id", "1"],
-      ["nobody does", "quiet = 1", "quiet = quiet"],
+      ["every worker is asked to take nothing", "id = :id", "1"],
+      ["no worker is asked", "quiet = 1", "quiet = quiet"],
     ],
   },
   stats: {
@@ -321,7 +321,7 @@ export const SQLITE_FAULTS: Faults = {
     "runs/attempts.ts": [
       ["the charges of earlier runs are lost", "      tries,\n", "      tries: 0,\n"],
       ["the reason is lost", "      reason,\n", "      reason: null,\n"],
-      ["the feed hears nothing", 'outbox.add({ kind: "job:cancelled", jobs: keys });', ""],
+      ["no event is written", 'outbox.add({ kind: "job:cancelled", jobs: keys });', ""],
     ],
   },
   pause: {
@@ -377,7 +377,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   get: {
-    job_by_id: [["any job is shown", "id = :id", "1"]],
+    job_by_id: [["any job is shown", "now.id = :id", ":id IS NOT NULL"]],
     start_of_run: [
       ["the first lease that names a job tells its start", "number DESC", "number"],
       ["any lease tells the start", "claimed.value = :key", "1"],

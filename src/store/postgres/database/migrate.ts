@@ -1,10 +1,10 @@
 /**
- * Brings the schema of an installation up to date, beside workers that go on working. Migrations
- * expand first: what older releases know stays, so their workers live on; what has to go is
- * contracted by a later one, which raises the least protocol that a worker must speak.
+ * Migrates the schema of an installation while workers run. A migration expands first: tables and
+ * functions of older releases stay, so that their workers go on. A later migration removes them and
+ * raises the least protocol that a worker must speak.
  *
- * One process does it at a time, under a lock that ends with the transaction; the others wait and
- * then find nothing to do. A role that may not create anything can open a schema that is up to
+ * One process migrates at a time, under a lock that ends with the transaction; other processes wait
+ * and then find nothing to do. A role that may not create anything can open a schema that is up to
  * date.
  */
 import { wait, type Dice } from "../../../core/clock.ts";
@@ -20,11 +20,11 @@ import { inSchema, quoted } from "./statements.ts";
 
 /** The oldest server that is tested. */
 const SERVER_OLDEST = 15;
-/** A migration of a large installation may take its time. */
+/** A migration of a large installation may take minutes. */
 const MIGRATION_MS_MAX = 600_000;
 /**
- * Whoever waits for a table's lock holds up everybody who comes after, so a migration waits only
- * briefly, then lets the others pass and tries again.
+ * A statement that waits for the lock of a table blocks all statements after it, so a migration
+ * waits only briefly, and then tries again.
  */
 const LOCK_MS_MAX = 500;
 const LOCK_REST_MS = 2_000;
@@ -35,11 +35,11 @@ export interface MigrateOptions {
   readonly schema: string;
   readonly migrations: readonly Migration[];
   readonly dice: Dice;
-  /** Takes what an operator should know. */
+  /** Gets warnings for operators. */
   readonly tell: (warning: string) => void;
 }
 
-/** Looks at the server, and migrates if need be: each migration is a transaction of its own. */
+/** Checks the server, and migrates if necessary: each migration is one transaction. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { pool, schema, migrations } = options;
   await pool.withConnection(checkServer);
@@ -57,7 +57,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
 }
 
-/** The migrations as scripts that can be run by hand, one after the other, to the same effect. */
+/** The migrations as scripts that an operator can run, one after the other, to the same effect. */
 export function migrationScripts(schema = "millrace"): readonly Migration[] {
   return newest.map(({ version, name, sql }) => {
     const parts = [
@@ -71,7 +71,7 @@ export function migrationScripts(schema = "millrace"): readonly Migration[] {
   });
 }
 
-/** An older release may go on in a newer schema as long as that accepts what it speaks. */
+/** An older release may use a newer schema as long as the schema accepts its protocol. */
 async function admit({ pool, schema, migrations, tell }: MigrateOptions, version: number) {
   const text = inSchema("SELECT value FROM millrace.meta WHERE name = 'min_protocol'", schema);
   const { rows } = await pool.withConnection((client) => send(client, { text }));
@@ -82,7 +82,7 @@ async function admit({ pool, schema, migrations, tell }: MigrateOptions, version
   );
 }
 
-/** Tries again while some other transaction holds a lock that the migration needs. */
+/** Tries again while another transaction holds a lock that the migration needs. */
 async function patiently({ dice, tell }: MigrateOptions, step: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -121,7 +121,7 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   );
 }
 
-/** Asked for only where it is missing: whoever was given a schema need not be able to make one. */
+/** Only if it is missing: a role that was given a schema need not be able to create one. */
 async function createSchema(client: PgClient, schema: string): Promise<void> {
   const text = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
   const { rows } = await send(client, { text, values: [schema] });
@@ -150,7 +150,7 @@ async function checkServer(client: PgClient): Promise<void> {
   }
 }
 
-/** The schema version of the installation; 0 when Millrace has not been here. */
+/** The schema version of the installation; 0 if there is none. */
 async function schemaVersion(client: PgClient, schema: string): Promise<number> {
   const tables = await tablesOf(client, schema);
   if (!tables.includes("meta")) {

@@ -14,7 +14,7 @@ export type Bound<Name extends QueryName> = {
   readonly [Parameter in Exclude<QueryParameters[Name][number], "now">]: Value;
 };
 
-/** What runs named queries: a transaction, or the pool for one statement at a time. */
+/** Runs named queries: in a transaction, or through the pool, one statement at a time. */
 export interface Sql {
   /** Runs a statement for its effect. Answers how many rows it touched. */
   run<Name extends QueryName>(name: Name, parameters: Bound<Name>): Promise<number>;
@@ -29,12 +29,12 @@ export interface Sql {
   tuples<Name extends TupleName>(name: Name, parameters: Bound<Name>): Promise<QueryTuples[Name][]>;
 }
 
-/** The queries of one installation: its schema is put in once, quoted. */
+/** The queries of one installation, with the quoted name of its schema. */
 export class Statements {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #now: () => string | null;
 
-  /** `now` answers the instant that a test brings, or null: then the server's clock decides. */
+  /** `now` returns the instant of a test's clock, or null for the server's clock. */
   constructor(schema: string, now: () => string | null) {
     this.#now = now;
     this.#texts = new Map(
@@ -43,8 +43,8 @@ export class Statements {
   }
 
   /**
-   * Runs named queries through `lend`, one connection each or all on the same. `lockMs` is how long
-   * each of them may wait for a lock.
+   * Runs named queries on the connections of `lend`. `lockMs` is how long each of them may wait for
+   * a lock.
    */
   through(
     lend: (work: (client: PgClient) => Promise<Received>) => Promise<Received>,
@@ -77,7 +77,7 @@ export class Statements {
   }
 }
 
-/** A text of `sql/postgres` for one installation, also where a string names one of its things. */
+/** A text of `sql/postgres` for one installation. Names of objects in strings are changed, too. */
 export function inSchema(text: string, schema: string): string {
   const name = quoted(schema);
   const nameInString = name.replaceAll("'", "''");
@@ -86,7 +86,7 @@ export function inSchema(text: string, schema: string): string {
   );
 }
 
-/** A name as SQL takes it, whatever letters it has. */
+/** A name as a quoted identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -167,7 +167,7 @@ async function migrate(
   }
 }
 
-/** The migrations as scripts that can be run by hand, one after the other, to the same effect. */
+/** The migrations as scripts that an operator can run, one after the other, to the same effect. */
 export function migrationScripts(): readonly Migration[] {
   return migrations.map(({ version, name, sql }) => {
     const parts = ["BEGIN IMMEDIATE;", sql.trimEnd(), `${noteVersion(version)};`, "COMMIT;"];
@@ -179,7 +179,7 @@ function noteVersion(version: number): string {
   return `INSERT OR REPLACE INTO millrace_meta (name, value) VALUES ('schema', '${version}')`;
 }
 
-/** The schema version of the file; 0 when Millrace has not been here. */
+/** The schema version of the file; 0 if it has no tables of Millrace. */
 function schemaVersion(database: DatabaseSync, options: ConnectionOptions): number {
   const tables = database
     .prepare(USER_TABLES)
