@@ -55,7 +55,7 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "conformance:postgres",
     include: ["test/conformance/postgres*.test.ts"],
-    budgetSeconds: 90,
+    budgetSeconds: 150,
     testSeconds: 20,
     batch: "code",
   },

@@ -25,8 +25,6 @@ const COPIED = ["package.json", "src", "test/conformance", "test/support"];
 const SUITES = "test/conformance";
 const OPENER = "test/support/stores.ts";
 const STORES = "src/store";
-/** All tests of the store; of a mutant those of its verb, which its outer `describe` names. */
-const TESTS = /^(?:original|mutant of (\w+)[ >]+\1)[ >]/;
 /** Verbs that only open or close a handle. */
 const MAKE_A_HANDLE: readonly Verb[] = ["open", "close"];
 const TEST_MS_MAX = 60_000;
@@ -198,7 +196,7 @@ async function runSuites(): Promise<ReadonlyMap<string, readonly string[]>> {
       join(root, "node_modules/vitest/vitest.mjs"),
       "run",
       `--root=${tree}`,
-      `--testNamePattern=${TESTS.source}`,
+      `--testNamePattern=${testsOf(chosen)}`,
       // Each copy has modules of its own, so it needs no process of its own; and Node reads them
       // as they are, faster than anything could transform them.
       "--no-isolate",
@@ -223,6 +221,12 @@ async function runSuites(): Promise<ReadonlyMap<string, readonly string[]>> {
   assert.equal(signal, null, "the suites took too long; try fewer verbs at a time");
   const { testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
   return new Map(testResults.map((file) => [basename(file.name, ".test.ts"), failedTests(file)]));
+}
+
+/** Of a mutant the tests of its verb, which their outer `describe` names; of the store the same. */
+function testsOf(planted: readonly Mutant[]): string {
+  const names = [...new Set(planted.map(({ verb }) => verb))].join("|");
+  return `^(?:original[ >]+(?:${names})|mutant of (${names})[ >]+\\1)[ >]`;
 }
 
 function failedTests({ message, assertionResults }: Report["testResults"][number]): string[] {
