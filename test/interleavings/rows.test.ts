@@ -34,7 +34,7 @@ const BUGS: readonly Bug[] = [
   {
     bug: "returnPrefetched does not lock the lease",
     met: "returnPrefetched / start",
-    rewrite: (text) => without(text, /AND secret = \$\d\s+FOR UPDATE/, /FOR UPDATE/),
+    rewrite: (text) => without(text, /AND secret = \$\d(?:::text)?\s+FOR UPDATE/, /FOR UPDATE/),
   },
   {
     bug: "cancel does not lock the lease of a running job",
@@ -55,7 +55,7 @@ const BUGS: readonly Bug[] = [
   {
     bug: "acquireLocks does not lock the lease of its run",
     met: "acquireLocks / settle",
-    rewrite: (text) => without(text, /AND secret = \$\d\s+FOR UPDATE/, /FOR UPDATE/),
+    rewrite: (text) => without(text, /AND secret = \$\d(?:::text)?\s+FOR UPDATE/, /FOR UPDATE/),
   },
   {
     bug: "resolveDependencies does not lock those that wait",

@@ -46,12 +46,12 @@ export interface Outcome {
   readonly result: string;
 }
 
-const NEW = "has a new phase";
-const LOST = "has lost a phase";
-const ORDER = "has another order";
-const RENAMED = "has renamed a phase";
+const NEW = "adds a phase";
+const LOST = "removes a phase";
+const ORDER = "changes the order";
+const RENAMED = "renames a phase";
 const SHAPE = "returns another shape";
-const PHASED = "has phases for a handler";
+const PHASED = "replaces a handler by phases";
 
 const THREE = ["one", "two", "three"];
 
