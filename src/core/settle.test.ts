@@ -251,9 +251,9 @@ describe("a job whose worker crashes", () => {
   });
 
   test("is charged nothing where nobody knows whether it had begun, and comes back apart", () => {
-    const doubt = { type: "crashed", isCertain: false } as const;
-    const early = settle(facts({ tries: 1, crashes: 2 }), doubt, { ...context, random: 0 });
-    const late = settle(facts(), doubt, { ...context, random: 0.999 });
+    const uncertain = { type: "crashed", isCertain: false } as const;
+    const early = settle(facts({ tries: 1, crashes: 2 }), uncertain, { ...context, random: 0 });
+    const late = settle(facts(), uncertain, { ...context, random: 0.999 });
 
     expect(early).toEqual({
       outcome: "crashed",
@@ -264,8 +264,8 @@ describe("a job whose worker crashes", () => {
       fault: expect.objectContaining({ name: "CrashError" }),
     });
     expect(late).toMatchObject({ to: "scheduled", delayMs: 4_996 });
-    expect(settle(facts({ onOrphan: "fail" }), doubt, context).to).toBe("failed");
-    expect(settle(facts({ maxAttempts: 1 }), doubt, context).to).toBe("failed");
+    expect(settle(facts({ onOrphan: "fail" }), uncertain, context).to).toBe("failed");
+    expect(settle(facts({ maxAttempts: 1 }), uncertain, context).to).toBe("failed");
   });
 
   test("is run again under a supervisor too (C-06, 002-15)", () => {

@@ -24,17 +24,6 @@ const RETIRED: Readonly<Record<string, string>> = {
 };
 const RETIRED_WORD = new RegExp(`(?<![a-z])(?:${Object.keys(RETIRED).join("|")})(?![a-z])`, "g");
 
-/** Found when the rule was made. The list only shrinks: a name that is gone leaves it. */
-const STILL_THERE = new Set([
-  "src/core/settle.test.ts doubt",
-  "src/core/settle.ts DOUBT_MS_MAX",
-  "src/runtime/lease/registration.ts doubt",
-  "src/store/postgres/runs/attempts.ts tiding",
-  "src/store/postgres/runs/lost-claims.ts DOUBT_MS",
-  "src/store/shared/event-rows.ts tiding",
-  "src/store/sqlite/runs/settle.ts tiding",
-]);
-
 interface Named {
   readonly line: number;
   readonly name: string;
@@ -46,8 +35,7 @@ export function retiredWords(files: readonly SourceFile[]): Finding[] {
     .filter(({ path }) => /^(src|sql)\//.test(path) && !isGenerated(path))
     .flatMap((file) => {
       const named = [{ line: 1, name: file.path }, ...namesIn(file)];
-      const isNew = ({ name }: Named): boolean => !STILL_THERE.has(`${file.path} ${name}`);
-      return named.filter(isNew).flatMap(({ line, name }) =>
+      return named.flatMap(({ line, name }) =>
         wordsOf(name).map((word) => ({
           path: file.path,
           line,
