@@ -169,8 +169,6 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ],
     ],
     hurry_job: [["a hurried job keeps its time", "AND blocked.gate = 0", "AND blocked.gate = -5"]],
-    expired_keys: [["awaited jobs go", "link.depends_on = walked.key", "link.depends_on = -1"]],
-    prune_jobs: [["awaited jobs go", "link.depends_on = attempt.key", "link.depends_on = -1"]],
   },
   openDependencies: {
     open_dependencies: [
@@ -250,6 +248,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
   },
   repair: {
+    expired_keys: [["awaited jobs go", "link.depends_on = walked.key", "link.depends_on = -1"]],
     sweep_dependencies: [
       [
         "it scans the same dependencies again",
@@ -272,6 +271,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["ends stay", "WHERE (\n      ended.key", "WHERE (\n      false AND ended.key"],
     ],
     prune_jobs: [
+      ["awaited jobs go", "link.depends_on = attempt.key", "link.depends_on = -1"],
       [
         "logs outlive their job",
         "DELETE FROM millrace.log\n    WHERE",

@@ -87,7 +87,25 @@ function proceedTests(open: OpenPast): void {
     expect(await claimable(store)).toEqual([at(children, 7).id, at(children, 29).id]);
   });
 
-  test("cancels what waits for a job that has vanished, unless it may run", async () => {
+  test("finds a dependency that retention has not removed meanwhile", async () => {
+    await using db = await open();
+    const { store } = db;
+    const [parent] = await add(store, {});
+    const child = await addAfter(store, [parent]);
+    const hear = await db.deafen("finished_dependency");
+    await runOne(store, completed());
+    const page = { fresh: false, limit: 10, from: null };
+
+    expect((await store.expired({ finishedMs: FINAL }, page)).jobs).toEqual([]);
+    expect(await store.remove([await keyOf(store, parent)], KEEP_NO_JOBS)).toBe(0);
+    expect((await store.prune(KEEP_NO_JOBS, 100)).jobs).toBe(0);
+    await hear();
+    await swept(store, child);
+
+    expect(await claimable(store)).toEqual([child]);
+  });
+
+  test("cancels what waits for a job that is gone, unless it may run", async () => {
     await using db = await open();
     const { store } = db;
     const [parent] = await add(store, { due: { delayMs: 60_000 } });
@@ -157,6 +175,16 @@ function leftoverTests(open: OpenPast): void {
 
     for (const table of ["dependency", "finished_dependency", "lock"])
       expect(await db.count(table)).toBe(0);
+  });
+
+  test("leaves no dependency of a cancelled job behind, while the other job waits", async () => {
+    await using db = await open();
+    const [parent] = await add(db.store, { due: { delayMs: 60_000 } });
+    const child = await addAfter(db.store, [parent]);
+
+    await db.store.cancel(child, null, null);
+
+    expect(await db.count("dependency")).toBe(0);
   });
 
   test.each(["prune", "remove"] as const)("leaves nothing of a job behind: %s", async (verb) => {

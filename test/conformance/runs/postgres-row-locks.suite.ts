@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
 import { describe, expect, test, vi } from "vitest";
 import { completed, newJob, retention, retryIn } from "../../support/factories.ts";
+import { addAfter, freed } from "../../support/flows.ts";
 import { done, keep, running, runNote } from "../../support/notes.ts";
 import {
   add,
@@ -13,6 +14,7 @@ import {
   claimable,
   claimRequest,
   joinWorker,
+  recordOf,
   settleAll,
   settleItem,
   stateOf,
@@ -319,6 +321,29 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await answer).toMatchObject({ status: "closed", letter: { status: "discarded" } });
       expect(await db.store.get(successor.id)).toBeNull();
+    });
+  });
+
+  describe("resolveDependencies beside another process that resolves one", () => {
+    test("skips the locked one, and resolves the others", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [taken, free] = await add(store, {}, {});
+      const waiting = await addAfter(store, [taken]);
+      const other = await addAfter(store, [free]);
+      const { key } = await recordOf(store, taken);
+      await using elsewhere = await beginElsewhere(db);
+      await elsewhere.query(
+        `INSERT INTO millrace.finished_dependency (key) VALUES (${key}); COMMIT; BEGIN;
+         SELECT 1 FROM millrace.finished_dependency FOR UPDATE`,
+      );
+      const batch = await take(store);
+      const item = batch.jobs.find(({ id }) => id === free);
+      await store.settle([settleItem(batch, item!, completed())]);
+
+      await freed(store, other);
+
+      expect((await recordOf(store, waiting)).heldBy).toEqual({ kind: "after" });
     });
   });
 
