@@ -7,7 +7,7 @@ import {
   type Fix,
   type QualifyTable,
 } from "../../store/doctor/invariants.ts";
-import type { DoctorCheck } from "../file-findings.ts";
+import type { DoctorCheck } from "./doctor-file-findings.ts";
 
 /** The number of jobs that a finding lists; the others are counted. */
 const NAMED_MAX = 5;

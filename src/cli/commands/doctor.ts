@@ -6,7 +6,7 @@ import { formatDuration } from "../../core/duration.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
-import { fileChecks, type DoctorCheck } from "../file-findings.ts";
+import { fileChecks, type DoctorCheck } from "./doctor-file-findings.ts";
 import type { JobStore } from "../../store/store.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
 import { json, type Format } from "../terminal/output.ts";

@@ -1,5 +1,5 @@
 /** The findings of an examination of the file, and a fix for each. */
-import type { FileStore } from "./open-file.ts";
+import type { FileStore } from "../open-file.ts";
 
 export interface DoctorCheck {
   readonly name: string;
