@@ -38,7 +38,10 @@ await onStage(async () => {
     console.log(`filled: ${describe(made)}`);
 
     const args = ["--from", `sqlite:${file}`, "--to", server.url, "-o", "json"];
-    const kills = [await copyUntil(args, /^50 %/m), await copyUntil(args, /takes no writes/)];
+    const kills = [
+      await copyUntil(args, /^50 %/m),
+      await copyUntil(args, /no longer accepts writes/),
+    ];
     const startedAt = performance.now();
     const last = await copyUntil(args, null);
     const seconds = (performance.now() - startedAt) / 1000;

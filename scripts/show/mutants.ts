@@ -153,9 +153,13 @@ function overrideQuery(place: string, from: string, to: string): string {
 
 /** A place is a file below `sql/<dialect>`; the migration that includes it is assembled again. */
 function overrideMigration(place: string, from: string, to: string): string {
-  const changed = assembleMigrations(store, ({ path, text }) =>
-    path === place ? replaceOnce(text, from, to) : text,
-  );
+  let isFound = false;
+  const changed = assembleMigrations(store, ({ path, text }) => {
+    if (path !== place) return text;
+    isFound = true;
+    return replaceOnce(text, from, to);
+  });
+  assert.ok(isFound, `there is no file ${place}`);
   return `migrations.splice(0, Infinity, ...${JSON.stringify(changed)});\n`;
 }
 

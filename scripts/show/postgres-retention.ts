@@ -37,7 +37,7 @@ await onStage(async () => {
   const faults = [
     ...grown(warm.sizes, last.sizes, { factor: GROWTH_MAX, bytesMin: BYTES_MIN }),
     ...(last.claimMs > warm.claimMs * CLAIM_GROWTH_MAX ? ["a claim costs more than before"] : []),
-    ...left.map((name) => `${name} is not empty though everything has expired its time`),
+    ...left.map((name) => `${name} is not empty although everything has expired`),
   ];
   for (const fault of faults) console.log(fault);
   return { sound: faults.length === 0 };

@@ -21,6 +21,6 @@ export function stopTimedOut(count: number, graceMs: number): MillraceError {
 export function resultsNotStored(count: number, stuck: number): MillraceError {
   const message = `cannot store the results of ${count} run(s)`;
   const handlers = stuck > 0 ? `, ${stuck} of handler(s) that did not end` : "";
-  const next = "their jobs are returned to the queue when the lease expires";
+  const next = "another worker rescues their jobs, and each is charged with a crash";
   return new MillraceError("STOP_TIMED_OUT", `${message}${handlers}; ${next}`);
 }

@@ -343,7 +343,7 @@ export class JobWorker implements Worker {
     const stuck = this.#running.executions;
     for (const execution of stuck) this.#settle(execution, { type: "interrupted" });
     const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
-    // A retention hook may take a minute: the stop does not wait for it.
+    // A removal or a retention hook may take a minute: the stop does not wait for either.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
     await within(clock, SECOND_DRAIN_MS, duties);
     await tryStep(logger, () => this.#registration.end());

@@ -68,7 +68,7 @@ export async function due({ store, clock }: PostgresTestStore): Promise<Scene> {
   return { id, batch: null, other };
 }
 
-/** A lease of two: one is over and has expired its time, the other runs. */
+/** A lease of two: one has finished and expired, the other runs. */
 export async function halfDone(db: PostgresTestStore): Promise<Scene> {
   const other = await joinWorker(db.store, { leaseMs: 10 * LEASE_MS });
   await add(db.store, {}, {});

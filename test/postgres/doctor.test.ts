@@ -196,7 +196,7 @@ describe("what slows a server down", () => {
     expect(findings).toEqual([
       {
         name: "oldest transaction",
-        found: expect.stringMatching(/^pid \d+ \(somebody\) is idle in transaction for/),
+        found: expect.stringMatching(/^pid \d+ \(somebody\) has been idle in transaction for/),
         fix: `SELECT pg_terminate_backend(${rows[0].pid});`,
       },
     ]);

@@ -1,4 +1,4 @@
-/** Sweeps over what has expired its period. */
+/** Sweeps over expired jobs. */
 import assert from "node:assert/strict";
 import type { JobRecord, ExpiredPage, Periods } from "../../src/store/types/records.ts";
 import type { JobStore } from "../../src/store/store.ts";

@@ -104,7 +104,7 @@ BEGIN
             FROM unnest(asker.lanes) AS other (lane)
             WHERE lane <> ALL (mark_lanes)
             ORDER BY lane, priority
-        ) AS stretch;
+        ) AS range;
     END IF;
     FOR round IN 1 .. 4 LOOP
         is_cut := false;

@@ -17,7 +17,7 @@ describe("a rescuer", () => {
     await world.stillness();
 
     expect(await stateOf(world.store, world.id)).toBe("scheduled");
-    expect(world.logged).toEqual(["dead worker: its jobs were returned to the queue"]);
+    expect(world.logged).toEqual(["dead worker: its jobs were rescued"]);
   });
 
   test("takes nothing back from a worker that beats between two looks", async () => {

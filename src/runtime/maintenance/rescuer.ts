@@ -36,7 +36,7 @@ export function rescuer(parts: DutyParts): Ticker {
       const { settled, returned, done } = await rescueOne(parts, id, beats);
       // The worker has sent a heartbeat, or another rescuer was faster.
       if (!done && settled.length + returned === 0) continue;
-      logger.warn("dead worker: its jobs were returned to the queue", {
+      logger.warn("dead worker: its jobs were rescued", {
         worker_id: id,
         crashed: settled.length,
         returned,

@@ -71,7 +71,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
   overdue_promotions: {
     number: "I21",
     name: "overdue promotion",
-    means: "the job is due for more than five minutes, and no living worker promotes it",
+    means: "the job has been due for more than five minutes, and no living worker promotes it",
     fix: words("Restart the workers, and search their logs for errors of the promoter."),
     isDeep: false,
   },

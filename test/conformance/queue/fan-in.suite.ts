@@ -37,7 +37,7 @@ export function fanInSuite(open: OpenStore): void {
   describe("after one that gave way", () => {
     holderTests(open);
     orderTests(open);
-    outlivedTests(open);
+    removedHolderTests(open);
   });
   describe("children that run after others", () => {
     keyedChildrenTests(open);
@@ -234,8 +234,8 @@ function orderTests(open: OpenStore): void {
   });
 }
 
-function outlivedTests(open: OpenStore): void {
-  test("is due at once when the key has expired its job", async () => {
+function removedHolderTests(open: OpenStore): void {
+  test("is due at once when the job behind the key was removed", async () => {
     await using db = await open();
     const { store } = db;
     const gone = await outlivedBy(db, ONCE);
@@ -253,7 +253,7 @@ function outlivedTests(open: OpenStore): void {
     expect(await claimable(store)).toEqual([job.id]);
   });
 
-  test("waits for the others when the key of one has expired its job", async () => {
+  test("waits for the others when the job behind one key was removed", async () => {
     await using db = await open();
     const { store } = db;
     await outlivedBy(db, ONCE);
@@ -309,7 +309,7 @@ function keyedChildrenTests(open: OpenStore): void {
     expect(await claimable(store)).toHaveLength(2);
   });
 
-  test("are due at once when the key of another child has expired its job", async () => {
+  test("are due at once when the job behind the key of another child was removed", async () => {
     await using db = await open();
     const { store } = db;
     await outlivedBy(db, ONCE);

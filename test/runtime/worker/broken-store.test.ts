@@ -76,7 +76,7 @@ describe("stopping a worker whose store takes no ends", () => {
     const stop = watched(worker.stop({ grace: "1s" }));
     await kit.advance("10s");
     expect(stop.ended).toMatchObject({
-      message: expect.stringContaining("returned to the queue when the lease expires"),
+      message: expect.stringContaining("another worker rescues their jobs"),
     });
 
     repair();

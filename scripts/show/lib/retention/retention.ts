@@ -47,7 +47,7 @@ interface FlowOptions {
 
 export interface FlowFigures {
   readonly readings: readonly Reading[];
-  /** Tables in which something is left when everything has expired its time. */
+  /** Tables in which rows are left although everything has expired. */
   readonly left: readonly string[];
 }
 

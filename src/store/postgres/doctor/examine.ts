@@ -100,7 +100,7 @@ function oldTransaction(oldest: Oldest | undefined, limits: ExamineLimits): Serv
   return [
     {
       name: "oldest transaction",
-      found: `${who} is ${state} for ${minutes(ms)}: rows deleted since then cannot be vacuumed`,
+      found: `${who} has been ${state} for ${minutes(ms)}: deleted rows cannot be vacuumed`,
       fix: `SELECT pg_terminate_backend(${pid});`,
     },
   ];
