@@ -143,7 +143,7 @@ export const PROJECTS: readonly TestProject[] = [
   {
     name: "crash-points",
     include: ["test/crash-points/*.test.ts"],
-    budgetSeconds: 30,
+    budgetSeconds: 45,
     testSeconds: 240,
     batch: "processes",
   },
