@@ -341,7 +341,7 @@ export class JobWorker implements Worker {
     // Runs that waited for their last note end now.
     await new Promise<void>((resolve) => soon(resolve));
     const stuck = this.#running.executions;
-    for (const execution of stuck) this.#settle(execution, { type: "interrupted" });
+    for (const execution of stuck) this.#settle(execution, execution.outcomeAtStop);
     const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
     // A removal or a retention hook may take a minute: the stop does not wait for either.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
