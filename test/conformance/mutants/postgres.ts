@@ -277,6 +277,7 @@ export const POSTGRES_FAULTS: Faults = {
   },
   prune: {
     prune_jobs: [
+      ["parents are not looked at", "parent.id = child.parent", "false"],
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
       [
         "the ledger stays",
@@ -286,6 +287,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["other jobs lose their tags", "AND tag.key = gone.key", ""],
     ],
     expired_keys: [
+      ["parents are not looked at", "parent.id = child.parent", "false"],
+      ["children stay for ever", "AND last.state IS NOT NULL", "AND false"],
       ["age does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
       ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
       ["what a lease names goes", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],
