@@ -107,6 +107,9 @@ export interface Context<Results, Deps> {
    * Enqueues a child job. The child is stored when this phase completes, or when the job completes
    * if it has no phases. Within a unit or a step, the child is stored when the unit or step
    * completes. If the phase, job, unit or step fails, its children are dropped.
+   *
+   * If another job holds the idempotency or dedup key of the child, the child is not created, and
+   * the id names that other job from then on.
    */
   enqueue<Input, R>(
     job: JobContract<string, Input, R>,

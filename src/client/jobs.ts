@@ -148,10 +148,10 @@ async function retry(parts: JobsParts, id: JobId, restart: boolean): Promise<Enq
     return successorAnswer(job, answer);
   }
   if (restart) throw notFinal(job);
-  const answer = await store.hurry(id);
+  const answer = await store.hurry(job.id);
   if (answer.status === "unknown") throw notFound(id);
   const state = answer.status === "running" ? "running" : answer.state;
-  return { id, type: job.type, state, created: false };
+  return { id: job.id, type: job.type, state, created: false };
 }
 
 /** A successor keeps completed phases: of a completed pipeline, all of them. */

@@ -1,6 +1,7 @@
 /** Every suite of the store port, by the verb it holds to its word. */
 import type { OpenStore } from "../support/stores.ts";
 import { afterSuite } from "./queue/dependencies.suite.ts";
+import { aliasesSuite } from "./jobs/aliases.suite.ts";
 import { alikeSuite } from "./jobs/enqueue-alike.suite.ts";
 import { cancelSuite } from "./jobs/cancel.suite.ts";
 import { childrenSuite } from "./jobs/children.suite.ts";
@@ -59,6 +60,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   settleSuite,
   childrenSuite,
   refusedChildrenSuite,
+  aliasesSuite,
   fenceSuite,
   notesSuite,
   checkpointsSuite,

@@ -274,6 +274,23 @@ CREATE TABLE millrace.dedup (
 
 CREATE INDEX dedup_job ON millrace.dedup (job);
 
+-- The ids of children that gave way to the holder of their key. Such an id names the holder. `job`
+-- is null if the holder was removed before. A row is deleted with its holder or with its parent.
+CREATE TABLE millrace.alias (
+    id     uuid   PRIMARY KEY,
+    job    bigint,
+    parent bigint NOT NULL
+);
+
+CREATE INDEX alias_job ON millrace.alias (job) WHERE job IS NOT NULL;
+CREATE INDEX alias_parent ON millrace.alias (parent);
+
+-- Every id that names a job, with the key of the job.
+CREATE VIEW millrace.job_name AS
+SELECT id, key FROM millrace.job
+UNION ALL
+SELECT id, job AS key FROM millrace.alias;
+
 CREATE TABLE millrace.cancel_request (
     key    bigint PRIMARY KEY,
     at     timestamptz(3) NOT NULL,

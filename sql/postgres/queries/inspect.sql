@@ -24,7 +24,7 @@ SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
 FROM millrace.job_record AS job
 LEFT JOIN millrace.run AS told ON told.key = job.key
 LEFT JOIN millrace.stale AS stale ON stale.key = job.key
-WHERE job.id = :id::uuid;
+WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
 -- name: match_jobs
 -- Those of these candidates that pass the filter, newest first. One scan of the leases finds the
@@ -310,9 +310,8 @@ SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
        millrace.ms_of(attempt.started_at) AS started_at,
        millrace.ms_of(attempt.finished_at) AS finished_at,
        millrace.ms_of(attempt.next_run_at) AS next_run_at
-FROM millrace.job AS job
-JOIN millrace.attempt AS attempt ON attempt.key = job.key
-WHERE job.id = :id::uuid
+FROM millrace.attempt AS attempt
+WHERE attempt.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
 ORDER BY attempt.n;
 
 -- name: ids_of_keys

@@ -370,6 +370,20 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = tag.key)
 ORDER BY tag.key
 LIMIT :limit::integer;
 
+-- name: aliases_without_job
+-- Aliases of jobs that are gone, or of children of such jobs. Reads all aliases.
+-- returns: OffendingRow
+-- timeout: doctor
+SELECT alias.job AS key, alias.id
+FROM millrace.alias AS alias
+WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS parent WHERE parent.key = alias.parent)
+   OR (
+       alias.job IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = alias.job)
+   )
+ORDER BY alias.id
+LIMIT :limit::integer;
+
 -- name: endless_idempotency
 -- Idempotency keys whose job is gone and that never expire. Reads all keys.
 -- returns: OffendingRow

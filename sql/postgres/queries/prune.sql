@@ -5,7 +5,8 @@
 -- state and type: of one type alone, or of all types without a retention of their own. A job that a
 -- lease still names stays until the other runs of the lease have ended, because without its ledger
 -- row it would look as if it ran. A job that other jobs wait for stays until they are resolved. A
--- child stays until its parent is final, because a later phase of the parent may name the child.
+-- child stays until its parent is final, because a later phase of the parent may name the child. So
+-- does a job that a child of the parent gave way to.
 -- Returns the jobs of each range (`turn`), and with `is_found` false how far the range was scanned;
 -- `is_cut` says that the range goes on there.
 -- returns: turn integer, key bigint, at bigint, is_found boolean, is_cut boolean
@@ -74,6 +75,19 @@ found AS MATERIALIZED (
           LIMIT 1
       ) IS NULL
       AND (
+          SELECT parent.key
+          FROM millrace.alias AS alias
+          JOIN millrace.job AS parent ON parent.key = alias.parent
+          WHERE alias.job = walked.key
+            AND (
+                SELECT over.key
+                FROM millrace.attempt AS over
+                WHERE over.key = parent.key AND over.state IS NOT NULL
+                LIMIT 1
+            ) IS NULL
+          LIMIT 1
+      ) IS NULL
+      AND (
           (walked.type IS NULL AND walked.others = '{}')
           OR (
               SELECT job.type
@@ -124,10 +138,9 @@ RETURNING key;
 
 -- name: prune_jobs
 -- Removes those of these jobs that are over: spec, ledger and tags. Idempotency keys stay for a
--- while. A job that a lease names, or that other jobs wait for, stays, and so does a child of a
--- parent that is not final. Rows that another process has locked are skipped. When some jobs have
--- very many units, the jobs after them wait. Returns how many were removed, and how many have to
--- wait.
+-- while. The jobs that `expired_keys` skips stay, and so do rows that another process has locked.
+-- When some jobs have very many units, the jobs after them wait. Returns how many were removed, and
+-- how many have to wait.
 -- returns: count bigint, waiting bigint
 -- timeout: reader
 WITH moment AS MATERIALIZED (
@@ -154,6 +167,19 @@ aged AS MATERIALIZED (
                 SELECT last.key
                 FROM millrace.attempt AS last
                 WHERE last.key = parent.key AND last.state IS NOT NULL
+                LIMIT 1
+            ) IS NULL
+          LIMIT 1
+      ) IS NULL
+      AND (
+          SELECT parent.key
+          FROM millrace.alias AS alias
+          JOIN millrace.job AS parent ON parent.key = alias.parent
+          WHERE alias.job = attempt.key
+            AND (
+                SELECT over.key
+                FROM millrace.attempt AS over
+                WHERE over.key = parent.key AND over.state IS NOT NULL
                 LIMIT 1
             ) IS NULL
           LIMIT 1
@@ -206,6 +232,11 @@ deleted_logs AS (
 deleted_marks AS (
     DELETE FROM millrace.stale
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
+),
+deleted_aliases AS (
+    DELETE FROM millrace.alias
+    WHERE job = ANY (ARRAY(SELECT key FROM expired))
+       OR parent = ANY (ARRAY(SELECT key FROM expired))
 ),
 deleted_dependencies AS (
     DELETE FROM millrace.dependency

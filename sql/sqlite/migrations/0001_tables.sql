@@ -215,6 +215,23 @@ CREATE TABLE millrace_dedup (
 
 CREATE INDEX millrace_dedup_job ON millrace_dedup (job);
 
+-- The ids of children that gave way to the holder of their key. Such an id names the holder. `job`
+-- is null if the holder was removed before. A row is deleted with its holder or with its parent.
+CREATE TABLE millrace_alias (
+    id     BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    job    INTEGER,
+    parent INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_alias_job ON millrace_alias (job) WHERE job IS NOT NULL;
+CREATE INDEX millrace_alias_parent ON millrace_alias (parent);
+
+-- Every id that names a job, with the key of the job.
+CREATE VIEW millrace_job_name AS
+SELECT id, key FROM millrace_job
+UNION ALL
+SELECT id, job AS key FROM millrace_alias;
+
 CREATE TABLE millrace_cancel_request (
     key    INTEGER PRIMARY KEY,
     by     TEXT,

@@ -88,3 +88,11 @@ WHERE job IN (SELECT value FROM json_each(:keys));
 -- Appends the event of a batch to the feed.
 INSERT INTO millrace_event (kind, at, keys, ids, details)
 VALUES (:kind, :at, :keys, :ids, :details);
+
+-- name: insert_alias
+-- The id of a child that gave way names the holder of its key.
+INSERT INTO millrace_alias (id, job, parent)
+SELECT :id, (SELECT key FROM millrace_job WHERE id = :holder), parent.key
+FROM millrace_job AS parent
+WHERE parent.id = :parent
+ON CONFLICT (id) DO NOTHING;

@@ -14,7 +14,7 @@ SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM millrace_job_now AS now
 LEFT JOIN millrace_run AS run ON run.key = now.key
 LEFT JOIN millrace_stale AS stale ON stale.key = now.key
-WHERE now.id = :id;
+WHERE now.key = (SELECT key FROM millrace_job_name WHERE id = :id);
 
 -- name: job_by_key
 -- One job with its present state.
@@ -265,9 +265,8 @@ LIMIT 1;
 SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
        attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,
        attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at
-FROM millrace_job AS job
-JOIN millrace_attempt AS attempt ON attempt.key = job.key
-WHERE job.id = :id
+FROM millrace_attempt AS attempt
+WHERE attempt.key = (SELECT key FROM millrace_job_name WHERE id = :id)
 ORDER BY attempt.n;
 
 -- name: feed_end

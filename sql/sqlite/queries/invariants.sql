@@ -370,6 +370,19 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)
 ORDER BY tag.key
 LIMIT :limit;
 
+-- name: aliases_without_job
+-- Aliases of jobs that are gone, or of children of such jobs. Reads all aliases.
+-- returns: OffendingRow
+SELECT alias.job AS key, alias.id
+FROM millrace_alias AS alias
+WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS parent WHERE parent.key = alias.parent)
+   OR (
+       alias.job IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = alias.job)
+   )
+ORDER BY alias.id
+LIMIT :limit;
+
 -- name: endless_idempotency
 -- Idempotency keys whose job is gone and that never expire. Reads all keys.
 -- returns: OffendingRow

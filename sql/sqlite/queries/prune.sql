@@ -18,7 +18,8 @@ LIMIT 1 OFFSET :depth - 1;
 -- Jobs of one final state in a range of the order of ends, longest finished first. A job that a
 -- lease still names stays until the other runs of the lease have ended, because without its ledger
 -- row it would look as if it ran. A job that other jobs wait for stays until they are resolved. A
--- child stays until its parent is final, because a later phase of the parent may name the child.
+-- child stays until its parent is final, because a later phase of the parent may name the child. So
+-- does a job that a child of the parent gave way to.
 -- returns: FinishedRow
 SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
 FROM millrace_attempt AS ended
@@ -38,6 +39,17 @@ WHERE ended.state = :state
             SELECT 1
             FROM millrace_attempt AS last
             WHERE last.key = parent.key AND last.state IS NOT NULL
+        )
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_alias AS alias
+      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent
+      WHERE alias.job = job.key
+        AND NOT EXISTS (
+            SELECT 1
+            FROM millrace_attempt AS over
+            WHERE over.key = parent.key AND over.state IS NOT NULL
         )
   )
   AND job.key NOT IN (
@@ -62,6 +74,17 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_o
             SELECT 1
             FROM millrace_attempt AS last
             WHERE last.key = parent.key AND last.state IS NOT NULL
+        )
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_alias AS alias
+      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent
+      WHERE alias.job = job.key
+        AND NOT EXISTS (
+            SELECT 1
+            FROM millrace_attempt AS over
+            WHERE over.key = parent.key AND over.state IS NOT NULL
         )
   )
   AND job.key NOT IN (
@@ -133,6 +156,12 @@ WHERE (key, line) IN (
 -- Removes the stale marks of jobs.
 DELETE FROM millrace_stale
 WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_aliases
+-- Removes the aliases of jobs, and of children of jobs.
+DELETE FROM millrace_alias
+WHERE job IN (SELECT value FROM json_each(:keys))
+   OR parent IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_tags
 -- Removes the tags of one job.

@@ -24,6 +24,7 @@ export type InvariantQuery =
   | "wrong_charges"
   | "ledger_without_job"
   | "tags_without_job"
+  | "aliases_without_job"
   | "endless_idempotency"
   | "lost_idempotency"
   | "untold_changes";
@@ -234,6 +235,19 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
       (table) =>
         `DELETE FROM ${table("tag")} AS tag WHERE ${GONE} ${table("job")} AS job ` +
         "WHERE job.key = tag.key);",
+    ),
+    isDeep: true,
+  },
+  aliases_without_job: {
+    number: "I19",
+    name: "alias without job",
+    means:
+      "an id names a removed job, or a removed job enqueued it: retention never removes the id",
+    fix: sql(
+      (table) =>
+        `DELETE FROM ${table("alias")} AS alias WHERE job IS NOT NULL AND ${GONE} ` +
+        `${table("job")} AS job WHERE job.key = alias.job) OR ${GONE} ${table("job")} AS job ` +
+        "WHERE job.key = alias.parent);",
     ),
     isDeep: true,
   },

@@ -42,6 +42,7 @@ export type TableName =
   | "dedup"
   /** Successors that are not final: a query on SQLite, rows of `dedup` on PostgreSQL. */
   | "successor"
+  | "alias"
   | "cancel_request"
   | "run"
   | "phase"
@@ -156,6 +157,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   }),
   changing("dedup", ["tenant", "type", "key"], HELD_KEY),
   changing("successor", ["job"], HELD_KEY),
+  changing("alias", ["id"], { id: "id", job: "number", parent: "number" }),
   changing("cancel_request", ["key"], { key: "number", by: "text", reason: "text", at: "moment" }),
   changing("run", ["key"], {
     key: "number",

@@ -134,6 +134,12 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
   "tag without job": ({ plant }) =>
     plant("INSERT INTO millrace.tag (name, value, key) VALUES ('colour', 'red', 999999)"),
 
+  "alias without job": ({ plant }) =>
+    plant(`INSERT INTO millrace.alias (id, job, parent)
+      SELECT worker.id, 999999, job.key
+      FROM millrace.worker AS worker CROSS JOIN millrace.job AS job LIMIT 1;
+      UPDATE millrace.alias SET parent = 999999 WHERE job <> 999999`),
+
   "endless idempotency key": ({ plant }) =>
     plant(`INSERT INTO millrace.idempotency (tenant, key, job_id, body)
       SELECT 1, 'ghost', worker.id, held.body

@@ -132,7 +132,7 @@ export const POSTGRES_FAULTS: Faults = {
         "SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane",
         "SELECT key, millrace.ms_of(run_at) * 1000, lane",
       ],
-      ["every job is hurried", "job.id = :id::uuid AND scheduled", "scheduled"],
+      ["every job is hurried", "WHERE scheduled.key = (", "WHERE 0 < ("],
     ],
   },
   intervene: {
@@ -173,7 +173,7 @@ export const POSTGRES_FAULTS: Faults = {
   },
   get: {
     job_by_id: [
-      ["any job is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["any job is shown", "WHERE job.key = (", "WHERE 0 < ("],
       ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
     ],
     "migrations/0001_tables.sql": [
@@ -182,7 +182,7 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   attempts: {
-    attempts_of_job: [["any ledger is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"]],
+    attempts_of_job: [["any ledger is shown", "WHERE attempt.key = (", "WHERE 0 < ("]],
   },
   list: {
     match_jobs: [

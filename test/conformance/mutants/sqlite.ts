@@ -377,14 +377,14 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   get: {
-    job_by_id: [["any job is shown", "now.id = :id", ":id IS NOT NULL"]],
+    job_by_id: [["any job is shown", "WHERE now.key = (", "WHERE 0 < ("]],
     start_of_run: [
       ["the first lease that names a job tells its start", "number DESC", "number"],
       ["any lease tells the start", "claimed.value = :key", "1"],
     ],
   },
   attempts: {
-    attempts_of_job: [["any ledger is shown", "job.id = :id", "1"]],
+    attempts_of_job: [["any ledger is shown", "WHERE attempt.key = (", "WHERE 0 < ("]],
   },
   deadLetter: {
     find_dead_letter: [["any letter is shown", "id = :id", "1"]],

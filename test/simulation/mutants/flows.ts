@@ -175,8 +175,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a phase is kept without a child that is refused",
     file: `${STORE}/jobs/enqueue.ts`,
-    now: "throwIfRefused(children, enqueueWithin(session, children));",
-    planted: "void [throwIfRefused, enqueueWithin(session, children)];",
+    now: "throwIfRefused(children, answers);",
+    planted: "void throwIfRefused;",
     breaks: "I2",
   },
   {

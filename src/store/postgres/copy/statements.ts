@@ -112,6 +112,7 @@ const TABLES = [
   "worker",
   "idempotency",
   "dedup",
+  "alias",
   "cancel_request",
   "lock",
   "dependency",
