@@ -32,6 +32,7 @@ export const RARE_PATHS: readonly string[] = [
   "rolled back by its caller",
   "timed out",
   "snoozed",
+  "units left behind by a snooze",
   "interrupted",
   "left while it held something",
   "pruned",

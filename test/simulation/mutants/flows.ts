@@ -296,6 +296,20 @@ export const flowMutants: readonly Mutant[] = [
     breaks: "I27",
   },
   {
+    name: "units are not joined after a bad end",
+    file: "src/runtime/run/execution.ts",
+    now: "if (left === null) this.#finish(outcome);\n    else this.#finishAfter(left, outcome);",
+    planted: "this.#finish(outcome);",
+    breaks: "I25",
+  },
+  {
+    name: "units begin after the end of their run",
+    file: "src/runtime/run/execution.ts",
+    now: "if (this.#interruption === null) this.#abort.abort(new RunAborted(this.job, error));",
+    planted: "void RunAborted;",
+    breaks: "I25",
+  },
+  {
     name: "children of units are lost",
     file: "src/runtime/run/units.ts",
     now: "result: text }, children.end()) };",
