@@ -37,6 +37,7 @@ import { promoter } from "./maintenance/promoter.ts";
 import { pruners } from "./maintenance/pruner.ts";
 import { rescuer } from "./maintenance/rescuer.ts";
 import type { WorkerSettings } from "./settings.ts";
+import type { RunName } from "./run/lock-queue.ts";
 import { RunningJobs } from "./run/running-jobs.ts";
 import { Settler } from "./run/settler.ts";
 import { stopOnSignals } from "./signals.ts";
@@ -185,6 +186,7 @@ export class JobWorker implements Worker {
       policy: preset.retry,
       policies: Object.fromEntries(policies),
       onRenewal: (renewal) => this.#onRenewal(renewal),
+      onEnded: (runs) => this.#interruptEnded(runs),
       onLost: () => this.#running.interruptAll("store"),
       onRegained: () => this.#wakePumps(),
     });
@@ -217,9 +219,12 @@ export class JobWorker implements Worker {
     for (const { key, n, reason } of renewal.cancel) {
       this.#running.interrupt({ key, n }, { type: "cancelled", reason });
     }
-    for (const { key, n } of renewal.ended) {
-      this.#running.interrupt({ key, n }, { type: "interrupted", by: "store" });
-    }
+    this.#interruptEnded(renewal.ended);
+  }
+
+  /** The store has ended these runs: their handlers are to stop. */
+  #interruptEnded(runs: readonly RunName[]): void {
+    for (const run of runs) this.#running.interrupt(run, { type: "interrupted", by: "store" });
   }
 
   #makeLane(name: string, slots: number): Lane {
@@ -264,8 +269,10 @@ export class JobWorker implements Worker {
   #startRun(lane: Lane, lease: Lease, job: ClaimedJob): void {
     const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
+    const earlier = this.#running.endEarlier(job);
     const began = clock.monotonic();
-    const ended = execution.run().then((outcome) => {
+    const run = earlier === null ? execution.run() : earlier.then(() => execution.run());
+    const ended = run.then((outcome) => {
       this.#settle(execution, outcome);
       this.#running.remove(job);
       return this.#slotFreed(lane, clock.monotonic() - began);

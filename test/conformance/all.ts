@@ -43,6 +43,7 @@ import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
 import { workerSuite } from "./runs/registration.suite.ts";
+import { renewSuite } from "./runs/renew.suite.ts";
 import { workersListSuite } from "./inspect/workers.suite.ts";
 
 /** What a store must pass to be one. */
@@ -91,4 +92,5 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   logsSuite,
   staleSuite,
   sweepSuite,
+  renewSuite,
 ];

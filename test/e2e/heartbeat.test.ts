@@ -103,6 +103,8 @@ describe("a heartbeat with a thread", () => {
       expect(outcome).toBe("timed_out");
       expect((nextRunAt ?? 0) - finishedAt).toBe(77_000);
       expect(await world.store.attempts(world.unlimited)).toEqual([]);
+      await heart.until(() => heart.ended.length > 0);
+      expect(heart.ended).toEqual([{ key: world.overrunKey, n: 1 }]);
     },
     PATIENCE_MS,
   );
@@ -116,7 +118,8 @@ async function openWorld() {
   await before.open();
   const worker = await joinWorker(before);
   const [overrun, unlimited] = await add(before, { timeoutMs: 1_000 }, { timeoutMs: null });
-  await take(before, { worker });
+  const { jobs } = await take(before, { worker });
+  const overrunKey = jobs.find(({ id }) => id === overrun)?.key;
   await before.close();
 
   const store = makeSqliteStore({ path });
@@ -126,6 +129,7 @@ async function openWorld() {
     path,
     store,
     overrun,
+    overrunKey,
     unlimited,
     beat,
     async [Symbol.asyncDispose](): Promise<void> {
@@ -150,6 +154,7 @@ function startBeating({
   const ofLoop = new Set<Renewal>();
   const heard: ("loop" | "thread")[] = [];
   const failures: unknown[] = [];
+  const ended: object[] = [];
   let loopBeats = 0;
   const heartbeat = startHeartbeat({
     store: {
@@ -171,6 +176,10 @@ function startBeating({
       heard.push(ofLoop.has(renewal) ? "loop" : "thread");
       news.emit("news");
     },
+    onEnded(runs) {
+      ended.push(...runs);
+      news.emit("news");
+    },
     failed(error) {
       failures.push(error);
       news.emit("news");
@@ -179,6 +188,7 @@ function startBeating({
   return {
     heard,
     failures,
+    ended,
     loopBeats: () => loopBeats,
     /** Looks again whenever something was heard. */
     async until(condition: () => boolean | Promise<boolean>): Promise<void> {

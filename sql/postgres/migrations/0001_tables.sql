@@ -249,6 +249,16 @@ CREATE TABLE millrace.worker (
     autovacuum_vacuum_cost_delay = 0
 );
 
+-- Runs that an operator has ended while their worker ran them. Each heartbeat of the worker tells
+-- them. A row is deleted with its worker, or a minute after `told_at`, its first telling.
+CREATE TABLE millrace.ended_run (
+    worker  uuid    NOT NULL,
+    key     bigint  NOT NULL,
+    n       integer NOT NULL CHECK (n >= 1),
+    told_at timestamptz(3),
+    PRIMARY KEY (worker, key, n)
+);
+
 -- A key stays after its job is removed. `expires_at` is set when retention removes the job.
 CREATE TABLE millrace.idempotency (
     job_id     uuid    NOT NULL,

@@ -181,13 +181,6 @@ SELECT now.key, now.state,
 FROM millrace.job_now AS now
 WHERE now.id = :id::uuid;
 
--- name: find_worker
--- Whether a worker is registered.
--- returns: id uuid
-SELECT id
-FROM millrace.worker
-WHERE id = :id::uuid;
-
 -- name: insert_cancel_request
 -- Asks the worker of a running job to stop it. The reason of the first request stays.
 INSERT INTO millrace.cancel_request (key, by, reason, at)

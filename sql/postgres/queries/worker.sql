@@ -14,9 +14,10 @@ ON CONFLICT (id) DO UPDATE SET until = excluded.until, beats = known.beats + 1;
 -- name: renew_worker
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
 -- has expired may still renew it as long as it was not rescued. Returns which runs of the worker
--- have a cancel request, which have ended, and whether its protocol is no longer accepted. A lease
--- all of whose runs ended more than a minute ago is left out. Such a lease remains when two
--- settlers end its last runs at the same moment.
+-- have a cancel request, which runs an operator has ended, and whether its protocol is no longer
+-- accepted. An ended run is returned by every heartbeat until a minute after the first one. Deletes
+-- a lease all of whose runs ended more than a minute ago. Such a lease remains when two settlers
+-- end its last runs at the same moment.
 -- returns: now bigint, quiet boolean, outdated boolean, cancel json?, ended json?
 -- timeout: heartbeat
 WITH moment AS MATERIALIZED (
@@ -51,6 +52,19 @@ deleted_leases AS (
         GROUP BY run.number
         HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))
     )
+),
+told AS (
+    UPDATE millrace.ended_run AS ended
+    SET told_at = moment.at
+    FROM moment
+    WHERE ended.worker = :id::uuid
+      AND ended.told_at IS NULL
+),
+deleted_ended_runs AS (
+    DELETE FROM millrace.ended_run AS ended
+    USING moment
+    WHERE ended.worker = :id::uuid
+      AND ended.told_at < moment.at - interval '60 seconds'
 )
 SELECT millrace.ms_of(moment.at) AS now, beat.quiet,
        beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')
@@ -66,13 +80,25 @@ SELECT millrace.ms_of(moment.at) AS now, beat.quiet,
        ) AS cancel,
        (
            SELECT json_agg(
-               json_build_object('key', run.key, 'n', run.n) ORDER BY run.number, run.turn
+               json_build_object('key', ended.key, 'n', ended.n) ORDER BY ended.key, ended.n
            )
-           FROM run
-           WHERE run.finished_at IS NOT NULL
+           FROM millrace.ended_run AS ended
+           WHERE ended.worker = :id::uuid
        ) AS ended
 FROM moment
 CROSS JOIN beat;
+
+-- name: insert_ended_run
+-- An operator has ended a run of a worker, if the worker is registered.
+INSERT INTO millrace.ended_run (worker, key, n)
+SELECT id, :key::bigint, :n::integer
+FROM millrace.worker
+WHERE id = :worker::uuid;
+
+-- name: delete_ended_runs
+-- Removes the ended runs of a worker that is removed.
+DELETE FROM millrace.ended_run
+WHERE worker = :worker::uuid;
 
 -- name: lock_worker
 -- Locks the row of a worker against claims and rescues.

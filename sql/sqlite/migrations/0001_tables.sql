@@ -191,6 +191,16 @@ CREATE TABLE millrace_worker (
 
 CREATE INDEX millrace_worker_until ON millrace_worker (until);
 
+-- Runs that an operator has ended while their worker ran them. Each heartbeat of the worker tells
+-- them. A row is deleted with its worker, or a minute after `told_at`, its first telling.
+CREATE TABLE millrace_ended_run (
+    worker  BLOB    NOT NULL CHECK (length(worker) = 16),
+    key     INTEGER NOT NULL,
+    n       INTEGER NOT NULL CHECK (n >= 1),
+    told_at INTEGER,
+    PRIMARY KEY (worker, key, n)
+) STRICT, WITHOUT ROWID;
+
 -- A key stays after its job is removed. `expires_at` is set when retention removes the job.
 CREATE TABLE millrace_idempotency (
     tenant     INTEGER NOT NULL,

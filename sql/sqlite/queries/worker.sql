@@ -21,6 +21,39 @@ RETURNING quiet,
           protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')
               AS outdated;
 
+-- name: ended_runs
+-- The runs of a worker that an operator has ended.
+-- returns: key integer, n integer
+SELECT key, n
+FROM millrace_ended_run
+WHERE worker = :worker
+ORDER BY key, n;
+
+-- name: mark_told
+-- The present heartbeat tells the ended runs of a worker.
+UPDATE millrace_ended_run
+SET told_at = :now
+WHERE worker = :worker
+  AND told_at IS NULL;
+
+-- name: delete_told
+-- Removes ended runs that heartbeats have told for long enough.
+DELETE FROM millrace_ended_run
+WHERE worker = :worker
+  AND told_at < :before;
+
+-- name: insert_ended_run
+-- An operator has ended a run of a worker, if the worker is registered.
+INSERT INTO millrace_ended_run (worker, key, n)
+SELECT id, :key, :n
+FROM millrace_worker
+WHERE id = :worker;
+
+-- name: delete_ended_runs
+-- Removes the ended runs of a worker that is removed.
+DELETE FROM millrace_ended_run
+WHERE worker = :worker;
+
 -- name: expire_worker
 -- The worker has stopped and left jobs behind: its lease expires at once.
 UPDATE millrace_worker

@@ -31,7 +31,9 @@ async function run(): Promise<void> {
       const beat = await beatOnce(store, systemClock, start);
       post({ type: "beat", beat });
       const { renewal } = beat;
-      if (renewal.status === "renewed") await overdueWatch.beat(renewal.now);
+      if (renewal.status !== "renewed") return start.beatMs;
+      const runs = await overdueWatch.beat(renewal.now);
+      if (runs.length > 0) post({ type: "ended", runs });
       return start.beatMs;
     },
   });

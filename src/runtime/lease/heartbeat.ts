@@ -11,6 +11,7 @@ import type { RetryPolicy } from "../../core/policy.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ThreadEntry, WorkerId } from "../../store/types/jobs-and-runs.ts";
 import { beatOnce, type Beat } from "./clock-skew.ts";
+import type { RunName } from "../run/lock-queue.ts";
 import { Ticker } from "../ticker.ts";
 
 export interface HeartbeatParts {
@@ -23,6 +24,8 @@ export interface HeartbeatParts {
   readonly policies: Readonly<Record<string, RetryPolicy>>;
   readonly policy: RetryPolicy;
   readonly onBeat: (beat: Beat) => void;
+  /** The thread has ended runs over their time limit. */
+  readonly onEnded: (runs: readonly RunName[]) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -43,6 +46,7 @@ export interface ThreadStart {
 /** The messages of the thread. */
 export type ThreadMessage =
   | { readonly type: "beat"; readonly beat: Beat }
+  | { readonly type: "ended"; readonly runs: readonly RunName[] }
   | { readonly type: "failed"; readonly message: string };
 
 export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
@@ -68,7 +72,7 @@ function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
 
 /** Beats on a thread. The event loop beats until the first message, and after the thread died. */
 function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
-  const { worker, leaseMs, beatMs, policies, policy, onBeat, failed } = parts;
+  const { worker, leaseMs, beatMs, policies, policy, onBeat, onEnded, failed } = parts;
   const start: ThreadStart = { entry, worker, leaseMs, beatMs, policies, policy };
   const isSource = import.meta.url.endsWith(".ts");
   const file = new URL(
@@ -83,6 +87,10 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   thread.on("message", (message: ThreadMessage) => {
     if (message.type === "failed") {
       failed(new Error(message.message));
+      return;
+    }
+    if (message.type === "ended") {
+      onEnded(message.runs);
       return;
     }
     void substitute?.stop();

@@ -54,6 +54,7 @@ async function makeWorld() {
     policy: defaults.retry,
     policies: {},
     onRenewal: () => {},
+    onEnded: () => {},
     onLost: () => log("lost"),
     onRegained: () => log("regained"),
   });

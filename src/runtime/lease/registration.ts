@@ -13,7 +13,10 @@ import type { Renewal, WorkerInfo } from "../../store/types/jobs-and-runs.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
 import { SkewWatch, type Beat } from "./clock-skew.ts";
 
-export interface RegistrationParts extends Pick<HeartbeatParts, "policy" | "policies" | "beatMs"> {
+export interface RegistrationParts extends Pick<
+  HeartbeatParts,
+  "policy" | "policies" | "beatMs" | "onEnded"
+> {
   readonly store: JobStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -130,7 +133,7 @@ export class Registration {
   }
 
   #beat(): Heartbeat {
-    const { store, clock, logger, info, beatMs, policy, policies } = this.#parts;
+    const { store, clock, logger, info, beatMs, policy, policies, onEnded } = this.#parts;
     return startHeartbeat({
       store,
       clock,
@@ -140,6 +143,7 @@ export class Registration {
       policy,
       policies,
       onBeat: (beat) => this.#onBeat(beat),
+      onEnded,
       failed: (error) => logger.error("heartbeat failed; trying again", { error }),
     });
   }

@@ -85,10 +85,12 @@ export class Execution implements ContextParts, PhaseScopeParts {
   }
 
   /**
-   * Runs the handler. If the handler ignores its aborted signal, the run ends without the handler
-   * after {@link IGNORED_SIGNAL_MS_MAX}.
+   * Runs the handler, unless the run was interrupted before. If the handler ignores its aborted
+   * signal, the run ends without the handler after {@link IGNORED_SIGNAL_MS_MAX}.
    */
   run(): Promise<Outcome> {
+    if (this.#interruption !== null) this.#end(this.#interruption.reason);
+    if (this.#isOver) return this.#outcome.promise;
     const { timeoutMs: limitMs } = this.job;
     if (limitMs !== null) {
       const overrun = (): void => this.interrupt({ type: "timed_out", limitMs });

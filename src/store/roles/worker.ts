@@ -26,8 +26,8 @@ export interface WorkerStore {
   /** The worker has stopped. Jobs that it still holds can be rescued at once. */
   deregister(worker: WorkerId): Promise<void>;
   /**
-   * Extends the worker's lease. Answers the cancel requests for its jobs, the runs that were ended
-   * in its place, and whether it is asked to be quiet. `lost`: the worker is not registered.
+   * Extends the worker's lease. Answers the cancel requests for its jobs, the runs that an
+   * operator has ended, and whether it is asked to be quiet. `lost`: the worker is not registered.
    */
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
   /**

@@ -184,7 +184,10 @@ export type Renewal =
       readonly quiet: boolean;
       /** The store requires a newer protocol and gives the worker no more work. */
       readonly outdated: boolean;
-      /** Runs of this worker that an operator or its own heartbeat thread has ended. */
+      /**
+       * Runs of this worker that an operator has ended. Each is told for a minute, because the
+       * answer of one heartbeat may be lost.
+       */
       readonly ended: readonly { readonly key: JobKey; readonly n: number }[];
     }
   | { readonly status: "lost" };

@@ -10,6 +10,7 @@ import { POSTGRES_RUN_FAULTS } from "./postgres-runs.ts";
 import { SQLITE_FLOW_FAULTS } from "./sqlite-flows.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
+import { SQLITE_RENEW_FAULTS } from "./sqlite-renew.ts";
 
 export interface Mutant {
   /** The `describe` that must notice. */
@@ -29,7 +30,12 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 
 /** The mutants of each store. */
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
-  sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS, ...SQLITE_FLOW_FAULTS }),
+  sqlite: mutantsOf({
+    ...SQLITE_FAULTS,
+    ...SQLITE_RENEW_FAULTS,
+    ...SQLITE_NOTE_FAULTS,
+    ...SQLITE_FLOW_FAULTS,
+  }),
   postgres: mutantsOf({
     ...POSTGRES_FAULTS,
     ...POSTGRES_RUN_FAULTS,

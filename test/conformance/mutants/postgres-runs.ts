@@ -150,13 +150,46 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
   },
   renew: {
+    insert_ended_run: [["an end is not stored for the worker", "WHERE", "WHERE false AND"]],
+    "jobs/intervene.ts": [
+      ["an unstarted run is told", "if (startedAt !== null) {", "if (holder !== null) {"],
+    ],
+    delete_ended_runs: [["the ended runs of a removed worker stay", "WHERE", "WHERE false AND"]],
     renew_worker: [
       ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
       ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
       ["an old protocol is never too old", "beat.protocol <", "0 >"],
-      ["no worker learns what has ended", "WHERE run.finished_at IS NOT NULL", "WHERE false"],
-      ["what has ended is told for ever", "- interval '1 minute'", "- interval '9 years'"],
-      ["what has ended is forgotten at once", "- interval '1 minute'", "+ interval '1 minute'"],
+      [
+        "the requests of every second lease are forgotten",
+        "WHERE lease.worker = :id::uuid",
+        "WHERE lease.worker = :id::uuid AND lease.number % 2 = 0",
+      ],
+      [
+        "the requests of the first two leases are told",
+        "WHERE lease.worker = :id::uuid",
+        `WHERE lease.number IN (
+           SELECT number FROM millrace.lease WHERE worker = :id::uuid ORDER BY number LIMIT 2)`,
+      ],
+      [
+        "the requests of every second job of a lease are forgotten",
+        "WHERE run.finished_at IS NULL",
+        "WHERE run.finished_at IS NULL AND run.turn % 2 = 1",
+      ],
+      [
+        "no worker learns what has ended",
+        "FROM millrace.ended_run AS ended\n           WHERE",
+        "FROM millrace.ended_run AS ended\n           WHERE false AND",
+      ],
+      [
+        "every worker learns what has ended",
+        "FROM millrace.ended_run AS ended\n           WHERE",
+        "FROM millrace.ended_run AS ended\n           WHERE true OR",
+      ],
+      ["what has ended is told for ever", "- interval '60 seconds'", "- interval '9 years'"],
+      ["what has ended is told twice", "- interval '60 seconds'", "+ interval '60 seconds'"],
+      ["what has ended is told when it is new", "AND ended.told_at IS NULL", "AND false"],
+      ["a lease of ended runs stays", "- interval '1 minute'", "- interval '9 years'"],
+      ["a lease of ended runs goes at once", "- interval '1 minute'", "+ interval '1 minute'"],
       [
         "a heartbeat does not extend the lease",
         "SET until = moment.at",

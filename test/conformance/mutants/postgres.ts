@@ -138,7 +138,13 @@ export const POSTGRES_FAULTS: Faults = {
   intervene: {
     own_lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
     insert_attempts: [["the run is not charged", "ended.n, ended.tries", "ended.n, 0"]],
-    find_worker: [["its worker never hears of it", "WHERE", "WHERE false AND"]],
+    "jobs/intervene.ts": [
+      [
+        "a lease without runs stays",
+        'await transaction.run("delete_leases"',
+        'void ("delete_leases"',
+      ],
+    ],
   },
   pause: {
     close_gate: [

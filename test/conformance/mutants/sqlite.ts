@@ -120,6 +120,9 @@ export const SQLITE_FAULTS: Faults = {
   intervene: {
     lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
     insert_attempt: [["the run is not charged", ":tries", "0"]],
+    "jobs/intervene.ts": [
+      ["a lease without runs stays", "  closeIfDone(session, lease);", "  void closeIfDone;"],
+    ],
   },
   deadLetters: {
     list_dead_letters: [
@@ -234,18 +237,6 @@ export const SQLITE_FAULTS: Faults = {
     register_worker: [
       ["joining again does not renew", "SET until = :until", "SET until = until"],
       ["joining again is no beat", "beats = beats + 1", "beats = beats"],
-    ],
-  },
-  renew: {
-    renew_worker: [
-      ["a heartbeat does not extend the lease", "until = :until", "until = until"],
-      ["an old protocol is never too old", "protocol <", "0 >"],
-    ],
-    leases_of_worker: [["every worker hears every request", "worker = :worker", "1"]],
-    find_cancel_requests: [["reasons are lost", "asked.reason", "NULL AS reason"]],
-    last_runs: [
-      ["the former holder hears the request", "max(attempt.n)", "0"],
-      ["the first run counts, not the last", "max(attempt.n)", "min(attempt.n)"],
     ],
   },
   silent: {

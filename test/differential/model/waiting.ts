@@ -81,11 +81,11 @@ export function intervene(
   const lease = job.place === null ? (leaseOf(world, job) ?? null) : null;
   const startedAt = lease?.runs.find((run) => run.job === job)?.startedAt ?? null;
   endRun(world, { job, startedAt }, lease, decide(factsOf(job)));
-  // A run that had begun stays in its lease until its worker has heard of it.
-  const isToBeHeard = startedAt !== null && lease !== null && world.workers.has(lease.worker);
-  if (lease !== null && !isToBeHeard && !lease.runs.some(isOpen)) {
-    world.leases.delete(lease.number);
+  if (lease !== null && startedAt !== null) {
+    const n = job.ledger.at(-1)?.n ?? 0;
+    world.workers.get(lease.worker)?.ended.push({ key: job.key, n, toldAt: null });
   }
+  if (lease !== null && !lease.runs.some(isOpen)) world.leases.delete(lease.number);
   return { status: "done", state: stateOf(job) };
 }
 

@@ -41,12 +41,15 @@ import {
 } from "./world.ts";
 import { isHeldBack } from "./waiting.ts";
 
+/** Heartbeats tell an ended run for this long. */
+const TOLD_MS = 60_000;
+
 export function register(world: World, info: WorkerInfo): void {
   const now = world.clock.now();
   const until = now + info.leaseMs;
   const known = world.workers.get(info.id);
   if (known === undefined) {
-    world.workers.set(info.id, { info, joinedAt: now, until, beats: 0, quiet: false });
+    world.workers.set(info.id, { info, joinedAt: now, until, beats: 0, quiet: false, ended: [] });
     return;
   }
   known.until = until;
@@ -69,7 +72,11 @@ export function renew(world: World, worker: WorkerId, leaseMs: number): Renewal 
   const cancel = runs
     .filter((run) => isOpen(run) && run.job.cancelRequest !== null)
     .map(({ job, n }) => ({ key: job.key, n, reason: job.cancelRequest?.reason ?? null }));
-  const ended = runs.filter((run) => !isOpen(run)).map(({ job, n }) => ({ key: job.key, n }));
+  const ended = known.ended
+    .map(({ key, n }) => ({ key, n }))
+    .toSorted((one, other) => one.key - other.key || one.n - other.n);
+  for (const run of known.ended) run.toldAt ??= now;
+  known.ended = known.ended.filter(({ toldAt }) => (toldAt ?? now) >= now - TOLD_MS);
   return { status: "renewed", now, cancel, quiet: known.quiet, outdated: false, ended };
 }
 
@@ -86,7 +93,7 @@ export function workers(world: World, limit: number): WorkerRecord[] {
   return atMost(known, limit).map((worker) => workerRecord(world, worker));
 }
 
-function workerRecord(world: World, { info, ...life }: ModelWorker): WorkerRecord {
+function workerRecord(world: World, { info, ended: _ended, ...life }: ModelWorker): WorkerRecord {
   const { leaseMs: _leaseMs, protocol: _protocol, ...same } = info;
   const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
   const prefetched = open.filter(({ startedAt }) => startedAt === null).length;

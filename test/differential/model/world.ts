@@ -60,6 +60,8 @@ export interface ModelWorker {
   until: number;
   beats: number;
   quiet: boolean;
+  /** Runs that an operator has ended, with the time of the first heartbeat that told them. */
+  ended: { readonly key: JobKey; readonly n: number; toldAt: number | null }[];
 }
 
 /** Something that happened to one job. */

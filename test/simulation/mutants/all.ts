@@ -152,8 +152,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a worker leaves although it holds jobs",
     file: `${STORE}/runs/workers.ts`,
-    now: "if (holdsNothing) sql.run(",
-    planted: "if (holdsNothing || !holdsNothing) sql.run(",
+    now: "if (holdsNothing) deleteWorker(",
+    planted: "if (holdsNothing || !holdsNothing) deleteWorker(",
     breaks: "I21, I24",
   },
   {
@@ -289,10 +289,10 @@ export const mutants: readonly Mutant[] = [
     breaks: "I21, I22",
   },
   {
-    name: "the lease of an unheard claim stays when an operator has ended its runs",
-    file: `${STORE}/runs/claim.ts`,
-    now: "if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);",
-    planted: "",
+    name: "the lease of a run stays when an operator has ended the run",
+    file: `${STORE}/jobs/intervene.ts`,
+    now: "  closeIfDone(session, lease);",
+    planted: "  void closeIfDone;",
     breaks: "I22",
   },
   ...flowMutants,

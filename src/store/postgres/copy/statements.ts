@@ -110,6 +110,7 @@ const TABLES = [
   "attempt",
   "gate",
   "worker",
+  "ended_run",
   "idempotency",
   "dedup",
   "cancel_request",

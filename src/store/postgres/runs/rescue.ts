@@ -58,6 +58,7 @@ async function rescueWithin(
   );
   await narrowLeases(transaction, runs, new Set(moved.map(({ key }) => key)));
   const done = (await transaction.run("delete_worker", { id: worker })) > 0;
+  if (done) await transaction.run("delete_ended_runs", { worker });
   return { returned, settled, done };
 }
 

@@ -54,6 +54,7 @@ function releaseLeases(session: Session, decide: (facts: CrashFacts) => Settleme
   });
   // The next heartbeat of a deleted worker answers `lost`, and the worker stops its runs.
   sql.run("delete_workers", {});
+  sql.run("delete_all_ended_runs", {});
   return taken.reduce((sum, runs) => sum + runs, 0);
 }
 

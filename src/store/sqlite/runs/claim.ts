@@ -7,7 +7,7 @@ import { tagsOf } from "../../shared/decode-jobs.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import { findCandidates, keyList, type Candidate } from "./claim-candidates.ts";
-import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
+import { listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
@@ -75,8 +75,6 @@ function recoverLostClaim(session: Session, request: ClaimRequest): Claim | null
     const open = lease === undefined ? [] : openRuns(session, lease);
     const undelivered = open.filter(({ key }) => !delivered.has(key));
     if (lease === undefined || undelivered.length === 0) {
-      // An operator has ended all its runs before they were delivered, so no worker ends the lease.
-      if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);
       session.state.lostClaims.delete(lostClaim);
       continue;
     }

@@ -48,12 +48,6 @@ export function openAmong({ sql }: Session, runs: readonly HeldRun[]): HeldRun[]
   return runs.filter(({ key, n }) => (ended.get(key) ?? 0) < n);
 }
 
-/** The runs of a lease with a ledger row, which are not open. */
-export function endedRuns(lease: LeaseRow, open: readonly HeldRun[]): HeldRun[] {
-  const keys = new Set(open.map(({ key }) => key));
-  return runsOf(lease).filter(({ key }) => !keys.has(key));
-}
-
 /** The same runs with the facts of their jobs. */
 export function withFacts({ sql }: Session, runs: readonly HeldRun[]): HeldJob[] {
   const keys = JSON.stringify(runs.map(({ key }) => key));

@@ -70,7 +70,6 @@ export function returnPrefetched(
  * returned to their place.
  */
 function dropUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
-  // The lease stays as it is: it may name ended runs that `renew` still has to report.
   if (leaving.length === 0) return 0;
   const returned = returnUnstarted(session, leaving);
   const gone = new Set(leaving.map(({ key }) => key));

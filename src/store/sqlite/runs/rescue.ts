@@ -10,6 +10,7 @@ import { factsOf } from "./claim.ts";
 import { keepRuns, openRuns, withFacts, type HeldRun } from "./lease.ts";
 import { returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./settle.ts";
+import { deleteWorker } from "./workers.ts";
 
 /** The maximum of jobs moved in one transaction. */
 const RESCUE_MAX = 500;
@@ -37,7 +38,7 @@ export function rescue(session: Session, request: RescueRequest): RescueAnswer {
   if (sql.get("leases_of_worker", { worker: id }) !== undefined) {
     return { returned, settled, done: false };
   }
-  sql.run("delete_worker", { id });
+  deleteWorker(session, id);
   return { returned, settled, done: true };
 }
 
