@@ -269,6 +269,11 @@ export class JobWorker implements Worker {
   #startRun(lane: Lane, lease: Lease, job: ClaimedJob): void {
     const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
+    if (execution === null) {
+      this.#failUnknown(lease, job);
+      lane.runEnded(0);
+      return;
+    }
     const earlier = this.#running.endEarlier(job);
     const began = clock.monotonic();
     const run = earlier === null ? execution.run() : earlier.then(() => execution.run());
@@ -310,9 +315,29 @@ export class JobWorker implements Worker {
     return policyOf(preset.retry, definitions.get(type)?.settings ?? {});
   }
 
-  #makeExecution(lease: Lease, job: ClaimedJob): Execution {
+  /**
+   * The place of the job names a type of this worker, and the job itself names another type, after
+   * a change by hand. The other jobs of the claim start nevertheless.
+   */
+  #failUnknown(lease: Lease, job: ClaimedJob): void {
+    const { logger, dice } = this.#parts;
+    const { key, n, id, type } = job;
+    const message = `The place of the job names another type than "${type}"; run millrace doctor.`;
+    logger.error(message, { job_id: id, type });
+    const fault = { class: "non_retryable", name: "UnknownTypeError", message } as const;
+    const context = { policy: this.#policyOf(type), random: dice.random() };
+    this.#settler.add({
+      lease,
+      key,
+      n,
+      settlement: settle(job, { type: "failed", fault }, context),
+    });
+  }
+
+  /** Null: this worker does not know the type. */
+  #makeExecution(lease: Lease, job: ClaimedJob): Execution | null {
     const definition = this.#parts.settings.definitions.get(job.type);
-    if (definition === undefined) throw new Error(`claimed a job of the unknown type ${job.type}`);
+    if (definition === undefined) return null;
     return new Execution(this.#executionParts, definition, lease, job);
   }
 

@@ -30,6 +30,7 @@ moved AS (
     SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,
            concurrency
     FROM taken
+    ON CONFLICT DO NOTHING
 )
 SELECT (SELECT count(*) FROM due) AS moved,
        (
@@ -153,7 +154,8 @@ INSERT INTO millrace.blocked (
 SELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,
        taken.n, taken.tries, taken.crashes, taken.concurrency
 FROM taken
-JOIN behind ON behind.key = taken.key;
+JOIN behind ON behind.key = taken.key
+ON CONFLICT DO NOTHING;
 
 -- name: release_jobs
 -- Moves jobs from `blocked` back to `ready` if their gate is not closed, most urgent first, with
@@ -206,4 +208,5 @@ INSERT INTO millrace.ready (
     key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
 )
 SELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
-FROM taken;
+FROM taken
+ON CONFLICT DO NOTHING;

@@ -178,14 +178,14 @@ ORDER BY worker.joined_at, worker.id;
 --   FactsRow
 SELECT lease.number, lease.secret, run.key, run.n, job.timeout_ms AS limit_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(run.start) AS ran_ms,
-       job.id, name.text AS type_name, job.max_attempts, job.flags,
-       coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
+       job.id, coalesce(name.text, 'unknown name ' || job.type) AS type_name, job.max_attempts,
+       job.flags, coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 CROSS JOIN millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts)
     WITH ORDINALITY AS run (key, n, start, turn)
 JOIN millrace.job AS job ON job.key = run.key
-JOIN millrace.interned_name AS name ON name.id = job.type
+LEFT JOIN millrace.interned_name AS name ON name.id = job.type
 LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
 WHERE lease.worker = :worker::uuid
   AND millrace.ms_of(moment.at) - millrace.ms_of(run.start) > job.timeout_ms + :slack_ms::bigint

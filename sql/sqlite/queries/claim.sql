@@ -63,7 +63,7 @@ SELECT lane FROM hop WHERE lane IS NOT NULL;
 -- returns tuples: bytes integer
 SELECT coalesce(octet_length(job.payload), 0) AS bytes
 FROM json_each(:keys) AS candidate
-CROSS JOIN millrace_job AS job ON job.key = candidate.value
+LEFT JOIN millrace_job AS job ON job.key = candidate.value
 ORDER BY candidate.key;
 
 -- name: insert_lease

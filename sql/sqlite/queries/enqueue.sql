@@ -19,18 +19,20 @@ INSERT INTO millrace_tag (name, value, key)
 VALUES (:name, :value, :key);
 
 -- name: insert_ready
--- Puts a job into `ready`.
+-- Puts a job into `ready`, unless it is there.
 INSERT INTO millrace_ready (
     lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
 )
-VALUES (:lane, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes);
+VALUES (:lane, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes)
+ON CONFLICT DO NOTHING;
 
 -- name: insert_scheduled
--- Puts a job into `scheduled`.
+-- Puts a job into `scheduled`, unless it is there.
 INSERT INTO millrace_scheduled (
     key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes
 )
-VALUES (:key, :run_at, :lane, :priority, :type, :tenant, :concurrency, :n, :tries, :crashes);
+VALUES (:key, :run_at, :lane, :priority, :type, :tenant, :concurrency, :n, :tries, :crashes)
+ON CONFLICT DO NOTHING;
 
 -- name: find_body
 -- The job that an id already belongs to.

@@ -49,13 +49,14 @@ GROUP BY front.key
 LIMIT :limit;
 
 -- name: insert_blocked
--- Puts a job behind a gate.
+-- Puts a job behind a gate, unless it is behind one.
 INSERT INTO millrace_blocked (
     key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes
 )
 VALUES (
     :key, :gate, :lane, :priority, :rank, :type, :tenant, :concurrency, :n, :tries, :crashes
-);
+)
+ON CONFLICT DO NOTHING;
 
 -- name: blocked_keys
 -- The jobs behind one gate, most urgent first.

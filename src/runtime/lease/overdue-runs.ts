@@ -75,7 +75,9 @@ export class OverdueWatch {
     const answers =
       confirmed.length === 0 ? [] : await store.settle(confirmed.map((run) => this.#timedOut(run)));
     this.#unanswered = [];
-    const settled = confirmed.filter((_, index) => answers[index] === "settled");
+    const settled = confirmed.filter((_, index) => {
+      return answers[index] === "settled" || answers[index] === "missing";
+    });
     return [...over, ...settled].map(({ key, n }) => ({ key, n }));
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dutyWorld } from "../../../test/support/duties.ts";
 import { workerInfo } from "../../../test/support/factories.ts";
-import { stateOf } from "../../../test/support/steps.ts";
+import { add, stateOf, takeOne } from "../../../test/support/steps.ts";
 import { rescuer } from "./rescuer.ts";
 
 describe("a rescuer", () => {
@@ -68,12 +68,61 @@ describe("a rescuer", () => {
   });
 });
 
+describe("a rescuer that meets a bad row", () => {
+  test("logs the jobs without a row once, and what to do", async () => {
+    await using world = await rescuerWorld();
+    const { store } = world;
+    const rescue = store.rescue.bind(store);
+    Reflect.set(store, "rescue", async (...args: Parameters<typeof rescue>) => {
+      return { ...(await rescue(...args)), missing: [7, 8] };
+    });
+
+    await world.rescueAll();
+
+    expect(await stateOf(store, world.id)).toBe("scheduled");
+    expect(world.logged).toEqual([
+      expect.stringMatching(/no row in the table job.*millrace doctor --fix/),
+      "dead worker: its jobs were rescued",
+    ]);
+  });
+
+  test("rescues the jobs of the other dead workers when one rescue fails", async () => {
+    await using world = await rescuerWorld();
+    const { store, clock } = world;
+    const [other] = await add(store, {});
+    const second = await takeOne(store);
+    await clock.advance(workerInfo().leaseMs + 1);
+    const rescue = store.rescue.bind(store);
+    Reflect.set(store, "rescue", async (...args: Parameters<typeof rescue>) => {
+      if (args[0].worker === world.worker) throw new Error("planted");
+      return rescue(...args);
+    });
+
+    await world.rescueAll();
+
+    expect(second.job.id).toBe(other);
+    expect(await stateOf(store, world.id)).toBe("running");
+    expect(await stateOf(store, other)).toBe("scheduled");
+    expect(world.logged).toEqual([
+      "cannot rescue the jobs of a dead worker; trying again",
+      "dead worker: its jobs were rescued",
+    ]);
+  });
+});
+
 async function rescuerWorld(options: { beatMs?: number } = {}) {
   const world = await dutyWorld(options);
   const duty = rescuer(world.parts);
   return {
     ...world,
     duty,
+    /** Two looks, as far apart as a silence takes. */
+    async rescueAll(): Promise<void> {
+      duty.wake();
+      await world.stillness();
+      await world.clock.advance(world.parts.leaseMs / 6);
+      await world.stillness();
+    },
     lookMs: world.parts.leaseMs / 6,
     async [Symbol.asyncDispose](): Promise<void> {
       await duty.stop();

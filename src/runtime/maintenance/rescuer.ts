@@ -7,7 +7,7 @@
  */
 import type { Settlement } from "../../core/outcome.ts";
 import { settle } from "../../core/settle.ts";
-import type { CrashFacts, WorkerId } from "../../store/types/jobs-and-runs.ts";
+import type { CrashFacts, RescueAnswer, WorkerId } from "../../store/types/jobs-and-runs.ts";
 import type { Ticker } from "../ticker.ts";
 import { makeDuty, type DutyParts } from "./duty.ts";
 
@@ -16,6 +16,10 @@ const RESCUE_BATCH = 500;
 const CHECKS_PER_LEASE = 6;
 /** A living worker sends at least one heartbeat in this time. */
 const BEATS_MISSED = 2;
+
+const JOBS_MISSING =
+  "a lease of a dead worker named jobs that have no row in the table job, probably deleted by " +
+  "hand; they were skipped. millrace doctor --fix removes the rest of these jobs";
 
 export function rescuer(parts: DutyParts): Ticker {
   const { store, clock, logger, leaseMs, beatMs } = parts;
@@ -33,9 +37,12 @@ export function rescuer(parts: DutyParts): Ticker {
         continue;
       }
       if (clock.monotonic() - suspect.since < silenceMs * 0.9) continue;
-      const { settled, returned, done } = await rescueOne(parts, id, beats);
+      const rescue = await rescueOne(parts, id, beats);
+      if (rescue === null) continue;
+      const { settled, returned, missing, done } = rescue;
       // The worker has sent a heartbeat, or another rescuer was faster.
-      if (!done && settled.length + returned === 0) continue;
+      if (!done && settled.length + returned + missing.length === 0) continue;
+      if (missing.length > 0) logger.error(JOBS_MISSING, { worker_id: id, job_keys: missing });
       logger.warn("dead worker: its jobs were rescued", {
         worker_id: id,
         crashed: settled.length,
@@ -47,8 +54,19 @@ export function rescuer(parts: DutyParts): Ticker {
   });
 }
 
-function rescueOne({ store, policyOf, random }: DutyParts, worker: WorkerId, beats: number) {
+/** Null: the store has refused. The jobs of other dead workers are rescued nevertheless. */
+async function rescueOne(
+  { store, policyOf, random, logger }: DutyParts,
+  worker: WorkerId,
+  beats: number,
+): Promise<RescueAnswer | null> {
   const decide = (job: CrashFacts, isCertain: boolean): Settlement =>
     settle(job, { type: "crashed", isCertain }, { policy: policyOf(job.type), random: random() });
-  return store.rescue({ worker, beats, limit: RESCUE_BATCH, decide });
+  try {
+    return await store.rescue({ worker, beats, limit: RESCUE_BATCH, decide });
+  } catch (error) {
+    const message = "cannot rescue the jobs of a dead worker; trying again";
+    logger.error(message, { worker_id: worker, error });
+    return null;
+  }
 }

@@ -29,7 +29,7 @@ import { migrate } from "./database/migrate.ts";
 import { noteBatcher, record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { overdue } from "./runs/overdue.ts";
-import { OperatorWarnings } from "./operator-warnings.ts";
+import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
@@ -212,7 +212,7 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
     await refuseUnfinished(pool, schema);
     const readsCommitted = await doesReadCommitted(pool);
     const notifier = new Notifier({ pool, address, schema, dice, warn });
-    const parts = { pool, schema, clock, dice, notifier, readsCommitted };
+    const parts = { pool, schema, clock, dice, notifier, warnings, readsCommitted };
     return new Session({ ...parts, runDependencyTask, makeState });
   } catch (error) {
     await pool.end();

@@ -62,6 +62,7 @@ import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
 import { lockHolder, acquireLocks } from "./runs/locks.ts";
+import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { newState } from "./database/session-state.ts";
 import { Statements } from "./database/statements.ts";
 import { stats } from "./inspect/stats.ts";
@@ -94,6 +95,7 @@ export class SqliteJobStore implements JobStore {
   readonly claimsAtOnce = 1;
   readonly thread: ThreadEntry | null;
   readonly #options: StoreOptions;
+  readonly #warnings = new OperatorWarnings();
   #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
   #closing: Promise<void> | null = null;
@@ -106,7 +108,7 @@ export class SqliteJobStore implements JobStore {
 
   async open(): Promise<void> {
     if (this.#closing !== null) throw closedError();
-    this.#opening ??= openAll(this.#options);
+    this.#opening ??= openAll(this.#options, this.#warnings);
     this.#opened = await this.#opening;
   }
 
@@ -244,6 +246,11 @@ export class SqliteJobStore implements JobStore {
     }
   }
 
+  /** Reports each warning for the operator once, such as a job without a row. */
+  onWarning(listener: (warning: string) => void): void {
+    this.#warnings.listen(listener);
+  }
+
   watch(listener: (wakeUp: WakeUp) => void): () => void {
     return this.#use().notifier.watch(listener);
   }
@@ -330,7 +337,7 @@ export class SqliteJobStore implements JobStore {
   }
 }
 
-async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }): Promise<Opened> {
+async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Opened> {
   const { clock, dice, path } = options;
   const database = await openDatabase(options, clock);
   const sql = new Statements(database);
@@ -349,7 +356,7 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
   });
   return {
     database,
-    session: { sql, names, clock, dice, outbox, state: newState() },
+    session: { sql, names, clock, dice, outbox, warnings, state: newState() },
     writer,
     notifier,
   };

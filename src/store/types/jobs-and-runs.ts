@@ -204,10 +204,11 @@ export interface SettleItem {
 }
 
 /**
- * A {@link StoreRefusal}: nothing has changed. The run still holds its lease and needs another
- * settlement.
+ * `missing`: the row of the job was deleted by hand. The run has left its lease, and nothing else
+ * was stored. A {@link StoreRefusal}: nothing has changed. The run still holds its lease and needs
+ * another settlement.
  */
-export type SettleAnswer = "settled" | "stale" | StoreRefusal;
+export type SettleAnswer = "settled" | "stale" | "missing" | StoreRefusal;
 
 /** The database refused a value of the item, or one of its children was refused. */
 export type StoreRefusal = "refused" | RefusedChild;
@@ -270,6 +271,8 @@ export interface RescueAnswer {
   readonly returned: number;
   /** Started jobs that were settled, and their new state. */
   readonly settled: readonly { readonly id: JobId; readonly to: State }[];
+  /** Jobs without a row, which was deleted by hand. Their runs were removed from the leases. */
+  readonly missing: readonly JobKey[];
   /** False: the worker has renewed its lease, or jobs remain; ask {@link JobStore.silent} again. */
   readonly done: boolean;
 }

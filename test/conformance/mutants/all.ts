@@ -3,6 +3,7 @@
  * green when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries
  * them all.
  */
+import { POSTGRES_BAD_ROW_FAULTS, SQLITE_BAD_ROW_FAULTS } from "./bad-rows.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
 import { POSTGRES_NOTE_FAULTS } from "./postgres-notes.ts";
@@ -30,18 +31,24 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 
 /** The mutants of each store. */
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
-  sqlite: mutantsOf({
-    ...SQLITE_FAULTS,
-    ...SQLITE_RENEW_FAULTS,
-    ...SQLITE_NOTE_FAULTS,
-    ...SQLITE_FLOW_FAULTS,
-  }),
-  postgres: mutantsOf({
-    ...POSTGRES_FAULTS,
-    ...POSTGRES_RUN_FAULTS,
-    ...POSTGRES_NOTE_FAULTS,
-    ...POSTGRES_FLOW_FAULTS,
-  }),
+  sqlite: [
+    ...mutantsOf({
+      ...SQLITE_FAULTS,
+      ...SQLITE_RENEW_FAULTS,
+      ...SQLITE_NOTE_FAULTS,
+      ...SQLITE_FLOW_FAULTS,
+    }),
+    ...mutantsOf(SQLITE_BAD_ROW_FAULTS),
+  ],
+  postgres: [
+    ...mutantsOf({
+      ...POSTGRES_FAULTS,
+      ...POSTGRES_RUN_FAULTS,
+      ...POSTGRES_NOTE_FAULTS,
+      ...POSTGRES_FLOW_FAULTS,
+    }),
+    ...mutantsOf(POSTGRES_BAD_ROW_FAULTS),
+  ],
 };
 
 function mutantsOf(faults: Faults): Mutant[] {

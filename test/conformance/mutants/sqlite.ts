@@ -190,7 +190,6 @@ export const SQLITE_FAULTS: Faults = {
     ],
     delete_lease: [["an empty lease stays", "WHERE", "WHERE 0 AND"]],
     "runs/prefetch.ts": [
-      ["a lease goes unheard", "if (leaving.length === 0) return 0;", ""],
       ["running jobs are taken back", "isPrefetched(run) && wanted", "wanted"],
       [
         "all of the prefetch goes back",
@@ -201,7 +200,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     "runs/lease.ts": [
       ["a cancelled job waits again", "runs.filter(({ key }) => !requests.has(key))", "runs"],
-      ["the place in the order is lost", "first + (ranks[index] ?? 0)", "0"],
+      ["the place in the order is lost", "first + (ranks?.[index] ?? 0)", "0"],
     ],
   },
   settle: {
@@ -221,8 +220,8 @@ export const SQLITE_FAULTS: Faults = {
     ],
     "runs/settle.ts": [
       ["a job ends twice in one call", "lease.open.delete(key);", ""],
-      ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
-      ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
+      ["a lease goes before its last job", "lease.open.size === 0", "lease !== null"],
+      ["the lease never goes", "lease.open.size === 0", "lease.open.size === -1"],
       ["a job waits again though it was to be cancelled", "requests.get(run.key)", "undefined"],
       ["the next run bears an old number", "n: n + 1", "n"],
     ],

@@ -29,6 +29,7 @@ import {
 import type { PostgresTestStore } from "../../support/stores.ts";
 import { pastPostgres } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
+import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
 
 /** Each way to say something of a job that one does not hold. */
 const FORGERIES: readonly (readonly [string, (item: SettleItem) => SettleItem])[] = [
@@ -43,6 +44,7 @@ export function ownWaysSuite(
   open: (connections?: "own" | "shared") => Promise<PostgresTestStore>,
 ): void {
   repairSuite(pastPostgres(open));
+  badRowsSuite(pastPostgres(open));
 
   describe("settle on either way", () => {
     test.each(FORGERIES)("refuses %s and changes nothing (I4)", async (_, forge) => {

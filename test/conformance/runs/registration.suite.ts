@@ -78,7 +78,7 @@ export function workerSuite(open: OpenStore): void {
         decide: () => completed(),
       });
 
-      expect(rescue).toEqual({ returned: 0, settled: [], done: false });
+      expect(rescue).toEqual({ returned: 0, settled: [], missing: [], done: false });
       await settleAll(store, batch, completed());
     });
 
@@ -262,7 +262,7 @@ export function workerSuite(open: OpenStore): void {
 
       expect(await store.silent(10)).toMatchObject([{ id: batch.worker }]);
       const rescue = await rescueSilent(store, batch.worker, { decide: () => completed() });
-      expect(rescue).toEqual({ returned: 3, settled: [], done: true });
+      expect(rescue).toEqual({ returned: 3, settled: [], missing: [], done: true });
     });
 
     test("moves nothing by itself", async () => {

@@ -44,7 +44,12 @@ export function rescueSuite(open: OpenStore): void {
 
       const rescue = await rescueSilent(store, batch.worker, { decide: () => crashedIn(2_000) });
 
-      expect(rescue).toEqual({ returned: 0, settled: [{ id, to: "scheduled" }], done: true });
+      expect(rescue).toEqual({
+        returned: 0,
+        settled: [{ id, to: "scheduled" }],
+        missing: [],
+        done: true,
+      });
       expect(await recordOf(store, id)).toMatchObject({
         state: "scheduled",
         runAt: dueAt,
@@ -192,7 +197,7 @@ export function rescueSuite(open: OpenStore): void {
         },
       });
 
-      expect(rescue).toEqual({ returned: 3, settled: [], done: true });
+      expect(rescue).toEqual({ returned: 3, settled: [], missing: [], done: true });
       expect(await store.attempts(jobs[0]!.id)).toEqual([]);
       expect(await recordOf(store, jobs[0]!.id)).toMatchObject({
         state: "queued",
@@ -217,6 +222,7 @@ export function rescueSuite(open: OpenStore): void {
       expect(rescue).toEqual({
         returned: 1,
         settled: [{ id: running, to: "scheduled" }],
+        missing: [],
         done: true,
       });
       expect(await stateOf(store, buffered)).toBe("queued");
@@ -251,6 +257,7 @@ export function rescueSuite(open: OpenStore): void {
       expect(rescue).toEqual({
         returned: 1,
         settled: [{ id: lost, to: "scheduled" }],
+        missing: [],
         done: true,
       });
       expect(await stateOf(store, done)).toBe("completed");
@@ -276,7 +283,7 @@ export function rescueSuite(open: OpenStore): void {
         decide: crashedOnce,
       });
 
-      expect(rescue).toEqual({ returned: 0, settled: [], done: false });
+      expect(rescue).toEqual({ returned: 0, settled: [], missing: [], done: false });
       expect(await stateOf(store, id)).toBe("running");
       expect(await store.settle([settleItem(batch, batch.job, completed())])).toEqual(["settled"]);
     });
@@ -349,7 +356,7 @@ export function rescueSuite(open: OpenStore): void {
       const first = await store.rescue(request);
       const second = await store.rescue(request);
 
-      expect(first).toEqual({ returned: 0, settled: [], done: false });
+      expect(first).toEqual({ returned: 0, settled: [], missing: [], done: false });
       expect(await stateOf(store, asked)).toBe("cancelled");
       expect(second).toMatchObject({ returned: 1, settled: [], done: true });
     });

@@ -300,7 +300,7 @@ export function rescue(
 ): RescueAnswer {
   const known = world.workers.get(worker);
   const isSilent = known?.beats === beats && known.until <= world.clock.now();
-  if (!isSilent) return { returned: 0, settled: [], done: false };
+  if (!isSilent) return { returned: 0, settled: [], missing: [], done: false };
   const leases = leasesOf(world, worker);
   const open = leases.flatMap((lease) => lease.runs.filter(isOpen).map((run) => ({ lease, run })));
   const lastWave = lastStartOf(
@@ -326,5 +326,5 @@ export function rescue(
   }
   const done = leasesOf(world, worker).length === 0;
   if (done) world.workers.delete(worker);
-  return { returned, settled, done };
+  return { returned, settled, missing: [], done };
 }

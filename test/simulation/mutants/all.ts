@@ -131,7 +131,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a prefetch that goes back has lost its order",
     file: `${STORE}/runs/lease.ts`,
-    now: "first + (ranks[index] ?? 0)",
+    now: "first + (ranks?.[index] ?? 0)",
     planted: "first",
     breaks: "I11, I19",
   },
@@ -228,8 +228,8 @@ export const mutants: readonly Mutant[] = [
     now:
       "  const refusal = refusalOf(session, request);\n" +
       "  if (refusal !== null) return refusal;\n" +
-      "  const candidates = findCandidates(session, request);",
-    planted: "  const candidates = findCandidates(session, request);",
+      "  const { present: candidates",
+    planted: "  const { present: candidates",
     breaks: "I21, I3",
   },
   {
@@ -249,8 +249,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the first rank of a lease is doubled",
     file: `${STORE}/runs/lease.ts`,
-    now: "const rank = index === 0 ? first : first + (ranks[index] ?? 0);",
-    planted: "const rank = first + (ranks[index] ?? 0);",
+    now: "const rank = index === 0 ? first : first + (ranks?.[index] ?? 0);",
+    planted: "const rank = first + (ranks?.[index] ?? 0);",
     breaks: "I11, I23, I21",
   },
   {

@@ -185,8 +185,11 @@ async function batchOf(
     const key = keys[index]!;
     const row = byKey.get(key);
     const kind = kinds.get(row?.[4] ?? "");
-    // A place without a job: the claim has deleted it. `doctor` reports such places.
-    if (row === undefined || kind === undefined) continue;
+    // A place without a job: the claim has deleted it.
+    if (row === undefined || kind === undefined) {
+      session.warnings.reportMissing("claim", [key]);
+      continue;
+    }
     const rank = ranks[index]!;
     const run = { n: ns[index]!, tries: tries[index]!, crashes: crashes[index]! };
     jobs.push(claimedJob(row, kind, run, Math.floor(rank / 1000)));

@@ -1,6 +1,6 @@
 /** startPrefetched and returnPrefetched: a prefetch is a lease with unstarted runs. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
-import { findCancelRequests, narrowLeases, lockLease, withFacts } from "./lease.ts";
+import { dropMissing, findCancelRequests, narrowLeases, lockLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
@@ -36,6 +36,9 @@ export async function returnPrefetched(
       if (runs === null) return 0;
       const leaving = runs.filter((run) => isUnstarted(run) && wanted.has(run.key));
       if (leaving.length === 0) return 0;
+      const missing = leaving.filter((run) => run.missing).map(({ key }) => key);
+      await dropMissing(transaction, missing);
+      session.warnings.reportMissing("returnPrefetched", missing);
       const returned = await returnUnstarted(transaction, leaving);
       await narrowLeases(transaction, runs, new Set(leaving.map(({ key }) => key)));
       return returned;

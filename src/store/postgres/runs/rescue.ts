@@ -5,7 +5,7 @@ import { isCertain, lastStartOf } from "../../shared/crash-charge.ts";
 import { isUnstarted, returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./attempts.ts";
 import { failureOf } from "../database/errors.ts";
-import { factsOf, narrowLeases, runsOf, withFacts } from "./lease.ts";
+import { dropMissing, factsOf, narrowLeases, runsOf, withFacts } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import { uuidOf } from "../database/values.ts";
@@ -17,7 +17,7 @@ const LEASES_MAX = 100;
 /** Lock time-out while another rescue or a settle is in progress. */
 const LOCK_MS = 2_000;
 
-const NOTHING: RescueAnswer = { returned: 0, settled: [], done: false };
+const NOTHING: RescueAnswer = { returned: 0, settled: [], missing: [], done: false };
 
 export async function rescue(session: Session, request: RescueRequest): Promise<RescueAnswer> {
   try {
@@ -46,7 +46,10 @@ async function rescueWithin(
     leases.map(({ number }) => number),
   );
   const open = runs.filter(({ ended }) => !ended);
-  const moved = open.slice(0, bounded(request.limit, RESCUE_MAX));
+  const chunk = open.slice(0, bounded(request.limit, RESCUE_MAX));
+  const moved = chunk.filter((run) => !run.missing);
+  const missing = chunk.filter((run) => run.missing).map(({ key }) => key);
+  await dropMissing(transaction, missing);
   const returned = await returnUnstarted(transaction, moved.filter(isUnstarted));
   const settled = await endCrashed(
     transaction,
@@ -56,10 +59,10 @@ async function rescueWithin(
       lastStart: lastStartOf(open.map(({ key, started_at: startedAt }) => ({ key, startedAt }))),
     },
   );
-  await narrowLeases(transaction, runs, new Set(moved.map(({ key }) => key)));
+  await narrowLeases(transaction, runs, new Set(chunk.map(({ key }) => key)));
   const done = (await transaction.run("delete_worker", { id: worker })) > 0;
   if (done) await transaction.run("delete_ended_runs", { worker });
-  return { returned, settled, done };
+  return { returned, settled, missing, done };
 }
 
 async function endCrashed(

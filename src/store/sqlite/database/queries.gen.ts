@@ -95,6 +95,7 @@ export interface QueryRows {
   find_lease: LeaseRow;
   lease_of_job: LeaseRow;
   lease_by_number: LeaseRow;
+  missing_jobs: { readonly key: number; };
   job_facts: { readonly key: number; readonly id: Uint8Array; readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; readonly max_attempts: number; readonly timeout_ms: number | null; readonly flags: number; readonly tries: number; readonly crashes: number; };
   locks_of_run: { readonly name: string; };
   release_locks: LockRow;
@@ -256,6 +257,7 @@ export interface QueryParameters {
   set_lease_jobs: readonly ["keys", "ns", "ranks", "starts", "number"];
   delete_lease: readonly ["number"];
   last_runs: readonly ["keys"];
+  missing_jobs: readonly ["keys"];
   job_facts: readonly ["keys"];
   insert_lock: readonly ["tenant", "name", "job", "n"];
   acquire_lock: readonly ["name", "n", "key"];
@@ -369,7 +371,7 @@ export const queries: {
     parameters: [],
   },
   payload_sizes: {
-    text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nCROSS JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",
+    text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nLEFT JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",
     parameters: ["keys"],
   },
   insert_lease: {
@@ -477,11 +479,11 @@ export const queries: {
     parameters: ["name","value","key"],
   },
   insert_ready: {
-    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)\nON CONFLICT DO NOTHING",
     parameters: ["lane","priority","rank","key","type","tenant","concurrency","n","tries","crashes"],
   },
   insert_scheduled: {
-    text: "INSERT INTO millrace_scheduled (\n    key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    text: "INSERT INTO millrace_scheduled (\n    key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)\nON CONFLICT DO NOTHING",
     parameters: ["key","run_at","lane","priority","type","tenant","concurrency","n","tries","crashes"],
   },
   find_body: {
@@ -557,7 +559,7 @@ export const queries: {
     parameters: ["lane","depth","now","limit"],
   },
   insert_blocked: {
-    text: "INSERT INTO millrace_blocked (\n    key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\n)",
+    text: "INSERT INTO millrace_blocked (\n    key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\n)\nON CONFLICT DO NOTHING",
     parameters: ["key","gate","lane","priority","rank","type","tenant","concurrency","n","tries","crashes"],
   },
   blocked_keys: {
@@ -784,6 +786,10 @@ export const queries: {
     text: "SELECT attempt.key, max(attempt.n) AS n\nFROM json_each(?1) AS named\nJOIN millrace_attempt AS attempt ON attempt.key = named.value\nGROUP BY attempt.key",
     parameters: ["keys"],
   },
+  missing_jobs: {
+    text: "SELECT DISTINCT named.value AS key\nFROM json_each(?1) AS named\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = named.value)",
+    parameters: ["keys"],
+  },
   job_facts: {
     text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
     parameters: ["keys"],
@@ -897,7 +903,7 @@ export const queries: {
     parameters: ["now","limit"],
   },
   copy_scheduled_to_ready: {
-    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nSELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes\nFROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))",
+    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nSELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes\nFROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))\nON CONFLICT DO NOTHING",
     parameters: ["keys"],
   },
   delete_scheduled: {

@@ -51,12 +51,10 @@ export function resume(session: Session, { kind, name }: GateName): void {
 }
 
 export function gates({ sql, names, clock }: Session): Gate[] {
-  return sql.all("closed_gates", { now: clock.now() }).map((row) => ({
-    ...gateName(names.name(row.name)),
-    reason: row.reason,
-    by: row.by,
-    until: row.until,
-  }));
+  return sql.all("closed_gates", { now: clock.now() }).flatMap(({ name, reason, by, until }) => {
+    const gate = names.name(name);
+    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, until }];
+  });
 }
 
 /** A waiting job and what blocks it: a closed gate, or GATE_KEY for a taken key. */

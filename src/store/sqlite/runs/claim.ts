@@ -2,7 +2,13 @@
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
-import type { Claim, ClaimedJob, ClaimRequest, CrashFacts } from "../../types/jobs-and-runs.ts";
+import type {
+  Claim,
+  ClaimedJob,
+  ClaimRequest,
+  CrashFacts,
+  JobKey,
+} from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import { returnPrefetched } from "./prefetch.ts";
@@ -12,6 +18,7 @@ import type { QueryTuples } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { acquireKeys } from "./locks.ts";
+import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
 const SECRET_BYTES = 8;
 const EMPTY: Claim = { lease: null, jobs: [], lost: false };
@@ -98,7 +105,8 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   const { sql, clock, outbox } = session;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
-  const candidates = findCandidates(session, request);
+  const { present: candidates, missing } = splitMissing(session, findCandidates(session, request));
+  dropPlaces(session, missing);
   if (candidates.length === 0) return EMPTY;
 
   const now = clock.now();
@@ -122,6 +130,14 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
     outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
   return { lease: { number, secret }, jobs, lost: false };
+}
+
+/** Removes jobs without a row from `ready`: they would hold back the jobs behind them. */
+function dropPlaces(session: Session, missing: readonly JobKey[]): void {
+  if (missing.length === 0) return;
+  session.sql.run("delete_ready", { keys: JSON.stringify(missing) });
+  dropMissing(session, missing);
+  session.warnings.reportMissing("claim", missing);
 }
 
 /** The answer to a worker that may not claim; null if it may. A quiet worker is not lost. */

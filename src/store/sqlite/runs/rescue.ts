@@ -8,6 +8,7 @@ import type { LeaseRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { factsOf } from "./claim.ts";
 import { keepRuns, openRuns, withFacts, type HeldRun } from "./lease.ts";
+import { dropMissing, splitMissing } from "./missing-jobs.ts";
 import { returnUnstarted } from "./prefetch.ts";
 import { endRuns } from "./settle.ts";
 import { deleteWorker } from "./workers.ts";
@@ -21,25 +22,27 @@ export function rescue(session: Session, request: RescueRequest): RescueAnswer {
   const id = idBytes(request.worker);
   const { beats } = request;
   if (sql.get("worker_is_silent", { id, beats, now: clock.now() }) === undefined) {
-    return { returned: 0, settled: [], done: false };
+    return { returned: 0, settled: [], missing: [], done: false };
   }
   const settled: RescueAnswer["settled"][number][] = [];
+  const missing: JobKey[] = [];
   let [returned, moved] = [0, 0];
   const leases = sql.all("leases_of_worker", { worker: id });
   const lastStarted = lastStartOf(leases.flatMap((lease) => openRuns(session, lease)));
   for (const lease of leases) {
     const room = bounded(request.limit, RESCUE_MAX) - moved;
-    if (room <= 0) return { returned, settled, done: false };
+    if (room <= 0) return { returned, settled, missing, done: false };
     const rescued = rescueLease(session, lease, room, { ...request, lastStarted });
     moved += rescued.moved;
     returned += rescued.returned;
     settled.push(...rescued.settled);
+    missing.push(...rescued.missing);
   }
   if (sql.get("leases_of_worker", { worker: id }) !== undefined) {
-    return { returned, settled, done: false };
+    return { returned, settled, missing, done: false };
   }
   deleteWorker(session, id);
-  return { returned, settled, done: true };
+  return { returned, settled, missing, done: true };
 }
 
 interface CrashDecision extends Pick<RescueRequest, "decide"> {
@@ -57,19 +60,21 @@ export function rescueLease(
   decision: CrashDecision,
 ): Omit<RescueAnswer, "done"> & { readonly moved: number } {
   const open = openRuns(session, lease);
-  const runs = open.slice(0, room);
+  const chunk = open.slice(0, room);
+  const { present: runs, missing } = splitMissing(session, chunk);
+  dropMissing(session, missing);
   const returned = returnUnstarted(
     session,
     runs.filter(({ startedAt }) => startedAt === null),
   );
   const settled = endCrashed(session, lease, runs, decision);
-  const taken = new Set(runs.map(({ key }) => key));
+  const taken = new Set(chunk.map(({ key }) => key));
   keepRuns(
     session,
     lease,
     open.filter(({ key }) => !taken.has(key)),
   );
-  return { returned, settled, moved: runs.length };
+  return { returned, settled, missing, moved: chunk.length };
 }
 
 function endCrashed(
