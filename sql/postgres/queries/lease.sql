@@ -86,6 +86,58 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS last ON true;
 
+-- name: own_leases
+-- Locks leases that are about to be narrowed. Waits for settles under way.
+-- returns: number bigint
+SELECT number
+FROM millrace.lease
+WHERE number = ANY (:numbers::bigint[])
+ORDER BY number
+FOR UPDATE;
+
+-- name: leases_to_repair
+-- Leases that name a run which contradicts the table job or the ledger.
+-- returns: number bigint
+-- timeout: doctor
+SELECT DISTINCT lease.number
+FROM millrace.lease AS lease
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+LEFT JOIN millrace.job AS job ON job.key = run.key
+LEFT JOIN LATERAL (
+    SELECT attempt.n, attempt.state
+    FROM millrace.attempt AS attempt
+    WHERE attempt.key = run.key
+    ORDER BY attempt.n DESC
+    LIMIT 1
+) AS last ON true
+WHERE run.n IS NULL
+   OR job.key IS NULL
+   OR (run.n > coalesce(last.n, 0) AND (last.state IS NOT NULL OR run.n > coalesce(last.n, 0) + 1))
+ORDER BY lease.number
+LIMIT :limit::integer;
+
+-- name: unsound_runs
+-- The runs of these leases that contradict the table job or the ledger.
+-- returns: key bigint
+SELECT coalesce(run.key, 0) AS key
+FROM millrace.lease AS lease
+CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
+LEFT JOIN millrace.job AS job ON job.key = run.key
+LEFT JOIN LATERAL (
+    SELECT attempt.n, attempt.state
+    FROM millrace.attempt AS attempt
+    WHERE attempt.key = run.key
+    ORDER BY attempt.n DESC
+    LIMIT 1
+) AS last ON true
+WHERE lease.number = ANY (:numbers::bigint[])
+  AND (
+      run.n IS NULL
+      OR job.key IS NULL
+      OR last.state IS NOT NULL
+      OR run.n <> coalesce(last.n, 0) + 1
+  );
+
 -- name: drop_missing_jobs
 -- Removes the requests, keys, dependencies and locks of jobs without a row. Returns whether locks
 -- were released.

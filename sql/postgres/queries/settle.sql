@@ -73,8 +73,9 @@ WHERE key = ANY (:keys::bigint[]);
 --   flags smallint
 SELECT job.key, job.id, coalesce(type.text, 'unknown name ' || job.type) AS type,
        coalesce(tenant.text, 'unknown name ' || job.tenant) AS tenant,
-       coalesce(lane.text, 'unknown name ' || job.lane) AS lane, category.text AS category, job.priority, job.payload, job.payload_version, job.correlation,
-       job.parent, job.retry_of, job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,
+       coalesce(lane.text, 'unknown name ' || job.lane) AS lane, category.text AS category,
+       job.priority, job.payload, job.payload_version, job.correlation, job.parent, job.retry_of,
+       job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,
        job.created_by, millrace.ms_of(job.created_at) AS created_at,
        millrace.ms_of(job.run_at) AS run_at, job.max_attempts, job.timeout_ms, job.flags
 FROM millrace.job AS job

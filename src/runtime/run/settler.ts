@@ -28,8 +28,8 @@ const UNSTORABLE: Fault = {
 };
 
 const JOB_MISSING =
-  "the job was deleted from the table job while it ran: its result is discarded. Jobs are removed " +
-  "by retention or by millrace, not by hand; millrace doctor --fix removes the rest of the job";
+  "the job was deleted from the table job while it ran: its result is discarded. Jobs must not " +
+  "be deleted by hand; millrace doctor --fix removes the rest of the job";
 
 interface SettlerParts {
   readonly store: Pick<JobStore, "get" | "settle">;

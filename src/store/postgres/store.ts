@@ -29,6 +29,8 @@ import { migrate } from "./database/migrate.ts";
 import { noteBatcher, record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { overdue } from "./runs/overdue.ts";
+import { repairLeases } from "./doctor/repair-leases.ts";
+import { send } from "./database/pool.ts";
 import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
@@ -158,6 +160,14 @@ export class PostgresJobStore implements JobStore {
   async examine(limits: Partial<ExamineLimits> = {}): Promise<ServerExamination> {
     return this.#run((session) => examine(session, limits));
   }
+
+  /** Runs statements of `millrace doctor --fix` in one transaction. */
+  async runSql(sql: string): Promise<void> {
+    // Several statements of one message are one transaction.
+    await this.#run(({ pool }) => pool.withConnection((client) => send(client, { text: sql })));
+  }
+
+  readonly repairLeases: () => Promise<void> = this.#verb(repairLeases);
 
   /** Reports each warning for the operator once, such as that wake-ups do not arrive. */
   onWarning(listener: (warning: string) => void): void {

@@ -68,6 +68,7 @@ import { Statements } from "./database/statements.ts";
 import { stats } from "./inspect/stats.ts";
 import { Outbox } from "./events/outbox.ts";
 import { Notifier } from "./events/notifier.ts";
+import { repairLeases } from "./doctor/repair-leases.ts";
 import { rescue } from "./runs/rescue.ts";
 import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
 import { closedError, Writer } from "./batching/writer.ts";
@@ -272,6 +273,14 @@ export class SqliteJobStore implements JobStore {
   async examine(): Promise<FileExamination> {
     return this.#read((session) => examine(this.#use().database, session));
   }
+
+  /** Runs statements of `millrace doctor --fix` in one transaction. */
+  async runSql(sql: string): Promise<void> {
+    const { database, writer } = this.#use();
+    await writer.write(() => database.exec(sql));
+  }
+
+  readonly repairLeases: () => Promise<void> = this.#writes(repairLeases);
 
   #use(): Opened {
     if (this.#opened === null || this.#closing !== null) throw closedError();

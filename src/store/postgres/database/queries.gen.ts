@@ -101,6 +101,9 @@ export interface QueryRows {
   run_gaps: OffendingRow;
   wrong_charges: OffendingRow;
   ledger_without_job: OffendingRow;
+  ended_runs_without_worker: OffendingRow;
+  jobs_without_name: OffendingRow;
+  notes_without_job: OffendingRow;
   tags_without_job: OffendingRow;
   endless_idempotency: OffendingRow;
   lost_idempotency: OffendingRow;
@@ -112,6 +115,9 @@ export interface QueryRows {
   own_leases_of_worker: { readonly number: number; };
   runs_of_leases: RunRow;
   job_facts: { readonly key: number; readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; readonly id: JobId; readonly type_name: string; readonly max_attempts: number; readonly flags: number; readonly tries: number; readonly crashes: number; };
+  own_leases: { readonly number: number; };
+  leases_to_repair: { readonly number: number; };
+  unsound_runs: { readonly key: number; };
   drop_missing_jobs: { readonly freed: boolean; };
   start_runs: { readonly held: boolean; readonly begun: readonly number[]; readonly asked: readonly number[]; };
   locks_of_run: { readonly name: string; };
@@ -254,6 +260,9 @@ export interface QueryParameters {
   run_gaps: readonly ["limit"];
   wrong_charges: readonly ["limit"];
   ledger_without_job: readonly ["limit"];
+  ended_runs_without_worker: readonly ["limit"];
+  jobs_without_name: readonly ["limit"];
+  notes_without_job: readonly ["limit"];
   tags_without_job: readonly ["limit"];
   endless_idempotency: readonly ["limit"];
   lost_idempotency: readonly ["limit"];
@@ -265,6 +274,9 @@ export interface QueryParameters {
   own_leases_of_worker: readonly ["worker", "limit"];
   runs_of_leases: readonly ["numbers"];
   job_facts: readonly ["keys"];
+  own_leases: readonly ["numbers"];
+  leases_to_repair: readonly ["limit"];
+  unsound_runs: readonly ["numbers"];
   drop_missing_jobs: readonly ["keys"];
   start_runs: readonly ["now", "number", "secret", "keys"];
   narrow_lease: readonly ["number", "keys"];
@@ -690,7 +702,7 @@ export const queries: {
     timeout: "doctor",
   },
   leases_against_ledger: {
-    text: "SELECT DISTINCT run.key, job.id\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nLEFT JOIN millrace.job AS job ON job.key = run.key\nLEFT JOIN LATERAL (\n    SELECT attempt.n, attempt.state\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = run.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n)\n  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)\nORDER BY run.key\nLIMIT $1::integer",
+    text: "SELECT DISTINCT run.key, job.id\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nLEFT JOIN millrace.job AS job ON job.key = run.key\nLEFT JOIN LATERAL (\n    SELECT attempt.n, attempt.state\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = run.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n\n)\n  AND (\n      job.key IS NULL\n      OR run.n IS NULL\n      OR last.state IS NOT NULL\n      OR run.n <> coalesce(last.n, 0) + 1\n  )\nORDER BY run.key\nLIMIT $1::integer",
     parameters: ["limit"],
     timeout: "doctor",
   },
@@ -774,6 +786,21 @@ export const queries: {
     parameters: ["limit"],
     timeout: "doctor",
   },
+  ended_runs_without_worker: {
+    text: "SELECT DISTINCT ended.key, job.id\nFROM millrace.ended_run AS ended\nLEFT JOIN millrace.job AS job ON job.key = ended.key\nWHERE job.key IS NULL\n   OR NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = ended.worker)\nORDER BY ended.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "doctor",
+  },
+  jobs_without_name: {
+    text: "SELECT job.key, job.id\nFROM millrace.job AS job\nWHERE NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.type)\n   OR NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.tenant)\n   OR NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.lane)\n   OR (\n      job.category IS NOT NULL\n      AND NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.category)\n   )\nORDER BY job.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "doctor",
+  },
+  notes_without_job: {
+    text: "SELECT DISTINCT note.key, NULL::uuid AS id\nFROM (\n    SELECT key FROM millrace.run\n    UNION\n    SELECT key FROM millrace.phase\n    UNION\n    SELECT key FROM millrace.unit\n    UNION\n    SELECT key FROM millrace.log\n    UNION\n    SELECT key FROM millrace.stale\n) AS note\nWHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = note.key)\nORDER BY note.key\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "doctor",
+  },
   tags_without_job: {
     text: "SELECT DISTINCT tag.key, NULL::uuid AS id\nFROM millrace.tag AS tag\nWHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = tag.key)\nORDER BY tag.key\nLIMIT $1::integer",
     parameters: ["limit"],
@@ -827,6 +854,21 @@ export const queries: {
   job_facts: {
     text: "SELECT job.key, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.id, coalesce(name.text, 'unknown name ' || job.type) AS type_name, job.max_attempts,\n       job.flags, coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes\nFROM unnest($1::bigint[]) AS named (key)\nJOIN millrace.job AS job ON job.key = named.key\nLEFT JOIN millrace.interned_name AS name ON name.id = job.type\nLEFT JOIN LATERAL (\n    SELECT attempt.tries, attempt.crashes\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = job.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true",
     parameters: ["keys"],
+    timeout: "answer",
+  },
+  own_leases: {
+    text: "SELECT number\nFROM millrace.lease\nWHERE number = ANY ($1::bigint[])\nORDER BY number\nFOR UPDATE",
+    parameters: ["numbers"],
+    timeout: "answer",
+  },
+  leases_to_repair: {
+    text: "SELECT DISTINCT lease.number\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nLEFT JOIN millrace.job AS job ON job.key = run.key\nLEFT JOIN LATERAL (\n    SELECT attempt.n, attempt.state\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = run.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE run.n IS NULL\n   OR job.key IS NULL\n   OR (run.n > coalesce(last.n, 0) AND (last.state IS NOT NULL OR run.n > coalesce(last.n, 0) + 1))\nORDER BY lease.number\nLIMIT $1::integer",
+    parameters: ["limit"],
+    timeout: "doctor",
+  },
+  unsound_runs: {
+    text: "SELECT coalesce(run.key, 0) AS key\nFROM millrace.lease AS lease\nCROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\nLEFT JOIN millrace.job AS job ON job.key = run.key\nLEFT JOIN LATERAL (\n    SELECT attempt.n, attempt.state\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = run.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE lease.number = ANY ($1::bigint[])\n  AND (\n      run.n IS NULL\n      OR job.key IS NULL\n      OR last.state IS NOT NULL\n      OR run.n <> coalesce(last.n, 0) + 1\n  )",
+    parameters: ["numbers"],
     timeout: "answer",
   },
   drop_missing_jobs: {
@@ -1100,7 +1142,7 @@ export const queries: {
     timeout: "answer",
   },
   specs_of: {
-    text: "SELECT job.key, job.id, coalesce(type.text, 'unknown name ' || job.type) AS type,\n       coalesce(tenant.text, 'unknown name ' || job.tenant) AS tenant,\n       coalesce(lane.text, 'unknown name ' || job.lane) AS lane, category.text AS category, job.priority, job.payload, job.payload_version, job.correlation,\n       job.parent, job.retry_of, job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,\n       job.created_by, millrace.ms_of(job.created_at) AS created_at,\n       millrace.ms_of(job.run_at) AS run_at, job.max_attempts, job.timeout_ms, job.flags\nFROM millrace.job AS job\nLEFT JOIN millrace.interned_name AS type ON type.id = job.type\nLEFT JOIN millrace.interned_name AS tenant ON tenant.id = job.tenant\nLEFT JOIN millrace.interned_name AS lane ON lane.id = job.lane\nLEFT JOIN millrace.interned_name AS category ON category.id = job.category\nWHERE job.key = ANY ($1::bigint[])",
+    text: "SELECT job.key, job.id, coalesce(type.text, 'unknown name ' || job.type) AS type,\n       coalesce(tenant.text, 'unknown name ' || job.tenant) AS tenant,\n       coalesce(lane.text, 'unknown name ' || job.lane) AS lane, category.text AS category,\n       job.priority, job.payload, job.payload_version, job.correlation, job.parent, job.retry_of,\n       job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,\n       job.created_by, millrace.ms_of(job.created_at) AS created_at,\n       millrace.ms_of(job.run_at) AS run_at, job.max_attempts, job.timeout_ms, job.flags\nFROM millrace.job AS job\nLEFT JOIN millrace.interned_name AS type ON type.id = job.type\nLEFT JOIN millrace.interned_name AS tenant ON tenant.id = job.tenant\nLEFT JOIN millrace.interned_name AS lane ON lane.id = job.lane\nLEFT JOIN millrace.interned_name AS category ON category.id = job.category\nWHERE job.key = ANY ($1::bigint[])",
     parameters: ["keys"],
     timeout: "answer",
   },

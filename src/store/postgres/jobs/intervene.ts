@@ -113,7 +113,7 @@ async function lockRunningRun(
   const held = await lockRunning(transaction, id, key);
   if (held.isOver) return { status: "final", state: held.state };
   const { holder, job } = held;
-  const run = holder?.runs.find((each) => each.key === key && !each.ended);
+  const run = holder?.runs.find((each) => each.key === key && !each.ended && !each.missing);
   if (run !== undefined) {
     const { n, fence, started_at: startedAt, claimed_at: claimedAt } = run;
     return { key, n, fence, startedAt, claimedAt, holder };

@@ -87,6 +87,9 @@ export interface QueryRows {
   run_gaps: OffendingRow;
   wrong_charges: OffendingRow;
   ledger_without_job: OffendingRow;
+  ended_runs_without_worker: OffendingRow;
+  jobs_without_name: OffendingRow;
+  notes_without_job: OffendingRow;
   tags_without_job: OffendingRow;
   endless_idempotency: OffendingRow;
   lost_idempotency: OffendingRow;
@@ -245,6 +248,9 @@ export interface QueryParameters {
   run_gaps: readonly ["limit"];
   wrong_charges: readonly ["limit"];
   ledger_without_job: readonly ["limit"];
+  ended_runs_without_worker: readonly ["limit"];
+  jobs_without_name: readonly ["limit"];
+  notes_without_job: readonly ["limit"];
   tags_without_job: readonly ["limit"];
   endless_idempotency: readonly ["limit"];
   lost_idempotency: readonly ["limit"];
@@ -671,7 +677,7 @@ export const queries: {
     parameters: ["limit"],
   },
   leases_against_ledger: {
-    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = named.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = named.key)\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\n  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)\nORDER BY named.key\nLIMIT ?1",
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT named.key, job.id\nFROM named\nLEFT JOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = named.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = named.key)\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\n  AND (\n      job.key IS NULL\n      OR run.n IS NULL\n      OR last.state IS NOT NULL\n      OR run.n <> coalesce(last.n, 0) + 1\n  )\nORDER BY named.key\nLIMIT ?1",
     parameters: ["limit"],
   },
   places_against_job: {
@@ -736,6 +742,18 @@ export const queries: {
   },
   ledger_without_job: {
     text: "SELECT DISTINCT run.key, NULL AS id\nFROM millrace_attempt AS run\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)\nORDER BY run.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  ended_runs_without_worker: {
+    text: "SELECT DISTINCT ended.key, job.id\nFROM millrace_ended_run AS ended\nLEFT JOIN millrace_job AS job ON job.key = ended.key\nWHERE job.key IS NULL\n   OR NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = ended.worker)\nORDER BY ended.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  jobs_without_name: {
+    text: "SELECT job.key, job.id\nFROM millrace_job AS job\nWHERE NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.type)\n   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.tenant)\n   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.lane)\n   OR (\n      job.category IS NOT NULL\n      AND NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.category)\n   )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  notes_without_job: {
+    text: "SELECT DISTINCT note.key, NULL AS id\nFROM (\n    SELECT key FROM millrace_run\n    UNION\n    SELECT key FROM millrace_phase\n    UNION\n    SELECT key FROM millrace_unit\n    UNION\n    SELECT key FROM millrace_log\n    UNION\n    SELECT key FROM millrace_stale\n) AS note\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = note.key)\nORDER BY note.key\nLIMIT ?1",
     parameters: ["limit"],
   },
   tags_without_job: {
