@@ -30,6 +30,7 @@ import type {
 import { Execution, type ExecutionParts } from "./run/execution.ts";
 import { Lane } from "./lane.ts";
 import { Registration } from "./lease/registration.ts";
+import type { SteadySpan } from "./lease/steadiness.ts";
 import { NoteSender } from "./notes/note-sender.ts";
 import { listenForRejections } from "./run/unhandled-rejections.ts";
 import { gatekeeper } from "./maintenance/gatekeeper.ts";
@@ -98,7 +99,9 @@ export class JobWorker implements Worker {
     const random = (): number => dice.random();
     const policies = (type: string): RetryPolicy => this.#policyOf(type);
     const timing = { leaseMs, beatMs, pollMs };
-    const duty = { store, clock, random, logger, policyOf: policies, ...timing };
+    const steadySpan = (): SteadySpan | null => this.#registration.steadySpan;
+    const shared = { store, clock, random, logger, policyOf: policies, ...timing };
+    const duty = { ...shared, worker: this.id, steadySpan };
     const isStopping = (): boolean => this.#stopping !== null;
     const sweeping = pruners({ ...duty, retention, isStopping });
     this.#promoter = promoter(duty);
@@ -186,6 +189,10 @@ export class JobWorker implements Worker {
       policies: Object.fromEntries(policies),
       onRenewal: (renewal) => this.#onRenewal(renewal),
       onLost: () => this.#running.interruptAll("store"),
+      onExpired: () => {
+        this.#running.interruptAll("expiry");
+        return this.#running.size;
+      },
       onRegained: () => this.#wakePumps(),
     });
   }
@@ -265,12 +272,18 @@ export class JobWorker implements Worker {
     const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
     const began = clock.monotonic();
-    const ended = execution.run().then((outcome) => {
+    const ended = this.#run(execution).then((outcome) => {
       this.#settle(execution, outcome);
       this.#running.remove(job);
       return this.#slotFreed(lane, clock.monotonic() - began);
     });
     this.#running.add(execution, ended);
+  }
+
+  /** A claim may be answered after the lease has expired: the job goes back without a run. */
+  #run(execution: Execution): Promise<Outcome> {
+    if (this.#registration.holdsLease) return execution.run();
+    return Promise.resolve({ type: "interrupted" });
   }
 
   #slotFreed(lane: Lane, ms: number): void {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaults } from "../../src/core/presets.ts";
 import { systemClock } from "../../src/lib/system.ts";
+import { BeatTimes } from "../../src/runtime/lease/beat-times.ts";
 import { startHeartbeat, type HeartbeatParts } from "../../src/runtime/lease/heartbeat.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { Renewal } from "../../src/store/types/jobs-and-runs.ts";
@@ -165,6 +166,7 @@ function startBeating({
     worker,
     leaseMs: LEASE_MS,
     beatMs: BEAT_MS,
+    times: new BeatTimes(),
     policies,
     policy: defaults.retry,
     onBeat({ renewal }) {

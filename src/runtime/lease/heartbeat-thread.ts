@@ -4,6 +4,7 @@ import { wait } from "../../core/clock.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ThreadStart, ThreadMessage } from "./heartbeat.ts";
+import { BeatTimes } from "./beat-times.ts";
 import { OverdueWatch } from "./overdue-runs.ts";
 import { beatOnce } from "./clock-skew.ts";
 import { Ticker } from "../ticker.ts";
@@ -23,12 +24,13 @@ async function run(): Promise<void> {
     beatMs: start.beatMs,
     policyOf: (type) => start.policies[type] ?? start.policy,
   });
+  const times = new BeatTimes(start.times);
   const ticker = new Ticker({
     clock: systemClock,
     retryMs: start.beatMs,
     failed: (error) => post({ type: "failed", message: String(error) }),
     async tick() {
-      const beat = await beatOnce(store, systemClock, start);
+      const beat = await beatOnce(store, systemClock, { ...start, times });
       post({ type: "beat", beat });
       const { renewal } = beat;
       if (renewal.status === "renewed") await overdueWatch.beat(renewal.now);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dutyWorld } from "../../../test/support/duties.ts";
+import { dutyWorld, type DutyWorldOptions } from "../../../test/support/duties.ts";
 import { workerInfo } from "../../../test/support/factories.ts";
 import { stateOf } from "../../../test/support/steps.ts";
 import { rescuer } from "./rescuer.ts";
@@ -68,13 +68,80 @@ describe("a rescuer", () => {
   });
 });
 
-async function rescuerWorld(options: { beatMs?: number } = {}) {
+describe("a rescuer after an outage", () => {
+  test("never takes back the jobs of its own worker", async () => {
+    await using world = await rescuerWorld({ isOwn: true });
+    world.duty.wake();
+    for (let look = 0; look < 20; look += 1) await world.look();
+    expect(await stateOf(world.store, world.id)).toBe("running");
+  });
+
+  test("takes nothing back while its own worker cannot renew", async () => {
+    await using world = await rescuerWorld({ steadySpan: () => null });
+    world.duty.wake();
+    for (let look = 0; look < 20; look += 1) await world.look();
+    expect(await stateOf(world.store, world.id)).toBe("running");
+  });
+
+  test("looks twice again: no look before the end of the outage counts", async () => {
+    let from = Infinity;
+    await using world = await rescuerWorld({
+      steadySpan: (clock) => (from === Infinity ? null : { from, until: clock.monotonic() }),
+    });
+    world.duty.wake();
+    for (let look = 0; look < 6; look += 1) await world.look();
+
+    from = world.clock.monotonic() + 1;
+    await world.look();
+    expect(await stateOf(world.store, world.id)).toBe("running");
+    await world.look();
+
+    expect(await stateOf(world.store, world.id)).toBe("scheduled");
+  });
+
+  test("waits until its own worker has renewed after the first look", async () => {
+    let until = 0;
+    await using world = await rescuerWorld({ steadySpan: () => ({ from: -Infinity, until }) });
+    world.duty.wake();
+    for (let look = 0; look < 6; look += 1) await world.look();
+    expect(await stateOf(world.store, world.id)).toBe("running");
+
+    until = world.clock.monotonic();
+    await world.look();
+
+    expect(await stateOf(world.store, world.id)).toBe("scheduled");
+  });
+
+  test("with a short lease gives workers with a long lease time for a heartbeat", async () => {
+    let from = Infinity;
+    await using world = await rescuerWorld({
+      leaseMs: 600,
+      beatMs: 200,
+      steadySpan: (clock) => ({ from, until: clock.monotonic() }),
+    });
+    from = world.clock.monotonic();
+    world.duty.wake();
+    await world.stillness();
+
+    for (let ms = 0; ms < 1_700; ms += world.lookMs) await world.look();
+    expect(await stateOf(world.store, world.id)).toBe("running");
+    for (let ms = 0; ms < 300; ms += world.lookMs) await world.look();
+
+    expect(await stateOf(world.store, world.id)).toBe("scheduled");
+  });
+});
+
+async function rescuerWorld(options: DutyWorldOptions = {}) {
   const world = await dutyWorld(options);
   const duty = rescuer(world.parts);
   return {
     ...world,
     duty,
     lookMs: world.parts.leaseMs / 6,
+    async look(): Promise<void> {
+      await world.clock.advance(world.parts.leaseMs / 6);
+      await world.stillness();
+    },
     async [Symbol.asyncDispose](): Promise<void> {
       await duty.stop();
       await world[Symbol.asyncDispose]();

@@ -1,10 +1,12 @@
 /**
  * One run of one job, from start to outcome. Never throws: every error becomes an outcome.
  *
- * Four things abort the signal of a run: a cancel request, the time-out, the stop of the worker,
- * and the store, when another process has ended the run. After the abort the handler decides: if
- * the handler returns, the run has succeeded; if the handler throws, the reason of the abort is the
- * outcome.
+ * Five things abort the signal of a run: a cancel request, the time-out, the stop of the worker,
+ * the store, when another process has ended the run, and the expiry of the worker's lease, after
+ * which another process may run the job. After the abort the handler decides: if the handler
+ * returns, the run has succeeded; if the handler throws, the reason of the abort is the outcome.
+ *
+ * An expired lease may be renewed: the run then goes on, and a later reason replaces the expiry.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { parsePayload } from "../../jobs/new-job.ts";
@@ -31,11 +33,14 @@ import type { LockName } from "./lock-queue.ts";
 /** How long a handler may ignore its aborted signal before the run ends without the handler. */
 export const IGNORED_SIGNAL_MS_MAX = 5_000;
 
-/** Why a run is interrupted. A stop of the worker has its own time limit for handlers. */
+/**
+ * Why a run is interrupted. A stop of the worker has its own time limit for handlers. The expiry of
+ * the lease has none, because the run may still be the only one of its job.
+ */
 export type RunInterruption =
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "timed_out"; readonly limitMs: number }
-  | { readonly type: "interrupted"; readonly by: "stop" | "store" };
+  | { readonly type: "interrupted"; readonly by: "stop" | "store" | "expiry" };
 
 const NO_CHILDREN: readonly NewJob[] = [];
 const NO_LOCKS: readonly never[] = [];
@@ -73,13 +78,14 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.lease = lease;
   }
 
-  /** Aborts the signal. The first reason counts. */
+  /** Aborts the signal. The first reason counts, unless it is the expiry of the lease. */
   interrupt(why: RunInterruption): void {
-    if (this.#interruption !== null || this.#isOver) return;
-    const reason = new MillraceError("JOB_CANCELLED", `the run was ended: ${why.type}`);
+    const before = this.#interruption;
+    if ((before !== null && !isExpiry(before.why)) || this.#isOver) return;
+    const reason = before?.reason ?? reasonOf(why);
     this.#interruption = { why, reason };
     this.#abort.abort(reason);
-    if (why.type === "interrupted" && why.by === "stop") return;
+    if (why.type === "interrupted" && why.by !== "store") return;
     this.#stopTimer();
     this.#stopTimer = this.#parts.clock.after(IGNORED_SIGNAL_MS_MAX, () => this.#end(reason));
   }
@@ -301,6 +307,17 @@ export class Execution implements ContextParts, PhaseScopeParts {
     const { clock, preset } = this.#parts;
     return { clock, preset, definition: this.#definition };
   }
+}
+
+function isExpiry(why: RunInterruption): boolean {
+  return why.type === "interrupted" && why.by === "expiry";
+}
+
+function reasonOf(why: RunInterruption): MillraceError {
+  const message = isExpiry(why)
+    ? "the lease of the worker has expired: another worker may run this job"
+    : `the run was ended: ${why.type}`;
+  return new MillraceError("JOB_CANCELLED", message);
 }
 
 /**

@@ -32,7 +32,7 @@ export class RunningJobs {
     this.#runs.get(runKey(run))?.execution.interrupt(why);
   }
 
-  interruptAll(by: "stop" | "store"): void {
+  interruptAll(by: (RunInterruption & { type: "interrupted" })["by"]): void {
     for (const execution of this.executions) execution.interrupt({ type: "interrupted", by });
   }
 

@@ -145,7 +145,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a worker that was given up does not join again",
     file: "src/runtime/lease/registration.ts",
-    now: "    onLost();\n    await store.register(info);",
+    now: "    onLost();\n    await this.#registerOnce();",
     planted: "    onLost();",
     breaks: "I21",
   },
