@@ -75,6 +75,12 @@ export const CAMPAIGNS: readonly Campaign[] = [
     ],
   },
   {
+    name: "outages",
+    about: "no writes for 1, 3 and 10 leases on either store; short: for 3 leases",
+    short: [project("e2e", "outages")],
+    full: [show("outages")],
+  },
+  {
     name: "chaos",
     about: "faults on real processes: 40 rounds of each store; short: 5 and 3",
     short: [project("chaos")],

@@ -98,7 +98,7 @@ export class LeaseTimer {
     const silentMs = isUnanswered ? now - sentAt : 0;
     const beatLateMs = (isUnanswered ? sentAt : now) - renewedAt - beatMs;
     const blockedMs = Math.max(beatLateMs, timerLateMs);
-    return blockedMs * 2 > silentMs
+    return blockedMs > beatMs && blockedMs * 2 > silentMs
       ? { type: "blocked", ms: blockedMs }
       : { type: "silent", ms: silentMs };
   }
