@@ -27,6 +27,8 @@ export const RARE_PATHS: readonly string[] = [
   "busy, tried again",
   "commit failed",
   "disk did not answer",
+  "no write for longer than a lease",
+  "run told that its lease has expired",
   "commit done, and an error answered",
   "power loss with unsynced writes",
   "rolled back by its caller",

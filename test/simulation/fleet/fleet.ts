@@ -116,14 +116,18 @@ export class Fleet {
   #work(client: Client, process: Process, role: string, plan: Plan): JobWorker {
     const { leaseMs, slots, batch, graceMs } = plan;
     const plain = [...contracts, contractFor(role)].map((contract) =>
-      contract.run((payload, ctx) => this.#handle(process, payload, ctx)),
+      contract.run((payload, ctx) =>
+        this.#told(process, ctx, () => this.#handle(process, payload, ctx)),
+      ),
     );
     const [fetch, units, publish] = PHASES;
+    const phase = (of: Process, payload: Payload, ctx: Ctx, name: string): Promise<string> =>
+      this.#told(of, ctx, () => this.#handlePhase(of, payload, ctx, name));
     const phased = pipelines.map((contract) =>
       contract
-        .phase(fetch, (payload, ctx) => this.#handlePhase(process, payload, ctx, fetch))
-        .phase(units, (payload, ctx) => this.#handlePhase(process, payload, ctx, units))
-        .phase(publish, (payload, ctx) => this.#handlePhase(process, payload, ctx, publish)),
+        .phase(fetch, (payload, ctx) => phase(process, payload, ctx, fetch))
+        .phase(units, (payload, ctx) => phase(process, payload, ctx, units))
+        .phase(publish, (payload, ctx) => phase(process, payload, ctx, publish)),
     );
     const jobs = [...plain, ...phased];
     const lanes = { fast: 1, general: slots };
@@ -140,6 +144,13 @@ export class Fleet {
     });
     this.#parts.watch.workers.set(hexOf(worker.id), process);
     return worker;
+  }
+
+  /** The signal of a run must be aborted when its lease has expired. */
+  #told(process: Process, ctx: Ctx, work: () => Promise<string>): Promise<string> {
+    const { job, lease, signal } = ctx;
+    const handler = { process, id: hexOf(job.id), fence: lease.fence, signal };
+    return this.#parts.watch.outages.watch(handler, work);
   }
 
   /** Polls for changes of other processes come later, or never. */

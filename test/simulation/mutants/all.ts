@@ -5,6 +5,7 @@
  * A change of a `.sql` file is made in the queries that are generated from it.
  */
 import { flowMutants } from "./flows.ts";
+import { outageMutants } from "./outages.ts";
 
 export interface Mutant {
   readonly name: string;
@@ -296,4 +297,5 @@ export const mutants: readonly Mutant[] = [
     breaks: "I22",
   },
   ...flowMutants,
+  ...outageMutants,
 ];

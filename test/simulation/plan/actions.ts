@@ -82,6 +82,9 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
     watch.disk(process).downUntil =
       world.elapsedMs + draw.upTo(draw.upTo(2) === 0 ? 12_000 : 1_500);
   },
+  outage({ watch, plan }, _, draw) {
+    watch.outages.begin(plan.leaseMs * (1 + draw.upTo(30) / 10), draw.upTo(3) === 0);
+  },
   commitLost({ watch }, { process }, draw) {
     watch.disk(process).loses += 1 + draw.upTo(2);
   },

@@ -71,7 +71,8 @@ export const BEHAVIOURS = [
 ] as const;
 
 export type Operation = (typeof OPERATIONS)[number];
-export type Fault = (typeof FAULTS)[number];
+/** `outage` is drawn apart: no process can write, and perhaps none can read. */
+export type Fault = (typeof FAULTS)[number] | "outage";
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 export interface Action {
@@ -104,6 +105,7 @@ export interface Plan {
 const ACTIONS_DEFAULT = 40;
 const DICE_PER_ACTION = 12;
 const BURST_MS = 400;
+const OUTAGE_SHARE = 0.3;
 
 export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
   const source = seededDice(seed * 31 + 17);
@@ -152,8 +154,18 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     behaviours: behavioursOf(random, pick([0, 0.2, 0.5])),
     retention: pick(RETENTIONS),
     lengthMs,
-    actions: actions.toSorted((left, right) => left.atMs - right.atMs),
+    actions: [...actions, ...outagesOf(seed, lengthMs)].toSorted(
+      (left, right) => left.atMs - right.atMs,
+    ),
   };
+}
+
+/** At most one, drawn with other dice, so that plans without an outage stay as they were. */
+function outagesOf(seed: number, lengthMs: number): readonly Action[] {
+  const source = seededDice(seed * 37 + 5);
+  if (source.random() > OUTAGE_SHARE) return [];
+  const dice = Array.from({ length: 4 }, () => Math.floor(source.random() * 1_000) / 1_000);
+  return [{ atMs: Math.floor((source.random() * lengthMs) / 2), kind: "outage", dice }];
 }
 
 /** Those that go well weigh as much as the troubles together, so that there is a flow at all. */

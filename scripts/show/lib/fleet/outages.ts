@@ -126,9 +126,9 @@ async function fillDisk(file: string, outageMs: number): Promise<void> {
   // Otherwise the space of old frames in the log would take new ones.
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  const until = performance.now() + outageMs;
+  const endsAt = performance.now() + outageMs;
   try {
-    while (performance.now() < until) {
+    while (performance.now() < endsAt) {
       const handle = openSync(ballast, "a");
       for (const piece of [CHUNK, CRUMB]) while (fits(handle, piece));
       closeSync(handle);
