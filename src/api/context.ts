@@ -22,8 +22,8 @@ export interface Context<Results, Deps> {
    */
   readonly lease: { readonly token: string; readonly fence: number };
   /**
-   * Aborts when the job is cancelled, exceeds its timeout or loses its lease, and when the worker
-   * stops.
+   * Aborts when the job is cancelled or exceeds its timeout, when the worker stops, and when the
+   * lease of the worker has expired or is lost: another worker may run the job then.
    */
   readonly signal: AbortSignal;
   /**

@@ -11,7 +11,7 @@ import type { Renewal } from "../../src/store/types/jobs-and-runs.ts";
 import { add, at, joinWorker, take } from "../support/steps.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
 import { temporaryFolder } from "./children.ts";
-import { lateThread, mortalThread } from "./mortal-thread.ts";
+import { hangingThread, lateThread, mortalThread } from "./mortal-thread.ts";
 
 const LEASE_MS = 1_000;
 const BEAT_MS = 50;
@@ -50,6 +50,35 @@ describe("a heartbeat with a thread", () => {
       );
 
       expect(heart.heard.lastIndexOf("loop")).toBeGreaterThan(heart.heard.lastIndexOf("thread"));
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "beats on the loop as well when the thread hangs and the lease has expired",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: hangingThread(world.path, 3, "renew") });
+      await heart.until(() => heart.heard.filter((who) => who === "thread").length === 3);
+      const before = heart.loopBeats();
+
+      heart.assist();
+
+      await heart.until(() => heart.heard.slice(-3).every((who) => who === "loop"));
+      expect(heart.loopBeats()).toBeGreaterThan(before + 2);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "goes on while the store does not answer which runs are overdue",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: hangingThread(world.path, 1, "overdue") });
+
+      await heart.until(() => heart.heard.filter((who) => who === "thread").length > 5);
+
+      expect(heart.failures).toEqual([]);
     },
     PATIENCE_MS,
   );
@@ -182,6 +211,7 @@ function startBeating({
     heard,
     failures,
     loopBeats: () => loopBeats,
+    assist: () => heartbeat.assist(),
     /** Looks again whenever something was heard. */
     async until(condition: () => boolean | Promise<boolean>): Promise<void> {
       while (!(await condition())) await once(news, "news");

@@ -1,11 +1,14 @@
 /**
- * When the last heartbeat was sent, and when the last one that succeeded was sent. The memory is
- * shared with the thread of the heartbeat: an event loop that was blocked reads the newest times
- * before it receives the messages of the thread.
+ * When the last heartbeat was sent, and when the last one that succeeded was sent and answered. The
+ * memory is shared with the thread of the heartbeat: an event loop that was blocked reads the newest
+ * times before it receives the messages of the thread.
  */
+import type { AnsweredRenewal } from "./steadiness.ts";
 
 const RENEWED = 0;
 const SENT = 1;
+const ANSWERED = 2;
+const CELLS = 3;
 const NEVER = -1n;
 
 /** Times of the monotonic clock, in milliseconds. All threads of a process share this clock. */
@@ -15,7 +18,7 @@ export class BeatTimes {
 
   /** Without a buffer: new memory, in which no heartbeat has been sent. */
   constructor(buffer?: SharedArrayBuffer) {
-    this.buffer = buffer ?? new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT);
+    this.buffer = buffer ?? new SharedArrayBuffer(CELLS * BigInt64Array.BYTES_PER_ELEMENT);
     this.#cells = new BigInt64Array(this.buffer);
     if (buffer === undefined) this.#cells.fill(NEVER);
   }
@@ -30,13 +33,19 @@ export class BeatTimes {
     return this.#read(RENEWED);
   }
 
+  /** When the last heartbeat that succeeded was answered. Null: none has succeeded. */
+  get answeredAt(): number | null {
+    return this.#read(ANSWERED);
+  }
+
   sending(at: number): void {
     this.#raise(SENT, at);
   }
 
-  /** The heartbeat that was sent at this time has succeeded. */
-  renewed(sentAt: number): void {
+  /** A heartbeat has succeeded. */
+  renewed({ sentAt, answeredAt }: AnsweredRenewal): void {
     this.#raise(RENEWED, sentAt);
+    this.#raise(ANSWERED, answeredAt);
   }
 
   #read(cell: number): number | null {

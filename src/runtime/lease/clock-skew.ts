@@ -45,7 +45,7 @@ export async function beatOnce(
   const renewal = await store.renew(worker, leaseMs);
   const answeredAt = clock.monotonic();
   if (renewal.status === "lost") return { renewal, skew: null, sentAt, answeredAt };
-  times.renewed(sentAt);
+  times.renewed({ sentAt, answeredAt });
   const errorMs = (answeredAt - sentAt) / 2;
   const skew = { offsetMs: calledAt + errorMs - renewal.now, errorMs };
   return { renewal, skew, sentAt, answeredAt };

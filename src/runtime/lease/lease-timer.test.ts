@@ -52,7 +52,8 @@ describe("a lease", () => {
   test("that a thread has renewed does not expire before the loop hears of it", async () => {
     const { clock, times, timer, expired } = makeWorld();
     await clock.advance(LEASE_MS - 1);
-    new BeatTimes(times.buffer).renewed(clock.monotonic());
+    const at = clock.monotonic();
+    new BeatTimes(times.buffer).renewed({ sentAt: at, answeredAt: at });
 
     await clock.advance(LEASE_MS - 1);
 
@@ -77,6 +78,17 @@ describe("the cause of an expiry", () => {
     times.sending(clock.monotonic());
     await clock.advance(LEASE_MS);
     expect(expired).toEqual([{ type: "silent", ms: LEASE_MS - BEAT_MS }]);
+  });
+
+  test("is the silence of the store, if the last answer came late", async () => {
+    const { clock, times, beat, expired } = makeWorld();
+    await clock.advance(BEAT_MS);
+    const sentAt = clock.monotonic();
+    await clock.advance(LEASE_MS - BEAT_MS - 1);
+    beat(sentAt);
+    times.sending(clock.monotonic());
+    await clock.advance(LEASE_MS);
+    expect(expired).toEqual([{ type: "silent", ms: LEASE_MS }]);
   });
 
   test("is a blocked event loop, if no heartbeat was sent", async () => {
@@ -110,7 +122,7 @@ function makeWorld() {
   });
   const beat = (sentAt: number): void => {
     times.sending(sentAt);
-    times.renewed(sentAt);
+    times.renewed({ sentAt, answeredAt: clock.monotonic() });
     timer.renewed();
   };
   beat(clock.monotonic());

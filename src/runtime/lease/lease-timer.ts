@@ -11,7 +11,7 @@ import type { BeatTimes } from "./beat-times.ts";
 /** Why no heartbeat has succeeded in time. */
 export type ExpiryCause =
   | { readonly type: "failed"; readonly error: unknown }
-  /** The store has not answered the heartbeat that was sent so long ago. */
+  /** So long the worker waited for answers of the store. */
   | { readonly type: "silent"; readonly ms: number }
   /** The heartbeat, or the event loop, was so late. */
   | { readonly type: "blocked"; readonly ms: number };
@@ -86,17 +86,18 @@ export class LeaseTimer {
 
   /**
    * A heartbeat that was sent too late, or a timer that fired too late, means that this process did
-   * not run. Otherwise the store has not answered the last heartbeat.
+   * not run. Otherwise the store has not answered the last heartbeat, or answered it late.
    */
   #cause(timerLateMs: number): ExpiryCause {
     if (this.#failure !== null) return { type: "failed", error: this.#failure.error };
     const { clock, times, beatMs } = this.#parts;
     const now = clock.monotonic();
     const renewedAt = times.renewedAt ?? now;
+    const answeredAt = times.answeredAt ?? renewedAt;
     const sentAt = times.sentAt ?? renewedAt;
     const isUnanswered = sentAt > renewedAt;
-    const silentMs = isUnanswered ? now - sentAt : 0;
-    const beatLateMs = (isUnanswered ? sentAt : now) - renewedAt - beatMs;
+    const silentMs = answeredAt - renewedAt + (isUnanswered ? now - sentAt : 0);
+    const beatLateMs = (isUnanswered ? sentAt : now) - answeredAt - beatMs;
     const blockedMs = Math.max(beatLateMs, timerLateMs);
     return blockedMs > beatMs && blockedMs * 2 > silentMs
       ? { type: "blocked", ms: blockedMs }

@@ -149,8 +149,9 @@ export class Registration {
     const sentAt = clock.monotonic();
     this.#times.sending(sentAt);
     await store.register(info);
-    this.#times.renewed(sentAt);
-    this.#renewed({ sentAt, answeredAt: clock.monotonic() });
+    const answered = { sentAt, answeredAt: clock.monotonic() };
+    this.#times.renewed(answered);
+    this.#renewed(answered);
   }
 
   async #check(): Promise<void> {

@@ -38,9 +38,11 @@ export class Steadiness {
 
   succeeded({ sentAt, answeredAt }: AnsweredRenewal): void {
     const isLate = answeredAt - this.#answeredAt > this.#gapMs;
-    this.#answeredAt = answeredAt;
-    const from = isLate ? answeredAt : (this.#span?.from ?? answeredAt);
-    this.#span = { from, until: Math.max(from, sentAt) };
+    // Answers to the thread and to the event loop may arrive in another order.
+    this.#answeredAt = Math.max(this.#answeredAt, answeredAt);
+    const last = isLate ? null : this.#span;
+    const from = last?.from ?? answeredAt;
+    this.#span = { from, until: Math.max(last?.until ?? from, sentAt) };
   }
 
   failed(): void {

@@ -106,7 +106,8 @@ export class Outages {
   /** A process that is frozen, or has work that is due, may not have come to it. */
   #checkTold({ process, id, fence, signal }: Handler, { before, silentMs }: Step): void {
     const { world, leaseMs, report, count } = this.#parts;
-    if (!process.isAlive || process.nextAt <= world.elapsedMs) return;
+    const isFrozen = process.pausedUntil > world.elapsedMs;
+    if (!process.isAlive || isFrozen || process.nextAt <= world.elapsedMs) return;
     const key = before.keys.get(id) ?? 0;
     const held = before.held.get(key)?.find((run) => run.fence === fence);
     if (held === undefined || silentMs(held.worker) <= leaseMs) return;

@@ -126,18 +126,23 @@ async function fillDisk(file: string, outageMs: number): Promise<void> {
   // Otherwise the space of old frames in the log would take new ones.
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  const endsAt = performance.now() + outageMs;
   try {
+    fill(ballast);
+    const endsAt = performance.now() + outageMs;
     while (performance.now() < endsAt) {
-      const handle = openSync(ballast, "a");
-      for (const piece of [CHUNK, CRUMB]) while (fits(handle, piece));
-      closeSync(handle);
       await sleep(REFILL_MS);
+      fill(ballast);
     }
   } finally {
     rmSync(ballast, { force: true });
     database.close();
   }
+}
+
+function fill(path: string): void {
+  const file = openSync(path, "a");
+  for (const piece of [CHUNK, CRUMB]) while (fits(file, piece));
+  closeSync(file);
 }
 
 function fits(file: number, piece: Buffer): boolean {
