@@ -1,7 +1,8 @@
 /**
- * When the last heartbeat was sent, and when the last one that succeeded was sent and answered. The
- * memory is shared with the thread of the heartbeat: an event loop that was blocked reads the newest
- * times before it receives the messages of the thread.
+ * When the last heartbeat was sent, and when the last one that succeeded was sent and answered.
+ *
+ * The memory is shared with the thread of the heartbeat: an event loop that was blocked reads the
+ * newest times before it receives the messages of the thread.
  */
 import type { AnsweredRenewal } from "./steadiness.ts";
 
