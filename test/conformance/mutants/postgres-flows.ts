@@ -33,7 +33,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["locks outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
     ],
     hold_jobs: [
-      ["tenants share keys", "lock.tenant = wanted.tenant AND ", ""],
+      // The join compares the tenant: the same change of `taken_key` alone would have no effect.
+      ["tenants share keys", "taken_key.tenant = front.tenant AND ", ""],
       ["a taken key comes before a gate", "coalesce(min(closed.name), -1)", "-1"],
     ],
     release_keys: [

@@ -258,6 +258,20 @@ export function ownWaysSuite(
       expect(await store.prune(retention({ finishedMs }), 2)).toMatchObject({ jobs: 2 });
       expect(await store.count({}, 10)).toBe(2);
     });
+
+    test("removes no more keys than asked, with those that expired in time", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await insertExpired(db, { key: "first", secondsAgo: 1 });
+      await store.prune(retention(), 10);
+
+      for (const key of ["a", "b", "c"]) await insertExpired(db, { key, secondsAgo: 2 });
+      await insertExpired(db, { key: "in time", secondsAgo: 0 });
+      await clock.advance(1);
+
+      expect(await store.prune(retention(), 2)).toMatchObject({ idempotencyKeys: 2 });
+      expect(await store.prune(retention(), 10)).toMatchObject({ idempotencyKeys: 2 });
+    });
   });
 
   describe.each(["own", "shared"] as const)("watch with connections %s", (connections) => {
@@ -294,6 +308,18 @@ export function ownWaysSuite(
       await expect(calls.next()).resolves.toBe("ready");
     });
   });
+}
+
+/** An idempotency key whose job is gone. */
+async function insertExpired(
+  { pool, schema, clock }: PostgresTestStore,
+  { key, secondsAgo }: { readonly key: string; readonly secondsAgo: number },
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO "${schema}".idempotency (tenant, key, job_id, body, expires_at)
+     VALUES (1, $1, gen_random_uuid(), sha256(''), $2)`,
+    [key, new Date(clock.now() - secondsAgo * 1_000)],
+  );
 }
 
 /** The hints that a listener hears, one after the other. */
