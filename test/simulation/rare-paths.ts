@@ -66,6 +66,11 @@ export const RARE_PATHS: readonly string[] = [
   "dependant of jobs that were over",
   "dependant given another time",
   "job to run after unknown",
+  "lease of three jobs or more",
+  "worker with three leases or more",
+  "worker beside another of its process",
+  "short run beside one longer than a lease",
+  "next job of a free key cancelled",
   "marked as stale",
   "hook of retention threw",
 ];

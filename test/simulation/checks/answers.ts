@@ -23,6 +23,7 @@ import type { Process } from "../fleet/world.ts";
 const ENDS: Readonly<Partial<Record<Behaviour, string>>> = {
   ok: "succeeded",
   slow: "succeeded",
+  long: "succeeded",
   child: "succeeded",
   talk: "succeeded",
   step: "succeeded",
@@ -32,6 +33,8 @@ const ENDS: Readonly<Partial<Record<Behaviour, string>>> = {
   fatal: "failed",
   snooze: "snoozed",
 };
+/** Enough jobs of a lease, or leases of a worker, that one may be forgotten between others. */
+const CROWDED = 3;
 const OWN_ENDS: ReadonlySet<string> = new Set(["succeeded", "failed", "snoozed"]);
 const STATE_OF: Readonly<Record<string, number>> = {
   completed: 4,
@@ -102,14 +105,27 @@ export class Answers {
     }
     if (verb === "gates") this.pauses.checkListed(nowMs, answer);
     if (!watch.isAlone) return;
-    checkAnswer({ now: watch.committed, nowMs, args, answer, report }, verb);
+    const stored = (after: number): ReadonlySet<number> => watch.storedEvents(after);
+    checkAnswer({ now: watch.committed, nowMs, args, answer, report, stored }, verb);
   }
 
-  #answeredClaim(nowMs: number, request: { prefetch: boolean }, claim: any): void {
+  #answeredClaim(
+    nowMs: number,
+    request: { readonly prefetch: boolean; readonly worker: string },
+    claim: any,
+  ): void {
     const { watch, count } = this.#parts;
     if (claim.lost) count("claim of a worker without a lease");
     const isFresh = claim.lease !== null && watch.isFresh(claim.lease.number);
     if (claim.lease !== null && !isFresh) count("unheard claim answered");
+    if (claim.jobs.length >= CROWDED) count("lease of three jobs or more");
+    const worker = hexOf(request.worker);
+    const leases = [...watch.committed.leases.values()].filter((each) => each.worker === worker);
+    if (leases.length >= CROWDED) count("worker with three leases or more");
+    const isBeside = [...watch.committed.leases.values()].some((each) => {
+      return each.worker !== worker && watch.workers.get(each.worker) === watch.workers.get(worker);
+    });
+    if (isBeside && claim.jobs.length > 0) count("worker beside another of its process");
     for (const { id, key } of claim.jobs) {
       const { number } = claim.lease;
       const job = watch.committed.jobs.get(key);

@@ -10,6 +10,7 @@ import { Answers, textOf } from "../checks/answers.ts";
 import { Effects, type Actor } from "./effects.ts";
 import type { Report } from "../checks/invariants.ts";
 import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
+import { SideBySide } from "./side-by-side.ts";
 import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
 import type { Behaviour, Plan } from "../plan/plan.ts";
 import type { RetentionRules } from "./retention.ts";
@@ -20,12 +21,19 @@ import type { Process, World } from "./world.ts";
 const POLL_MS = 1_000;
 const RESTART_MS = 300;
 
+/** A worker, and the role whose jobs only this worker takes. */
+export interface RoleWorker {
+  readonly role: string;
+  readonly worker: JobWorker;
+}
+
 /** One living process of the fleet. */
 export interface Member {
   readonly role: string;
   readonly process: Process;
   readonly client: Client;
-  readonly worker: JobWorker | null;
+  /** None: a process that only asks. */
+  readonly workers: readonly RoleWorker[];
   isStopping: boolean;
   hasStopped: boolean;
 }
@@ -51,6 +59,9 @@ export class Fleet {
   /** How runs of pipelines go, by job and fence. */
   readonly #courses = new Map<string, Behaviour>();
   readonly #starting = new Set<string>();
+  readonly #sideBySide: SideBySide;
+  /** Handlers that have not ended, and their signals. */
+  readonly underWay = new Map<string, { readonly actor: Actor; readonly signal: AbortSignal }>();
   restart: (role: string, ms: number) => void = () => {};
   slow = { untilMs: 0, share: 0 };
   /** Infinity as long as there are faults. */
@@ -61,6 +72,7 @@ export class Fleet {
     this.#parts = parts;
     this.answers = new Answers(parts);
     this.effects = new Effects(parts);
+    this.#sideBySide = new SideBySide(parts);
   }
 
   /** Whether there is such a process, or will be in a moment. */
@@ -85,9 +97,12 @@ export class Fleet {
         const { clock } = process;
         const parts = { store, clock, dice, logger, tenant: "default", preset: PRESET };
         const client = new Client(parts);
-        const worker = role.startsWith("worker") ? this.#work(client, process, role, plan) : null;
+        const workers = rolesOf(role, plan).map((each) => ({
+          role: each,
+          worker: this.#work(client, process, each, plan),
+        }));
         const state = { isStopping: false, hasStopped: false };
-        this.members.set(role, { role, process, client, worker, ...state });
+        this.members.set(role, { role, process, client, workers, ...state });
       };
       begin().catch((error: unknown) => this.#parts.report("I18", `cannot open: ${textOf(error)}`));
     });
@@ -213,7 +228,12 @@ export class Fleet {
   async #handle(process: Process, payload: Payload, ctx: Ctx): Promise<string> {
     const bench = this.#bench(process, payload, ctx, "");
     const behaviour = this.#begin(bench);
-    await this.#underKey(bench.actor, () => carryOut(behaviour, bench));
+    const end = this.#sideBySide.begin(process);
+    try {
+      await this.#underKey(bench, () => carryOut(behaviour, bench));
+    } finally {
+      end();
+    }
     return `done ${ctx.lease.fence}`;
   }
 
@@ -223,7 +243,7 @@ export class Fleet {
     const behaviour = this.#courses.get(run) ?? this.#begin(bench);
     this.#courses.set(run, behaviour);
     bench.turns("ok");
-    await this.#underKey(bench.actor, () => carryOutPhase(behaviour, bench));
+    await this.#underKey(bench, () => carryOutPhase(behaviour, bench));
     return `${phase} by ${ctx.lease.fence}`;
   }
 
@@ -238,6 +258,7 @@ export class Fleet {
       ctx,
       phase,
       count,
+      leaseMs: this.#parts.plan.leaseMs,
       sleep: (ms) => process.sleep(ms, "handler"),
       kill: () => this.#kill(process),
       turns: (behaviour) => this.answers.turns(actor, behaviour),
@@ -261,14 +282,25 @@ export class Fleet {
     return behaviour;
   }
 
-  /** Notes that the run works under the key of its job. */
-  async #underKey(actor: Actor, work: () => Promise<void>): Promise<void> {
+  /** Notes that the run works, and works under the key of its job. */
+  async #underKey({ actor, ctx }: Bench, work: () => Promise<void>): Promise<void> {
+    const run = `${actor.id}.${actor.fence}`;
+    this.underWay.set(run, { actor, signal: ctx.signal });
     const key = this.effects.standing(actor)?.job.concurrency ?? null;
     const leave = key === null ? () => {} : this.effects.enter(key, actor, "job");
     try {
       await work();
     } finally {
       leave();
+      this.underWay.delete(run);
     }
   }
+}
+
+/** Two calls of `work` on one mill are two workers of one process. */
+function rolesOf(role: string, { workersPerProcess }: Plan): readonly string[] {
+  if (!role.startsWith("worker")) return [];
+  return Array.from({ length: workersPerProcess }, (_, index) =>
+    index === 0 ? role : `${role}.${index + 1}`,
+  );
 }

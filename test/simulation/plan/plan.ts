@@ -19,9 +19,11 @@ const OPERATIONS = [
   "enqueueTwice",
   "enqueuePipeline",
   "enqueueKeyed",
+  "enqueueMixed",
   "enqueueFlow",
   "enqueueAfter",
   "cancel",
+  "cancelNext",
   "retry",
   "fail",
   "release",
@@ -49,6 +51,7 @@ const FAULTS = [
   "diskDown",
   "busy",
   "slow",
+  "lateRescue",
   "powerLoss",
 ] as const;
 
@@ -56,6 +59,7 @@ const FAULTS = [
 export const BEHAVIOURS = [
   "ok",
   "slow",
+  "long",
   "throw",
   "transient",
   "fatal",
@@ -85,6 +89,8 @@ export interface Plan {
   readonly seed: number;
   readonly leaseMs: number;
   readonly workers: number;
+  /** Calls of `work` in one process. */
+  readonly workersPerProcess: number;
   readonly slots: number;
   /** Most jobs in a prefetch. */
   readonly batch: number;
@@ -121,6 +127,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     ["enqueueMany", 0.5] as const,
     ["enqueuePipeline", 0.3] as const,
     ["enqueueFlow", 0.1] as const,
+    ["enqueueMixed", 0.1] as const,
     ["cancel", 0.2] as const,
     ["stopWorker", 0.1] as const,
   ];
@@ -143,7 +150,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     seed,
     leaseMs: pick([1_500, 3_000, 6_000]),
     workers: pick([1, 2, 2, 3]),
-    slots: pick([1, 2, 3, 6]),
+    slots: pick([1, 2, 3, 6, 12]),
     batch: pick([2, 5, 100]),
     graceMs: pick([0, 300, 2_000]),
     crowd: pick([3, 10, 30]),
@@ -151,6 +158,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     pollMs: pick([100, 500, null]),
     behaviours: behavioursOf(random, pick([0, 0.2, 0.5])),
     retention: pick(RETENTIONS),
+    workersPerProcess: pick([1, 1, 2]),
     lengthMs,
     actions: actions.toSorted((left, right) => left.atMs - right.atMs),
   };
