@@ -4,6 +4,7 @@
  *
  * A change of a `.sql` file is made in the queries that are generated from it.
  */
+import { crowdMutants } from "./crowds.ts";
 import { flowMutants } from "./flows.ts";
 
 export interface Mutant {
@@ -296,4 +297,5 @@ export const mutants: readonly Mutant[] = [
     breaks: "I22",
   },
   ...flowMutants,
+  ...crowdMutants,
 ];

@@ -1,0 +1,69 @@
+/** Planted bugs that harm one of several: jobs of a lease, leases of a worker, jobs of an event. */
+import type { Mutant } from "./all.ts";
+
+const STORE = "src/store/sqlite";
+
+export const crowdMutants: readonly Mutant[] = [
+  {
+    name: "every second prefetched job is forgotten",
+    file: "src/runtime/lane.ts",
+    now: "this.#prefetch = { lease, jobs: [...jobs] };",
+    planted: "this.#prefetch = { lease, jobs: jobs.filter((_, index) => index % 2 === 0) };",
+    breaks: "I21, I24",
+  },
+  {
+    name: "every second job that starts from a prefetch is not run",
+    file: "src/runtime/lane.ts",
+    now: "for (const job of next) if (mayRun.has(job.key))",
+    planted:
+      "for (const [index, job] of next.entries()) if (index % 2 === 0 && mayRun.has(job.key))",
+    breaks: "I21, I24",
+  },
+  {
+    name: "every second job of an event is forgotten",
+    file: "src/store/shared/event-rows.ts",
+    now: "return { kind, jobs: jobs.slice(from, to), details: rowDetails };",
+    planted:
+      "const kept = jobs.slice(from, to).filter((_, index) => index % 2 === 0);\n" +
+      "      return { kind, jobs: kept, details: rowDetails };",
+    breaks: "I13",
+  },
+  {
+    name: "every second lease of a heartbeat is forgotten",
+    file: `${STORE}/runs/workers.ts`,
+    now: "    .map((lease) => ({ lease, open: openRuns(session, lease) }));",
+    planted:
+      "    .filter((_, index) => index % 2 === 0)\n" +
+      "    .map((lease) => ({ lease, open: openRuns(session, lease) }));",
+    breaks: "I8",
+  },
+  {
+    name: "every second cancel of a heartbeat is not passed on",
+    file: "src/runtime/worker.ts",
+    now: "for (const { key, n, reason } of renewal.cancel) {",
+    planted:
+      "for (const { key, n, reason } of renewal.cancel.filter((_, index) => index % 2 === 1)) {",
+    breaks: "I21",
+  },
+  {
+    name: "a heartbeat tells of no run that an operator has ended",
+    file: `${STORE}/runs/workers.ts`,
+    now: ".flatMap(({ lease, open }) => endedRuns(lease, open))",
+    planted: ".flatMap(({ lease, open }) => endedRuns(lease, open).slice(0, 0))",
+    breaks: "I5",
+  },
+  {
+    name: "a prefetched job that goes back is charged",
+    file: `${STORE}/runs/prefetch.ts`,
+    now: "for (const job of others) putBack(session, job);",
+    planted: "for (const job of others) putBack(session, { ...job, tries: job.tries + 1 });",
+    breaks: "I7",
+  },
+  {
+    name: "a prefetched job that goes back has crashed",
+    file: `${STORE}/runs/prefetch.ts`,
+    now: "for (const job of others) putBack(session, job);",
+    planted: "for (const job of others) putBack(session, { ...job, crashes: job.crashes + 1 });",
+    breaks: "I7",
+  },
+];
