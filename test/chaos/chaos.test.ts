@@ -3,6 +3,7 @@ import { describe, test } from "vitest";
 import { sized } from "../../scripts/lib/campaign-size.ts";
 import { playCampaign } from "../../scripts/chaos/campaign.ts";
 import type { StoreKind } from "../../scripts/chaos/scene.ts";
+import { mixOf } from "../../scripts/chaos/mix.ts";
 import { tally } from "../../scripts/chaos/tally.ts";
 
 /** Faults that every machine can have, and that heal soon. */
@@ -37,5 +38,9 @@ describe.concurrent.each(CAMPAIGNS)("three workers and two producers on %s", (st
     ).toEqual([]);
     expect(rows.at(-1)?.acked).toBeGreaterThan(10 * faults.length);
     expect(words).toHaveLength(faults.length);
+    const { lockedRuns, lockedUnits, flows, logLines } = mixOf(voyages);
+    for (const count of [lockedRuns, lockedUnits, flows, logLines]) {
+      expect(count).toBeGreaterThan(0);
+    }
   });
 });
