@@ -3,6 +3,7 @@
  * green when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries
  * them all.
  */
+import { POSTGRES_CROWD_FAULTS, SQLITE_CROWD_FAULTS } from "./crowds.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
 import { POSTGRES_NOTE_FAULTS } from "./postgres-notes.ts";
@@ -29,13 +30,16 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 
 /** The mutants of each store. */
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
-  sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS, ...SQLITE_FLOW_FAULTS }),
-  postgres: mutantsOf({
-    ...POSTGRES_FAULTS,
-    ...POSTGRES_RUN_FAULTS,
-    ...POSTGRES_NOTE_FAULTS,
-    ...POSTGRES_FLOW_FAULTS,
-  }),
+  sqlite: [SQLITE_FAULTS, SQLITE_NOTE_FAULTS, SQLITE_FLOW_FAULTS, SQLITE_CROWD_FAULTS].flatMap(
+    mutantsOf,
+  ),
+  postgres: [
+    POSTGRES_FAULTS,
+    POSTGRES_RUN_FAULTS,
+    POSTGRES_NOTE_FAULTS,
+    POSTGRES_FLOW_FAULTS,
+    POSTGRES_CROWD_FAULTS,
+  ].flatMap(mutantsOf),
 };
 
 function mutantsOf(faults: Faults): Mutant[] {

@@ -149,6 +149,28 @@ export function workerSuite(open: OpenStore): void {
       expect(toThem).toMatchObject({ cancel: [{ key: at(them.jobs, 0).key, reason: null }] });
     });
 
+    test("tells of the jobs of every lease of a worker", async () => {
+      await using db = await open();
+      const { store } = db;
+      const ids = await add(store, {}, {}, {}, {}, {});
+      const worker = await joinWorker(store);
+      const keys: number[] = [];
+      while (keys.length < ids.length) {
+        keys.push(at((await store.claim(claimRequest(worker, { limit: 1 }))).jobs, 0).key);
+      }
+      const told = async (what: "cancel" | "ended"): Promise<readonly number[]> => {
+        const renewal = await store.renew(worker, 30_000);
+        const runs = renewal.status === "renewed" ? renewal[what] : [];
+        return runs.map(({ key }) => key).toSorted((left, right) => left - right);
+      };
+
+      for (const id of ids) await store.cancel(id, "ada", null);
+      expect(await told("cancel")).toEqual(keys);
+
+      for (const id of ids) await store.intervene(id, () => cancelled());
+      expect(await told("ended")).toEqual(keys);
+    });
+
     test("tells the present holder of a job, not one that held it before", async () => {
       await using db = await open();
       const { store } = db;
