@@ -1,7 +1,7 @@
 /** The checker of campaigns finds what is planted: shared locks, wrong order, units, logs. */
 import { describe, expect, test } from "vitest";
 import { judgeFlows } from "../../scripts/show/lib/check/flows.ts";
-import type { StoredAttempt, StoredJob } from "../../scripts/show/lib/fleet/history.ts";
+import type { History, StoredAttempt, StoredJob } from "../../scripts/show/lib/fleet/history.ts";
 import type { LedgerLine } from "../../scripts/show/lib/fleet/ledger.ts";
 
 const DONE: StoredAttempt = { fence: 1, outcome: "succeeded", finishedAt: 20 };
@@ -117,6 +117,14 @@ describe("the checker of logs", () => {
     expect(new Set(kinds([], { a: job(messages, lines) }))).toEqual(new Set(["garbled"]));
   });
 
+  test("passes repeated lines only where answers may be lost", () => {
+    const jobs = { a: job(["7 1", "7 2", "7 1", "7 2"]) };
+
+    expect(kinds([], jobs)).toEqual(["garbled"]);
+    expect(kinds([], jobs, { mayRepeat: true })).toEqual([]);
+    expect(kinds([], { a: job(["7 1", "7 3"], 3) }, { mayRepeat: true })).toEqual(["garbled"]);
+  });
+
   test("finds a log beyond its bound, and passes gaps in one that was cut", () => {
     const asked = LOG_LINES_MAX + 100;
     const from = (first: number): string[] =>
@@ -129,10 +137,11 @@ describe("the checker of logs", () => {
 
 function kinds(
   ledger: readonly LedgerLine[],
-  store: Readonly<Record<string, StoredJob>>,
+  jobs: Readonly<Record<string, StoredJob>>,
+  more: Partial<History> = {},
 ): readonly string[] {
-  const history = { acks: [], ledger, leaseMs: 1_000, store: new Map(Object.entries(store)) };
-  return judgeFlows(history).map(({ kind }) => kind);
+  const store = new Map(Object.entries(jobs));
+  return judgeFlows({ acks: [], ledger, leaseMs: 1_000, store, ...more }).map(({ kind }) => kind);
 }
 
 function line(
