@@ -10,9 +10,12 @@ import type {
   WorkerInfo,
 } from "../../src/store/types/jobs-and-runs.ts";
 import type { GateName, ListFilter } from "../../src/store/types/records.ts";
+import type { RunNote } from "../../src/store/types/notes.ts";
 import { retention } from "../support/factories.ts";
 import {
   GATES,
+  LOCKS,
+  TENANTS,
   type ClaimWish,
   type Command,
   type CommandOf,
@@ -20,6 +23,7 @@ import {
   type Proof,
 } from "./commands.ts";
 import { crashDecision, endDecision } from "./decisions.ts";
+import { bodyOf } from "./note-commands.ts";
 import type { Compared } from "./model/model.ts";
 import * as shown from "./shown.ts";
 
@@ -58,6 +62,10 @@ export interface Script {
   readonly ids: readonly JobId[];
   /** The jobs that the present command brings, ready-made, in the order in which it names them. */
   readonly jobs: readonly NewJob[];
+  /** Ids of jobs whose runs have said something. */
+  readonly noted: readonly JobId[];
+  /** By the clock of all stores. */
+  readonly now: number;
   /** Runs that have not ended: the claim and its job by their numbers. */
   readonly open: readonly OpenRun[];
   /** Ids of jobs that have a dead letter, and the gates that are closed. */
@@ -102,6 +110,16 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   returnPrefetched: move,
   settle,
   overcharge,
+  record,
+  checkpoints: async (subject, script, { claim: wish }) => {
+    const target = aim(script, subject, wish, true);
+    const job = oneOf(subject.claims[target.claim]?.jobs ?? [], target.job);
+    return job === undefined ? null : shown.checkpoints(await subject.store.checkpoints(job.key));
+  },
+  progress: ({ store }, script, { job }) => store.progress(notedAt(script, job)),
+  units: ({ store }, script, { job }) => store.units(notedAt(script, job), {}, { limit: ALL }),
+  logs: ({ store }, script, { job }) => store.logs(notedAt(script, job), { limit: 2 }),
+  unitHolders: ({ store }, _script, { unit }) => store.unitHolders(unit, ALL),
   acquireLocks,
   lockHolder: async ({ store }, _script, { tenant, name }) => {
     return { lockHolder: await store.lockHolder(tenant, name) };
@@ -163,11 +181,21 @@ export async function audit(subject: Subject, script: Script): Promise<unknown> 
   const jobs = await listAll(subject, {}, ALL);
   const ledgers: unknown[] = [];
   for (const id of script.ids) {
-    ledgers.push([id, shown.attempts(subject, await store.attempts(id))]);
+    const notes = {
+      progress: await store.progress(id),
+      units: await store.units(id, {}, { limit: ALL }),
+      logs: await store.logs(id, { limit: ALL }),
+    };
+    ledgers.push([id, shown.attempts(subject, await store.attempts(id)), notes]);
+  }
+  const locks: unknown[] = [];
+  for (const tenant of TENANTS) {
+    for (const name of LOCKS) locks.push([tenant, name, await store.lockHolder(tenant, name)]);
   }
   return {
     jobs,
     ledgers,
+    locks,
     letters: (await store.deadLetters({}, { limit: ALL })).map(shown.letter),
     workers: await store.workers(ALL),
     gates: shown.gates(await store.gates()),
@@ -186,6 +214,12 @@ export function idAt({ ids }: Pick<Script, "ids">, index: number): JobId {
 export function letterAt(script: Pick<Script, "ids" | "letters">, index: number): JobId {
   const isAny = index % 8 === 7;
   return (isAny ? undefined : oneOf(script.letters, index)) ?? idAt(script, index);
+}
+
+/** Mostly a job whose runs have said something, if there is any. */
+export function notedAt(script: Pick<Script, "ids" | "noted">, index: number): JobId {
+  const isAny = index % 8 === 7;
+  return (isAny ? undefined : oneOf(script.noted, index)) ?? idAt(script, index);
 }
 
 function oneOf<Item>(items: readonly Item[], index: number): Item | undefined {
@@ -261,9 +295,29 @@ async function settle(
     const children = script.jobs.slice(born, (born += wish.children.length));
     if (job === undefined || lease === undefined) return [];
     const n = wish.proof === "other run" ? job.n + 1 : job.n;
-    return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), children }];
+    const note = wish.note === null ? {} : { note: bodyOf(wish.note, script.now) };
+    return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), ...note, children }];
   });
   return items.length === 0 ? [] : subject.store.settle(items);
+}
+
+async function record(
+  subject: Subject,
+  script: Script,
+  command: CommandOf<"record">,
+): Promise<unknown> {
+  let born = 0;
+  const notes = command.notes.flatMap((wish): RunNote[] => {
+    const target = aim(script, subject, wish.claim, true);
+    const job = oneOf(subject.claims[target.claim]?.jobs ?? [], target.job);
+    const proof = wish.proof === "other run" ? "right" : wish.proof;
+    const lease = proofOf(subject, target.claim, proof);
+    const children = script.jobs.slice(born, (born += wish.children.length));
+    if (job === undefined || lease === undefined) return [];
+    const n = wish.proof === "other run" ? job.n + 1 : job.n;
+    return [{ lease, key: job.key, n, ...bodyOf(wish.note, script.now), children }];
+  });
+  return notes.length === 0 ? [] : subject.store.record(notes);
 }
 
 /** Says that a run was charged more often than it ran, which no store takes. */

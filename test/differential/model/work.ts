@@ -19,12 +19,14 @@ import type {
 import type { AcquiredLocks, OpenRun } from "../../../src/store/types/notes.ts";
 import type { WorkerRecord } from "../../../src/store/types/records.ts";
 import { enqueueAll } from "./enqueue.ts";
+import { isRefused, keepNote } from "./notes.ts";
 import { endRun, endUnstarted, keepOpen, putBack } from "./ends.ts";
 import { factsOf, specOf } from "./records.ts";
 import {
   atMost,
   copyOf,
   endOf,
+  heldRun,
   inOrder,
   isKeyTaken,
   isOpen,
@@ -239,23 +241,21 @@ function refusedOf(world: World, ended: readonly SettleItem[]): StoreRefusal | n
   return null;
 }
 
-function settleOne(world: World, { lease: proof, key, n, settlement }: SettleItem): SettleAnswer {
+function settleOne(world: World, item: SettleItem): SettleAnswer {
+  const { lease: proof, key, n, settlement, note = {} } = item;
   const lease = heldLease(world, proof);
   const run = lease?.runs.find(({ job }) => job.key === key);
   if (lease === undefined || run === undefined) return "stale";
   if (run.n !== n || !isOpen(run) || run.startedAt === null) return "stale";
-  if (settlement.tries > n) return "refused";
+  if (settlement.tries > n || isRefused(note)) return "refused";
+  keepNote(world, run.job, note);
   endRun(world, run, lease, settlement);
   return "settled";
 }
 
-export function acquireLocks(
-  world: World,
-  { lease: proof, key, n }: OpenRun,
-  names: readonly string[],
-): AcquiredLocks {
-  const run = heldLease(world, proof)?.runs.find(({ job }) => job.key === key);
-  if (run?.n !== n || !isOpen(run) || run.startedAt === null) return { status: "stale" };
+export function acquireLocks(world: World, held: OpenRun, names: readonly string[]): AcquiredLocks {
+  const run = heldRun(world, held);
+  if (run === undefined) return { status: "stale" };
   const { job } = run;
   const { tenant } = job.asked;
   for (const name of names) {

@@ -9,6 +9,13 @@ import type {
   HeldBy,
 } from "../../../src/store/types/records.ts";
 import type {
+  LogRecord,
+  OpenRun,
+  PhaseResult,
+  RunProgress,
+  UnitRecord,
+} from "../../../src/store/types/notes.ts";
+import type {
   JobKey,
   NewJob,
   WorkerId,
@@ -36,6 +43,15 @@ export interface ModelJob {
   /** Jobs that it still waits for. */
   needs: { readonly key: JobKey; readonly isTolerant: boolean }[];
   cancelRequest: { readonly reason: string | null } | null;
+  readonly notes: ModelNotes;
+}
+
+/** What runs have said. */
+export interface ModelNotes {
+  progress: { readonly progress: RunProgress; readonly at: number } | null;
+  phases: (PhaseResult & { readonly n: number; readonly at: number })[];
+  units: UnitRecord[];
+  readonly logs: LogRecord[];
 }
 
 export interface ModelRun {
@@ -70,6 +86,7 @@ export interface ModelEvent {
   readonly id: JobId;
   /** Null: the job is gone, and this says so. */
   readonly key: JobKey | null;
+  readonly detail: string | null;
 }
 
 export interface IdempotencyHolder {
@@ -199,11 +216,27 @@ export function leasesOf(world: World, worker: WorkerId): ModelLease[] {
   return [...world.leases.values()].filter((lease) => lease.worker === worker);
 }
 
-export function tell(world: World, kind: EventKind, { key, asked }: ModelJob): void {
+export function tell(
+  world: World,
+  kind: EventKind,
+  { key, asked }: ModelJob,
+  detail: string | null = null,
+): void {
   world.last.position += 1;
   const named = kind === "job:deleted" ? null : key;
   const at = world.clock.now();
-  world.events.push({ position: world.last.position, kind, at, id: asked.id, key: named });
+  world.events.push({ position: world.last.position, kind, at, id: asked.id, key: named, detail });
+}
+
+/** The open run of a lease that its holder proves. */
+export function heldRun(
+  { leases }: World,
+  { lease: { number, secret }, key, n }: OpenRun,
+): ModelRun | undefined {
+  const lease = leases.get(number);
+  if (lease?.secret !== secret) return undefined;
+  const run = lease.runs.find(({ job }) => job.key === key);
+  return run?.n === n && isOpen(run) && run.startedAt !== null ? run : undefined;
 }
 
 /** What the port promises to take as a limit. */
