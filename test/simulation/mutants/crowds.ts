@@ -38,14 +38,6 @@ export const crowdMutants: readonly Mutant[] = [
     breaks: "I8",
   },
   {
-    name: "every second cancel of a heartbeat is not passed on",
-    file: "src/runtime/worker.ts",
-    now: "for (const { key, n, reason } of renewal.cancel) {",
-    planted:
-      "for (const { key, n, reason } of renewal.cancel.filter((_, index) => index % 2 === 1)) {",
-    breaks: "I21",
-  },
-  {
     name: "a heartbeat tells of no run that an operator has ended",
     file: `${STORE}/runs/workers.ts`,
     now: ".flatMap(({ lease, open }) => endedRuns(lease, open))",

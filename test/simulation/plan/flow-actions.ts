@@ -34,17 +34,7 @@ export const FLOW_OPERATIONS: Readonly<Partial<Record<Kind, Operation>>> = {
       }),
     );
   },
-  enqueueMixed: ({ plan }, { client }, draw) => {
-    // The type with the longest timeout.
-    const [, , patient] = contracts;
-    const long = Array.from({ length: 1 + draw.upTo(3) }, () =>
-      patient.of({ token: draw.upTo(1_000), runs: ["long"], ms: 0 }),
-    );
-    const short = Array.from({ length: 3 + draw.upTo(plan.crowd) }, () =>
-      contractOf(draw).of({ token: draw.upTo(1_000), runs: ["ok"], ms: draw.upTo(50) }),
-    );
-    return client.enqueueMany([...long, ...short]);
-  },
+  enqueueMixed: (context, member, draw) => enqueueMixed(context, member, draw),
   cancelNext: (context, member, draw) => cancelNext(context, member, draw),
   enqueueFlow: (context, member, draw) => enqueueFlow(context, member, draw),
   enqueueAfter: (context, { client }, draw) =>
@@ -57,6 +47,28 @@ export const FLOW_OPERATIONS: Readonly<Partial<Record<Kind, Operation>>> = {
 
 function nameOf(draw: Draw): string {
   return draw.one(LOCK_NAMES) ?? LOCK_NAMES[0];
+}
+
+/** Long runs beside short ones. Half of the time all long ones are cancelled at once. */
+async function enqueueMixed(
+  { plan }: ActionContext,
+  { client, process }: Member,
+  draw: Draw,
+): Promise<void> {
+  // The type with the longest timeout.
+  const [, , patient] = contracts;
+  const count = 1 + draw.upTo(5);
+  const long = Array.from({ length: count }, () =>
+    patient.of({ token: draw.upTo(1_000), runs: ["long"], ms: 0 }),
+  );
+  const short = Array.from({ length: 3 + draw.upTo(plan.crowd) }, () =>
+    contractOf(draw).of({ token: draw.upTo(1_000), runs: ["ok"], ms: draw.upTo(50) }),
+  );
+  const isCancelled = draw.upTo(2) === 0;
+  const jobs = await client.enqueueMany([...long, ...short]);
+  if (!isCancelled) return;
+  await process.sleep(plan.leaseMs / 2, "lets long runs begin");
+  await Promise.allSettled(jobs.slice(0, count).map(({ id }) => client.jobs.cancel(id, "planned")));
 }
 
 /**
