@@ -20,10 +20,13 @@ interface PlantParts {
 }
 
 interface Sighting {
-  readonly seed: number | null;
-  /** The violation, or the last words of the campaign. */
+  readonly seed: number;
+  /** The first violation. */
   readonly what: string;
 }
+
+/** Most bugs are seen by one of these. */
+const SEEDS_FIRST = 12;
 
 /** Answers whether all were seen. */
 export async function plantAll(
@@ -32,40 +35,60 @@ export async function plantAll(
   tell: (line: string) => void,
 ): Promise<boolean> {
   const known: Record<string, number> = JSON.parse(readFileSync(SEEDS, "utf8"));
+  const [from, to] = parts.seeds;
+  const firstTo = Math.min(to, from + SEEDS_FIRST - 1);
+  // All bugs with few seeds, then those that are left with all others: a hard one holds none up.
+  const left = await plantEach(bugs, { ...parts, seeds: [from, firstTo] }, { known, tell });
+  const rest: PlantParts = { ...parts, seeds: [firstTo + 1, to], fresh: true };
+  const unseen = firstTo < to ? await plantEach(left, rest, { known, tell }) : left;
+  for (const { name, breaks } of unseen) tell(`NOT SEEN | ${name} | ${breaks}`);
+  tell(`${bugs.length} planted bugs, ${bugs.length - unseen.length} seen`);
+  if (parts.keep) writeFileSync(SEEDS, `${JSON.stringify(known, null, 2)}\n`);
+  return unseen.length === 0;
+}
+
+/** Answers those that were not seen. */
+async function plantEach(
+  bugs: readonly Mutant[],
+  parts: PlantParts,
+  { known, tell }: { readonly known: Record<string, number>; tell: (line: string) => void },
+): Promise<readonly Mutant[]> {
   const waiting = bugs.values();
-  let unseen = 0;
+  const unseen: Mutant[] = [];
   const work = async (): Promise<void> => {
     for (const bug of waiting) {
+      const { name, breaks } = bug;
       const startedAt = performance.now();
-      const { seed, what } = await look(bug, parts, known[bug.name]);
+      const sighting = await look(bug, parts, known[name]);
+      if (sighting === null) {
+        unseen.push(bug);
+        continue;
+      }
+      const { seed, what } = sighting;
+      known[name] = seed;
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
-      if (seed === null) unseen += 1;
-      else known[bug.name] = seed;
-      const found = seed === null ? "NOT SEEN" : `seed ${seed}`;
-      tell(`${found.padEnd(8)} | ${bug.name} | ${bug.breaks} | ${what} | ${seconds} s`);
+      tell(`${`seed ${seed}`.padEnd(8)} | ${name} | ${breaks} | ${what} | ${seconds} s`);
     }
   };
   await Promise.all(Array.from({ length: parts.cores }, work));
-  tell(`${bugs.length} planted bugs, ${bugs.length - unseen} seen`);
-  if (parts.keep) writeFileSync(SEEDS, `${JSON.stringify(known, null, 2)}\n`);
-  return unseen === 0;
+  return unseen;
 }
 
 async function look(
   { name }: Mutant,
   { args, seeds: [from, to], fresh }: PlantParts,
   known: number | undefined,
-): Promise<Sighting> {
-  const isTried = !fresh && known !== undefined;
-  const first = isTried ? await sighting([...args, "--seed", String(known)], name) : null;
-  if (first !== null && first.seed !== null) return first;
-  return sighting([...args, "--seeds", `${from}..${to}`], name);
+): Promise<Sighting | null> {
+  const first =
+    fresh || known === undefined
+      ? null
+      : await sightingOf([...args, "--seed", String(known)], name);
+  return first ?? sightingOf([...args, "--seeds", `${from}..${to}`], name);
 }
 
-async function sighting(args: readonly string[], mutant: string): Promise<Sighting> {
+async function sightingOf(args: readonly string[], mutant: string): Promise<Sighting | null> {
   const { output } = await runScript(args, { mutant });
   const seed = /^seed (\d+) breaks/m.exec(output)?.[1];
-  const seen = /^ {2}(\w+: .*)$/m.exec(output)?.[1];
-  const last = output.trim().split("\n").at(-1) ?? "";
-  return { seed: seed === undefined ? null : Number(seed), what: seen ?? last };
+  const what = /^ {2}(\w+: .*)$/m.exec(output)?.[1] ?? "";
+  return seed === undefined ? null : { seed: Number(seed), what };
 }

@@ -1,6 +1,6 @@
 /** Samples of `npm run chaos`: real processes, real faults, judged by what was promised. */
 import { describe, test } from "vitest";
-import { sized } from "../../scripts/lib/campaign-size.ts";
+import { isCampaign, sized } from "../../scripts/lib/campaign-size.ts";
 import { playCampaign } from "../../scripts/chaos/campaign.ts";
 import type { StoreKind } from "../../scripts/chaos/scene.ts";
 import { mixOf } from "../../scripts/chaos/mix.ts";
@@ -38,9 +38,9 @@ describe.concurrent.each(CAMPAIGNS)("three workers and two producers on %s", (st
     ).toEqual([]);
     expect(rows.at(-1)?.acked).toBeGreaterThan(10 * faults.length);
     expect(words).toHaveLength(faults.length);
+    // A sample of one round need not have all of these.
     const { lockedRuns, lockedUnits, flows, logLines } = mixOf(voyages);
-    for (const count of [lockedRuns, lockedUnits, flows, logLines]) {
-      expect(count).toBeGreaterThan(0);
-    }
+    const missing = [lockedRuns, lockedUnits, flows, logLines].filter((count) => count === 0);
+    if (isCampaign()) expect(missing).toEqual([]);
   });
 });
