@@ -1,5 +1,5 @@
 /**
- * Planted bugs that harm one of several: jobs of a lease, leases of a worker, jobs of an event. That
+ * Planted bugs that harm one of several: jobs of a lease or an event, leases of a worker. That
  * a run learns of its end by an operator is a fault of the conformance list: few runs of a
  * simulation are long enough to be told.
  */
