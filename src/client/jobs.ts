@@ -60,7 +60,10 @@ export function makeJobs(parts: JobsParts): Jobs {
       const job = await recordOf(parts, idOf(id));
       return listLogs(store, job.id, page);
     },
-    explain: async (id) => explain(store, await recordOf(parts, idOf(id)), now()),
+    async explain(id) {
+      const job = await recordOf(parts, idOf(id));
+      return explain(store, job, { now: now(), crashCap: policyOf(job.type).crashCap });
+    },
     async attempts(id) {
       const job = await recordOf(parts, idOf(id));
       return (await store.attempts(job.id)).map(attemptView);

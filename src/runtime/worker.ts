@@ -12,7 +12,7 @@ import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
 import { within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
-import { claimPlan } from "../core/lanes.ts";
+import { claimPlan, GENERAL_LANE } from "../core/lanes.ts";
 import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
@@ -22,12 +22,17 @@ import { soon } from "../lib/system.ts";
 import { PROTOCOL, type JobStore } from "../store/store.ts";
 import type {
   ClaimedJob,
+  ClaimRequest,
   Lease,
+  LoneClaim,
   Renewal,
   WorkerId,
   WorkerInfo,
 } from "../store/types/jobs-and-runs.ts";
 import { Execution, type ExecutionParts } from "./run/execution.ts";
+import { crashLoopEnded } from "./crashes/crash-loop.ts";
+import { LoneRuns } from "./crashes/lone-runs.ts";
+import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
 import { Lane } from "./lane.ts";
 import { Registration } from "./lease/registration.ts";
 import { NoteSender } from "./notes/note-sender.ts";
@@ -58,9 +63,11 @@ export interface WorkerParts {
   readonly jobDefaults: JobDefaults;
   readonly settings: WorkerSettings;
   readonly version: string;
+  /** The process that the worker shares with other workers. */
+  readonly process: HostProcess;
 }
 
-export class JobWorker implements Worker {
+export class JobWorker implements Worker, ProcessMember {
   readonly id: WorkerId;
   readonly ready: Promise<void>;
   readonly #parts: WorkerParts;
@@ -70,15 +77,20 @@ export class JobWorker implements Worker {
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
   readonly #registration: Registration;
+  readonly #loneRuns: LoneRuns;
   /** Each pump fills all lanes. There is more than one if the store overlaps claims. */
   readonly #pumps: readonly Ticker[];
   readonly #promoter: Ticker;
   readonly #duties: readonly Ticker[];
+  #leaveProcess = (): void => {};
   #stopWatching = (): void => {};
   #stopSignals = (): void => {};
   #stopRejections = (): void => {};
   #isQuiet = false;
   #isPumpScheduled = false;
+  /** The last claim has found a job that must run alone. */
+  #awaitsAlone = false;
+  #hasBegun = false;
   #stopping: Promise<void> | null = null;
 
   constructor(parts: WorkerParts) {
@@ -93,6 +105,7 @@ export class JobWorker implements Worker {
     this.#lanes = new Map(
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
+    this.#loneRuns = this.#makeLoneRuns();
     this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
     const { leaseMs, beatMs, pollMs, retention } = settings;
     const random = (): number => dice.random();
@@ -110,6 +123,7 @@ export class JobWorker implements Worker {
 
   async quiet(): Promise<void> {
     this.#isQuiet = true;
+    this.#loneRuns.cancel();
     await this.#returnPrefetched();
   }
 
@@ -134,14 +148,47 @@ export class JobWorker implements Worker {
     return this.#running.size;
   }
 
+  /** How many jobs run here at the same time, over all lanes. */
+  get slots(): number {
+    return Object.values(this.#parts.settings.lanes).reduce((total, slots) => total + slots, 0);
+  }
+
+  get isIdle(): boolean {
+    const lanes = [...this.#lanes.values()];
+    return lanes.every(({ isIdle }) => isIdle) && this.#running.size === 0 && this.#settler.isIdle;
+  }
+
+  async empty(): Promise<void> {
+    await tryStep(this.#parts.logger, () => this.#returnPrefetched());
+    await Promise.all(this.#pumps.map((pump) => pump.tickEnded()));
+    await this.#running.ended();
+    await this.#settler.drained();
+  }
+
+  wake(): void {
+    this.#wakePumps();
+  }
+
   async #start(): Promise<void> {
     if (!(await this.#registration.begin())) return;
+    this.#leaveProcess = this.#parts.process.join(this);
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
       if (wakeUp !== "events") this.#wakePumps();
       if (wakeUp === "work") this.#promoter.wake();
     });
     for (const duty of this.#duties) duty.wake();
+    void this.#begin();
+  }
+
+  /** Before its first claim, a worker looks for what may have killed other processes. */
+  async #begin(): Promise<void> {
+    const { store, clock, logger, process, settings } = this.#parts;
+    const { leaseMs } = settings;
+    const isOver = (): boolean => !this.#isOpen();
+    await crashLoopEnded({ store, clock, logger, process, host: hostname(), leaseMs, isOver });
+    if (this.#isOpen()) await this.#loneRuns.begin();
+    this.#hasBegun = true;
     this.#wakePumps();
   }
 
@@ -195,14 +242,15 @@ export class JobWorker implements Worker {
     const lanes = Object.entries(settings.lanes).filter(([, slots]) => slots > 0);
     return {
       id: this.id,
+      process: this.#parts.process.id,
       host: hostname(),
-      pid: process.pid,
+      pid: this.#parts.process.pid,
       version,
       protocol: PROTOCOL,
       leaseMs: settings.leaseMs,
       types: [...settings.definitions.keys()],
       lanes: lanes.map(([lane]) => lane),
-      slots: lanes.reduce((total, [, slots]) => total + slots, 0),
+      slots: this.slots,
       tenant: settings.tenant ?? null,
     };
   }
@@ -224,27 +272,65 @@ export class JobWorker implements Worker {
 
   #makeLane(name: string, slots: number): Lane {
     const { store, settings } = this.#parts;
-    const { tenant, batch } = settings;
+    const { batch } = settings;
     return new Lane({
       store,
       name,
       slots,
       batch,
-      request: {
-        worker: this.id,
-        types: [...settings.definitions.keys()],
-        ...(tenant === undefined ? {} : { tenants: [tenant] }),
-      },
-      start: (lane, lease, job) => this.#startRun(lane, lease, job),
+      request: this.#request,
+      process: this.#parts.process,
+      crashCap: settings.preset.retry.crashCap,
+      start: (lane, lease, job) => void this.#startRun(lane, lease, job),
       onLost: () => this.#registration.checkLease(),
-      isOpen: () => this.#isOpen(),
+      onClaimed: (awaitsAlone) => void (this.#awaitsAlone = awaitsAlone),
+      isOpen: () => this.#mayClaim(),
       hasRoom: () => this.#settler.hasRoom,
     });
+  }
+
+  /** The worker, and the jobs it takes. */
+  get #request(): Pick<ClaimRequest, "worker" | "types" | "tenants"> {
+    const { definitions, tenant } = this.#parts.settings;
+    const tenants = tenant === undefined ? {} : { tenants: [tenant] };
+    return { worker: this.id, types: [...definitions.keys()], ...tenants };
+  }
+
+  #makeLoneRuns(): LoneRuns {
+    const { store, clock, logger, process, settings } = this.#parts;
+    const { preset, pollMs } = settings;
+    const lanes = Object.keys(settings.lanes).filter((lane) => (settings.lanes[lane] ?? 0) > 0);
+    const cap = preset.retry.crashCap;
+    return new LoneRuns({
+      store,
+      clock,
+      logger,
+      process,
+      pollMs,
+      request: { ...this.#request, lanes: lanes.includes(GENERAL_LANE) ? "any" : lanes, cap },
+      isOpen: () => this.#isOpen(),
+      run: (claim) => this.#runAlone(claim),
+    });
+  }
+
+  /** The job takes a slot of its lane, or of the general lane. */
+  async #runAlone({ lease, job }: LoneClaim): Promise<boolean> {
+    const lane = this.#lanes.get(job.lane) ?? this.#lanes.get(GENERAL_LANE);
+    if (lane === undefined) throw new Error(`claimed a job of the unknown lane ${job.lane}`);
+    lane.takeSlot();
+    const { type } = await this.#startRun(lane, lease, job);
+    await this.#settler.drained();
+    return type === "succeeded";
   }
 
   /** Whether jobs may start here. */
   #isOpen(): boolean {
     return !this.#isQuiet && this.#registration.isRegistered && this.#stopping === null;
+  }
+
+  /** The same for jobs that do not run alone. */
+  #mayClaim(): boolean {
+    return this.#hasBegun && this.#isOpen() && !this.#parts.process.isReserved;
   }
 
   /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
@@ -254,27 +340,31 @@ export class JobWorker implements Worker {
       isMore = false;
       const loads = [...this.#lanes.values()].map((lane) => lane.load);
       for (const claim of claimPlan(loads)) {
-        if (!this.#isOpen()) continue;
+        if (!this.#mayClaim()) continue;
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }
     }
+    if (this.#isOpen()) this.#loneRuns.report(this.#awaitsAlone);
     return jittered(pollMs, this.#parts.dice.random());
   }
 
-  #startRun(lane: Lane, lease: Lease, job: ClaimedJob): void {
+  /** Resolves when the run has ended and left its slot. */
+  #startRun(lane: Lane, lease: Lease, job: ClaimedJob): Promise<Outcome> {
     const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
     const began = clock.monotonic();
     const ended = execution.run().then((outcome) => {
       this.#settle(execution, outcome);
       this.#running.remove(job);
-      return this.#slotFreed(lane, clock.monotonic() - began);
+      this.#slotFreed(lane, job, clock.monotonic() - began);
+      return outcome;
     });
     this.#running.add(execution, ended);
+    return ended;
   }
 
-  #slotFreed(lane: Lane, ms: number): void {
-    lane.runEnded(ms);
+  #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
+    lane.runEnded(job, ms);
     if (lane.mayHaveWork) this.#wakePumpSoon();
   }
 
@@ -329,6 +419,7 @@ export class JobWorker implements Worker {
     const begun = this.ready.catch(() => {});
     await within(clock, graceMs, begun);
     this.#stopWatching();
+    const loneRunsEnded = this.#loneRuns.stop();
     await Promise.all(this.#pumps.map((pump) => pump.stop()));
     await tryStep(logger, () => this.#returnPrefetched());
     if (this.#running.size > 0) {
@@ -343,6 +434,8 @@ export class JobWorker implements Worker {
     const stuck = this.#running.executions;
     for (const execution of stuck) this.#settle(execution, { type: "interrupted" });
     const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
+    await within(clock, SECOND_DRAIN_MS, loneRunsEnded);
+    this.#leaveProcess();
     // A removal or a retention hook may take a minute: the stop does not wait for either.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
     await within(clock, SECOND_DRAIN_MS, duties);

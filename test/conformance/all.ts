@@ -5,6 +5,8 @@ import { alikeSuite } from "./jobs/enqueue-alike.suite.ts";
 import { cancelSuite } from "./jobs/cancel.suite.ts";
 import { childrenSuite } from "./jobs/children.suite.ts";
 import { claimSuite } from "./runs/claim.suite.ts";
+import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
+import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
 import { dedupSuite } from "./jobs/dedup.suite.ts";
 import { enqueueSuite } from "./jobs/enqueue.suite.ts";
@@ -21,6 +23,7 @@ import { interveneSuite } from "./jobs/intervene.suite.ts";
 import { lockWaitersSuite } from "./runs/lock-waiters.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
+import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
 import { checkpointsSuite } from "./runs/checkpoints.suite.ts";
 import { notesSuite } from "./runs/record.suite.ts";
@@ -91,4 +94,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   logsSuite,
   staleSuite,
   sweepSuite,
+  crashedJobsSuite,
+  loneRunsSuite,
+  crashStreakSuite,
 ];

@@ -5,7 +5,11 @@
 import * as fc from "fast-check";
 import { STATES, type State } from "../../src/core/job.ts";
 import type { DeadLetterRecord, GateName } from "../../src/store/types/records.ts";
-import type { DedupKey, IdempotencyKey } from "../../src/store/types/jobs-and-runs.ts";
+import type {
+  CrashedLimits,
+  DedupKey,
+  IdempotencyKey,
+} from "../../src/store/types/jobs-and-runs.ts";
 
 const TYPES: readonly string[] = ["email", "report"];
 const TENANTS: readonly string[] = ["default", "acme"];
@@ -103,7 +107,18 @@ export type Command =
       readonly prefetch: boolean;
       readonly types: readonly string[] | null;
       readonly tenants: readonly string[] | null;
+      readonly crashed: CrashedLimits | null;
     }
+  | {
+      readonly do: "claimAlone";
+      readonly worker: number;
+      readonly lanes: readonly string[] | "any";
+      readonly types: readonly string[] | null;
+      readonly tenants: readonly string[] | null;
+      readonly cap: number;
+    }
+  | { readonly do: "endCrashStreak"; readonly type: string }
+  | { readonly do: "crash"; readonly worker: number; readonly type: string }
   | {
       readonly do: "start" | "returnPrefetched";
       readonly claim: ClaimWish;
@@ -163,6 +178,15 @@ function rarely<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
 function seldom<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
   return fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
 }
+
+/** Mostly limits, so that crashed jobs are left to other claims. */
+const crashed = fc.constantFrom<CrashedLimits | null>(
+  null,
+  { once: 9, often: 9, cap: 3 },
+  { once: 1, often: 1, cap: 3 },
+  { once: 1, often: 0, cap: 2 },
+  { once: 0, often: 1, cap: 3 },
+);
 
 const wish: fc.Arbitrary<JobWish> = fc.record({
   type: fc.constantFrom(...TYPES),
@@ -257,6 +281,7 @@ const WAY: readonly Kind[] = [
       prefetch: fc.constantFrom(false, false, true),
       types: seldom(seldom(fc.constantFrom<readonly string[]>(["email"], ["unheard", "report"]))),
       tenants: seldom(seldom(fc.constantFrom<readonly string[]>(["acme"], ["default", "acme"]))),
+      crashed,
     }),
   ],
   [11, of("settle", { items: fc.array(settleWish, { minLength: 1, maxLength: 3 }) })],
@@ -284,6 +309,26 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [4, of("advance", { ms: fc.constant(160_000) })],
     ...(["workers", "silent"] as const).map((verb): Kind => [1, of(verb, {})]),
     [2, of("overdue", { worker })],
+  ],
+  [
+    [12, of("crash", { worker: fc.constantFrom(0, 2, 2), type: fc.constantFrom(...TYPES) })],
+    [
+      9,
+      of("claimAlone", {
+        worker: fc.constantFrom(0, 2, 2),
+        lanes: fc.constantFrom<readonly string[] | "any">("any", "any", "any", ["slow"]),
+        types: seldom(fc.constantFrom<readonly string[]>(["email"], ["unheard", "report"])),
+        tenants: seldom(fc.constantFrom<readonly string[]>(["acme"])),
+        cap: fc.constantFrom(1, 1, 2),
+      }),
+    ],
+    [5, of("start", { claim, jobs: fc.constant([0]), proof })],
+    [3, of("returnPrefetched", { claim, jobs: fc.constant([0]), proof })],
+    [5, of("advance", { ms: fc.constantFrom(7, 60_000, 120_000) })],
+    [2, of("hold", {})],
+    [2, of("release", {})],
+    [2, of("gates", {})],
+    [1, of("endCrashStreak", { type: fc.constantFrom(...TYPES, "unheard") })],
   ],
   [
     [5, of("cancel", { job })],

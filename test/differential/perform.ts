@@ -19,7 +19,7 @@ import {
   type FilterWish,
   type Proof,
 } from "./commands.ts";
-import { crashDecision, endDecision } from "./decisions.ts";
+import { crashDecision, endDecision, restartDecision } from "./decisions.ts";
 import type { Compared } from "./model/model.ts";
 import * as shown from "./shown.ts";
 
@@ -28,7 +28,7 @@ export type Inside = (
   commits: boolean,
 ) => Promise<readonly EnqueueAnswer[] | string>;
 
-type Held = Claim & { readonly lease: Lease };
+type Held = Pick<Claim, "jobs"> & { readonly lease: Lease };
 
 /** One of the stores that are compared, and what it has told so far. */
 export interface Subject {
@@ -98,6 +98,9 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   silent: ({ store }) => store.silent(ALL),
   workers: ({ store }) => store.workers(ALL),
   claim,
+  claimAlone,
+  crash,
+  endCrashStreak: ({ store }, _script, { type }) => store.endCrashStreak(type),
   start: move,
   returnPrefetched: move,
   settle,
@@ -195,9 +198,13 @@ function oneOf<Item>(items: readonly Item[], index: number): Item | undefined {
 async function claim(
   subject: Subject,
   { workers }: Script,
-  { worker, lanes, limit, prefetch, types, tenants }: CommandOf<"claim">,
+  { worker, lanes, limit, prefetch, types, tenants, crashed }: CommandOf<"claim">,
 ): Promise<unknown> {
-  const filters = { ...(types !== null && { types }), ...(tenants !== null && { tenants }) };
+  const filters = {
+    ...(types !== null && { types }),
+    ...(tenants !== null && { tenants }),
+    ...(crashed !== null && { crashed }),
+  };
   const id = workers[worker]!.id;
   const answer = await subject.store.claim({
     worker: id,
@@ -206,10 +213,49 @@ async function claim(
     prefetch: prefetch,
     ...filters,
   });
+  // A store may say that a job waits to run alone although `claimAlone` finds none.
   const { lease, jobs, lost } = answer;
-  if (lease !== null) subject.claims.push({ lease, jobs, lost });
+  if (lease !== null) subject.claims.push({ lease, jobs });
   for (const job of jobs) subject.ids.set(job.key, job.id);
   return { isTaken: lease !== null, lost, jobs: jobs.map(shown.withoutKey) };
+}
+
+async function claimAlone(
+  subject: Subject,
+  { workers }: Script,
+  { worker, lanes, types, tenants, cap }: CommandOf<"claimAlone">,
+): Promise<unknown> {
+  const filters = { ...(types !== null && { types }), ...(tenants !== null && { tenants }) };
+  const id = workers[worker]!.id;
+  const answer = await subject.store.claimAlone({ worker: id, lanes, cap, ...filters });
+  if (answer === null) return null;
+  const { lease, job, isProbe } = answer;
+  subject.claims.push({ lease, jobs: [job] });
+  subject.ids.set(job.key, job.id);
+  return { isProbe, job: shown.withoutKey(job) };
+}
+
+/** A worker claims one job more and dies. Its jobs are rescued and due at once; it comes back. */
+async function crash(
+  subject: Subject,
+  { workers }: Script,
+  { worker, type }: CommandOf<"crash">,
+): Promise<unknown> {
+  const { store } = subject;
+  const info = workers[worker]!;
+  await store.register(info);
+  const request = { worker: info.id, lanes: "any", limit: 1, prefetch: false } as const;
+  const { lease, jobs } = await store.claim({ ...request, types: [type] });
+  if (lease !== null) subject.claims.push({ lease, jobs });
+  for (const { key, id } of jobs) subject.ids.set(key, id);
+  await store.deregister(info.id);
+  const dead = (await store.silent(ALL)).find(({ id }) => id === info.id);
+  const rescued =
+    dead === undefined
+      ? null
+      : await store.rescue({ ...dead, worker: info.id, limit: ALL, decide: restartDecision });
+  await store.register(info);
+  return { rescued };
 }
 
 /** Where a wish leads: a run of the wanted kind, if there is one. */

@@ -27,9 +27,14 @@ const LINES_MAX = 12;
 /** Nothing is kept. */
 const KEPT = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
 const ID_TIME = Date.UTC(2026, 0, 5, 9);
-/** The first is soon silent, the last hardly ever. */
+/** The first is soon silent, the last hardly ever. The first two belong to one process. */
 const WORKERS = [30_000, 150_000, 3_000_000].map((leaseMs, index) =>
-  workerInfo({ id: newId(ID_TIME, seededDice(index + 1)), pid: index + 1, leaseMs }),
+  workerInfo({
+    id: newId(ID_TIME, seededDice(index + 1)),
+    process: newId(ID_TIME, seededDice(index < 2 ? 11 : 12)),
+    pid: index + 1,
+    leaseMs,
+  }),
 );
 
 /** Hears what was asked and what all have answered. */

@@ -7,6 +7,7 @@ export const RARE_PATHS: readonly string[] = [
   "heartbeat of a lost worker",
   "claim of a worker without a lease",
   "crash cap reached",
+  "job claimed to run alone",
   "existing by id",
   "existing by idempotency",
   "existing by dedup",

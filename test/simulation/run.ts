@@ -32,6 +32,8 @@ export interface Verdict {
 
 /** Beyond ten leases: longest delays, timeouts and attempts of a job. */
 const HEAL_MS = 120_000;
+/** How often an operator looks after the gates. */
+const OPERATOR_MS = 5_000;
 /** More than the slowest step takes. */
 const LAST_OPERATIONS_MS = 20_000;
 /** Jobs that are enqueued after the faults have ended. */
@@ -185,6 +187,11 @@ async function drain(life: Life, isBroken: () => boolean): Promise<void> {
       const done = asker.client.enqueue(contract, payload, { delay });
       done.catch((error: unknown) => report("I21", `a healthy store refuses: ${textOf(error)}`));
     });
+  }
+  // An operator opens gates that crashes have closed, and does not wait for probes.
+  for (let ms = OPERATOR_MS; ms < HEAL_MS; ms += OPERATOR_MS) {
+    const asker = fleet.members.get("asker1");
+    asker?.process.later(ms, "opens gates", () => void openGates(asker, fleet.answers.pauses));
   }
   const startedAt = world.elapsedMs;
   const backMs = plan.actions.filter(({ kind }) => kind === "jump" || kind === "skew").length;

@@ -329,7 +329,7 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: wrong_charges
--- Jobs with more attempts than allowed, with more crashes than attempts, that went on without an
+-- Jobs with more attempts than allowed, with more crashes than runs, that went on without an
 -- attempt left, or with a run that was charged twice or gave a charge back. Reads the whole ledger.
 -- returns: OffendingRow
 -- timeout: doctor
@@ -338,7 +338,7 @@ FROM millrace.attempt AS run
 JOIN millrace.job AS job ON job.key = run.key
 LEFT JOIN millrace.attempt AS before ON before.key = run.key AND before.n = run.n - 1
 WHERE run.tries > job.max_attempts
-   OR run.crashes > run.tries
+   OR run.crashes > run.n
    OR (run.state IS NULL AND run.tries >= job.max_attempts)
    OR (
       (run.n = 1 OR before.key IS NOT NULL)

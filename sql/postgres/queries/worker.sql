@@ -3,13 +3,15 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace.worker AS known (
-    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats,
+    quiet
 )
-SELECT :id::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer, :types::json,
-       :lanes::json, :slots::integer, :tenant::text, moment.at,
+SELECT :id::uuid, :process::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer,
+       :types::json, :lanes::json, :slots::integer, :tenant::text, moment.at,
        moment.at + :lease_ms::bigint * interval '1 millisecond', 0, false
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
-ON CONFLICT (id) DO UPDATE SET until = excluded.until, beats = known.beats + 1;
+ON CONFLICT (id) DO UPDATE
+SET until = excluded.until, beats = known.beats + 1, died_with = NULL;
 
 -- name: renew_worker
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
@@ -25,7 +27,8 @@ WITH moment AS MATERIALIZED (
 beat AS (
     UPDATE millrace.worker AS worker
     SET until = moment.at + :lease_ms::bigint * interval '1 millisecond',
-        beats = worker.beats + 1
+        beats = worker.beats + 1,
+        died_with = NULL
     FROM moment
     WHERE worker.id = :id::uuid
     RETURNING worker.quiet, worker.protocol
@@ -80,17 +83,6 @@ CROSS JOIN beat;
 SELECT id
 FROM millrace.worker
 WHERE id = :id::uuid
-FOR UPDATE;
-
--- name: lock_silent_worker
--- Locks the row of a worker, if it has not renewed since the rescuer looked and its lease has
--- expired.
--- returns: id uuid
-SELECT id
-FROM millrace.worker
-WHERE id = :id::uuid
-  AND beats = :beats::bigint
-  AND until <= millrace.clock_at(:now::timestamptz)
 FOR UPDATE;
 
 -- name: delete_worker

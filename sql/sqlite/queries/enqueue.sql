@@ -21,9 +21,11 @@ VALUES (:name, :value, :key);
 -- name: insert_ready
 -- Puts a job into `ready`.
 INSERT INTO millrace_ready (
-    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes
 )
-VALUES (:lane, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes);
+VALUES (
+    :lane, :crashes > 0, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes
+);
 
 -- name: insert_scheduled
 -- Puts a job into `scheduled`.

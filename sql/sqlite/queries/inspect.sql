@@ -92,29 +92,41 @@ SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
 -- name: oldest_ready
--- The least rank of all due jobs. The first job of each lane and priority is the oldest there, so a
--- recursive hop over the index finds it, however many jobs there are.
+-- The least rank of all due jobs. Of each lane and priority, the first job without a crash and the
+-- first with one are the oldest, so a recursive hop over the index finds it, however many jobs
+-- there are.
 -- returns: rank integer?
-WITH RECURSIVE hop (lane, priority, rank) AS (
-    SELECT lane, priority, rank
+WITH RECURSIVE hop (lane, crashed, priority, rank) AS (
+    SELECT lane, crashed, priority, rank
     FROM millrace_ready
-    WHERE key = (SELECT key FROM millrace_ready ORDER BY lane, priority, rank, key LIMIT 1)
+    WHERE key = (
+        SELECT key FROM millrace_ready ORDER BY lane, crashed, priority, rank, key LIMIT 1
+    )
     UNION ALL
-    SELECT ready.lane, ready.priority, ready.rank
+    SELECT ready.lane, ready.crashed, ready.priority, ready.rank
     FROM hop
     JOIN millrace_ready AS ready ON ready.key = coalesce(
         (
             SELECT next.key
             FROM millrace_ready AS next
-            WHERE next.lane = hop.lane AND next.priority > hop.priority
+            WHERE next.lane = hop.lane
+              AND next.crashed = hop.crashed
+              AND next.priority > hop.priority
             ORDER BY next.priority, next.rank, next.key
             LIMIT 1
         ),
         (
             SELECT next.key
             FROM millrace_ready AS next
+            WHERE next.lane = hop.lane AND next.crashed > hop.crashed
+            ORDER BY next.crashed, next.priority, next.rank, next.key
+            LIMIT 1
+        ),
+        (
+            SELECT next.key
+            FROM millrace_ready AS next
             WHERE next.lane > hop.lane
-            ORDER BY next.lane, next.priority, next.rank, next.key
+            ORDER BY next.lane, next.crashed, next.priority, next.rank, next.key
             LIMIT 1
         )
     )

@@ -332,15 +332,14 @@ ORDER BY run.key
 LIMIT :limit;
 
 -- name: wrong_charges
--- Jobs with more attempts than allowed, with more crashes than attempts, that went on without an
--- attempt left, or with a run that was charged twice or gave a charge back. Reads the whole ledger.
+-- Jobs with more attempts than allowed, that went on without an attempt left, or with a run that
+-- was charged twice or gave a charge back. Reads the whole ledger.
 -- returns: OffendingRow
 SELECT DISTINCT job.key, job.id
 FROM millrace_attempt AS run
 JOIN millrace_job AS job ON job.key = run.key
 LEFT JOIN millrace_attempt AS before ON before.key = run.key AND before.n = run.n - 1
 WHERE run.tries > job.max_attempts
-   OR run.crashes > run.tries
    OR (run.state IS NULL AND run.tries >= job.max_attempts)
    OR (
       (run.n = 1 OR before.key IS NOT NULL)

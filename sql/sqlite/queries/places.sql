@@ -34,9 +34,9 @@ LIMIT :limit;
 -- name: copy_scheduled_to_ready
 -- First half of a promotion.
 INSERT INTO millrace_ready (
-    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes
 )
-SELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes
+SELECT lane, crashes > 0, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes
 FROM millrace_scheduled
 WHERE key IN (SELECT value FROM json_each(:keys));
 

@@ -1,12 +1,14 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace_worker (
-    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats,
+    quiet
 )
 VALUES (
-    :id, :host, :pid, :version, :protocol, :types, :lanes, :slots, :tenant, :now, :until, 0, 0
+    :id, :process, :host, :pid, :version, :protocol, :types, :lanes, :slots, :tenant, :now, :until,
+    0, 0
 )
-ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
+ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1, died_with = NULL;
 
 -- name: renew_worker
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
@@ -15,7 +17,8 @@ ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
 -- returns: quiet boolean, outdated boolean
 UPDATE millrace_worker
 SET until = :until,
-    beats = beats + 1
+    beats = beats + 1,
+    died_with = NULL
 WHERE id = :id
 RETURNING quiet,
           protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')
@@ -42,9 +45,9 @@ ORDER BY until, id
 LIMIT :limit;
 
 -- name: worker_is_silent
--- Whether a worker has not renewed since the rescuer looked, and its lease has expired.
--- returns: yes integer `1`
-SELECT 1 AS yes
+-- The worker, if it has not renewed since the rescuer looked and its lease has expired.
+-- returns: process blob, died_with integer?
+SELECT process, died_with
 FROM millrace_worker
 WHERE id = :id
   AND beats = :beats

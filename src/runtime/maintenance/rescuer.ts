@@ -48,7 +48,7 @@ export function rescuer(parts: DutyParts): Ticker {
 }
 
 function rescueOne({ store, policyOf, random }: DutyParts, worker: WorkerId, beats: number) {
-  const decide = (job: CrashFacts, isCertain: boolean): Settlement =>
-    settle(job, { type: "crashed", isCertain }, { policy: policyOf(job.type), random: random() });
+  const decide = (job: CrashFacts, isAlone: boolean): Settlement =>
+    settle(job, { type: "crashed", isAlone }, { policy: policyOf(job.type), random: random() });
   return store.rescue({ worker, beats, limit: RESCUE_BATCH, decide });
 }

@@ -5,7 +5,7 @@ import { runKey, type RunName } from "./lock-queue.ts";
 
 export class RunningJobs {
   readonly #clock: Clock;
-  readonly #runs = new Map<string, { execution: Execution; ended: Promise<void> }>();
+  readonly #runs = new Map<string, { execution: Execution; ended: Promise<unknown> }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,7 +20,7 @@ export class RunningJobs {
   }
 
   /** `ended` resolves when the run has ended and was removed. */
-  add(execution: Execution, ended: Promise<void>): void {
+  add(execution: Execution, ended: Promise<unknown>): void {
     this.#runs.set(runKey(execution.job), { execution, ended });
   }
 
@@ -36,10 +36,13 @@ export class RunningJobs {
     for (const execution of this.executions) execution.interrupt({ type: "interrupted", by });
   }
 
-  /** Resolves when no job is running, or after `ms`. */
+  /** Resolves when the runs of this moment have ended. */
+  async ended(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map((run) => run.ended));
+  }
+
+  /** The same, but at most `ms`. */
   async drain(ms: number): Promise<void> {
-    if (this.#runs.size === 0) return;
-    const ended = Promise.all([...this.#runs.values()].map((run) => run.ended));
-    await within(this.#clock, ms, ended);
+    if (this.#runs.size > 0) await within(this.#clock, ms, this.ended());
   }
 }

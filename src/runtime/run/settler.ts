@@ -61,6 +61,11 @@ export class Settler {
     return this.#queue.length + this.#underWay < PENDING_MAX;
   }
 
+  /** The store has answered every settlement. */
+  get isIdle(): boolean {
+    return this.#sending === null;
+  }
+
   /** Resolves when the store has answered every settlement. */
   async drained(): Promise<void> {
     while (this.#sending !== null) await this.#sending;

@@ -16,11 +16,13 @@ import { openDependencies, resolveDependencies, runDependencyTask } from "./queu
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim } from "./runs/claim.ts";
+import { claimAlone } from "./runs/claim-alone.ts";
 import { LostClaims } from "./runs/lost-claims.ts";
 import { Enqueuer } from "./jobs/enqueue.ts";
 import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
+import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
@@ -94,6 +96,8 @@ export class PostgresJobStore implements JobStore {
   readonly deregister: JobStore["deregister"] = this.#verb(deregister);
   readonly renew: JobStore["renew"] = this.#verb(renew);
   readonly claim: JobStore["claim"] = this.#verb(claim);
+  readonly claimAlone: JobStore["claimAlone"] = this.#verb(claimAlone);
+  readonly endCrashStreak: JobStore["endCrashStreak"] = this.#verb(endCrashStreak);
   readonly startPrefetched: JobStore["startPrefetched"] = this.#verb(startPrefetched);
   readonly returnPrefetched: JobStore["returnPrefetched"] = this.#verb(returnPrefetched);
   readonly settle: JobStore["settle"] = this.#verb(settle);

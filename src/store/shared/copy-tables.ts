@@ -38,6 +38,7 @@ export type TableName =
   | "blocked"
   | "attempt"
   | "gate"
+  | "crash_streak"
   | "idempotency"
   | "dedup"
   /** Successors that are not final: a query on SQLite, rows of `dedup` on PostgreSQL. */
@@ -140,13 +141,20 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   changing("interned_name", ["id"], { id: "number", kind: "number", text: "text" }),
   changing("tag", ["name", "value", "key"], { name: "text", value: "text", key: "number" }),
   changing("scheduled", ["key"], { key: "number", run_at: "moment", ...WAITING }),
-  changing("ready", ["lane", "priority", "rank", "key"], {
+  changing("ready", ["key"], {
     key: "number",
     rank: "number",
     ...WAITING,
   }),
   changing("blocked", ["key"], { key: "number", gate: "number", rank: "number", ...WAITING }),
   changing("gate", ["name"], { name: "number", until: "moment", reason: "text", by: "text" }),
+  changing("crash_streak", ["type"], {
+    type: "number",
+    ended: "number",
+    at: "moment",
+    probe_at: "moment",
+    probe_ms: "number",
+  }),
   changing("idempotency", ["tenant", "key"], {
     tenant: "number",
     key: "text",

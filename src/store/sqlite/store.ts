@@ -17,6 +17,8 @@ import type {
   EnqueueAnswer,
   JobKey,
   Lease,
+  LoneClaim,
+  LoneClaimRequest,
   NewJob,
   SettleAnswer,
   SettleItem,
@@ -29,6 +31,8 @@ import { backup } from "./backup.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim, claimsNothing } from "./runs/claim.ts";
+import { claimAlone, claimsNoneAlone } from "./runs/lone-claim.ts";
+import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { isBusy, isRefused, storeError } from "./database/errors.ts";
@@ -151,6 +155,7 @@ export class SqliteJobStore implements JobStore {
   readonly resume: JobStore["resume"] = this.#writes(resume);
   readonly review: JobStore["review"] = this.#writes(review);
   readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
+  readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
   readonly quiet: JobStore["quiet"] = this.#writes(quiet);
   readonly prune: JobStore["prune"] = this.#writes(prune);
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
@@ -180,6 +185,12 @@ export class SqliteJobStore implements JobStore {
     const answer = empty ?? (await claim(session, request, (work) => writer.write(work)));
     this.#inBacklog = answer.jobs.length > 0;
     return answer;
+  }
+
+  async claimAlone(request: LoneClaimRequest): Promise<LoneClaim | null> {
+    if (await this.#read((session) => claimsNoneAlone(session, request))) return null;
+    const { session, writer } = this.#use();
+    return claimAlone(session, request, (work) => writer.write(work));
   }
 
   async startPrefetched(

@@ -7,6 +7,8 @@ import type { NoteBody } from "./notes.ts";
 export type JobKey = number;
 /** Has the form of a job's id; see `core/ids.ts`. */
 export type WorkerId = JobId;
+/** Has the form of a job's id. */
+export type ProcessId = JobId;
 
 // ── Enqueue ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -107,6 +109,8 @@ export interface RefusedJob {
 
 export interface WorkerInfo {
   readonly id: WorkerId;
+  /** The same for all workers of one operating-system process: they die together. */
+  readonly process: ProcessId;
   readonly host: string;
   readonly pid: number;
   readonly version: string;
@@ -131,7 +135,10 @@ export interface Lease {
 
 export interface ClaimRequest {
   readonly worker: WorkerId;
-  /** The lanes to claim from. Across lanes the order is still priority, due time, age. */
+  /**
+   * The lanes to claim from. Across lanes the order is still priority, due time, age. Within a
+   * priority, jobs that have crashed before come first.
+   */
   readonly lanes: readonly string[] | "any";
   readonly limit: number;
   /** Prefetched jobs have not started: each can be returned uncharged until `startPrefetched`. */
@@ -139,6 +146,37 @@ export interface ClaimRequest {
   /** Only these types and tenants. Absent: all. */
   readonly types?: readonly string[];
   readonly tenants?: readonly string[];
+  /** Limits for jobs that have crashed before. Absent: no limit. A prefetch takes none of them. */
+  readonly crashed?: CrashedLimits;
+}
+
+/**
+ * How many jobs of a claim may have crashed before. Of the jobs of each kind that nothing blocks,
+ * the most urgent up to the limit take part in the claim, over all its lanes. Of each concurrency
+ * key, the claim then takes the most urgent job that takes part.
+ */
+export interface CrashedLimits {
+  /** With one crash. */
+  readonly once: number;
+  /** With more crashes, but fewer than `cap`. */
+  readonly often: number;
+  /** From this number of crashes on, a job runs alone: only `claimAlone` takes it. */
+  readonly cap: number;
+}
+
+export interface LoneClaimRequest extends Pick<
+  ClaimRequest,
+  "worker" | "lanes" | "types" | "tenants"
+> {
+  readonly cap: number;
+}
+
+/** A job that must run alone. The job has not started: `startPrefetched` starts it. */
+export interface LoneClaim {
+  readonly lease: Lease;
+  readonly job: ClaimedJob;
+  /** The gate of the type is closed because of crashes, and this run is to find out more. */
+  readonly isProbe: boolean;
 }
 
 export interface Claim {
@@ -147,6 +185,8 @@ export interface Claim {
   readonly jobs: readonly ClaimedJob[];
   /** The worker's lease has expired, or the worker is unknown: it must register again. */
   readonly lost: boolean;
+  /** A job that this claim might take if it could run alone is waiting: ask `claimAlone`. */
+  readonly awaitsAlone: boolean;
 }
 
 export interface ClaimedJob extends RunFacts {
@@ -230,13 +270,11 @@ export interface RescueRequest {
   /** The maximum of jobs to move in this transaction. */
   readonly limit: number;
   /**
-   * Decides the settlement of a started job; see `core/settle.ts`. Jobs are marked as started
-   * together, just before their handlers begin. A worker that dies at that moment leaves marks of
-   * runs that never began. `isCertain`: the run is charged with the crash, because the worker has
-   * started other jobs later, has started this job alone, or because the job has had an uncharged
-   * run before.
+   * Decides the settlement of a started job; see `core/settle.ts`. `isAlone`: all workers of the
+   * process had begun this run and no other. The number of begun runs is stored by the first rescue
+   * of a worker of the process, before any of them is moved.
    */
-  readonly decide: (job: CrashFacts, isCertain: boolean) => Settlement;
+  readonly decide: (job: CrashFacts, isAlone: boolean) => Settlement;
 }
 
 /** A run beyond its time limit, with the lease that allows to settle it. */

@@ -13,7 +13,7 @@ import {
 } from "../../../src/store/doctor/invariants.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { fillStates } from "../../support/all-states.ts";
-import { completed, failedWith } from "../../support/factories.ts";
+import { completed, failedWith, runAgain } from "../../support/factories.ts";
 import { add, joinWorker, settleAll, settleItem, take, takeOne } from "../../support/steps.ts";
 import type { VirtualClock } from "../../support/virtual-clock.ts";
 
@@ -126,8 +126,13 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
   "gap in the ledger": ({ plant }) =>
     plant(`UPDATE millrace.attempt SET n = n + 1 WHERE key = ${DONE}`),
 
-  "wrong charge": ({ plant }) =>
-    plant(`UPDATE millrace.attempt SET tries = 0, crashes = 1 WHERE key = ${DONE}`),
+  "wrong charge": async ({ store, plant }) => {
+    await add(store, { lane: "twice" });
+    await settleAll(store, await takeOne(store, { lanes: ["twice"] }), runAgain());
+    const last = await takeOne(store, { lanes: ["twice"] });
+    await settleAll(store, last, completed());
+    await plant(`UPDATE millrace.attempt SET tries = 2 WHERE key = ${last.job.key} AND n = 2`);
+  },
 
   "ledger without job": ({ plant }) => plant(`DELETE FROM millrace.job WHERE key = ${DONE}`),
 

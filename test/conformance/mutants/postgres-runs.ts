@@ -24,7 +24,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
       ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
       ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
-      ["a prefetch takes jobs that have crashed", "(NOT to_prefetch OR crashes = 0)", "true"],
+      ["a crashed job is one of many", "AND crashes = 0\n", ""],
       ["a lane named twice gives twice", "SELECT DISTINCT named.lane", "SELECT named.lane"],
       ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],
       ["a stretch begins before its mark", "(priority, rank, key) >= (", "(priority, 0, 0) >= ("],
@@ -186,13 +186,51 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
   },
   rescue: {
-    lock_silent_worker: [
-      ["beats are not compared", "AND beats = :beats::bigint", "AND :beats::bigint >= 0"],
+    lock_process: [
       ["a living worker is rescued", "AND until <= ", "AND now() <> "],
+      [
+        "the verdict is computed per worker",
+        "WHERE process = (",
+        "WHERE id = :id::uuid AND process = (",
+      ],
+    ],
+    set_died_with: [
+      ["all processes die together", "lease.worker = ANY (:workers::uuid[])", "true"],
+      ["every process gets the verdict", "worker.id = ANY (:workers::uuid[])", "true"],
+      ["a prefetched job had begun", "AND run.start IS NOT NULL", ""],
+      ["an ended run counts", "AND done.n = run.n", "AND false"],
+    ],
+    register_worker: [
+      ["every worker is a process", ":process::uuid", ":id::uuid"],
+      [
+        "a worker that joins again keeps its verdict",
+        "died_with = NULL",
+        "died_with = known.died_with",
+      ],
+    ],
+    renew_worker: [
+      ["a renewed worker keeps its verdict", "died_with = NULL", "died_with = worker.died_with"],
+    ],
+    "runs/rescue.ts": [
+      [
+        "the verdict is computed per chunk",
+        "if (own.died_with !== null) return",
+        "if (1 > 2) return",
+      ],
+      ["one of two runs was alone", "begun === 1", "begun <= 2"],
     ],
     own_leases_of_worker: [
       ["others are rescued, too", "worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
     ],
     job_facts: [["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"]],
+  },
+  "rescue while the worker renews": {
+    "runs/rescue.ts": [
+      [
+        "beats are not compared",
+        "if (own === undefined || own.beats !== beats) return null;",
+        "if (own === undefined) return null;",
+      ],
+    ],
   },
 };

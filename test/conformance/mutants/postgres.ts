@@ -220,9 +220,10 @@ export const POSTGRES_FAULTS: Faults = {
     longest_due: [
       [
         "only the first lane is looked at",
-        "FROM hop\n",
-        "FROM (SELECT * FROM hop WHERE false) AS hop\n",
+        "FROM fresh\n",
+        "FROM (SELECT * FROM fresh WHERE false) AS fresh\n",
       ],
+      ["crashed jobs are not old", "(SELECT rank FROM crashed LIMIT", "(SELECT 9e15 LIMIT"],
     ],
     count_places: [
       ["held jobs do not count", "FROM millrace.blocked", "FROM millrace.blocked WHERE false"],

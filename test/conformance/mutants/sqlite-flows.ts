@@ -6,7 +6,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     claim_candidates: [
       ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
       ["tenants share keys", "lock.tenant = millrace_ready.tenant AND ", ""],
-      ["a prefetch takes keys", "(crashes = 0 AND concurrency IS NULL)", "crashes = 0"],
+      ["a prefetch takes keys", ":prefetch = 0 OR concurrency IS NULL", "1"],
     ],
     "runs/claim-candidates.ts": [
       ["a batch takes a key twice", "return isFirst;", "return true;"],

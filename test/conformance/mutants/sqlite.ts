@@ -73,7 +73,6 @@ export const SQLITE_FAULTS: Faults = {
       ["a closed lane is not looked at", "AND lane NOT IN", "AND 0 NOT IN"],
       ["a closed type is not looked at", "AND type NOT IN", "AND 0 NOT IN"],
       ["a closed tenant is not looked at", "AND tenant NOT IN", "AND 0 NOT IN"],
-      ["a prefetch takes jobs that have crashed", ":prefetch = 0", "1"],
       ["other lanes are taken along", "lane = :lane", "1"],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
@@ -82,10 +81,10 @@ export const SQLITE_FAULTS: Faults = {
     claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
     "runs/claim.ts": [
       ["a prefetch starts with its claim", "request.prefetch ? null : now", "now"],
-      ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
+      ["every lease has the same secret", "dice.bytes(SECRET_BYTES)", "Array(8)"],
     ],
     "runs/claim-candidates.ts": [
-      ["lanes are not merged", "found.flat().toSorted(byUrgency)", "found.flat()"],
+      ["lanes are not merged", "found.flat().toSorted(byClaimOrder)", "found.flat()"],
       ["a lane named twice gives twice", "[...new Set(lanes)]", "[...lanes]"],
       ["a payload too heavy is never taken", "index > 0 && weight", "weight"],
     ],
@@ -270,6 +269,25 @@ export const SQLITE_FAULTS: Faults = {
       ["a living worker is rescued", "until <= :now", "1"],
     ],
     leases_of_worker: [["others are rescued, too", "worker = :worker", "1"]],
+    leases_of_process: [
+      ["all processes die together", "worker.process = :process", "1"],
+      [
+        "the verdict is computed per worker",
+        "worker.process = :process",
+        "worker.id = (SELECT min(id) FROM millrace_worker WHERE process = :process)",
+      ],
+    ],
+    set_died_with: [
+      ["the verdict is computed per chunk", "WHERE", "WHERE 0 AND"],
+      ["every process gets the verdict", "process = :process", "1"],
+    ],
+    register_worker: [
+      ["a worker that joins again keeps its verdict", "died_with = NULL", "died_with = died_with"],
+      ["every worker is a process", ":process,", ":id,"],
+    ],
+    renew_worker: [
+      ["a renewed worker keeps its verdict", "died_with = NULL", "died_with = died_with"],
+    ],
     last_runs: [
       ["settled jobs are settled again", "max(attempt.n)", "0"],
       ["the first run counts, not the last", "max(attempt.n)", "min(attempt.n)"],
@@ -286,6 +304,12 @@ export const SQLITE_FAULTS: Faults = {
       ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
       ["the limit is counted per lease", "RESCUE_MAX) - moved", "RESCUE_MAX)"],
       ["a prefetch is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
+      ["one of two runs was alone", "silent) === 1", "silent) <= 2"],
+      [
+        "a prefetched job had begun",
+        "open.filter(({ startedAt }) => startedAt !== null).length",
+        "open.length",
+      ],
       ["the rest of a lease is lost", "open.filter(({ key }) => !taken.has(key))", "[]"],
       [
         "the worker goes before its jobs",

@@ -362,7 +362,8 @@ function releaseTests(open: OpenStore): void {
     const batch = await takeOne(store);
     await store.hold(100);
     const asked = async (): Promise<string> =>
-      (await explain(store, await recordOf(store, last), clock.now())).sentence;
+      (await explain(store, await recordOf(store, last), { now: clock.now(), crashCap: 3 }))
+        .sentence;
 
     const taken = await asked();
     await settleAll(store, batch, completed());

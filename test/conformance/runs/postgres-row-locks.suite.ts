@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
 import { describe, expect, test, vi } from "vitest";
-import { completed, newJob, retention, retryIn } from "../../support/factories.ts";
+import { completed, crashedOnce, newJob, retention, retryIn } from "../../support/factories.ts";
 import { addAfter, freed } from "../../support/flows.ts";
 import { done, keep, running, runNote } from "../../support/notes.ts";
 import {
@@ -54,6 +54,24 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await claim).toMatchObject({ lease: null, jobs: [] });
       expect(await claimable(db.store)).toEqual([id]);
+    });
+  });
+
+  describe("rescue while the worker renews", () => {
+    test("waits for the heartbeat, and then moves nothing", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const { worker } = await takeOne(db.store);
+      await db.clock.advance(60_000);
+      await using heartbeat = await beginElsewhere(db);
+      await heartbeat.query("UPDATE millrace.worker SET beats = beats + 1");
+
+      const rescue = db.store.rescue({ worker, beats: 0, limit: 10, decide: crashedOnce });
+      await untilWaiting(db, rescue);
+      await heartbeat.query("COMMIT");
+
+      expect(await rescue).toEqual({ returned: 0, settled: [], done: false });
+      expect(await stateOf(db.store, id)).toBe("running");
     });
   });
 

@@ -143,6 +143,8 @@ export function putBack(world: World, { job, runAt }: ModelRun): boolean {
     return false;
   }
   job.place = { kind: "ready", runAt };
+  // A job that is to run alone has its key already.
+  releaseRunLocks(world, job);
   return true;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../../src/core/clock.ts";
 import type { JobStore } from "../../../src/store/store.ts";
+import { endCrashStreak } from "./crashes.ts";
 import { resolveDependencies } from "./ends.ts";
 import { enqueueAll } from "./enqueue.ts";
 import * as reading from "./reading.ts";
@@ -59,6 +60,8 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     deregister: async (worker) => work.deregister(world, worker),
     renew: async (worker, leaseMs) => work.renew(world, worker, leaseMs),
     claim: async (request) => work.claim(world, request),
+    claimAlone: async (request) => work.claimAlone(world, request),
+    endCrashStreak: async (type) => endCrashStreak(world, type),
     startPrefetched: async (lease, keys) => then(work.startPrefetched(world, lease, keys)),
     returnPrefetched: async (lease, keys) => then(work.returnPrefetched(world, lease, keys)),
     settle: async (items) => then(work.settle(world, items)),

@@ -16,6 +16,7 @@ import { endRun, endUnstarted } from "./ends.ts";
 import { factsOf } from "./records.ts";
 import {
   atMost,
+  endOf,
   inOrder,
   isKeyTaken,
   isOpen,
@@ -90,7 +91,7 @@ export function intervene(
 }
 
 export function pause(
-  { gates, names, clock }: World,
+  { gates, names, clock, streaks }: World,
   { kind, name }: GateName,
   { reason, by, forMs }: Parameters<JobStore["pause"]>[1],
 ): void {
@@ -98,9 +99,11 @@ export function pause(
   if (!names.includes(gate)) names.push(gate);
   const until = forMs === undefined ? null : clock.now() + forMs;
   gates.set(gate, { kind, name, reason, by, until });
+  if (kind === "type") streaks.delete(name);
 }
 
-export function resume({ gates }: World, { kind, name }: GateName): void {
+export function resume({ gates, streaks }: World, { kind, name }: GateName): void {
+  if (kind === "type") streaks.delete(name);
   gates.delete(`${kind} ${name}`);
 }
 
@@ -110,7 +113,7 @@ export function closedGates({ gates, clock }: World): Gate[] {
 }
 
 /** The closed gates that a job stands behind, the one that was named first in front. */
-function gatesBefore(world: World, { asked }: ModelJob): GateName[] {
+export function gatesBefore(world: World, { asked }: ModelJob): GateName[] {
   const behind = closedGates(world).filter(({ kind, name }) => asked[kind] === name);
   return inOrder(behind, ({ kind, name }) => [world.names.indexOf(`${kind} ${name}`)]).map(
     ({ kind, name }) => ({ kind, name }),
@@ -124,7 +127,8 @@ export function isHeldBack(world: World, job: ModelJob): boolean {
 export function hold(world: World, limit: number): number {
   const behind = [...world.jobs.values()].flatMap((job) => {
     const [gate = keyOf(world, job)] = gatesBefore(world, job);
-    return job.place?.kind === "ready" && gate !== null ? [{ job, gate }] : [];
+    const hasCrashed = (endOf(job)?.crashes ?? 0) > 0;
+    return job.place?.kind === "ready" && !hasCrashed && gate !== null ? [{ job, gate }] : [];
   });
   const moved = atMost(behind, limit);
   for (const { job, gate } of moved) {

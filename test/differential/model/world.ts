@@ -51,6 +51,7 @@ export interface ModelLease {
   readonly secret: string;
   readonly worker: WorkerId;
   readonly claimedAt: number;
+  readonly isAlone: boolean;
   runs: ModelRun[];
 }
 
@@ -60,6 +61,17 @@ export interface ModelWorker {
   until: number;
   beats: number;
   quiet: boolean;
+  /** How many runs its process had begun, once a worker of the process was found dead. */
+  diedWith: number | null;
+}
+
+/** Jobs of a type that have died alone. */
+export interface ModelStreak {
+  ended: number;
+  at: number;
+  /** Null: the gate of the type was not closed for this reason. */
+  probeAt: number | null;
+  probeMs: number;
 }
 
 /** Something that happened to one job. */
@@ -93,6 +105,8 @@ export interface World {
   readonly leases: Map<number, ModelLease>;
   readonly workers: Map<WorkerId, ModelWorker>;
   readonly gates: Map<string, Gate>;
+  /** By type. */
+  readonly streaks: Map<string, ModelStreak>;
   /** Gates in the order in which they were first named. */
   readonly names: string[];
   readonly idempotency: Map<string, IdempotencyHolder>;
@@ -111,6 +125,7 @@ export function emptyWorld(clock: Pick<Clock, "now">): World {
     leases: new Map(),
     workers: new Map(),
     gates: new Map(),
+    streaks: new Map(),
     names: ["tenant default"],
     idempotency: new Map(),
     letters: new Map(),
@@ -181,7 +196,7 @@ export function nextOfKey(
       asked.concurrencyKey === name
     );
   });
-  return inOrder(waiting, (job) => [job.asked.priority, job.place?.runAt ?? 0, job.key])[0];
+  return inOrder(waiting, byUrgency)[0];
 }
 
 export function isOpen({ job, n }: ModelRun): boolean {
@@ -209,6 +224,11 @@ export function tell(world: World, kind: EventKind, { key, asked }: ModelJob): v
 /** What the port promises to take as a limit. */
 export function atMost<Item>(items: readonly Item[], limit: number): Item[] {
   return items.slice(0, Math.max(0, Math.trunc(limit)));
+}
+
+/** The order of claims, for {@link inOrder}. */
+export function byUrgency({ asked, place, key }: ModelJob): number[] {
+  return [asked.priority, place?.runAt ?? 0, key];
 }
 
 /** Sorts by several numbers, the first of which counts most. */

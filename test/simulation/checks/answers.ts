@@ -3,7 +3,11 @@
  * be lost.
  */
 import type { JobRecord } from "../../../src/store/types/records.ts";
-import type { SettleAnswer, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
+import type {
+  LoneClaim,
+  SettleAnswer,
+  SettleItem,
+} from "../../../src/store/types/jobs-and-runs.ts";
 import type { Verb } from "../../../src/store/verbs.ts";
 import type { Actor } from "../fleet/effects.ts";
 import { endOf } from "./flows.ts";
@@ -87,6 +91,7 @@ export class Answers {
     this.notes.answered(verb, args, answer);
     if (verb === "settle") this.#answeredSettle(args[0], answer);
     if (verb === "claim") this.#answeredClaim(nowMs, args[0], answer);
+    if (verb === "claimAlone") this.#answeredLone(nowMs, answer);
     if (verb === "startPrefetched") this.#answeredStart(args[0], answer);
     if (verb === "renew" && answer.status === "lost") count("heartbeat of a lost worker");
     if (verb === "renew" && answer.quiet) this.quieted.add(process);
@@ -117,6 +122,16 @@ export class Answers {
       if (request.prefetch) this.#prefetched.set(`${number}.${key}`, id);
       else this.#allowed.add(`${hexOf(id)}.${number}`);
     }
+  }
+
+  #answeredLone(nowMs: number, claim: LoneClaim | null): void {
+    const { watch, count } = this.#parts;
+    if (claim === null) return;
+    const { key, id } = claim.job;
+    const job = watch.committed.jobs.get(key);
+    if (!claim.isProbe && job !== undefined) this.pauses.checkClaimed(nowMs, job);
+    count(claim.isProbe ? "probe claimed" : "job claimed to run alone");
+    this.#prefetched.set(`${claim.lease.number}.${key}`, id);
   }
 
   #answeredStart({ number }: { number: number }, answer: any): void {

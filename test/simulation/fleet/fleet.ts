@@ -2,6 +2,7 @@
 import { Client } from "../../../src/client/client.ts";
 import type { Context, Logger } from "../../../src/api/context.ts";
 import { settingsOf } from "../../../src/runtime/settings.ts";
+import { HostProcess } from "../../../src/runtime/crashes/host-process.ts";
 import { JobWorker } from "../../../src/runtime/worker.ts";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
@@ -137,6 +138,7 @@ export class Fleet {
       jobDefaults: client.jobDefaults,
       settings,
       version: "simulated",
+      process: new HostProcess(client.jobDefaults.newId()),
     });
     this.#parts.watch.workers.set(hexOf(worker.id), process);
     return worker;

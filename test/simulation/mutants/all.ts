@@ -38,8 +38,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "crashes are not counted",
     file: "src/core/settle.ts",
-    now: "crashes: facts.crashes + 1 };",
-    planted: "crashes: facts.crashes };",
+    now: "const crashes = facts.crashes + 1;",
+    planted: "const { crashes } = facts;",
     breaks: "I7",
   },
   {
@@ -187,9 +187,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a heartbeat never shortens a lease",
     file: `${QUERIES}/worker.sql`,
-    now: "SET until = :until,\n    beats = beats + 1\nWHERE id = :id\nRETURNING quiet,",
-    planted:
-      "SET until = max(until, :until),\n    beats = beats + 1\nWHERE id = :id\nRETURNING quiet,",
+    now: "UPDATE millrace_worker\nSET until = :until,\n    beats",
+    planted: "UPDATE millrace_worker\nSET until = max(until, :until),\n    beats",
     breaks: "I21",
   },
   {
@@ -228,8 +227,9 @@ export const mutants: readonly Mutant[] = [
     now:
       "  const refusal = refusalOf(session, request);\n" +
       "  if (refusal !== null) return refusal;\n" +
-      "  const candidates = findCandidates(session, request);",
-    planted: "  const candidates = findCandidates(session, request);",
+      "  const scan = scanOf(session, request);\n" +
+      "  const candidates =",
+    planted: "  const scan = scanOf(session, request);\n  const candidates =",
     breaks: "I21, I3",
   },
   {

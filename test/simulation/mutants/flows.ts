@@ -74,8 +74,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a prefetch takes jobs with keys",
     file: `${QUERIES}/claim.sql`,
-    now: "(crashes = 0 AND concurrency IS NULL)",
-    planted: "(crashes = 0)",
+    now: ":prefetch = 0 OR concurrency IS NULL",
+    planted: ":prefetch = 0 OR 1",
     breaks: "I14",
   },
   {

@@ -56,6 +56,7 @@ export async function returnUnstarted(
     transaction,
     runs.map(({ key }) => key),
   );
+  await releaseLocks(transaction, jobs);
   const others = jobs.filter(({ key }) => !cancelRequests.has(key));
   await endUnstarted(
     transaction,
@@ -65,6 +66,18 @@ export async function returnUnstarted(
   );
   await putBack(transaction, others);
   return others.length;
+}
+
+/** A job that is to run alone has its lock before it starts. */
+async function releaseLocks(
+  transaction: StoreTransaction,
+  jobs: readonly { readonly key: JobKey; readonly concurrency: string | null }[],
+): Promise<void> {
+  const keyed = jobs.filter(({ concurrency }) => concurrency !== null);
+  if (keyed.length === 0) return;
+  const keys = list(keyed.map(({ key }) => key));
+  const row = await transaction.get("end_runs", { jobs: keys, over: list([]) });
+  if (row?.freed === true) transaction.outbox.wake();
 }
 
 export function isUnstarted({ started_at: startedAt, ended }: RunRow): boolean {

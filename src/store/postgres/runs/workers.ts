@@ -15,6 +15,7 @@ export async function register(session: Session, worker: WorkerInfo): Promise<vo
   await repeating(session.dice, () =>
     session.write.run("register_worker", {
       id: uuidOf(worker.id),
+      process: uuidOf(worker.process),
       host: worker.host,
       pid: worker.pid,
       version: worker.version,

@@ -13,6 +13,7 @@ export function register({ sql, clock }: Session, worker: WorkerInfo): void {
   const now = clock.now();
   sql.run("register_worker", {
     id: idBytes(worker.id),
+    process: idBytes(worker.process),
     host: worker.host,
     pid: worker.pid,
     version: worker.version,
