@@ -14,8 +14,8 @@ export type Act =
   | { readonly kind: "wait"; readonly ms: number; readonly heedsAbort: boolean }
   /** Blocks the event loop all the while. */
   | { readonly kind: "spin"; readonly ms: number }
-  /** Takes its worker with it. */
-  | { readonly kind: "die" };
+  /** Kills its worker after a time. */
+  | { readonly kind: "die"; readonly afterMs: number };
 
 /**
  * How it ends: well; well and with a child; with an error that no retry mends; or well, but only at

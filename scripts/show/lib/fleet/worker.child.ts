@@ -65,6 +65,7 @@ async function perform(act: Act, signal: AbortSignal): Promise<void> {
       spin(act.ms);
       return;
     case "die":
+      await sleep(act.afterMs);
       process.kill(pid, "SIGKILL");
   }
 }
