@@ -12,6 +12,7 @@ import { CAMPAIGN_VARIABLE } from "./lib/campaign-size.ts";
 import { CAMPAIGNS } from "./lib/campaigns.ts";
 import type { Campaign, Command } from "./lib/campaigns.ts";
 import { root } from "./lib/command.ts";
+import { ranNoTest } from "./lib/ran-no-test.ts";
 import { table } from "./lib/table.ts";
 
 const HELP = `npm run campaign -- [options]
@@ -135,7 +136,12 @@ function outcomeOf(command: Command, size: "short" | "full"): Promise<Ended["fai
       clearTimeout(timer);
       process.off("SIGINT", leave).off("SIGTERM", leave);
       const said = lines.join("\n").trim();
-      resolve(code === 0 ? null : { command: shown(command), said });
+      const isEmpty = code === 0 && ranNoTest(command, said);
+      const failure = {
+        command: shown(command),
+        said: isEmpty ? `${said}\nIt ran no test.` : said,
+      };
+      resolve(code === 0 && !isEmpty ? null : failure);
     };
     child.on("error", (error) => {
       lines.push(error.message);

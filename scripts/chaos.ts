@@ -9,6 +9,7 @@ import { killChildren } from "./show/lib/fleet/children.ts";
 import { playCampaign, VOYAGE_ROUNDS } from "./chaos/campaign.ts";
 import type { CampaignOptions } from "./chaos/campaign.ts";
 import { faultsOf } from "./chaos/faults/all.ts";
+import { mixLine, mixOf } from "./chaos/mix.ts";
 import { tally, tallyTable } from "./chaos/tally.ts";
 import type { Voyage } from "./chaos/voyage.ts";
 
@@ -96,6 +97,7 @@ function linesOf(report: Report): readonly string[] {
   const verdict = violations.length === 0 ? "sound" : `${violations.length} VIOLATIONS`;
   return [
     ...tallyTable(report.faults),
+    mixLine(report.mix),
     `${store}, seed ${seed}, ${seconds} s, ${refused} calls refused, ${verdict}`,
   ];
 }
@@ -107,6 +109,7 @@ interface Report extends ReturnType<typeof figuresOf>, Pick<Chosen, "store" | "s
 function figuresOf(voyages: readonly Voyage[]) {
   return {
     faults: tally(voyages),
+    mix: mixOf(voyages),
     refused: voyages.reduce((sum, { refused }) => sum + refused, 0),
     violations: voyages.flatMap(({ seed, kept, ending }) =>
       ending.findings.map((finding) => ({ seed, kept, ...finding })),

@@ -6,7 +6,6 @@
  *     npm run simulate -- --seeds 1..500       a campaign
  *     npm run simulate -- --mutants            which seed finds each planted bug
  */
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
 import { mutants } from "../test/simulation/mutants/all.ts";
@@ -14,13 +13,15 @@ import { planOf } from "../test/simulation/plan/plan.ts";
 import { RARE_PATHS } from "../test/simulation/rare-paths.ts";
 import { simulate, type Verdict } from "../test/simulation/run.ts";
 import { shrink } from "../test/simulation/shrink.ts";
+import { plantAll } from "./lib/planted-bugs.ts";
+import { runScript } from "./lib/run-script.ts";
 
 const HELP = `npm run simulate -- [options]
 
   --seed N       one seed
-  --seeds A..B   all seeds from A to B (default 1..100)
+  --seeds A..B   all seeds from A to B (default 1..100, with --mutants 1..400)
   --steps M      actions per seed (default 40)
-  --cores N      share the seeds among so many processes (default 1)
+  --cores N      share the seeds or the planted bugs among so many processes (default 1)
   --trace        print every step
   --shrink       make the first failing plan smaller, and print it
   --twice        run every seed twice, and compare the hashes of their traces
@@ -28,6 +29,8 @@ const HELP = `npm run simulate -- [options]
   --plant NAME   with this planted bug
   --mutants      plant one bug after the other, and tell which seed sees it
   --only TEXT    with --mutants: those whose name contains it
+  --fresh        with --mutants: do not begin with the seed that saw the bug before
+  --keep         with --mutants: remember the seeds in test/simulation/mutants/seeds.json
   --help         this text
 
 It ends with 1 when a promise was broken, a rare path was never taken in 400 seeds or more, or a
@@ -49,6 +52,8 @@ const OPTIONS = {
   plant: { type: "string" },
   mutants: { type: "boolean", default: false },
   only: { type: "string", default: "" },
+  fresh: { type: "boolean", default: false },
+  keep: { type: "boolean", default: false },
   tally: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 } as const;
@@ -105,7 +110,7 @@ const TALLY = "tally: ";
 
 if (values.help) console.log(HELP);
 else if (mistake !== null) refuse(mistake);
-else if (values.mutants) process.exitCode = (await plantAll()) ? 0 : 1;
+else if (values.mutants) process.exitCode = (await plantEach()) ? 0 : 1;
 else if (values.plant !== undefined) process.exitCode = await again(values.plant);
 else process.exitCode = (await campaign()) ? 0 : 1;
 
@@ -184,7 +189,7 @@ async function shared(from: number, to: number, cores: number): Promise<Tally> {
     const last = Math.min(to, first + share - 1);
     const passed = values.twice ? ["--twice"] : [];
     const args = ["--seeds", `${first}..${last}`, "--tally", ...passed, ...stepsPassed()];
-    const { output } = await run([import.meta.filename, ...args], {});
+    const { output } = await runScript([import.meta.filename, ...args]);
     const [told, tally] = output.split(TALLY);
     if (tally === undefined) throw new Error(`seeds ${first}..${last} came to no end: ${output}`);
     if (told !== undefined && told !== "") console.log(told.trimEnd());
@@ -228,54 +233,21 @@ function summary({ seeds, steps, virtualMs, broken, differing, counters, hashes 
   return broken.length === 0 && differing.length === 0 && !isBlind;
 }
 
-async function plantAll(): Promise<boolean> {
-  const [from, to] = range("1..2000");
-  let missed = 0;
-  for (const { name, breaks } of mutants.filter((mutant) => mutant.name.includes(values.only))) {
-    const args = ["--seeds", `${from}..${to}`, "--first", ...stepsPassed()];
-    const { output } = await run([import.meta.filename, ...args], { mutant: name });
-    const seed = /^seed (\d+) breaks/m.exec(output)?.[1];
-    const seen = /^ {2}(\w+: .*)$/m.exec(output)?.[1];
-    if (seed === undefined) missed += 1;
-    const found = seed === undefined ? "NOT SEEN" : `seed ${seed}`;
-    console.log(`${found.padEnd(10)} | ${name} | ${breaks} | ${seen ?? lastLine(output)}`);
-  }
-  return missed === 0;
-}
-
-function lastLine(output: string): string {
-  return output.trim().split("\n").at(-1) ?? "";
+function plantEach(): Promise<boolean> {
+  const { only, fresh, keep } = values;
+  const args = [import.meta.filename, "--first", ...stepsPassed()];
+  const chosen = mutants.filter(({ name }) => name.includes(only));
+  const parts = { args, seeds: range("1..400"), cores: Number(values.cores), fresh, keep };
+  return plantAll(chosen, parts, (line) => console.log(line));
 }
 
 /** The same once more, with a planted bug. */
 async function again(mutant: string): Promise<number> {
-  const { code } = await run(
+  const { code } = await runScript(
     process.argv
       .slice(1)
       .filter((word) => word !== "--plant" && word !== mutant && !word.startsWith("--plant=")),
     { mutant, isHeard: true },
   );
   return code;
-}
-
-/** In a process of its own: a bug is planted while the source is loaded. */
-async function run(
-  args: readonly string[],
-  { mutant, isHeard = false }: { readonly mutant?: string; readonly isHeard?: boolean },
-): Promise<{ readonly code: number; readonly output: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const plant = new URL("../test/simulation/mutants/load-mutant.ts", import.meta.url).href;
-  const child = spawn(
-    process.execPath,
-    ["--conditions=source", ...(mutant === undefined ? [] : ["--import", plant]), ...args],
-    {
-      env: { ...process.env, ...(mutant === undefined ? {} : { MILLRACE_MUTANT: mutant }) },
-      stdio: ["ignore", isHeard ? "inherit" : "pipe", "inherit"],
-    },
-  );
-  let output = "";
-  child.stdout?.on("data", (chunk) => (output += String(chunk)));
-  child.on("error", reject);
-  child.on("close", (code) => resolve(code ?? 1));
-  return { code: await promise, output };
 }

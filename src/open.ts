@@ -14,6 +14,7 @@ import { stderrLogger } from "./lib/stderr-logger.ts";
 import { makeStore } from "./make-store.ts";
 import { systemClock, systemDice } from "./lib/system.ts";
 import { settingsOf } from "./runtime/settings.ts";
+import { thisProcess } from "./runtime/crashes/host-process.ts";
 import { JobWorker } from "./runtime/worker.ts";
 import type { JobStore, Store } from "./store/store.ts";
 
@@ -127,6 +128,7 @@ class OpenedMillrace extends Client implements Millrace {
       jobDefaults: this.jobDefaults,
       settings,
       version: packageVersion(),
+      process: thisProcess,
     });
     this.#workers.add(worker);
     return worker;

@@ -10,13 +10,14 @@ import type { Ack, Cancel } from "../show/lib/fleet/history.ts";
 import { endWithParent } from "../show/lib/fleet/end-with-parent.ts";
 import { AppendLog, readAcks } from "../show/lib/fleet/ledger.ts";
 import { openPatiently } from "../show/lib/fleet/open-patiently.ts";
-import { task } from "../show/lib/fleet/task.ts";
+import { pipeline, task } from "../show/lib/fleet/task.ts";
 import { seededDice } from "../../test/support/seeded-dice.ts";
 import { makeWishes } from "./wishes.ts";
 import type { ProducerSettings, Wish } from "./wishes.ts";
 
 /** Waiting jobs beyond which a producer rests. */
 const CROWD = 60;
+const RECENT_MAX = 20;
 
 const settings: ProducerSettings = JSON.parse(process.argv[2] ?? "{}");
 endWithParent();
@@ -33,6 +34,8 @@ const wishes = makeWishes(settings.name, dice);
 /** Wishes with keys, of which nobody knows whether they came true. */
 let owed: readonly Wish[] = unanswered();
 const answered: Wish[] = [];
+/** The newest jobs, which others may run after. */
+const recent: string[] = [];
 console.log("ready");
 
 while (!over.signal.aborted) {
@@ -41,7 +44,7 @@ while (!over.signal.aborted) {
     continue;
   }
   const again = answered.filter(() => dice.random() < 0.05).slice(0, 1);
-  const call = [...owed.slice(0, 5), ...again, ...wishes.next()];
+  const call = [...owed.slice(0, 5), ...again, ...wishes.next(recent)];
   owed = [...owed.slice(5), ...(await ask(call))];
   await sleep(dice.random() * settings.restMs);
 }
@@ -64,6 +67,8 @@ async function ask(call: readonly Wish[]): Promise<readonly Wish[]> {
     const at = Date.now();
     for (const [index, { id }] of jobs.entries()) note(call[index]!, id, sentAt, at);
     answered.push(...keyed);
+    recent.push(...jobs.map(({ id }) => id));
+    recent.splice(0, recent.length - RECENT_MAX);
     const unwanted = jobs.filter((_, index) => call[index]?.isUnwanted === true);
     await Promise.all(unwanted.map(({ id }) => cancel(id)));
     return [];
@@ -74,9 +79,14 @@ async function ask(call: readonly Wish[]): Promise<readonly Wish[]> {
 }
 
 function requestOf({ task: payload, delayMs, isKeyed }: Wish) {
-  return task.of(payload, {
+  const { lock, after = [], onFailed, units } = payload;
+  const contract = units === undefined ? task : pipeline;
+  return contract.of(payload, {
     ...(delayMs > 0 && { delay: delayMs }),
     ...(isKeyed && { idempotencyKey: payload.name }),
+    ...(lock !== undefined && { concurrencyKey: lock }),
+    ...(after.length > 0 && { after: after.map((id) => ({ id, type: "any" })) }),
+    ...(onFailed !== undefined && { onFailed }),
   });
 }
 

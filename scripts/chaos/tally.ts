@@ -93,6 +93,10 @@ const COLUMN: Readonly<Record<Finding["kind"], "lost" | "doubled" | "exits" | "o
   unlike: "other",
   unheeded: "other",
   early: "other",
+  shared: "doubled",
+  disordered: "other",
+  repeated: "doubled",
+  garbled: "other",
   exit: "exits",
   ailing: "other",
 };

@@ -79,7 +79,8 @@ export async function sail(options: VoyageOptions): Promise<Voyage> {
   const cancels = new LogReader<Cancel>(fleet.path("cancels")).lines();
   let history: History = { acks: [], ledger: [], leaseMs: 0 };
   const ending = await fleet.finish((seen) => {
-    history = inTrueTime({ ...seen, cancels, ailments }, startedAt);
+    const mayRepeat = scene.store === "postgres";
+    history = inTrueTime({ ...seen, cancels, ailments, mayRepeat }, startedAt);
     if (hasStoreJumped(scene, rounds)) history = timeless(history);
     return history;
   });

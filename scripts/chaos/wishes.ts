@@ -34,22 +34,47 @@ const SLOW_MS_MAX = 800;
 const SLOW_SHARE = 0.5;
 const DELAY_MS_MAX = 400;
 
-type Trait = "failure" | "retry" | "parent" | "keyed" | "delayed" | "unwanted";
-const TRAITS = ["failure", "retry", "parent", "keyed", "delayed", "unwanted"] as const;
+const TRAITS = [
+  "failure",
+  "retry",
+  "parent",
+  "keyed",
+  "delayed",
+  "unwanted",
+  "locked",
+  "after",
+  "chatty",
+  "pipeline",
+] as const;
+type Trait = (typeof TRAITS)[number];
 
-export function makeWishes(name: string, dice: Dice): { next(): readonly Wish[] } {
+/** Names that jobs and units have to themselves. */
+const LOCKS = 4;
+const AFTER_MAX = 3;
+const LINES_MAX = 20;
+/** More than a log keeps. */
+const LINES_FLOOD = 1_100;
+const UNITS_MAX = 6;
+const UNIT_MS_MAX = 150;
+
+/** `recent`: jobs that others may run after. */
+export function makeWishes(
+  name: string,
+  dice: Dice,
+): { next(recent: readonly string[]): readonly Wish[] } {
   let calls = 0;
   let mix: readonly Trait[] = [];
-  const make = (place: number): Wish => {
+  const make = (place: number, recent: readonly string[]): Wish => {
     const trait = mix[Math.floor(dice.random() * (mix.length + 2))];
-    return wish(`${name}.${calls}.${place}`, trait, dice);
+    const plain = wish(`${name}.${calls}.${place}`, trait, dice);
+    return { ...plain, task: { ...plain.task, ...moreOf(trait, recent, dice) } };
   };
   return {
-    next() {
+    next(recent) {
       if (calls % MIX_CALLS === 0) mix = TRAITS.filter(() => dice.random() < 0.6);
       calls += 1;
       return Array.from({ length: 1 + Math.floor(dice.random() * CALL_WISHES_MAX) }, (_, place) =>
-        make(place),
+        make(place, recent),
       );
     },
   };
@@ -65,6 +90,27 @@ function wish(name: string, trait: Trait | undefined, dice: Dice): Wish {
     isKeyed: trait === "keyed" || (trait !== undefined && dice.random() < 0.3),
     isUnwanted: trait === "unwanted",
   };
+}
+
+/** What a task with such a trait has beside what all have. */
+function moreOf(
+  trait: Trait | undefined,
+  recent: readonly string[],
+  dice: Dice,
+): Omit<Task, "name" | "act" | "end"> {
+  const upTo = (most: number): number => Math.floor(dice.random() * most);
+  const lock = (): string => `lock ${upTo(LOCKS)}`;
+  if (trait === "locked") return { lock: lock() };
+  if (trait === "chatty") return { lines: dice.random() < 0.1 ? LINES_FLOOD : 1 + upTo(LINES_MAX) };
+  if (trait === "after" && recent.length > 0) {
+    const after = Array.from({ length: 1 + upTo(AFTER_MAX) }, () => recent[upTo(recent.length)]!);
+    return { after: [...new Set(after)], onFailed: dice.random() < 0.5 ? "run" : "cancel" };
+  }
+  if (trait !== "pipeline") return {};
+  const units = Array.from({ length: 1 + upTo(UNITS_MAX) }, (_, key) => {
+    return { key: `unit ${key}`, ms: dice.random() * UNIT_MS_MAX, lock: lock() };
+  });
+  return { units };
 }
 
 function endOf(trait: Trait | undefined): End {

@@ -37,7 +37,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
     name: "simulation-mutants",
     about: "planted bugs that the simulation must see: all; short: a handful",
     short: [project("simulation", "-t", "the simulation")],
-    full: [node("scripts/simulate.ts", "--mutants")],
+    full: [simulate("--mutants")],
   },
   {
     name: "interleavings",
@@ -75,6 +75,12 @@ export const CAMPAIGNS: readonly Campaign[] = [
     ],
   },
   {
+    name: "outages",
+    about: "no writes for 1, 3 and 10 leases on either store; short: for 3 leases",
+    short: [project("e2e", "outages")],
+    full: [show("outages")],
+  },
+  {
     name: "chaos",
     about: "faults on real processes: 40 rounds of each store; short: 5 and 3",
     short: [project("chaos")],
@@ -82,6 +88,39 @@ export const CAMPAIGNS: readonly Campaign[] = [
       node("scripts/chaos.ts", "--store", "sqlite", "--rounds", "40"),
       node("scripts/chaos.ts", "--store", "postgres", "--rounds", "40"),
     ],
+  },
+  {
+    name: "postgres-faults",
+    about: "PostgreSQL cut at COMMIT, restarted, failed over, its listener dead; short: few cuts",
+    short: [show("postgres-cuts", "--cuts", "3")],
+    full: [
+      show("postgres-cuts", "--cuts", "100"),
+      show("postgres-restarts", "--rounds", "10", "--terminations", "200"),
+      show("postgres-failover", "--rounds", "5", "--seconds", "6"),
+      show("postgres-listener", "--rounds", "3"),
+    ],
+  },
+  {
+    name: "fleets",
+    about: "killed, stopped, frozen and blocked workers, synced commits; short: zombies, deploys",
+    short: [
+      show("zombies", "--rounds", "5"),
+      show("deploys", "--rounds", "3", "--jobs", "200"),
+      show("busy-loop", "--jobs", "2"),
+    ],
+    full: [
+      show("recovery", "--rounds", "30"),
+      show("zombies", "--rounds", "50"),
+      show("deploys", "--rounds", "20", "--jobs", "1000"),
+      show("busy-loop", "--jobs", "10"),
+      show("durability"),
+    ],
+  },
+  {
+    name: "copy",
+    about: "an installation moves from SQLite to PostgreSQL and is killed twice: 100,000 jobs",
+    short: [project("copy")],
+    full: [show("copy", "--jobs", "100000"), project("copy")],
   },
   {
     name: "mutants",
@@ -100,7 +139,8 @@ function inBothSizes(...commands: readonly Command[]): Pick<Campaign, "short" | 
 
 /** A test project, in the size that the campaign tells it. */
 function project(name: string, ...args: readonly string[]): Command {
-  return [bin("vitest"), "run", `--project=${name}`, "--reporter=default", ...args];
+  const strict = ["--reporter=default", "--passWithNoTests=false"];
+  return [bin("vitest"), "run", `--project=${name}`, ...strict, ...args];
 }
 
 function simulate(...args: readonly string[]): Command {

@@ -141,6 +141,13 @@ export const PROJECTS: readonly TestProject[] = [
     batch: "processes",
   },
   {
+    name: "blame",
+    include: ["test/blame/*.test.ts"],
+    budgetSeconds: 60,
+    testSeconds: 60,
+    batch: "processes",
+  },
+  {
     name: "crash-points",
     include: ["test/crash-points/*.test.ts"],
     budgetSeconds: 45,

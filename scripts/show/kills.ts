@@ -114,7 +114,7 @@ function reportCrashes(fleet: Fleet, { store, gaveUp }: Ending): boolean {
   const died = [...store.values()].filter(diedOfCrashes).length;
   console.log(
     `crashes: ${crashes.cutOff} cut off, ${crashes.unrecorded} ended but not yet recorded, ` +
-      `${crashes.unearned} never started; ${died} jobs given up after ${CRASH_CAP} crashes`,
+      `${crashes.unearned} never started; ${died} jobs given up, alone at ${CRASH_CAP} crashes`,
   );
   return died === gaveUp;
 }

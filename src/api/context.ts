@@ -22,8 +22,10 @@ export interface Context<Results, Deps> {
    */
   readonly lease: { readonly token: string; readonly fence: number };
   /**
-   * Aborts when the job is cancelled, exceeds its timeout or loses its lease, and when the worker
-   * stops.
+   * Aborts when the job is cancelled or exceeds its timeout, when the worker stops, when the lease
+   * of the worker has expired or is lost (another worker may run the job then), and when the
+   * handler throws or snoozes. The run ends after the steps and units that are under way then. A
+   * step or unit that ignores the signal for five seconds is left behind.
    */
   readonly signal: AbortSignal;
   /**
@@ -47,6 +49,10 @@ export interface Context<Results, Deps> {
   /**
    * Calls `fn` and stores its result. A later attempt gets the stored result and does not call `fn`
    * again. The name has up to 500 characters and is unique among the steps and units of the phase.
+   *
+   * A step that the handler does not await ends before its phase, or its run, ends. If the handler
+   * returns, the step runs to its end. If the handler throws, `signal` is aborted first. After the
+   * end of the phase or the run, `step` rejects with JOB_OVER.
    */
   step<R>(name: string, fn: (signal: AbortSignal) => R | Promise<R>): Promise<Stored<Awaited<R>>>;
 
@@ -55,6 +61,10 @@ export interface Context<Results, Deps> {
    * only when all units failed. When some units failed, the job ends as `completed_with_errors`. A
    * later attempt calls `fn` only for the units that have not completed, and returns all units in
    * the order of `items`.
+   *
+   * Units that the handler does not await end before their phase, or their run, ends. If the
+   * handler returns, all units run. If the handler throws, `signal` is aborted, the units under way
+   * end, and no other unit begins.
    *
    * `exclusive` returns the name of a lock that the unit needs. Within a tenant, a lock is held by
    * at most one unit, or by one job with that `concurrencyKey`, on any worker. A unit whose lock is
@@ -97,7 +107,10 @@ export interface Context<Results, Deps> {
   /**
    * Enqueues a child job. The child is stored when this phase completes, or when the job completes
    * if it has no phases. Within a unit or a step, the child is stored when the unit or step
-   * completes.
+   * completes. If the phase, job, unit or step fails, its children are dropped.
+   *
+   * If another job holds the idempotency or dedup key of the child, the child is not created, and
+   * the id names that other job from then on.
    */
   enqueue<Input, R>(
     job: JobContract<string, Input, R>,

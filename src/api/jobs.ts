@@ -238,7 +238,10 @@ export interface JobView {
 /** One run of a job that has ended. */
 export interface AttemptView {
   readonly number: number;
-  /** The attempts and crashes charged so far, this run included if it was charged. */
+  /**
+   * The attempts and crashes so far, this run included. A crash counts for every run that the
+   * process had begun, and costs an attempt only if the run was alone.
+   */
   readonly attempts: number;
   readonly crashes: number;
   readonly outcome: OutcomeName;

@@ -11,7 +11,18 @@ const NAMES_MAX = 10;
 /** The most ids in one sentence. */
 const AWAITED_MAX = 3;
 
-export async function explain(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
+export interface ExplainContext {
+  /** By the clock of this process. */
+  readonly now: number;
+  /** From this number of crashes on, the job runs alone. */
+  readonly crashCap: number;
+}
+
+export async function explain(
+  store: JobStore,
+  job: JobRecord,
+  context: ExplainContext,
+): Promise<Explanation> {
   switch (job.state) {
     case "completed":
     case "completed_with_errors":
@@ -23,9 +34,11 @@ export async function explain(store: JobStore, job: JobRecord, now: number): Pro
       return explainRunning(job);
     case "scheduled":
       // A due job stays scheduled until the next promoter tick.
-      return (job.runAt ?? 0) > now ? explainScheduled(job) : explainDue(store, job, now);
+      return (job.runAt ?? 0) > context.now
+        ? explainScheduled(job)
+        : explainDue(store, job, context);
     case "queued":
-      return explainDue(store, job, now);
+      return explainDue(store, job, context);
   }
 }
 
@@ -58,11 +71,14 @@ function explainRunning(job: JobRecord): Explanation {
 function explainScheduled(job: JobRecord): Explanation {
   const until = new Date(job.runAt ?? job.scheduledAt);
   const hint = `To run it now: millrace jobs retry ${job.id}`;
-  if (job.attempts === 0) {
+  if (job.attempts === 0 && job.fault === null) {
     return { sentence: `It is due at ${until.toISOString()}.`, reason: "scheduled", hint, until };
   }
   const why = job.fault === null ? "" : ` after ${job.fault.name}: ${job.fault.message}`;
-  const attempt = `attempt ${job.attempts} of ${job.maxAttempts} failed${why}`;
+  const attempt =
+    job.attempts === 0
+      ? `the last run cost no attempt${why}`
+      : `attempt ${job.attempts} of ${job.maxAttempts} failed${why}`;
   return {
     sentence: `It waits for its next attempt at ${until.toISOString()}; ${attempt}.`,
     reason: "retrying",
@@ -71,7 +87,11 @@ function explainScheduled(job: JobRecord): Explanation {
   };
 }
 
-async function explainDue(store: JobStore, job: JobRecord, now: number): Promise<Explanation> {
+async function explainDue(
+  store: JobStore,
+  job: JobRecord,
+  { now, crashCap }: ExplainContext,
+): Promise<Explanation> {
   if (job.heldBy?.kind === "after") return explainAfter(store, job);
   const gate = (await store.gates()).find((each) => isBehind(job, each));
   if (gate !== undefined) return explainGate(gate);
@@ -79,6 +99,7 @@ async function explainDue(store: JobStore, job: JobRecord, now: number): Promise
   return (
     explainMissing(job, workers) ??
     (await explainKey(store, job)) ??
+    explainCrashes(job, crashCap) ??
     explainSlots(job, workers.filter(takerOf(job)))
   );
 }
@@ -178,6 +199,29 @@ function notTaken(kind: GateName["kind"], name: string, taken: string, how: stri
     sentence: `It is due, but no worker takes the ${kind} ${name}; those that run take ${taken}.`,
     reason: `${kind}_not_taken`,
     hint: `Start one ${how}: millrace worker --jobs FILE`,
+  };
+}
+
+/** Jobs that have crashed before run in limited numbers, and at last alone. */
+function explainCrashes({ crashes, id }: JobRecord, crashCap: number): Explanation | null {
+  if (crashes === 0) return null;
+  const times = crashes === 1 ? "once" : `${crashes} times`;
+  if (crashes >= crashCap) {
+    return {
+      sentence:
+        `Its worker has died ${times} while it ran, so it runs alone: one process at a time ` +
+        "stops claiming for such a job and starts it when the process is empty.",
+      reason: "alone",
+      hint: `To see the crashes: millrace jobs show ${id}`,
+    };
+  }
+  const share = crashes === 1 ? "half" : "an eighth";
+  return {
+    sentence:
+      `Its worker has died ${times} while it ran, so it waits for one of the slots for such ` +
+      `jobs: ${share} of the slots of a process.`,
+    reason: "crashed",
+    hint: `It starts when one is free. To see the crashes: millrace jobs show ${id}`,
   };
 }
 

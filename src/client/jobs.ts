@@ -60,7 +60,10 @@ export function makeJobs(parts: JobsParts): Jobs {
       const job = await recordOf(parts, idOf(id));
       return listLogs(store, job.id, page);
     },
-    explain: async (id) => explain(store, await recordOf(parts, idOf(id)), now()),
+    async explain(id) {
+      const job = await recordOf(parts, idOf(id));
+      return explain(store, job, { now: now(), crashCap: policyOf(job.type).crashCap });
+    },
     async attempts(id) {
       const job = await recordOf(parts, idOf(id));
       return (await store.attempts(job.id)).map(attemptView);
@@ -148,10 +151,10 @@ async function retry(parts: JobsParts, id: JobId, restart: boolean): Promise<Enq
     return successorAnswer(job, answer);
   }
   if (restart) throw notFinal(job);
-  const answer = await store.hurry(id);
+  const answer = await store.hurry(job.id);
   if (answer.status === "unknown") throw notFound(id);
   const state = answer.status === "running" ? "running" : answer.state;
-  return { id, type: job.type, state, created: false };
+  return { id: job.id, type: job.type, state, created: false };
 }
 
 /** A successor keeps completed phases: of a completed pipeline, all of them. */

@@ -38,7 +38,8 @@ export async function untilFinal(
 ): Promise<JobRecord> {
   const limitMs = options.timeout === undefined ? null : durationMs(options.timeout, "timeout");
   const endsAt = limitMs === null ? null : clock.monotonic() + limitMs;
-  const finalEvent = listenForFinal(feed, id);
+  let named = id;
+  const finalEvent = listenForFinal(feed, () => named);
   const abort = aborted(options.signal);
   const close = aborted(closing);
   const ended = close.promise.catch(() => {});
@@ -55,6 +56,11 @@ export async function untilFinal(
       if (job === null) throw notFound(id);
       if (isFinal(job.state)) return job;
       if (isLastRead) throw closed(id, job.state);
+      if (job.id !== named) {
+        // An alias: events name the job itself. Its end may have passed since the read.
+        named = job.id;
+        continue;
+      }
       const ms = leftMs();
       if (ms <= 0) throw timedOut(id, job.state, limitMs ?? 0);
       await within(clock, ms, Promise.race([event, ended, abort.promise]));
@@ -67,10 +73,10 @@ export async function untilFinal(
 }
 
 /** `next` resolves at the next event that makes the job final. */
-function listenForFinal(feed: Feed, id: JobId): { next(): Promise<void>; stop(): void } {
+function listenForFinal(feed: Feed, id: () => JobId): { next(): Promise<void>; stop(): void } {
   let wake = (): void => {};
   const stop = feed.listen(({ kind, jobs }) => {
-    if (FINAL_KINDS.has(kind) && jobs.includes(id)) wake();
+    if (FINAL_KINDS.has(kind) && jobs.includes(id())) wake();
   });
   return {
     next: () =>

@@ -19,8 +19,8 @@ export type Outcome =
   | { readonly type: "succeeded"; readonly result: JsonText | null; readonly failedUnits: number }
   | { readonly type: "failed"; readonly fault: Fault; readonly retryAfterMs?: number }
   | { readonly type: "timed_out"; readonly limitMs: number }
-  /** `isCertain`: the run had certainly started when its worker died. */
-  | { readonly type: "crashed"; readonly isCertain: boolean }
+  /** `isAlone`: the process that died had begun no other run. */
+  | { readonly type: "crashed"; readonly isAlone: boolean }
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "interrupted" }
   | { readonly type: "snoozed"; readonly delayMs: number };
@@ -63,7 +63,12 @@ export type SuccessSettlement = ChargedRun & {
 /** What happens to the job next. Waits are durations: the store adds them to its own clock. */
 export type Settlement =
   | SuccessSettlement
-  | (ChargedRun & { readonly to: "failed"; readonly fault: Fault })
+  | (ChargedRun & {
+      readonly to: "failed";
+      readonly fault: Fault;
+      /** The job has killed its process while it ran alone: counts against its type. */
+      readonly hasDiedAlone?: true;
+    })
   | (ChargedRun & { readonly to: "cancelled"; readonly reason: string | null })
   | (ChargedRun & {
       /** `scheduled` when `delayMs` is above zero, else `queued`. */

@@ -9,7 +9,10 @@ import { shown } from "./text.ts";
 export interface RetryPolicy {
   /** The maximum number of attempts, the first included. */
   readonly maxAttempts: number;
-  /** The number of crashes after which a job fails, because it probably kills its workers. */
+  /**
+   * From this number of crashes on, a job runs alone. A crash of a run that was alone ends the job
+   * once this number is reached.
+   */
   readonly crashCap: number;
   /** The class of an error that is not classified. */
   readonly defaultErrorClass: ErrorClass;

@@ -201,10 +201,11 @@ describe("a job that runs too long", () => {
 });
 
 describe("a job whose worker crashes", () => {
-  test("is charged, and runs again after the backoff of its crashes (C-05)", () => {
-    expect(
-      settle(facts({ tries: 3, crashes: 1 }), { type: "crashed", isCertain: true }, context),
-    ).toEqual({
+  const alone: Outcome = { type: "crashed", isAlone: true };
+  const amongOthers: Outcome = { type: "crashed", isAlone: false };
+
+  test("is charged if it was alone, and waits by the number of its crashes (C-05)", () => {
+    expect(settle(facts({ tries: 3, crashes: 1 }), alone, context)).toEqual({
       outcome: "crashed",
       to: "scheduled",
       delayMs: 4_000,
@@ -214,64 +215,96 @@ describe("a job whose worker crashes", () => {
     });
   });
 
-  test("fails when it has killed its worker too often", () => {
-    const poison = facts({ tries: 2, crashes: 2, maxAttempts: 100 });
-    const single = { ...context, policy: { ...defaults.retry, crashCap: 1 } };
-
-    expect(settle(poison, { type: "crashed", isCertain: true }, context)).toMatchObject({
-      to: "failed",
-      tries: 3,
-      crashes: 3,
-      fault: { message: "The job crashed its worker 3 times." },
-    });
-    expect(settle(facts(), { type: "crashed", isCertain: true }, single)).toMatchObject({
-      to: "failed",
-      fault: { message: "The job crashed its worker once." },
-    });
-  });
-
-  test("fails at its last attempt", () => {
-    expect(
-      settle(facts({ tries: 4 }), { type: "crashed", isCertain: true }, context),
-    ).toMatchObject({
-      to: "failed",
-      fault: { message: "The worker died during the run." },
-    });
-  });
-
-  test("fails at once where a crash is final (001-09, C-05)", () => {
-    const orphan = facts({ onOrphan: jobqueue.onOrphan });
-
-    expect(settle(orphan, { type: "crashed", isCertain: true }, context)).toMatchObject({
-      to: "failed",
-      tries: 1,
-      crashes: 1,
-      fault: { message: "The worker died during the run, and onOrphan is fail." },
-    });
-  });
-
-  test("is charged nothing where nobody knows whether it had begun, and comes back apart", () => {
-    const uncertain = { type: "crashed", isCertain: false } as const;
-    const early = settle(facts({ tries: 1, crashes: 2 }), uncertain, { ...context, random: 0 });
-    const late = settle(facts(), uncertain, { ...context, random: 0.999 });
-
-    expect(early).toEqual({
+  test("is counted and not charged if it was not alone, and waits for the first step", () => {
+    expect(settle(facts({ tries: 1, crashes: 1 }), amongOthers, context)).toEqual({
       outcome: "crashed",
       to: "scheduled",
-      delayMs: 1,
+      delayMs: 2_000,
       tries: 1,
       crashes: 2,
-      fault: expect.objectContaining({ name: "CrashError" }),
+      fault: {
+        class: "retryable",
+        name: "CrashError",
+        message: "The worker died during this run and others.",
+      },
     });
-    expect(late).toMatchObject({ to: "scheduled", delayMs: 4_996 });
-    expect(settle(facts({ onOrphan: "fail" }), uncertain, context).to).toBe("failed");
-    expect(settle(facts({ maxAttempts: 1 }), uncertain, context).to).toBe("failed");
+  });
+
+  test("fails at the crash cap if it was alone, and counts against its type", () => {
+    const poison = facts({ tries: 0, crashes: 2, maxAttempts: 100 });
+    const single = { ...context, policy: { ...defaults.retry, crashCap: 1 } };
+
+    expect(settle(poison, alone, context)).toEqual({
+      outcome: "crashed",
+      to: "failed",
+      tries: 1,
+      crashes: 3,
+      hasDiedAlone: true,
+      fault: {
+        class: "retryable",
+        name: "CrashError",
+        message: "The job crashed its worker 3 times, at last alone.",
+      },
+    });
+    expect(settle(facts(), alone, single)).toMatchObject({
+      to: "failed",
+      hasDiedAlone: true,
+      fault: { message: "The job crashed its worker once, at last alone." },
+    });
+    expect(settle(facts({ crashes: 1, maxAttempts: 100 }), alone, context).to).toBe("scheduled");
+  });
+
+  test("goes on beyond the crash cap if it was not alone", () => {
+    const often = facts({ crashes: 9, maxAttempts: 2 });
+
+    expect(settle(often, amongOthers, context)).toMatchObject({
+      to: "scheduled",
+      tries: 0,
+      crashes: 10,
+    });
+  });
+
+  test("fails at its last attempt, alone or not, and does not count against its type", () => {
+    const last = facts({ tries: 4 });
+
+    for (const outcome of [alone, amongOthers]) {
+      const next = settle(last, outcome, context);
+      expect(next).toMatchObject({
+        to: "failed",
+        tries: 5,
+        crashes: 1,
+        fault: { message: "The worker died during the last run." },
+      });
+      expect(next).not.toHaveProperty("hasDiedAlone");
+    }
+    expect(settle(facts({ maxAttempts: 1 }), amongOthers, context).to).toBe("failed");
+  });
+
+  test("counts against its type if the crash cap and the last attempt are one", () => {
+    expect(settle(facts({ tries: 4, crashes: 2 }), alone, context)).toMatchObject({
+      to: "failed",
+      hasDiedAlone: true,
+    });
+  });
+
+  test("fails at once where a crash is final, alone or not (001-09, C-05)", () => {
+    const orphan = facts({ onOrphan: jobqueue.onOrphan });
+
+    for (const outcome of [alone, amongOthers]) {
+      expect(settle(orphan, outcome, context)).toMatchObject({
+        to: "failed",
+        tries: 1,
+        crashes: 1,
+        fault: { message: "The worker died during the run, and onOrphan is fail." },
+      });
+    }
   });
 
   test("is run again under a supervisor too (C-06, 002-15)", () => {
     const supervised = facts({ retryOwner: "supervisor" });
 
-    expect(settle(supervised, { type: "crashed", isCertain: true }, context).to).toBe("scheduled");
+    expect(settle(supervised, alone, context).to).toBe("scheduled");
+    expect(settle(supervised, amongOthers, context).to).toBe("scheduled");
   });
 });
 
@@ -297,7 +330,7 @@ describe("a settlement", () => {
     }),
     anyClass.map(failed),
     fc.record({ type: fc.constant("timed_out" as const), limitMs: fc.nat() }),
-    fc.boolean().map((isCertain): Outcome => ({ type: "crashed", isCertain })),
+    fc.boolean().map((isAlone): Outcome => ({ type: "crashed", isAlone })),
     fc.constant<Outcome>({ type: "cancelled", reason: null }),
     fc.constant<Outcome>({ type: "interrupted" }),
     fc.record({ type: fc.constant("snoozed" as const), delayMs: fc.nat() }),
@@ -313,8 +346,7 @@ describe("a settlement", () => {
         expect(next.outcome).toBe(outcome.type);
         expect(mayMove("running", next.to)).toBe(true);
         expect([0, 1]).toContain(next.tries - job.tries);
-        const mayCharge = outcome.type === "crashed" ? [Number(outcome.isCertain), 1] : [0];
-        expect(mayCharge).toContain(next.crashes - job.crashes);
+        expect(next.crashes - job.crashes).toBe(outcome.type === "crashed" ? 1 : 0);
       }),
     );
   });
@@ -327,6 +359,18 @@ describe("a settlement", () => {
         const isCharged = next.tries > job.tries;
 
         expect(isWaiting && isCharged && next.tries >= job.maxAttempts).toBe(false);
+      }),
+    );
+  });
+
+  test("ends no job that crashed among others, unless it may not run again anyway", () => {
+    fc.assert(
+      fc.property(anyFacts, policies, chance, (job, policy, random) => {
+        const next = settle(job, { type: "crashed", isAlone: false }, { policy, random });
+        const isOver = job.onOrphan === "fail" || job.tries + 1 >= job.maxAttempts;
+
+        expect(next.to === "failed").toBe(isOver);
+        expect(next.tries - job.tries).toBe(Number(isOver));
       }),
     );
   });

@@ -7,9 +7,6 @@ import { formatDuration } from "./duration.ts";
 import type { Fault, Outcome, RunFacts, Settlement } from "./outcome.ts";
 import type { RetryPolicy } from "./policy.ts";
 
-/** The spread of the restarts of runs of which one may have killed their worker. */
-const UNCERTAIN_DELAY_MS_MAX = 5_000;
-
 export interface SettleContext {
   readonly policy: RetryPolicy;
   /** Uniform in [0, 1). */
@@ -48,7 +45,7 @@ export function settle(facts: RunFacts, outcome: Outcome, context: SettleContext
       return settleFailure(facts, { ...outcome, fault: timeoutFault(outcome.limitMs) }, context);
 
     case "crashed":
-      return settleCrash(facts, outcome.isCertain, context);
+      return settleCrash(facts, outcome.isAlone, context);
   }
 }
 
@@ -75,40 +72,40 @@ function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleConte
 }
 
 /**
- * A crash is retried also when a supervisor owns the retries, because the supervisor has no result
- * to decide on.
+ * A crash counts for every run that the process had begun, because any of them may be the cause. It
+ * costs an attempt only if the run was alone, and only then it ends a job that has reached the
+ * crash cap. A crash is retried also when a supervisor owns the retries, because the supervisor has
+ * no result to decide on.
  */
 function settleCrash(
   facts: RunFacts,
-  isCertain: boolean,
+  isAlone: boolean,
   { policy, random }: SettleContext,
 ): Settlement {
-  const charged = { tries: facts.tries + 1, crashes: facts.crashes + 1 };
-  const ended = { outcome: "crashed", ...charged } as const;
+  const crashes = facts.crashes + 1;
+  const isLast = facts.tries + 1 >= facts.maxAttempts;
+  const isOrphan = facts.onOrphan === "fail";
+  const isCharged = isAlone || isLast || isOrphan;
+  const tries = isCharged ? facts.tries + 1 : facts.tries;
+  const ended = { outcome: "crashed", tries, crashes } as const;
 
-  if (facts.onOrphan === "fail") {
-    return {
-      ...ended,
-      to: "failed",
-      fault: crashFault("The worker died during the run, and onOrphan is fail."),
-    };
+  if (isOrphan) {
+    const fault = crashFault("The worker died during the run, and onOrphan is fail.");
+    return { ...ended, to: "failed", fault };
   }
-  if (!isCertain && ended.tries < facts.maxAttempts) {
-    // Not charged, because any run of the batch may have killed the worker. The runs restart one by
-    // one, so that the next crash shows which. The last attempt is charged: it may have started.
-    const fault = crashFault("The worker died when the run was about to start.");
-    const delayMs = 1 + Math.floor(random * UNCERTAIN_DELAY_MS_MAX);
-    const { tries, crashes } = facts;
-    return { outcome: "crashed", tries, crashes, fault, ...after(delayMs) };
+  if (isAlone && crashes >= policy.crashCap) {
+    const fault = crashFault(`The job crashed its worker ${times(crashes)}, at last alone.`);
+    return { ...ended, to: "failed", fault, hasDiedAlone: true };
   }
-  if (ended.crashes >= policy.crashCap) {
-    const message = `The job crashed its worker ${times(ended.crashes)}.`;
-    return { ...ended, to: "failed", fault: crashFault(message) };
+  if (isLast) {
+    return { ...ended, to: "failed", fault: crashFault("The worker died during the last run.") };
   }
-  const fault = crashFault("The worker died during the run.");
-  if (ended.tries >= facts.maxAttempts) return { ...ended, to: "failed", fault };
-  const delayMs = backoffMs(policy.backoff.retryable, ended.crashes, random);
-  return { ...ended, fault, ...after(delayMs) };
+  const fault = crashFault(
+    isAlone ? "The worker died during the run." : "The worker died during this run and others.",
+  );
+  // Of runs with company most are innocent: they wait for the first step of the backoff only.
+  const step = isAlone ? crashes : 1;
+  return { ...ended, fault, ...after(backoffMs(policy.backoff.retryable, step, random)) };
 }
 
 function after(delayMs: number): { to: "scheduled" | "queued"; delayMs: number } {

@@ -8,11 +8,13 @@
  * runs there is no prefetch, so that no worker holds jobs that another worker could run.
  *
  * Prefetched jobs have not started: each is started in the store before its handler runs, so that
- * a crash charges only started jobs. A stop returns the others to the queue.
+ * a crash counts for started jobs only. A stop returns the others to the queue. A job that has
+ * crashed before is never prefetched.
  */
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
 import { BATCH_MAX, type JobStore } from "../store/store.ts";
-import type { ClaimedJob, ClaimRequest, Lease } from "../store/types/jobs-and-runs.ts";
+import type { Claim, ClaimedJob, ClaimRequest, Lease } from "../store/types/jobs-and-runs.ts";
+import type { HostProcess } from "./crashes/host-process.ts";
 
 export interface LaneParts {
   readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "startPrefetched" | "returnPrefetched">;
@@ -21,8 +23,14 @@ export interface LaneParts {
   readonly batch: number;
   /** The worker, and the jobs it takes. */
   readonly request: Pick<ClaimRequest, "worker" | "types" | "tenants">;
+  /** The slots of the process for jobs that have crashed before. */
+  readonly process: Pick<HostProcess, "share" | "runEnded">;
+  /** From this number of crashes on, a job runs alone. */
+  readonly crashCap: number;
   readonly start: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
   readonly onLost: () => void;
+  /** After every claim: whether a job waits that must run alone. */
+  readonly onClaimed: (awaitsAlone: boolean) => void;
   /** False once no job may start. */
   readonly isOpen: () => boolean;
   /** False while too many settlements wait for the store. */
@@ -72,9 +80,15 @@ export class Lane {
     return this.#hasFound || this.#prefetch !== null;
   }
 
+  /** No run and no claim. Prefetched jobs have not started. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#fills === 0;
+  }
+
   /** A run of this lane has ended, after `ms`. */
-  runEnded(ms: number): void {
+  runEnded(job: ClaimedJob, ms: number): void {
     this.#running -= 1;
+    this.#parts.process.runEnded(job);
     this.#averageMs =
       this.#averageMs === null ? ms : this.#averageMs + SMOOTHING * (ms - this.#averageMs);
   }
@@ -150,13 +164,29 @@ export class Lane {
 
   /** Returns the number of claimed jobs. */
   async #claim(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<number> {
-    const { store, request, onLost } = this.#parts;
-    const { lease, jobs, lost } = await store.claim({ ...request, ...wanted });
-    if (lost) onLost();
+    const { lease, jobs, lost, awaitsAlone } = await this.#ask(wanted);
+    if (lost) this.#parts.onLost();
+    if (!wanted.prefetch) this.#parts.onClaimed(awaitsAlone);
     if (lease === null) return 0;
     if (wanted.prefetch) await this.#keepPrefetched(lease, jobs);
     else for (const job of jobs) this.#start(lease, job);
     return jobs.length;
+  }
+
+  /** The share of crashed jobs ends before the first run can: a run that ends is counted. */
+  async #ask(wanted: Pick<ClaimRequest, "lanes" | "limit" | "prefetch">): Promise<Claim> {
+    const { store, request, process, crashCap: cap } = this.#parts;
+    if (wanted.prefetch) return store.claim({ ...request, ...wanted });
+    const share = process.share(wanted.limit);
+    let jobs: readonly ClaimedJob[] = [];
+    try {
+      const { once, often } = share;
+      const claim = await store.claim({ ...request, ...wanted, crashed: { once, often, cap } });
+      ({ jobs } = claim);
+      return claim;
+    } finally {
+      share.end(jobs);
+    }
   }
 
   /** Keeps prefetched jobs, or returns them at once if no job may start any more. */
@@ -174,6 +204,11 @@ export class Lane {
     if (prefetch.jobs.length === 0 && this.#prefetch === prefetch) this.#prefetch = null;
     const mayRun = new Set(begun);
     for (const job of next) if (mayRun.has(job.key)) this.#start(prefetch.lease, job);
+  }
+
+  /** A run begins that this lane has not claimed. */
+  takeSlot(): void {
+    this.#running += 1;
   }
 
   #start(lease: Lease, job: ClaimedJob): void {

@@ -17,7 +17,7 @@ import {
 const INTERVAL_MS_MIN = 50;
 const GRACE_MS_DEFAULT = 25_000;
 /** Heartbeats also deliver cancel requests, so their interval has a maximum. */
-const BEAT_MS_MAX = 1_000;
+export const BEAT_MS_MAX = 1_000;
 
 export interface WorkerSettings {
   readonly definitions: ReadonlyMap<string, Definition>;

@@ -32,6 +32,11 @@ export class Ticker {
     this.#ticking ??= this.#run();
   }
 
+  /** Resolves when the current tick has ended. */
+  async tickEnded(): Promise<void> {
+    await this.#ticking;
+  }
+
   /** Resolves when the current tick has ended. There is no tick afterwards. */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -12,7 +12,7 @@ import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
 import { policyOf } from "../jobs/retry-policy.ts";
 import { within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
-import { claimPlan } from "../core/lanes.ts";
+import { claimPlan, GENERAL_LANE } from "../core/lanes.ts";
 import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
@@ -22,14 +22,20 @@ import { soon } from "../lib/system.ts";
 import { PROTOCOL, type JobStore } from "../store/store.ts";
 import type {
   ClaimedJob,
+  ClaimRequest,
   Lease,
+  LoneClaim,
   Renewal,
   WorkerId,
   WorkerInfo,
 } from "../store/types/jobs-and-runs.ts";
 import { Execution, type ExecutionParts } from "./run/execution.ts";
+import { crashLoopEnded } from "./crashes/crash-loop.ts";
+import { LoneRuns } from "./crashes/lone-runs.ts";
+import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
 import { Lane } from "./lane.ts";
 import { Registration } from "./lease/registration.ts";
+import type { SteadySpan } from "./lease/steadiness.ts";
 import { NoteSender } from "./notes/note-sender.ts";
 import { listenForRejections } from "./run/unhandled-rejections.ts";
 import { gatekeeper } from "./maintenance/gatekeeper.ts";
@@ -37,6 +43,7 @@ import { promoter } from "./maintenance/promoter.ts";
 import { pruners } from "./maintenance/pruner.ts";
 import { rescuer } from "./maintenance/rescuer.ts";
 import type { WorkerSettings } from "./settings.ts";
+import type { RunName } from "./run/lock-queue.ts";
 import { RunningJobs } from "./run/running-jobs.ts";
 import { Settler } from "./run/settler.ts";
 import { stopOnSignals } from "./signals.ts";
@@ -58,9 +65,11 @@ export interface WorkerParts {
   readonly jobDefaults: JobDefaults;
   readonly settings: WorkerSettings;
   readonly version: string;
+  /** The process that the worker shares with other workers. */
+  readonly process: HostProcess;
 }
 
-export class JobWorker implements Worker {
+export class JobWorker implements Worker, ProcessMember {
   readonly id: WorkerId;
   readonly ready: Promise<void>;
   readonly #parts: WorkerParts;
@@ -70,15 +79,20 @@ export class JobWorker implements Worker {
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
   readonly #registration: Registration;
+  readonly #loneRuns: LoneRuns;
   /** Each pump fills all lanes. There is more than one if the store overlaps claims. */
   readonly #pumps: readonly Ticker[];
   readonly #promoter: Ticker;
   readonly #duties: readonly Ticker[];
+  #leaveProcess = (): void => {};
   #stopWatching = (): void => {};
   #stopSignals = (): void => {};
   #stopRejections = (): void => {};
   #isQuiet = false;
   #isPumpScheduled = false;
+  /** The last claim has found a job that must run alone. */
+  #awaitsAlone = false;
+  #hasBegun = false;
   #stopping: Promise<void> | null = null;
 
   constructor(parts: WorkerParts) {
@@ -93,12 +107,15 @@ export class JobWorker implements Worker {
     this.#lanes = new Map(
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
     );
+    this.#loneRuns = this.#makeLoneRuns();
     this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
     const { leaseMs, beatMs, pollMs, retention } = settings;
     const random = (): number => dice.random();
     const policies = (type: string): RetryPolicy => this.#policyOf(type);
     const timing = { leaseMs, beatMs, pollMs };
-    const duty = { store, clock, random, logger, policyOf: policies, ...timing };
+    const steadySpan = (): SteadySpan | null => this.#registration.steadySpan;
+    const shared = { store, clock, random, logger, policyOf: policies, ...timing };
+    const duty = { ...shared, worker: this.id, steadySpan };
     const isStopping = (): boolean => this.#stopping !== null;
     const sweeping = pruners({ ...duty, retention, isStopping });
     this.#promoter = promoter(duty);
@@ -110,6 +127,7 @@ export class JobWorker implements Worker {
 
   async quiet(): Promise<void> {
     this.#isQuiet = true;
+    this.#loneRuns.cancel();
     await this.#returnPrefetched();
   }
 
@@ -134,14 +152,47 @@ export class JobWorker implements Worker {
     return this.#running.size;
   }
 
+  /** How many jobs run here at the same time, over all lanes. */
+  get slots(): number {
+    return Object.values(this.#parts.settings.lanes).reduce((total, slots) => total + slots, 0);
+  }
+
+  get isIdle(): boolean {
+    const lanes = [...this.#lanes.values()];
+    return lanes.every(({ isIdle }) => isIdle) && this.#running.size === 0 && this.#settler.isIdle;
+  }
+
+  async empty(): Promise<void> {
+    await tryStep(this.#parts.logger, () => this.#returnPrefetched());
+    await Promise.all(this.#pumps.map((pump) => pump.tickEnded()));
+    await this.#running.ended();
+    await this.#settler.drained();
+  }
+
+  wake(): void {
+    this.#wakePumps();
+  }
+
   async #start(): Promise<void> {
     if (!(await this.#registration.begin())) return;
+    this.#leaveProcess = this.#parts.process.join(this);
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
       if (wakeUp !== "events") this.#wakePumps();
       if (wakeUp === "work") this.#promoter.wake();
     });
     for (const duty of this.#duties) duty.wake();
+    void this.#begin();
+  }
+
+  /** Before its first claim, a worker looks for what may have killed other processes. */
+  async #begin(): Promise<void> {
+    const { store, clock, logger, process, settings } = this.#parts;
+    const { leaseMs } = settings;
+    const isOver = (): boolean => !this.#isOpen();
+    await crashLoopEnded({ store, clock, logger, process, host: hostname(), leaseMs, isOver });
+    if (this.#isOpen()) await this.#loneRuns.begin();
+    this.#hasBegun = true;
     this.#wakePumps();
   }
 
@@ -185,7 +236,12 @@ export class JobWorker implements Worker {
       policy: preset.retry,
       policies: Object.fromEntries(policies),
       onRenewal: (renewal) => this.#onRenewal(renewal),
+      onEnded: (runs) => this.#interruptEnded(runs),
       onLost: () => this.#running.interruptAll("store"),
+      onExpired: () => {
+        this.#running.interruptAll("expiry");
+        return this.#running.size;
+      },
       onRegained: () => this.#wakePumps(),
     });
   }
@@ -195,14 +251,15 @@ export class JobWorker implements Worker {
     const lanes = Object.entries(settings.lanes).filter(([, slots]) => slots > 0);
     return {
       id: this.id,
+      process: this.#parts.process.id,
       host: hostname(),
-      pid: process.pid,
+      pid: this.#parts.process.pid,
       version,
       protocol: PROTOCOL,
       leaseMs: settings.leaseMs,
       types: [...settings.definitions.keys()],
       lanes: lanes.map(([lane]) => lane),
-      slots: lanes.reduce((total, [, slots]) => total + slots, 0),
+      slots: this.slots,
       tenant: settings.tenant ?? null,
     };
   }
@@ -217,34 +274,75 @@ export class JobWorker implements Worker {
     for (const { key, n, reason } of renewal.cancel) {
       this.#running.interrupt({ key, n }, { type: "cancelled", reason });
     }
-    for (const { key, n } of renewal.ended) {
-      this.#running.interrupt({ key, n }, { type: "interrupted", by: "store" });
-    }
+    this.#interruptEnded(renewal.ended);
+  }
+
+  /** The store has ended these runs: their handlers are to stop. */
+  #interruptEnded(runs: readonly RunName[]): void {
+    for (const run of runs) this.#running.interrupt(run, { type: "interrupted", by: "store" });
   }
 
   #makeLane(name: string, slots: number): Lane {
     const { store, settings } = this.#parts;
-    const { tenant, batch } = settings;
+    const { batch } = settings;
     return new Lane({
       store,
       name,
       slots,
       batch,
-      request: {
-        worker: this.id,
-        types: [...settings.definitions.keys()],
-        ...(tenant === undefined ? {} : { tenants: [tenant] }),
-      },
-      start: (lane, lease, job) => this.#startRun(lane, lease, job),
+      request: this.#request,
+      process: this.#parts.process,
+      crashCap: settings.preset.retry.crashCap,
+      start: (lane, lease, job) => void this.#startRun(lane, lease, job),
       onLost: () => this.#registration.checkLease(),
-      isOpen: () => this.#isOpen(),
+      onClaimed: (awaitsAlone) => void (this.#awaitsAlone = awaitsAlone),
+      isOpen: () => this.#mayClaim(),
       hasRoom: () => this.#settler.hasRoom,
     });
+  }
+
+  /** The worker, and the jobs it takes. */
+  get #request(): Pick<ClaimRequest, "worker" | "types" | "tenants"> {
+    const { definitions, tenant } = this.#parts.settings;
+    const tenants = tenant === undefined ? {} : { tenants: [tenant] };
+    return { worker: this.id, types: [...definitions.keys()], ...tenants };
+  }
+
+  #makeLoneRuns(): LoneRuns {
+    const { store, clock, logger, process, settings } = this.#parts;
+    const { preset, pollMs } = settings;
+    const lanes = Object.keys(settings.lanes).filter((lane) => (settings.lanes[lane] ?? 0) > 0);
+    const cap = preset.retry.crashCap;
+    return new LoneRuns({
+      store,
+      clock,
+      logger,
+      process,
+      pollMs,
+      request: { ...this.#request, lanes: lanes.includes(GENERAL_LANE) ? "any" : lanes, cap },
+      isOpen: () => this.#isOpen(),
+      run: (claim) => this.#runAlone(claim),
+    });
+  }
+
+  /** The job takes a slot of its lane, or of the general lane. */
+  async #runAlone({ lease, job }: LoneClaim): Promise<boolean> {
+    const lane = this.#lanes.get(job.lane) ?? this.#lanes.get(GENERAL_LANE);
+    if (lane === undefined) throw new Error(`claimed a job of the unknown lane ${job.lane}`);
+    lane.takeSlot();
+    const outcome = await this.#startRun(lane, lease, job);
+    await this.#settler.drained();
+    return outcome?.type === "succeeded";
   }
 
   /** Whether jobs may start here. */
   #isOpen(): boolean {
     return !this.#isQuiet && this.#registration.isRegistered && this.#stopping === null;
+  }
+
+  /** The same for jobs that do not run alone. */
+  #mayClaim(): boolean {
+    return this.#hasBegun && this.#isOpen() && !this.#parts.process.isReserved;
   }
 
   /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
@@ -254,27 +352,43 @@ export class JobWorker implements Worker {
       isMore = false;
       const loads = [...this.#lanes.values()].map((lane) => lane.load);
       for (const claim of claimPlan(loads)) {
-        if (!this.#isOpen()) continue;
+        if (!this.#mayClaim()) continue;
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }
     }
+    if (this.#isOpen()) this.#loneRuns.report(this.#awaitsAlone);
     return jittered(pollMs, this.#parts.dice.random());
   }
 
-  #startRun(lane: Lane, lease: Lease, job: ClaimedJob): void {
+  /** Resolves when the run has ended and left its slot. Null: the type has no handler here. */
+  async #startRun(lane: Lane, lease: Lease, job: ClaimedJob): Promise<Outcome | null> {
     const { clock } = this.#parts;
     const execution = this.#makeExecution(lease, job);
+    if (execution === null) {
+      this.#failUnknown(lease, job);
+      lane.runEnded(job, 0);
+      return null;
+    }
     const began = clock.monotonic();
-    const ended = execution.run().then((outcome) => {
+    const ended = this.#run(execution).then((outcome) => {
       this.#settle(execution, outcome);
       this.#running.remove(job);
-      return this.#slotFreed(lane, clock.monotonic() - began);
+      this.#slotFreed(lane, job, clock.monotonic() - began);
+      return outcome;
     });
     this.#running.add(execution, ended);
+    return ended;
   }
 
-  #slotFreed(lane: Lane, ms: number): void {
-    lane.runEnded(ms);
+  /** A claim may be answered after the lease has expired: the job goes back without a run. */
+  async #run(execution: Execution): Promise<Outcome> {
+    const earlier = this.#running.endEarlier(execution.job);
+    if (earlier !== null) await earlier;
+    return this.#registration.holdsLease ? execution.run() : { type: "interrupted" };
+  }
+
+  #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
+    lane.runEnded(job, ms);
     if (lane.mayHaveWork) this.#wakePumpSoon();
   }
 
@@ -303,9 +417,29 @@ export class JobWorker implements Worker {
     return policyOf(preset.retry, definitions.get(type)?.settings ?? {});
   }
 
-  #makeExecution(lease: Lease, job: ClaimedJob): Execution {
+  /**
+   * The place of the job names a type of this worker, and the job itself names another type, after
+   * a change by hand. The other jobs of the claim start nevertheless.
+   */
+  #failUnknown(lease: Lease, job: ClaimedJob): void {
+    const { logger, dice } = this.#parts;
+    const { key, n, id, type } = job;
+    const message = `The place of the job names another type than "${type}"; run millrace doctor.`;
+    logger.error(message, { job_id: id, type });
+    const fault = { class: "non_retryable", name: "UnknownTypeError", message } as const;
+    const context = { policy: this.#policyOf(type), random: dice.random() };
+    this.#settler.add({
+      lease,
+      key,
+      n,
+      settlement: settle(job, { type: "failed", fault }, context),
+    });
+  }
+
+  /** Null: this worker does not know the type. */
+  #makeExecution(lease: Lease, job: ClaimedJob): Execution | null {
     const definition = this.#parts.settings.definitions.get(job.type);
-    if (definition === undefined) throw new Error(`claimed a job of the unknown type ${job.type}`);
+    if (definition === undefined) return null;
     return new Execution(this.#executionParts, definition, lease, job);
   }
 
@@ -329,6 +463,7 @@ export class JobWorker implements Worker {
     const begun = this.ready.catch(() => {});
     await within(clock, graceMs, begun);
     this.#stopWatching();
+    const loneRunsEnded = this.#loneRuns.stop();
     await Promise.all(this.#pumps.map((pump) => pump.stop()));
     await tryStep(logger, () => this.#returnPrefetched());
     if (this.#running.size > 0) {
@@ -341,8 +476,10 @@ export class JobWorker implements Worker {
     // Runs that waited for their last note end now.
     await new Promise<void>((resolve) => soon(resolve));
     const stuck = this.#running.executions;
-    for (const execution of stuck) this.#settle(execution, { type: "interrupted" });
+    for (const execution of stuck) this.#settle(execution, execution.outcomeAtStop);
     const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
+    await within(clock, SECOND_DRAIN_MS, loneRunsEnded);
+    this.#leaveProcess();
     // A removal or a retention hook may take a minute: the stop does not wait for either.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
     await within(clock, SECOND_DRAIN_MS, duties);

@@ -18,6 +18,8 @@ const ALL: Readonly<Record<Verb, true>> = {
   deregister: true,
   renew: true,
   claim: true,
+  claimAlone: true,
+  endCrashStreak: true,
   startPrefetched: true,
   returnPrefetched: true,
   settle: true,

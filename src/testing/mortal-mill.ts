@@ -6,6 +6,7 @@ import { settle } from "../core/settle.ts";
 import type { Millrace } from "../api/client.ts";
 import type { AnyJob, Worker, WorkOptions } from "../api/worker.ts";
 import { settingsOf } from "../runtime/settings.ts";
+import { HostProcess } from "../runtime/crashes/host-process.ts";
 import { JobWorker } from "../runtime/worker.ts";
 import type { JobStore } from "../store/store.ts";
 import { mortalStore, type CrashPoint, type Mortal } from "./mortal-store.ts";
@@ -42,6 +43,7 @@ export class MortalMill extends Client implements Millrace {
       jobDefaults: this.jobDefaults,
       settings,
       version: "test",
+      process: new HostProcess(this.jobDefaults.newId()),
     });
     this.#workers.set(worker, mortal);
     return { worker, mortal };
@@ -73,8 +75,8 @@ async function rescueSilent(store: JobStore): Promise<void> {
       worker,
       beats,
       limit: BATCH,
-      decide: (job, isCertain) =>
-        settle(job, { type: "crashed", isCertain }, { policy: defaults.retry, random: 0.5 }),
+      decide: (job, isAlone) =>
+        settle(job, { type: "crashed", isAlone }, { policy: defaults.retry, random: 0.5 }),
     });
   }
 }

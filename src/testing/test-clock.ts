@@ -30,7 +30,8 @@ export function makeTestClock(startAt: number = START_AT): MovableClock {
     get pending() {
       return timers.size;
     },
-    now: () => startAt + elapsedMs,
+    // Whole milliseconds, as the clock of a host: a timer may be due at a fraction.
+    now: () => startAt + Math.floor(elapsedMs),
     monotonic: () => elapsedMs,
     after(ms, wake) {
       const timer = { dueAt: elapsedMs + Math.max(0, ms), wake };

@@ -97,7 +97,7 @@ export interface TestMill extends AsyncDisposable {
 
   /**
    * The next worker that reaches this point dies there, as if its process had been killed. 45
-   * seconds later its jobs are queued again. A job that had started is charged with a crash.
+   * seconds later its jobs are queued again. The crash counts for jobs that had started.
    */
   readonly crashAt: (point: CrashPoint) => void;
 }

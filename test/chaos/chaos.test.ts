@@ -1,8 +1,9 @@
 /** Samples of `npm run chaos`: real processes, real faults, judged by what was promised. */
 import { describe, test } from "vitest";
-import { sized } from "../../scripts/lib/campaign-size.ts";
+import { isCampaign, sized } from "../../scripts/lib/campaign-size.ts";
 import { playCampaign } from "../../scripts/chaos/campaign.ts";
 import type { StoreKind } from "../../scripts/chaos/scene.ts";
+import { mixOf } from "../../scripts/chaos/mix.ts";
 import { tally } from "../../scripts/chaos/tally.ts";
 
 /** Faults that every machine can have, and that heal soon. */
@@ -37,5 +38,9 @@ describe.concurrent.each(CAMPAIGNS)("three workers and two producers on %s", (st
     ).toEqual([]);
     expect(rows.at(-1)?.acked).toBeGreaterThan(10 * faults.length);
     expect(words).toHaveLength(faults.length);
+    // A sample of one round need not have all of these.
+    const { lockedRuns, lockedUnits, flows, logLines } = mixOf(voyages);
+    const missing = [lockedRuns, lockedUnits, flows, logLines].filter((count) => count === 0);
+    if (isCampaign()) expect(missing).toEqual([]);
   });
 });

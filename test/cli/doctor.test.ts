@@ -54,6 +54,11 @@ describe("a lease without its worker", () => {
   test("is found when all of its jobs have ended, too", async () => {
     await using store = new TestStore();
     const ids = await held(store, 1);
+    plant(
+      store,
+      `INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)
+       SELECT secret, worker, keys, ns, ranks, starts, claimed_at FROM millrace_lease`,
+    );
     for (const id of ids) await store.type("jobs", "fail", id, "--message", "by hand");
     plant(store, "DELETE FROM millrace_worker");
 
@@ -183,6 +188,87 @@ describe("an invariant that does not hold", () => {
   });
 });
 
+describe("doctor --fix", () => {
+  test("repairs what was changed by hand, and healthy jobs go on", async () => {
+    await using store = new TestStore();
+    const [one, gone, lost] = await held(store, 3);
+    const { id: waiting } = await store.json("enqueue", "email");
+    plant(
+      store,
+      `DELETE FROM millrace_job WHERE key = 2;
+       DELETE FROM millrace_ready;
+       UPDATE millrace_lease SET ns = '[1,1,null]';
+       INSERT INTO millrace_cancel_request (key, at) VALUES (99999, 1);
+       INSERT INTO millrace_lock (tenant, name, job, n) VALUES (1, 'ghost', 99999, 1);
+       INSERT INTO millrace_dependency (job, depends_on, tolerant) VALUES (99999, 99998, 0);
+       INSERT INTO millrace_ended_run (worker, key, n) VALUES (randomblob(16), 99999, 1);
+       INSERT INTO millrace_stale (key, at) VALUES (99999, 1);
+       INSERT INTO millrace_ready (lane, priority, rank, key, type, tenant, n, tries, crashes)
+       SELECT lane, priority, 1, 99999, type, tenant, 1, 0, 0 FROM millrace_job LIMIT 1`,
+    );
+    const before = await namesOf(store);
+
+    const { out } = await store.type("doctor", "--fix");
+
+    expect(gone).toBeDefined();
+    expect(new Set(before)).toEqual(
+      new Set([
+        "place without job",
+        "lost job",
+        "lease against ledger",
+        "stale cancel request",
+        "lock without run",
+        "dependency without wait",
+        "ended run without worker",
+        "note without job",
+      ]),
+    );
+    for (const name of before) expect(out).toContain(`FIXED    ${name}: `);
+    expect(await namesOf(store)).toEqual([]);
+    for (const id of [lost, waiting]) {
+      expect(await store.json("jobs", "show", id ?? "")).toMatchObject({
+        job: { state: "queued" },
+      });
+    }
+    expect(await store.json("jobs", "show", one ?? "")).toMatchObject({
+      job: { state: "running" },
+    });
+  });
+
+  test("prints the fixes for programs, and leaves the rest to a person", async () => {
+    await using store = new TestStore();
+    const [id] = await held(store, 1);
+    await store.type("jobs", "fail", id ?? "", "--message", "by hand");
+    plant(
+      store,
+      `INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)
+       SELECT randomblob(16), type, tenant, 1, error, attempts, 1, spec FROM millrace_dead_letter;
+       DELETE FROM millrace_dead_letter WHERE died_at > 1;
+       INSERT INTO millrace_cancel_request (key, at) VALUES (99999, 1)`,
+    );
+
+    const { code, out } = await store.type("doctor", "--fix", "-o", "json");
+    const told: (Check & { readonly fixed?: boolean })[] = JSON.parse(out);
+
+    expect(told.filter(({ fixed }) => fixed === true)).toMatchObject([
+      { name: "stale cancel request" },
+    ]);
+    const left = told.filter(({ fixed, fix }) => fixed === undefined && fix !== null);
+    expect(left.map(({ name }) => name)).toContain("failed without dead letter");
+    expect(code).toBe(1);
+  });
+
+  test("changes nothing in a sound file", async () => {
+    await using store = new TestStore();
+    await held(store, 1);
+
+    const { code, out } = await store.type("doctor", "--fix");
+
+    expect(out).not.toContain("FIXED");
+    expect(code).toBe(0);
+  });
+});
+
 describe("a damaged file", () => {
   test("is found where its rows break the rules of the schema", async () => {
     await using store = new TestStore();
@@ -225,7 +311,7 @@ describe("a sound file", () => {
     await worker.stop();
 
     expect(out).toContain("ok       file: not damaged, and every job has one place");
-    expect(out).toContain("ok       invariants: 22 hold\n");
+    expect(out).toContain("ok       invariants: 25 hold\n");
     expect(code).toBe(0);
   });
 });

@@ -1,10 +1,13 @@
 /** Every suite of the store port, by the verb it holds to its word. */
 import type { OpenStore } from "../support/stores.ts";
 import { afterSuite } from "./queue/dependencies.suite.ts";
+import { aliasesSuite } from "./jobs/aliases.suite.ts";
 import { alikeSuite } from "./jobs/enqueue-alike.suite.ts";
 import { cancelSuite } from "./jobs/cancel.suite.ts";
 import { childrenSuite } from "./jobs/children.suite.ts";
 import { claimSuite } from "./runs/claim.suite.ts";
+import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
+import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
 import { dedupSuite } from "./jobs/dedup.suite.ts";
 import { enqueueSuite } from "./jobs/enqueue.suite.ts";
@@ -21,6 +24,7 @@ import { interveneSuite } from "./jobs/intervene.suite.ts";
 import { lockWaitersSuite } from "./runs/lock-waiters.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
+import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
 import { checkpointsSuite } from "./runs/checkpoints.suite.ts";
 import { notesSuite } from "./runs/record.suite.ts";
@@ -43,6 +47,7 @@ import { successorSuite } from "./jobs/successor.suite.ts";
 import { sweepSuite } from "./retention/sweep.suite.ts";
 import { watchSuite } from "./events/watch.suite.ts";
 import { workerSuite } from "./runs/registration.suite.ts";
+import { renewSuite } from "./runs/renew.suite.ts";
 import { workersListSuite } from "./inspect/workers.suite.ts";
 
 /** What a store must pass to be one. */
@@ -59,6 +64,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   settleSuite,
   childrenSuite,
   refusedChildrenSuite,
+  aliasesSuite,
   fenceSuite,
   notesSuite,
   checkpointsSuite,
@@ -91,4 +97,8 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   logsSuite,
   staleSuite,
   sweepSuite,
+  crashedJobsSuite,
+  loneRunsSuite,
+  crashStreakSuite,
+  renewSuite,
 ];

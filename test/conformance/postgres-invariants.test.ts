@@ -23,7 +23,8 @@ async function openPatient(): Promise<Patient> {
     store,
     clock,
     feed: "event_outbox",
-    list: (...numbers) => `'{${numbers.join()}}'`,
+    list: (...numbers) => `'{${numbers.map((number) => number ?? "NULL").join()}}'`,
+    doctor,
     keyAsList: "ARRAY[key]",
     table: (name) => `"${schema}"."${name}"`,
     async plant(sql) {

@@ -24,6 +24,7 @@ async function openPatient(): Promise<Patient> {
     list: (...numbers) => `'${JSON.stringify(numbers)}'`,
     keyAsList: "json_array(key)",
     table: (name) => `millrace_${name}`,
+    doctor: store,
     async plant(sql) {
       const database = new DatabaseSync(path, { timeout: 5_000 });
       database.exec(sql.replaceAll("millrace.", "millrace_"));

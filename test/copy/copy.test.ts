@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobId } from "../../src/core/job.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { fillStates, type Installation } from "../support/all-states.ts";
-import { completed, newJob, newJobs, retention } from "../support/factories.ts";
+import { completed, diedAlone, newJob, newJobs, retention } from "../support/factories.ts";
 import { freed } from "../support/flows.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
 import {
@@ -12,10 +12,12 @@ import {
   claimable,
   joinWorker,
   recordOf,
+  rescueSilent,
   runOne,
   settleAll,
   stateOf,
   take,
+  takeOne,
 } from "../support/steps.ts";
 import { differences, Ends } from "./ends.ts";
 
@@ -32,6 +34,7 @@ describe("a copy", () => {
   test("moves every table, row by row, bytes as they are", async () => {
     await using ends = await Ends.open(server);
     const { ids, flows } = await fillStates(ends.old, 300);
+    await dieAlone(ends.old);
     const spent = [...ids.done, ...ids.failing, ...ids.later, ...ids.paused, flows.patient];
     const before = await told(ends.old, spent);
 
@@ -244,4 +247,12 @@ async function liveOn(store: JobStore, { ids }: Installation): Promise<readonly 
   const { finishedMs } = retention();
   await store.prune(retention({ finishedMs: { ...finishedMs, completed: -1 } }), 20);
   return add(store, {}, { tags: { late: "yes" } }, {});
+}
+
+/** A job kills its process while it runs alone. */
+async function dieAlone(store: JobStore): Promise<void> {
+  await add(store, { lane: "poison" });
+  const { worker } = await takeOne(store, { lanes: ["poison"] });
+  await store.deregister(worker);
+  await rescueSilent(store, worker, { decide: diedAlone });
 }

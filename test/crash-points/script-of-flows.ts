@@ -64,7 +64,7 @@ async function* enqueueAll(store: SqliteJobStore, { job }: Scene): AsyncGenerato
 }
 
 async function* runUnderKeys(store: SqliteJobStore, { worker }: Scene): AsyncGenerator<Step, void> {
-  await store.register(workerInfo({ id: worker }));
+  await store.register(workerInfo({ id: worker, process: worker }));
   yield did("register");
   const batch = await take(store, { worker, lanes: ["docs"] });
   yield did("claim one of each key");
@@ -154,7 +154,7 @@ async function* endMany(store: SqliteJobStore, { job }: Scene): AsyncGenerator<S
   await store.enqueue([...parents, ...children]);
   yield did("enqueue many after many");
   const { id: worker } = job();
-  await store.register(workerInfo({ id: worker }));
+  await store.register(workerInfo({ id: worker, process: worker }));
   yield did("join another worker");
   const batch = await take(store, { worker, lanes: ["wide"] });
   yield did("claim many");

@@ -107,7 +107,7 @@ async function* closeGates(store: SqliteJobStore, { job }: Scene): AsyncGenerato
 
 /** Answers a run that is still held. */
 async function* work(store: SqliteJobStore, { job, worker }: Scene): AsyncGenerator<Step, Batch> {
-  await store.register(workerInfo({ id: worker }));
+  await store.register(workerInfo({ id: worker, process: worker }));
   yield did("register");
   const batch = await take(store, { worker, limit: 6 });
   yield did("claim");
@@ -175,7 +175,8 @@ async function* comeAndGo(
     decide: crashedOnce,
   });
   yield did("rescue nothing but the worker");
-  const other = workerInfo({ id: job().id });
+  const { id } = job();
+  const other = workerInfo({ id, process: id });
   await store.register(other);
   yield did("join another worker");
   await take(store, { worker: other.id, limit: 3, prefetch: true });

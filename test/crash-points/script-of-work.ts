@@ -8,6 +8,7 @@ import {
   failedWith,
   retention,
   retryIn,
+  diedAlone,
   workerInfo,
 } from "../support/factories.ts";
 import { broken, done, halfway, runNote, running } from "../support/notes.ts";
@@ -46,16 +47,43 @@ async function* after(
   assert.ok(silent);
   await store.rescue({ worker, beats: silent.beats, limit: 100, decide: crashedOnce });
   yield did("rescue");
-  const other = workerInfo({ id: job().id });
+  const { id } = job();
+  const other = workerInfo({ id, process: id });
   await store.register(other);
   yield did("join another worker");
   await store.claim(claimRequest(other.id, { limit: 3 }));
   yield did("claim what was rescued");
+  yield* dieAlone(store, { clock, job });
   await clock.advance(1_000);
   const past = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
   const pruned = await store.prune(retention({ finishedMs: past, eventMs: 500 }), 100);
   assert.ok(pruned.jobs > 0);
   yield did("prune");
+}
+
+async function* dieAlone(
+  store: SqliteJobStore,
+  { clock, job }: Pick<Scene, "clock" | "job">,
+): AsyncGenerator<Step, void> {
+  await clock.advance(40_000);
+  await store.promote(100);
+  yield did("promote what was rescued");
+  const { id } = job();
+  await store.register(workerInfo({ id, process: id }));
+  yield did("join a worker for a lone run");
+  const lone = await store.claimAlone({ worker: id, lanes: "any", cap: 1 });
+  assert.ok(lone);
+  yield did("claim a job that runs alone");
+  await store.startPrefetched(lone.lease, [lone.job.key]);
+  yield did("start the job that runs alone");
+  await store.deregister(id);
+  await clock.advance(1);
+  yield did("leave the lone run behind");
+  const beats = (await store.silent(10)).find((worker) => worker.id === id)?.beats ?? 0;
+  await store.rescue({ worker: id, beats, limit: 10, decide: diedAlone });
+  yield did("count a lone death");
+  await store.endCrashStreak(lone.job.type);
+  yield did("end the streak of lone deaths");
 }
 
 async function* enqueueAll(store: SqliteJobStore, { job }: Scene): AsyncGenerator<Step, void> {
@@ -85,7 +113,7 @@ async function* enqueueAll(store: SqliteJobStore, { job }: Scene): AsyncGenerato
 
 async function* runSome(store: SqliteJobStore, scene: Scene): AsyncGenerator<Step, void> {
   const { job, worker } = scene;
-  await store.register(workerInfo({ id: worker }));
+  await store.register(workerInfo({ id: worker, process: worker }));
   yield did("register");
   const batch = await take(store, { worker, limit: 4 });
   yield did("claim");

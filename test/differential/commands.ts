@@ -3,14 +3,21 @@
  * taken modulo what there is, so that a shorter sequence still means something.
  */
 import * as fc from "fast-check";
+import { badNoteWish, noteWish, UNITS, type NoteWish } from "./note-commands.ts";
 import { STATES, type State } from "../../src/core/job.ts";
 import type { DeadLetterRecord, GateName } from "../../src/store/types/records.ts";
-import type { DedupKey, IdempotencyKey } from "../../src/store/types/jobs-and-runs.ts";
+import type {
+  CrashedLimits,
+  DedupKey,
+  IdempotencyKey,
+} from "../../src/store/types/jobs-and-runs.ts";
 
 const TYPES: readonly string[] = ["email", "report"];
-const TENANTS: readonly string[] = ["default", "acme"];
+export const TENANTS: readonly string[] = ["default", "acme"];
 const LANES: readonly string[] = ["general", "slow"];
 const NAMES: readonly string[] = ["docs/main", "docs/next"];
+/** Names that jobs have as keys, and one that only runs acquire. */
+export const LOCKS: readonly string[] = [...NAMES, "own"];
 const CATEGORIES = ["billing", null] as const;
 const TAGS = [{}, {}, { customer: "c1" }, { customer: "c2", größe: "groß" }] as const;
 const PAYLOADS = [
@@ -42,6 +49,9 @@ export interface JobWish {
   readonly correlation: number | null;
   readonly parent: number | null;
   readonly retryOf: number | null;
+  /** With the payload of the job that it repeats. */
+  readonly isFaithful: boolean;
+  readonly ignoreCheckpoints: boolean;
   readonly concurrencyKey: string | null;
   readonly after: readonly number[] | null;
   readonly onFailed: "cancel" | "run";
@@ -76,6 +86,14 @@ export interface SettleWish {
   readonly claim: ClaimWish;
   readonly proof: Proof | "other run";
   readonly end: End;
+  readonly note: NoteWish | null;
+  readonly children: readonly JobWish[];
+}
+
+export interface RecordWish {
+  readonly claim: ClaimWish;
+  readonly proof: Proof | "other run";
+  readonly note: NoteWish;
   readonly children: readonly JobWish[];
 }
 
@@ -103,7 +121,18 @@ export type Command =
       readonly prefetch: boolean;
       readonly types: readonly string[] | null;
       readonly tenants: readonly string[] | null;
+      readonly crashed: CrashedLimits | null;
     }
+  | {
+      readonly do: "claimAlone";
+      readonly worker: number;
+      readonly lanes: readonly string[] | "any";
+      readonly types: readonly string[] | null;
+      readonly tenants: readonly string[] | null;
+      readonly cap: number;
+    }
+  | { readonly do: "endCrashStreak"; readonly type: string }
+  | { readonly do: "crash"; readonly worker: number; readonly type: string }
   | {
       readonly do: "start" | "returnPrefetched";
       readonly claim: ClaimWish;
@@ -113,6 +142,10 @@ export type Command =
   | { readonly do: "settle"; readonly items: readonly SettleWish[] }
   | { readonly do: "overcharge"; readonly claim: ClaimWish }
   | { readonly do: "rescue"; readonly worker: number; readonly limit: number; late: boolean }
+  | { readonly do: "record"; readonly notes: readonly RecordWish[] }
+  | { readonly do: "checkpoints"; readonly claim: ClaimWish }
+  | { readonly do: "progress" | "units" | "logs"; readonly job: number }
+  | { readonly do: "unitHolders"; readonly unit: string }
   | { readonly do: "acquireLocks"; readonly claim: ClaimWish; readonly names: readonly string[] }
   | { readonly do: "lockHolder"; readonly tenant: string; readonly name: string }
   | { readonly do: "awaited"; readonly job: number }
@@ -164,6 +197,15 @@ function seldom<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
   return fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
 }
 
+/** Mostly limits, so that crashed jobs are left to other claims. */
+const crashed = fc.constantFrom<CrashedLimits | null>(
+  null,
+  { once: 9, often: 9, cap: 3 },
+  { once: 1, often: 1, cap: 3 },
+  { once: 1, often: 0, cap: 2 },
+  { once: 0, often: 1, cap: 3 },
+);
+
 const wish: fc.Arbitrary<JobWish> = fc.record({
   type: fc.constantFrom(...TYPES),
   tenant: fc.constantFrom(...TENANTS),
@@ -178,6 +220,8 @@ const wish: fc.Arbitrary<JobWish> = fc.record({
   correlation: seldom(index),
   parent: seldom(index),
   retryOf: seldom(index),
+  isFaithful: fc.boolean(),
+  ignoreCheckpoints: fc.constantFrom(false, false, false, true),
   concurrencyKey: fc.constantFrom(null, null, null, ...NAMES),
   after: seldom(fc.array(fc.oneof(job, lately), { minLength: 1, maxLength: 3 })),
   onFailed: fc.constantFrom("cancel", "cancel", "run"),
@@ -218,12 +262,22 @@ const children = fc.oneof(
   { weight: 1, arbitrary: fc.array(wish, { minLength: 1, maxLength: 2 }) },
 );
 
+const runProof = fc.oneof(
+  { weight: 16, arbitrary: proof },
+  { weight: 1, arbitrary: fc.constant("other run" as const) },
+);
+
+const recordWish: fc.Arbitrary<RecordWish> = fc.record({
+  claim,
+  proof: runProof,
+  note: badNoteWish(LOCKS),
+  children,
+});
+
 const settleWish: fc.Arbitrary<SettleWish> = fc.record({
   claim,
-  proof: fc.oneof(
-    { weight: 16, arbitrary: proof },
-    { weight: 1, arbitrary: fc.constant("other run" as const) },
-  ),
+  proof: runProof,
+  note: seldom(noteWish(NAMES)),
   end: fc.constantFrom<End>(
     ...(["succeeded", "succeeded", "succeeded", "partly", "failed", "failed", "hopeless"] as const),
     ...(["timed_out", "crashed", "cancelled", "interrupted", "snoozed"] as const),
@@ -257,6 +311,7 @@ const WAY: readonly Kind[] = [
       prefetch: fc.constantFrom(false, false, true),
       types: seldom(seldom(fc.constantFrom<readonly string[]>(["email"], ["unheard", "report"]))),
       tenants: seldom(seldom(fc.constantFrom<readonly string[]>(["acme"], ["default", "acme"]))),
+      crashed,
     }),
   ],
   [11, of("settle", { items: fc.array(settleWish, { minLength: 1, maxLength: 3 }) })],
@@ -286,6 +341,26 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [2, of("overdue", { worker })],
   ],
   [
+    [12, of("crash", { worker: fc.constantFrom(0, 2, 2), type: fc.constantFrom(...TYPES) })],
+    [
+      9,
+      of("claimAlone", {
+        worker: fc.constantFrom(0, 2, 2),
+        lanes: fc.constantFrom<readonly string[] | "any">("any", "any", "any", ["slow"]),
+        types: seldom(fc.constantFrom<readonly string[]>(["email"], ["unheard", "report"])),
+        tenants: seldom(fc.constantFrom<readonly string[]>(["acme"])),
+        cap: fc.constantFrom(1, 1, 2),
+      }),
+    ],
+    [5, of("start", { claim, jobs: fc.constant([0]), proof })],
+    [3, of("returnPrefetched", { claim, jobs: fc.constant([0]), proof })],
+    [5, of("advance", { ms: fc.constantFrom(7, 60_000, 120_000) })],
+    [2, of("hold", {})],
+    [2, of("release", {})],
+    [2, of("gates", {})],
+    [1, of("endCrashStreak", { type: fc.constantFrom(...TYPES, "unheard") })],
+  ],
+  [
     [5, of("cancel", { job })],
     [3, of("hurry", { job })],
     [4, of("intervene", { job, end: fc.constantFrom("failed", "hopeless") })],
@@ -306,6 +381,32 @@ const TOPICS: readonly (readonly Kind[])[] = [
     [1, of("resolveDependencies", {})],
     [3, of("cancel", { job })],
     [3, of("hurry", { job })],
+  ],
+  [
+    [14, of("record", { notes: fc.array(recordWish, { minLength: 1, maxLength: 3 }) })],
+    [6, of("acquireLocks", { claim, names: fc.subarray([...LOCKS], { minLength: 1 }) })],
+    [3, of("lockHolder", { tenant: fc.constantFrom(...TENANTS), name: fc.constantFrom(...LOCKS) })],
+    [4, of("checkpoints", { claim })],
+    // A run that says something must have started, under the lease that lasts longest.
+    [
+      8,
+      of("claim", {
+        worker: fc.constant(2),
+        lanes: fc.constant("any" as const),
+        limit: fc.constantFrom(1, 2, 3),
+        prefetch: fc.constant(false),
+        types: fc.constant(null),
+        tenants: fc.constant(null),
+        crashed: fc.constant(null),
+      }),
+    ],
+    // Whoever fails with notes has a successor.
+    [4, of("reprocess", { job, wish })],
+    [3, of("intervene", { job, end: fc.constant("hopeless") })],
+    [2, of("progress", { job })],
+    [2, of("units", { job })],
+    [2, of("logs", { job })],
+    [1, of("unitHolders", { unit: fc.constantFrom(...UNITS) })],
   ],
   [
     [5, of("prune", { jobs: fc.constantFrom(0, 1, 2) })],

@@ -7,7 +7,7 @@ import type { End } from "./commands.ts";
 const CONTEXT = {
   policy: {
     maxAttempts: 3,
-    crashCap: 2,
+    crashCap: 1,
     defaultErrorClass: "retryable",
     backoff: { transient: waiting(0), retryable: waiting(7), rate_limited: waiting(900) },
   },
@@ -24,8 +24,14 @@ export function endDecision(end: End): (facts: RunFacts) => Settlement {
 }
 
 /** What happens to a run whose worker died. */
-export function crashDecision(facts: RunFacts, isCertain: boolean): Settlement {
-  return settle(facts, { type: "crashed", isCertain }, CONTEXT);
+export function crashDecision(facts: RunFacts, isAlone: boolean): Settlement {
+  return settle(facts, { type: "crashed", isAlone }, CONTEXT);
+}
+
+/** The same without a wait. */
+export function restartDecision(facts: RunFacts, isAlone: boolean): Settlement {
+  const next = crashDecision(facts, isAlone);
+  return next.to === "scheduled" ? { ...next, to: "queued", delayMs: 0 } : next;
 }
 
 function outcomeOf(end: End): Outcome {
@@ -41,7 +47,7 @@ function outcomeOf(end: End): Outcome {
     case "timed_out":
       return { type: "timed_out", limitMs: 1_000 };
     case "crashed":
-      return { type: "crashed", isCertain: true };
+      return { type: "crashed", isAlone: false };
     case "cancelled":
       return { type: "cancelled", reason: "not wanted" };
     case "interrupted":

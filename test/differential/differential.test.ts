@@ -42,6 +42,35 @@ const DIFFERENCES: readonly Planted[] = [
   },
 ];
 
+/** Found by the first few sequences that have notes. */
+const NOTE_DIFFERENCES: readonly Planted[] = [
+  {
+    where: "SQLite",
+    what: "forgets the units of a note",
+    change: (store) => ({
+      record: (notes) => store.record(notes.map((note) => ({ ...note, units: [] }))),
+    }),
+  },
+  {
+    where: "PostgreSQL",
+    what: "releases no lock with a note",
+    change: (store) => ({
+      record: (notes) => store.record(notes.map((note) => ({ ...note, releases: [] }))),
+    }),
+  },
+  {
+    where: "PostgreSQL",
+    what: "takes over no checkpoints",
+    change: (store) => ({
+      enqueue: (jobs) => store.enqueue(jobs.map((job) => ({ ...job, ignoreCheckpoints: true }))),
+      reprocess: (id, job, by, notes) =>
+        store.reprocess(id, { ...job, ignoreCheckpoints: true }, by, notes),
+    }),
+  },
+];
+
+const ALL_DIFFERENCES: readonly Planted[] = [...DIFFERENCES, ...NOTE_DIFFERENCES];
+
 let server: PostgresServer;
 
 beforeAll(async () => {
@@ -75,7 +104,7 @@ describe("the model, SQLite and PostgreSQL", () => {
     TEST_MS_MAX,
   );
 
-  test.each(DIFFERENCES)(
+  test.each(sized({ smoke: DIFFERENCES, short: ALL_DIFFERENCES, full: ALL_DIFFERENCES }))(
     "are told apart when the $where $what",
     async ({ where, change }) => {
       const found = await checkSequences(server, {

@@ -10,16 +10,20 @@ import type {
   WorkerInfo,
 } from "../../src/store/types/jobs-and-runs.ts";
 import type { GateName, ListFilter } from "../../src/store/types/records.ts";
+import type { RunNote } from "../../src/store/types/notes.ts";
 import { retention } from "../support/factories.ts";
 import {
   GATES,
+  LOCKS,
+  TENANTS,
   type ClaimWish,
   type Command,
   type CommandOf,
   type FilterWish,
   type Proof,
 } from "./commands.ts";
-import { crashDecision, endDecision } from "./decisions.ts";
+import { crashDecision, endDecision, restartDecision } from "./decisions.ts";
+import { bodyOf } from "./note-commands.ts";
 import type { Compared } from "./model/model.ts";
 import * as shown from "./shown.ts";
 
@@ -28,7 +32,7 @@ export type Inside = (
   commits: boolean,
 ) => Promise<readonly EnqueueAnswer[] | string>;
 
-type Held = Claim & { readonly lease: Lease };
+type Held = Pick<Claim, "jobs"> & { readonly lease: Lease };
 
 /** One of the stores that are compared, and what it has told so far. */
 export interface Subject {
@@ -58,6 +62,10 @@ export interface Script {
   readonly ids: readonly JobId[];
   /** The jobs that the present command brings, ready-made, in the order in which it names them. */
   readonly jobs: readonly NewJob[];
+  /** Ids of jobs whose runs have said something. */
+  readonly noted: readonly JobId[];
+  /** By the clock of all stores. */
+  readonly now: number;
   /** Runs that have not ended: the claim and its job by their numbers. */
   readonly open: readonly OpenRun[];
   /** Ids of jobs that have a dead letter, and the gates that are closed. */
@@ -98,10 +106,23 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   silent: ({ store }) => store.silent(ALL),
   workers: ({ store }) => store.workers(ALL),
   claim,
+  claimAlone,
+  crash,
+  endCrashStreak: ({ store }, _script, { type }) => store.endCrashStreak(type),
   start: move,
   returnPrefetched: move,
   settle,
   overcharge,
+  record,
+  checkpoints: async (subject, script, { claim: wish }) => {
+    const target = aim(script, subject, wish, true);
+    const job = oneOf(subject.claims[target.claim]?.jobs ?? [], target.job);
+    return job === undefined ? null : shown.checkpoints(await subject.store.checkpoints(job.key));
+  },
+  progress: ({ store }, script, { job }) => store.progress(notedAt(script, job)),
+  units: ({ store }, script, { job }) => store.units(notedAt(script, job), {}, { limit: ALL }),
+  logs: ({ store }, script, { job }) => store.logs(notedAt(script, job), { limit: 2 }),
+  unitHolders: ({ store }, _script, { unit }) => store.unitHolders(unit, ALL),
   acquireLocks,
   lockHolder: async ({ store }, _script, { tenant, name }) => {
     return { lockHolder: await store.lockHolder(tenant, name) };
@@ -163,11 +184,21 @@ export async function audit(subject: Subject, script: Script): Promise<unknown> 
   const jobs = await listAll(subject, {}, ALL);
   const ledgers: unknown[] = [];
   for (const id of script.ids) {
-    ledgers.push([id, shown.attempts(subject, await store.attempts(id))]);
+    const notes = {
+      progress: await store.progress(id),
+      units: await store.units(id, {}, { limit: ALL }),
+      logs: await store.logs(id, { limit: ALL }),
+    };
+    ledgers.push([id, shown.attempts(subject, await store.attempts(id)), notes]);
+  }
+  const locks: unknown[] = [];
+  for (const tenant of TENANTS) {
+    for (const name of LOCKS) locks.push([tenant, name, await store.lockHolder(tenant, name)]);
   }
   return {
     jobs,
     ledgers,
+    locks,
     letters: (await store.deadLetters({}, { limit: ALL })).map(shown.letter),
     workers: await store.workers(ALL),
     gates: shown.gates(await store.gates()),
@@ -188,6 +219,12 @@ export function letterAt(script: Pick<Script, "ids" | "letters">, index: number)
   return (isAny ? undefined : oneOf(script.letters, index)) ?? idAt(script, index);
 }
 
+/** Mostly a job whose runs have said something, if there is any. */
+export function notedAt(script: Pick<Script, "ids" | "noted">, index: number): JobId {
+  const isAny = index % 8 === 7;
+  return (isAny ? undefined : oneOf(script.noted, index)) ?? idAt(script, index);
+}
+
 function oneOf<Item>(items: readonly Item[], index: number): Item | undefined {
   return items[index % items.length];
 }
@@ -195,9 +232,13 @@ function oneOf<Item>(items: readonly Item[], index: number): Item | undefined {
 async function claim(
   subject: Subject,
   { workers }: Script,
-  { worker, lanes, limit, prefetch, types, tenants }: CommandOf<"claim">,
+  { worker, lanes, limit, prefetch, types, tenants, crashed }: CommandOf<"claim">,
 ): Promise<unknown> {
-  const filters = { ...(types !== null && { types }), ...(tenants !== null && { tenants }) };
+  const filters = {
+    ...(types !== null && { types }),
+    ...(tenants !== null && { tenants }),
+    ...(crashed !== null && { crashed }),
+  };
   const id = workers[worker]!.id;
   const answer = await subject.store.claim({
     worker: id,
@@ -206,10 +247,49 @@ async function claim(
     prefetch: prefetch,
     ...filters,
   });
+  // A store may say that a job waits to run alone although `claimAlone` finds none.
   const { lease, jobs, lost } = answer;
-  if (lease !== null) subject.claims.push({ lease, jobs, lost });
+  if (lease !== null) subject.claims.push({ lease, jobs });
   for (const job of jobs) subject.ids.set(job.key, job.id);
   return { isTaken: lease !== null, lost, jobs: jobs.map(shown.withoutKey) };
+}
+
+async function claimAlone(
+  subject: Subject,
+  { workers }: Script,
+  { worker, lanes, types, tenants, cap }: CommandOf<"claimAlone">,
+): Promise<unknown> {
+  const filters = { ...(types !== null && { types }), ...(tenants !== null && { tenants }) };
+  const id = workers[worker]!.id;
+  const answer = await subject.store.claimAlone({ worker: id, lanes, cap, ...filters });
+  if (answer === null) return null;
+  const { lease, job, isProbe } = answer;
+  subject.claims.push({ lease, jobs: [job] });
+  subject.ids.set(job.key, job.id);
+  return { isProbe, job: shown.withoutKey(job) };
+}
+
+/** A worker claims one job more and dies. Its jobs are rescued and due at once; it comes back. */
+async function crash(
+  subject: Subject,
+  { workers }: Script,
+  { worker, type }: CommandOf<"crash">,
+): Promise<unknown> {
+  const { store } = subject;
+  const info = workers[worker]!;
+  await store.register(info);
+  const request = { worker: info.id, lanes: "any", limit: 1, prefetch: false } as const;
+  const { lease, jobs } = await store.claim({ ...request, types: [type] });
+  if (lease !== null) subject.claims.push({ lease, jobs });
+  for (const { key, id } of jobs) subject.ids.set(key, id);
+  await store.deregister(info.id);
+  const dead = (await store.silent(ALL)).find(({ id }) => id === info.id);
+  const rescued =
+    dead === undefined
+      ? null
+      : await store.rescue({ ...dead, worker: info.id, limit: ALL, decide: restartDecision });
+  await store.register(info);
+  return { rescued };
 }
 
 /** Where a wish leads: a run of the wanted kind, if there is one. */
@@ -261,9 +341,29 @@ async function settle(
     const children = script.jobs.slice(born, (born += wish.children.length));
     if (job === undefined || lease === undefined) return [];
     const n = wish.proof === "other run" ? job.n + 1 : job.n;
-    return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), children }];
+    const note = wish.note === null ? {} : { note: bodyOf(wish.note, script.now) };
+    return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), ...note, children }];
   });
   return items.length === 0 ? [] : subject.store.settle(items);
+}
+
+async function record(
+  subject: Subject,
+  script: Script,
+  command: CommandOf<"record">,
+): Promise<unknown> {
+  let born = 0;
+  const notes = command.notes.flatMap((wish): RunNote[] => {
+    const target = aim(script, subject, wish.claim, true);
+    const job = oneOf(subject.claims[target.claim]?.jobs ?? [], target.job);
+    const proof = wish.proof === "other run" ? "right" : wish.proof;
+    const lease = proofOf(subject, target.claim, proof);
+    const children = script.jobs.slice(born, (born += wish.children.length));
+    if (job === undefined || lease === undefined) return [];
+    const n = wish.proof === "other run" ? job.n + 1 : job.n;
+    return [{ lease, key: job.key, n, ...bodyOf(wish.note, script.now), children }];
+  });
+  return notes.length === 0 ? [] : subject.store.record(notes);
 }
 
 /** Says that a run was charged more often than it ran, which no store takes. */

@@ -15,6 +15,7 @@ import {
   audit,
   idAt,
   letterAt,
+  notedAt,
   perform,
   type OpenRun,
   type Script,
@@ -27,9 +28,14 @@ const LINES_MAX = 12;
 /** Nothing is kept. */
 const KEPT = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
 const ID_TIME = Date.UTC(2026, 0, 5, 9);
-/** The first is soon silent, the last hardly ever. */
+/** The first is soon silent, the last hardly ever. The first two belong to one process. */
 const WORKERS = [30_000, 150_000, 3_000_000].map((leaseMs, index) =>
-  workerInfo({ id: newId(ID_TIME, seededDice(index + 1)), pid: index + 1, leaseMs }),
+  workerInfo({
+    id: newId(ID_TIME, seededDice(index + 1)),
+    process: newId(ID_TIME, seededDice(index < 2 ? 11 : 12)),
+    pid: index + 1,
+    leaseMs,
+  }),
 );
 
 /** Hears what was asked and what all have answered. */
@@ -63,6 +69,8 @@ export async function runSequence(
   }
   const script: Script = {
     workers: WORKERS,
+    now: 0,
+    noted: [],
     ids,
     open: [],
     letters: [],
@@ -123,19 +131,33 @@ function scriptOf(
   const known = [...ids];
   const letters = [...model.world.letters.keys()];
   const closed = closedGates(model.world);
+  const noted = notedIds(model.world);
   const open = openRuns(model, subjects[0]?.claims ?? []);
   const jobs = wishesOf(command).map((wish) => {
     const job = jobOf(model, { ids, asked }, wish);
     const made =
       command.do === "reprocess"
-        ? { ...job, after: [], retryOf: letterAt({ ids: known, letters }, command.job) }
+        ? faithful(
+            { ...job, after: [], retryOf: letterAt({ ids: known, letters }, command.job) },
+            command.wish,
+            asked,
+          )
         : job;
     asked.push(made);
     if (!ids.includes(made.id)) ids.push(made.id);
     return made;
   });
   const pruneLimit = command.do === "prune" ? withoutTies(model, command.jobs) : 0;
-  return { workers: WORKERS, ids: known, open, letters, closed, jobs, pruneLimit };
+  const now = model.world.clock.now();
+  return { workers: WORKERS, now, noted, ids: known, open, letters, closed, jobs, pruneLimit };
+}
+
+/** Jobs whose runs have said something. */
+function notedIds(world: ModelStore["world"]): JobId[] {
+  return [...world.jobs.values()].flatMap(({ asked, notes }) => {
+    const isNoted = notes.progress !== null || notes.phases.length + notes.units.length > 0;
+    return isNoted || notes.logs.length > 0 ? [asked.id] : [];
+  });
 }
 
 /** The claims of the model stand in the same order as those of the others. */
@@ -152,6 +174,7 @@ function wishesOf(command: Command): readonly JobWish[] {
   if (command.do === "enqueue" || command.do === "enqueueInside") return command.jobs;
   if (command.do === "reprocess") return [command.wish];
   if (command.do === "settle") return command.items.flatMap(({ children }) => children);
+  if (command.do === "record") return command.notes.flatMap(({ children }) => children);
   return [];
 }
 
@@ -160,25 +183,35 @@ function jobOf(
   { ids, asked }: { readonly ids: readonly JobId[]; readonly asked: readonly NewJob[] },
   wish: JobWish,
 ): NewJob {
-  const { dueMs, isInstant, correlation, parent, retryOf, repeats, after, ...same } = wish;
+  const { dueMs, isInstant, correlation, parent, retryOf, repeats, after, ...most } = wish;
+  const { isFaithful: _isFaithful, ...same } = most;
   const first = repeats === null ? undefined : asked[repeats.job % asked.length];
   // Whether a known id, an unknown one or a bad value is complained about first is left open.
   const isBadAllowed = first === undefined && after === null;
   const priority = isBadAllowed ? wish.priority : Math.abs(wish.priority);
   if (first !== undefined && repeats?.isSame === true) return { ...first, priority };
-  return newJob({
+  // Mostly one whose runs have said something.
+  const predecessor = notedAt({ ids, noted: notedIds(world) }, retryOf ?? 0);
+  const made = newJob({
     ...same,
     id: first?.id ?? newId(ID_TIME + ids.length, seededDice(ids.length)),
     due: isInstant ? { at: world.clock.now() + dueMs } : { delayMs: Math.max(0, dueMs) },
     correlationId: correlation === null ? null : idAt({ ids }, correlation),
     parentId: parent === null ? null : idAt({ ids }, parent),
-    retryOf: retryOf === null ? null : idAt({ ids }, retryOf),
+    retryOf: retryOf === null ? null : predecessor,
     priority,
     createdBy: "ada",
     payloadVersion: "2",
     after: [...new Set(after?.map((each) => idAt({ ids }, each)))],
     webhookUrl: "https://example.org/hook",
   });
+  return faithful(made, wish, asked);
+}
+
+/** One that repeats another takes over what that has completed, if it asks for the same. */
+function faithful(job: NewJob, { isFaithful }: JobWish, asked: readonly NewJob[]): NewJob {
+  const old = isFaithful ? asked.find(({ id }) => id === job.retryOf) : undefined;
+  return old === undefined ? job : { ...job, payload: old.payload };
 }
 
 /** The least number, from the wanted one on, that leaves no choice among equally old jobs. */

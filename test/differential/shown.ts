@@ -18,6 +18,7 @@ import type {
   ReviewAnswer,
 } from "../../src/store/types/records.ts";
 import type { JobKey, OverdueRun, Renewal } from "../../src/store/types/jobs-and-runs.ts";
+import type { Checkpoints } from "../../src/store/types/notes.ts";
 import type { Subject } from "./perform.ts";
 
 export function withoutKey<Row extends { readonly key: JobKey }>(row: Row): Omit<Row, "key"> {
@@ -61,10 +62,19 @@ export function letterAnswer(answer: ReviewAnswer | ReprocessAnswer): unknown {
 /** What happened to each job, in its order. */
 export function feed(entries: readonly FeedEntry[]): unknown {
   const told = new Map<string, string[]>();
-  for (const { kind, at, jobs } of entries) {
-    for (const id of jobs) told.set(id, [...(told.get(id) ?? []), `${kind} at ${at}`]);
+  for (const { kind, at, jobs, details } of entries) {
+    for (const [index, id] of jobs.entries()) {
+      const detail: unknown = JSON.parse(details?.[index] ?? "null");
+      const line = `${kind} at ${at}: ${JSON.stringify(detail)}`;
+      told.set(id, [...(told.get(id) ?? []), line]);
+    }
   }
   return [...told].toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** As an object of the language: how a database orders the names of phases is left open. */
+export function checkpoints({ failedUnits, ...rest }: Checkpoints): unknown {
+  return { ...rest, failedUnits: { ...failedUnits } };
 }
 
 export function overdue(subject: Subject, runs: readonly OverdueRun[]): unknown {

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaults } from "../../src/core/presets.ts";
 import { systemClock } from "../../src/lib/system.ts";
+import { BeatTimes } from "../../src/runtime/lease/beat-times.ts";
 import { startHeartbeat, type HeartbeatParts } from "../../src/runtime/lease/heartbeat.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import type { Renewal } from "../../src/store/types/jobs-and-runs.ts";
 import { add, at, joinWorker, take } from "../support/steps.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
 import { temporaryFolder } from "./children.ts";
-import { lateThread, mortalThread } from "./mortal-thread.ts";
+import { hangingThread, lateThread, mortalThread } from "./mortal-thread.ts";
 
 const LEASE_MS = 1_000;
 const BEAT_MS = 50;
@@ -49,6 +50,35 @@ describe("a heartbeat with a thread", () => {
       );
 
       expect(heart.heard.lastIndexOf("loop")).toBeGreaterThan(heart.heard.lastIndexOf("thread"));
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "beats on the loop as well when the thread hangs and the lease has expired",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: hangingThread(world.path, 3, "renew") });
+      await heart.until(() => heart.heard.filter((who) => who === "thread").length === 3);
+      const before = heart.loopBeats();
+
+      heart.assist();
+
+      await heart.until(() => heart.heard.slice(-3).every((who) => who === "loop"));
+      expect(heart.loopBeats()).toBeGreaterThan(before + 2);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "goes on while the store does not answer which runs are overdue",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: hangingThread(world.path, 1, "overdue") });
+
+      await heart.until(() => heart.heard.filter((who) => who === "thread").length > 5);
+
+      expect(heart.failures).toEqual([]);
     },
     PATIENCE_MS,
   );
@@ -103,6 +133,8 @@ describe("a heartbeat with a thread", () => {
       expect(outcome).toBe("timed_out");
       expect((nextRunAt ?? 0) - finishedAt).toBe(77_000);
       expect(await world.store.attempts(world.unlimited)).toEqual([]);
+      await heart.until(() => heart.ended.length > 0);
+      expect(heart.ended).toEqual([{ key: world.overrunKey, n: 1 }]);
     },
     PATIENCE_MS,
   );
@@ -116,7 +148,8 @@ async function openWorld() {
   await before.open();
   const worker = await joinWorker(before);
   const [overrun, unlimited] = await add(before, { timeoutMs: 1_000 }, { timeoutMs: null });
-  await take(before, { worker });
+  const { jobs } = await take(before, { worker });
+  const overrunKey = jobs.find(({ id }) => id === overrun)?.key;
   await before.close();
 
   const store = makeSqliteStore({ path });
@@ -126,6 +159,7 @@ async function openWorld() {
     path,
     store,
     overrun,
+    overrunKey,
     unlimited,
     beat,
     async [Symbol.asyncDispose](): Promise<void> {
@@ -150,6 +184,7 @@ function startBeating({
   const ofLoop = new Set<Renewal>();
   const heard: ("loop" | "thread")[] = [];
   const failures: unknown[] = [];
+  const ended: object[] = [];
   let loopBeats = 0;
   const heartbeat = startHeartbeat({
     store: {
@@ -165,10 +200,15 @@ function startBeating({
     worker,
     leaseMs: LEASE_MS,
     beatMs: BEAT_MS,
+    times: new BeatTimes(),
     policies,
     policy: defaults.retry,
     onBeat({ renewal }) {
       heard.push(ofLoop.has(renewal) ? "loop" : "thread");
+      news.emit("news");
+    },
+    onEnded(runs) {
+      ended.push(...runs);
       news.emit("news");
     },
     failed(error) {
@@ -179,7 +219,9 @@ function startBeating({
   return {
     heard,
     failures,
+    ended,
     loopBeats: () => loopBeats,
+    assist: () => heartbeat.assist(),
     /** Looks again whenever something was heard. */
     async until(condition: () => boolean | Promise<boolean>): Promise<void> {
       while (!(await condition())) await once(news, "news");

@@ -6,6 +6,7 @@
 import { makeThreadStore as makeSqliteThreadStore } from "../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { wrapStore, type VerbWrapper } from "../../src/store/wrap-store.ts";
+import type { Verb } from "../../src/store/verbs.ts";
 import type { ThreadEntry } from "../../src/store/types/jobs-and-runs.ts";
 
 interface MortalOptions {
@@ -13,22 +14,29 @@ interface MortalOptions {
   readonly beats: number;
   /** How often the store cannot be opened. */
   readonly refusals: number;
+  /** The verb that is never answered after the beats. Null: the thread dies then. */
+  readonly hangsAt: Verb | null;
 }
 
 let refused = 0;
 
 /** A thread that dies after so many beats. */
 export function mortalThread(path: string, beats: number): ThreadEntry {
-  return { module: import.meta.url, options: { path, beats, refusals: 0 } };
+  return { module: import.meta.url, options: { path, beats, refusals: 0, hangsAt: null } };
+}
+
+/** A thread that hears no answer to this verb after so many beats. */
+export function hangingThread(path: string, beats: number, hangsAt: Verb): ThreadEntry {
+  return { module: import.meta.url, options: { path, beats, refusals: 0, hangsAt } };
 }
 
 /** A thread whose store is away so often before it can be opened. */
 export function lateThread(path: string, refusals: number): ThreadEntry {
-  return { module: import.meta.url, options: { path, beats: Infinity, refusals } };
+  return { module: import.meta.url, options: { path, beats: Infinity, refusals, hangsAt: null } };
 }
 
 /** @public by its name: the thread imports this module by the address in `module`. */
-export function makeThreadStore({ path, beats, refusals }: MortalOptions): JobStore {
+export function makeThreadStore({ path, beats, refusals, hangsAt }: MortalOptions): JobStore {
   const store = makeSqliteThreadStore({ path });
   if (refused < refusals) {
     refused += 1;
@@ -37,9 +45,12 @@ export function makeThreadStore({ path, beats, refusals }: MortalOptions): JobSt
   let left = beats;
   const beat: VerbWrapper = (call) => {
     // In a thread this ends the thread alone.
-    if (left === 0) process.exit(1);
+    if (left <= 0 && hangsAt === null) process.exit(1);
     left -= 1;
-    return call();
+    return left < 0 && hangsAt === "renew" ? new Promise(() => {}) : call();
   };
-  return wrapStore(store, (verb) => (verb === "renew" ? beat : null));
+  const look: VerbWrapper = (call) =>
+    left <= 0 && hangsAt === "overdue" ? new Promise(() => {}) : call();
+  const wrappers: Partial<Record<Verb, VerbWrapper>> = { renew: beat, overdue: look };
+  return wrapStore(store, (verb) => wrappers[verb] ?? null);
 }

@@ -50,11 +50,12 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
      GROUP BY job.retry_of`,
   ],
   [
-    "has a name, and not one run that began and goes on",
+    "has a name, and not one run that goes on, and began or is to run alone",
     `SELECT lock.job AS key, (
        SELECT count(*) FROM millrace.lease AS lease
        CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts) AS run (key, n, start)
-       WHERE run.key = lock.job AND run.n = lock.n AND run.start IS NOT NULL AND NOT EXISTS (
+       WHERE run.key = lock.job AND run.n = lock.n
+         AND (run.start IS NOT NULL OR lease.alone) AND NOT EXISTS (
          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n)
      ) AS found
      FROM millrace.lock AS lock`,

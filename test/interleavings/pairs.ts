@@ -1,6 +1,7 @@
-/** All pairs of verbs that may meet; those about names and needs have a file of their own. */
+/** All pairs of verbs that may meet; pairs about names, needs and crashes have their own files. */
 import { completed, retryIn } from "../support/factories.ts";
 import * as judged from "./judgements.ts";
+import { CRASH_PAIRS } from "./crash-pairs.ts";
 import { FLOW_PAIRS } from "./flow-pairs.ts";
 import { pair, type Pair } from "./pair.ts";
 import * as scenes from "./scenes.ts";
@@ -192,4 +193,5 @@ export const PAIRS: readonly Pair[] = [
   pair("release / cancel", scenes.held, verbs.release, verbs.cancel, judged.endsAs("cancelled")),
   pair("release / claim", scenes.held, verbs.release, verbs.claim, judged.takenOr("queued")),
   ...FLOW_PAIRS,
+  ...CRASH_PAIRS,
 ];

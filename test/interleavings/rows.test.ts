@@ -22,6 +22,10 @@ const INSIDE = [
   "settle / hold of a key",
   "acquireLocks / claim of the name",
   "complete / complete of two parents",
+  "claimAlone / claimAlone in another lane",
+  "claimAlone / claim of one key",
+  "claimAlone / rescue of a lone run",
+  "rescue / rescue of one process",
 ];
 
 interface Bug {
@@ -44,8 +48,19 @@ const BUGS: readonly Bug[] = [
   {
     bug: "rescue does not ask whether the worker is still silent",
     met: "renew / rescue",
-    // What it asks about binds less than what it asks for.
-    rewrite: (text) => text.replace(/AND beats = /, "OR beats = "),
+    // What it asks about binds less than what it asks for, and it reads what it has asked for.
+    rewrite: (text) =>
+      text
+        .replace(/AND beats = /, "OR beats = ")
+        .replace("SELECT id, beats, died_with", "SELECT id, 0::bigint AS beats, died_with"),
+  },
+  {
+    bug: "a second rescue of a process counts anew",
+    met: "rescue / rescue of one process",
+    rewrite: (text) =>
+      text
+        .replace("SELECT id, beats, died_with", "SELECT id, beats, NULL AS died_with")
+        .replace("AND worker.died_with IS NULL", ""),
   },
   {
     bug: "hold does not keep the row of a taken key meanwhile",

@@ -7,6 +7,7 @@ import { defaults } from "../../src/core/presets.ts";
 import { defineJob, typed } from "../../src/index.ts";
 import { systemClock, systemDice } from "../../src/lib/system.ts";
 import { settingsOf } from "../../src/runtime/settings.ts";
+import { HostProcess } from "../../src/runtime/crashes/host-process.ts";
 import { JobWorker } from "../../src/runtime/worker.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
@@ -70,6 +71,7 @@ async function openProcess(schema: string, offsetMs: number) {
     jobDefaults: client.jobDefaults,
     settings,
     version: "0.1.0",
+    process: new HostProcess(client.jobDefaults.newId()),
   });
   return {
     client,

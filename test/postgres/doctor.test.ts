@@ -178,7 +178,7 @@ describe("an invariant that does not hold", () => {
     expect(deep.map(({ name }) => name)).toEqual(["stale cancel request", "tag without job"]);
     expect(deep.at(-1)).toMatchObject({ invariant: "I19", count: 1, jobs: ["key 999999"] });
     expect(await patient.findings("--deep")).toEqual([]);
-    expect((await patient.doctor()).out).toContain("invariants: 14 hold; 8 more with --deep");
+    expect((await patient.doctor()).out).toContain("invariants: 15 hold; 11 more with --deep");
   });
 });
 
@@ -244,6 +244,50 @@ describe("what slows a server down", () => {
   });
 });
 
+describe("doctor --fix on PostgreSQL", () => {
+  test("repairs what was changed by hand, and healthy jobs go on", async () => {
+    await using patient = await openPatient("fixed");
+    const { store, plant } = patient;
+    const [one, gone, lost] = await add(store, {}, {}, {});
+    const batch = await take(store);
+    const [, missing] = batch.jobs;
+    assert.ok(missing);
+    expect(missing.id).toBe(gone);
+    const [waiting] = await add(store, {});
+    await plant(`DELETE FROM job WHERE key = ${missing.key};
+      DELETE FROM ready;
+      UPDATE lease SET ns[3] = NULL;
+      INSERT INTO cancel_request (key, at) VALUES (99999, now());
+      INSERT INTO lock (tenant, name, job, n) VALUES (1, 'ghost', 99999, 1);
+      INSERT INTO dependency (job, depends_on, tolerant) VALUES (99999, 99998, 0);
+      INSERT INTO ended_run (worker, key, n) VALUES (gen_random_uuid(), 99999, 1);
+      INSERT INTO ready SELECT 99999, rank, lane, priority, type, tenant, n, tries, crashes,
+        concurrency FROM (SELECT 1 AS rank, lane, priority, type, tenant, 1 AS n, 0 AS tries,
+        0 AS crashes, concurrency FROM job LIMIT 1) AS row`);
+    const before = (await patient.findings()).map(({ name }) => name);
+
+    const { out } = await patient.doctor(undefined, "--fix");
+    const after = await patient.findings();
+
+    expect(new Set(before)).toEqual(
+      new Set([
+        "place without job",
+        "lost job",
+        "lease against ledger",
+        "stale cancel request",
+        "lock without run",
+        "dependency without wait",
+        "ended run without worker",
+      ]),
+    );
+    for (const name of before) expect(out).toContain(`FIXED    ${name}: `);
+    expect(after).toEqual([]);
+    expect(await stateOf(store, lost)).toBe("queued");
+    expect(await stateOf(store, waiting)).toBe("queued");
+    expect(await stateOf(store, one)).toBe("running");
+  });
+});
+
 /** An installation that can be spoilt, examined and cured. */
 async function openPatient(schema: string) {
   const url = (user = "postgres"): string => {
@@ -254,7 +298,8 @@ async function openPatient(schema: string) {
   };
   const store = makePostgresStore({ url: server.url, schema });
   await store.open();
-  const doctor = (user?: string) => type("doctor", "--db", url(user));
+  const doctor = (user?: string, ...options: string[]) =>
+    type("doctor", "--db", url(user), ...options);
   const plant = async (sql: string): Promise<void> => {
     const quoted = schema.replaceAll('"', '""');
     const client = await pool.connect();

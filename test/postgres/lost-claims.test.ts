@@ -8,7 +8,7 @@ import type { ClaimRequest, WorkerId } from "../../src/store/types/jobs-and-runs
 import type { JobStore } from "../../src/store/store.ts";
 import { completed } from "../support/factories.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { add, joinWorker } from "../support/steps.ts";
+import { add, addCrashed, joinWorker, loneRequest } from "../support/steps.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -64,6 +64,17 @@ describe("a claim on PostgreSQL whose answer was lost", () => {
     const { jobs } = await lossy.claim({ prefetch: false, limit: 1 });
     expect(jobs).toHaveLength(1);
   });
+
+  test("goes back before the next claim of any kind if it was for a lone job", async () => {
+    await using lossy = await openLossy("alone");
+    const id = await addCrashed(lossy.store, 3, { concurrencyKey: "account" });
+    await lossy.loseAlone();
+    const { awaitsAlone, jobs } = await lossy.claim({ crashed: { once: 1, often: 1, cap: 3 } });
+    expect({ awaitsAlone, jobs }).toEqual({ awaitsAlone: true, jobs: [] });
+
+    await lossy.loseAlone();
+    expect((await lossy.claimAlone())?.job.id).toBe(id);
+  });
 });
 
 interface Lossy extends AsyncDisposable {
@@ -71,32 +82,38 @@ interface Lossy extends AsyncDisposable {
   claim(wanted: Partial<ClaimRequest>): ReturnType<JobStore["claim"]>;
   /** A claim that the server carries out and nobody hears of. */
   loseClaim(wanted: Partial<ClaimRequest>): Promise<void>;
+  claimAlone(): ReturnType<JobStore["claimAlone"]>;
+  /** The same with a claim of a job that must run alone. */
+  loseAlone(): Promise<void>;
 }
 
 /** A store behind a proxy, in a schema of its own, with one worker. */
 async function openLossy(schema: string): Promise<Lossy> {
   const claimText = inSchema(queries.claim.text, schema);
-  let isCut = false;
+  /** The statement whose answer is lost. */
+  let cut: string | null = null;
   const proxy = await openProxy({
     url: server.url,
     fateOf: ({ sql }) =>
-      isCut && sql === claimText
-        ? { kind: "cut after", manner: "reset", isWorth: () => true }
-        : { kind: "pass" },
+      sql === cut ? { kind: "cut after", manner: "reset", isWorth: () => true } : { kind: "pass" },
   });
   const store = makePostgresStore({ url: proxy.url, schema });
   await store.open();
   const worker: WorkerId = await joinWorker(store);
   const claim: Lossy["claim"] = (wanted) =>
     store.claim({ worker, lanes: "any", limit: 10, prefetch: false, ...wanted });
+  const claimAlone: Lossy["claimAlone"] = () => store.claimAlone(loneRequest(worker));
+  const lose = async (statement: string, verb: () => Promise<unknown>): Promise<void> => {
+    cut = statement;
+    await expect(verb()).rejects.toThrow(/PostgreSQL at/);
+    cut = null;
+  };
   return {
     store,
     claim,
-    async loseClaim(wanted) {
-      isCut = true;
-      await expect(claim(wanted)).rejects.toThrow(/PostgreSQL at/);
-      isCut = false;
-    },
+    claimAlone,
+    loseClaim: (wanted) => lose(claimText, () => claim(wanted)),
+    loseAlone: () => lose("COMMIT", claimAlone),
     async [Symbol.asyncDispose]() {
       await store.close();
       await proxy[Symbol.asyncDispose]();

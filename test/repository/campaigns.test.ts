@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sized } from "../../scripts/lib/campaign-size.ts";
 import { CAMPAIGNS } from "../../scripts/lib/campaigns.ts";
-import { root } from "../../scripts/lib/command.ts";
+import { bin, root, runQuietly } from "../../scripts/lib/command.ts";
 import { PROJECTS } from "../../scripts/lib/projects.ts";
+import { ranNoTest } from "../../scripts/lib/ran-no-test.ts";
 
 const words = CAMPAIGNS.flatMap(({ short, full }) => [...short, ...full].flat());
 
@@ -40,6 +41,30 @@ describe("the campaigns", () => {
       expect(await campaign(...args)).toMatchObject({ code: 2 });
     },
   );
+});
+
+describe("a part of a campaign", () => {
+  const command = [bin("vitest"), "run", "--project=chaos"] as const;
+
+  test("fails when its filter matches no test", async () => {
+    const { output } = await runQuietly(command[0], [
+      ...command.slice(1),
+      "--reporter=default",
+      "-t",
+      "matches nothing",
+    ]);
+
+    expect(output).toContain("2 skipped");
+    expect(ranNoTest(command, output)).toBe(true);
+  });
+
+  test("passes when a test ran, and when it is no test at all", () => {
+    expect(ranNoTest(command, " Test Files  1 passed (1)\n      Tests  2 passed (2)\n")).toBe(
+      false,
+    );
+    expect(ranNoTest(command, " Tests  1 passed | 3 skipped (4)")).toBe(false);
+    expect(ranNoTest(["node", "scripts/chaos.ts"], "sound")).toBe(false);
+  });
 });
 
 describe("a sample in npm test", () => {

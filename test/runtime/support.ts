@@ -57,6 +57,7 @@ type Verb =
   | "checkpoints"
   | "record"
   | "renew"
+  | "rescue"
   | "settle"
   | "silent"
   | "startPrefetched";

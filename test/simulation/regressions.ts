@@ -15,6 +15,7 @@ export const regressions: readonly Regression[] = [
       seed: 68,
       leaseMs: 3000,
       workers: 3,
+      workersPerProcess: 1,
       slots: 3,
       batch: 100,
       graceMs: 0,

@@ -32,6 +32,8 @@ export interface Verdict {
 
 /** Beyond ten leases: longest delays, timeouts and attempts of a job. */
 const HEAL_MS = 120_000;
+/** How often an operator looks after the gates. */
+const OPERATOR_MS = 5_000;
 /** More than the slowest step takes. */
 const LAST_OPERATIONS_MS = 20_000;
 /** Jobs that are enqueued after the faults have ended. */
@@ -160,9 +162,11 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   // Delayed operations complete first, so that their effects are healed as well.
   const isThrough = (): boolean => isBroken() || world.living.every(({ pending }) => pending === 0);
   await world.run(world.elapsedMs + LAST_OPERATIONS_MS, isThrough);
-  for (const { process, worker } of fleet.members.values()) {
+  for (const { process, workers } of fleet.members.values()) {
     // A quiet worker takes no new work until it is replaced.
-    const isQuiet = worker && watch.committed.workers.get(hexOf(worker.id))?.quiet === 1;
+    const isQuiet = workers.some(
+      ({ worker }) => watch.committed.workers.get(hexOf(worker.id))?.quiet === 1,
+    );
     if (isQuiet || fleet.answers.quieted.has(process)) fleet.crash(process);
   }
   for (const role of roles) if (!fleet.has(role)) fleet.start(role);
@@ -185,6 +189,11 @@ async function drain(life: Life, isBroken: () => boolean): Promise<void> {
       const done = asker.client.enqueue(contract, payload, { delay });
       done.catch((error: unknown) => report("I21", `a healthy store refuses: ${textOf(error)}`));
     });
+  }
+  // An operator opens gates that crashes have closed, and does not wait for probes.
+  for (let ms = OPERATOR_MS; ms < HEAL_MS; ms += OPERATOR_MS) {
+    const asker = fleet.members.get("asker1");
+    asker?.process.later(ms, "opens gates", () => void openGates(asker, fleet.answers.pauses));
   }
   const startedAt = world.elapsedMs;
   const backMs = plan.actions.filter(({ kind }) => kind === "jump" || kind === "skew").length;
@@ -211,7 +220,7 @@ function unfinished({ watch: { committed } }: Life): number {
 async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
   const { world, fleet, report } = life;
   const asker = fleet.members.get("asker2");
-  const workers = [...fleet.members.values()].filter(({ worker }) => worker !== null);
+  const workers = [...fleet.members.values()].flatMap((member) => member.workers);
   let asked = 0;
   for (const { role } of workers) {
     asker?.process.later(0, "calls the roll", () => {
@@ -228,14 +237,17 @@ async function callRoll(life: Life, isBroken: () => boolean): Promise<void> {
 }
 
 /** Idle workers seldom call the store, and hold no lease. */
-async function idle({ world, watch, fleet, report }: Life, isBroken: () => boolean): Promise<void> {
+async function idle(
+  { world, watch, fleet, plan, report }: Life,
+  isBroken: () => boolean,
+): Promise<void> {
   await world.run(world.elapsedMs + IDLE_MS, isBroken);
   const before = new Map(
     [...fleet.members.values()].map(({ process }) => [process, process.verbs]),
   );
   await world.run(world.elapsedMs + IDLE_MS, isBroken);
   for (const [process, verbs] of before) {
-    const perSecond = (process.verbs - verbs) / (IDLE_MS / 1_000);
+    const perSecond = (process.verbs - verbs) / (IDLE_MS / 1_000) / plan.workersPerProcess;
     if (perSecond > IDLE_VERBS_PER_SECOND) {
       report("I22", `${process.name} asks the store ${perSecond} times a second for nothing`);
     }
@@ -249,21 +261,22 @@ async function idle({ world, watch, fleet, report }: Life, isBroken: () => boole
 
 async function stopAll({ world, watch, fleet, plan, report }: Life, isBroken: () => boolean) {
   let open = 0;
-  for (const { worker, process } of fleet.members.values()) {
-    if (worker === null) continue;
-    open += 1;
-    process.later(0, "stops", () => {
-      worker.stop().then(
-        () => (open -= 1),
-        (error: unknown) => report("I24", `a worker did not stop well: ${String(error)}`),
-      );
-    });
+  for (const { workers, process } of fleet.members.values()) {
+    for (const { worker } of workers) {
+      open += 1;
+      process.later(0, "stops", () => {
+        worker.stop().then(
+          () => (open -= 1),
+          (error: unknown) => report("I24", `a worker did not stop well: ${String(error)}`),
+        );
+      });
+    }
   }
   const untilMs = world.elapsedMs + plan.graceMs + STOP_MS;
   await world.run(untilMs, () => open === 0 || isBroken());
   if (open > 0 && !isBroken()) report("I24", `${open} worker(s) did not stop in time`);
-  for (const { role, worker } of fleet.members.values()) {
-    const id = worker === null ? "" : hexOf(worker.id);
+  for (const { role, worker } of [...fleet.members.values()].flatMap(({ workers }) => workers)) {
+    const id = hexOf(worker.id);
     const isLeft = [...watch.committed.leases.values()].some((lease) => lease.worker === id);
     if (isLeft && !isBroken()) report("I24", `${role} has left a lease behind`);
     if (watch.committed.workers.has(id) && !isBroken()) report("I24", `${role} has not left`);

@@ -51,7 +51,7 @@ export interface Flows {
   readonly holder: JobId;
   /** Wait for that key, moved out of the way. */
   readonly behind: readonly JobId[];
-  /** Waits for the holder and for a job that is due later. */
+  /** Waits for the holder and for a job that is due later. A child of the holder gave way to it. */
   readonly patient: JobId;
   /** Waits for a run that was asked to stop. */
   readonly doomed: JobId;
@@ -223,10 +223,13 @@ async function addFlows(
   const { tenant, concurrencyKey } = holder;
   const behind = await add(store, ...newJobs(3, { lane: "behind", tenant, concurrencyKey }));
   while ((await store.hold(BATCH_MAX)) > 0);
+  const dedup = { key: "one at a time", onConflict: "skip" } as const;
   const [patient, doomed] = await add(
     store,
-    { lane: "patient", after: [holder.id, later], onFailed: "run" },
+    { lane: "patient", after: [holder.id, later], onFailed: "run", dedup },
     { lane: "doomed", after: [asked] },
   );
+  const children = [newJob({ parentId: holder.id, dedup })];
+  await store.record([runNote(batch, holder, { units: [done("child")], children })]);
   return { holder: holder.id, behind, patient, doomed };
 }

@@ -58,10 +58,11 @@ export function newJobs(count: number, overrides: Partial<NewJob> = {}): readonl
   return Array.from({ length: count }, () => newJob(overrides));
 }
 
-/** A worker with a lease of 30 seconds. */
+/** A worker in a process of its own, with a lease of 30 seconds. */
 export function workerInfo(overrides: Partial<WorkerInfo> = {}): WorkerInfo {
   return {
     id: workerId(),
+    process: workerId(),
     host: "mill",
     pid: 4_000,
     version: "0.1.0",
@@ -114,6 +115,16 @@ export function runAgain(): NextRun {
 /** A crash of the first attempt: due again at once, charged. */
 export function crashedOnce(): NextRun {
   return { to: "queued", outcome: "crashed", tries: 1, crashes: 1, delayMs: 0, fault: null };
+}
+
+/** A crash that was not the first one and costs no attempt: due again at once. */
+export function crashedTimes(crashes: number): NextRun {
+  return { ...crashedOnce(), tries: 0, crashes };
+}
+
+/** A crash at the crash cap of a run that was alone: it ends the job and counts for its type. */
+export function diedAlone(): Failure {
+  return { ...failedWith(), outcome: "crashed", crashes: 1, hasDiedAlone: true };
 }
 
 /** Keeps everything for an hour. */

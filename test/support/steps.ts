@@ -8,6 +8,8 @@ import type {
   ClaimRequest,
   EnqueueAnswer,
   Lease,
+  LoneClaim,
+  LoneClaimRequest,
   NewJob,
   RescueAnswer,
   RescueRequest,
@@ -17,7 +19,7 @@ import type {
 } from "../../src/store/types/jobs-and-runs.ts";
 import type { EventKind, JobRecord } from "../../src/store/types/records.ts";
 import type { JobStore } from "../../src/store/store.ts";
-import { failedWith, newJob, workerInfo } from "./factories.ts";
+import { crashedTimes, failedWith, newJob, runAgain, workerInfo } from "./factories.ts";
 
 /** A claim that took something. */
 export interface Batch {
@@ -168,6 +170,64 @@ export async function addDead<const Jobs extends readonly Partial<NewJob>[]>(
   const ids = await add<Jobs>(store, ...jobs);
   await settleAll(store, await take(store), failedWith());
   return ids;
+}
+
+/**
+ * Enqueues a job that has crashed so many times and is due again. Jobs without a key that wait in
+ * its lane come back as they were.
+ */
+export async function addCrashed(
+  store: JobStore,
+  crashes: number,
+  overrides: Partial<NewJob> = {},
+): Promise<JobId> {
+  const job = newJob(overrides);
+  await store.enqueue([job]);
+  for (let count = 1; count <= crashes; count += 1) {
+    const batch = await take(store, { lanes: [job.lane], limit: 100 });
+    const items = batch.jobs.map((each) =>
+      settleItem(
+        batch,
+        each,
+        each.id === job.id
+          ? crashedTimes(count)
+          : { ...runAgain(), tries: each.tries, crashes: each.crashes },
+      ),
+    );
+    await store.settle(items);
+  }
+  assert.equal((await recordOf(store, job.id)).crashes, crashes);
+  return job.id;
+}
+
+/** Claims a job to run alone. There must be one. */
+export async function takeAlone(
+  store: JobStore,
+  overrides: Partial<LoneClaimRequest> = {},
+): Promise<LoneClaim & { readonly worker: WorkerId }> {
+  const worker = overrides.worker ?? (await joinWorker(store));
+  const claim = await store.claimAlone(loneRequest(worker, overrides));
+  assert.ok(claim, "no job was claimed to run alone");
+  return { ...claim, worker };
+}
+
+/** The job that a fresh worker would run alone; null when there is none. It goes back. */
+export async function claimableAlone(
+  store: JobStore,
+  overrides: Partial<LoneClaimRequest> = {},
+): Promise<JobId | null> {
+  const worker = overrides.worker ?? (await joinWorker(store));
+  const claim = await store.claimAlone(loneRequest(worker, overrides));
+  if (claim === null) return null;
+  assert.equal(await store.returnPrefetched(claim.lease, [claim.job.key]), 1);
+  return claim.job.id;
+}
+
+export function loneRequest(
+  worker: WorkerId,
+  overrides: Partial<LoneClaimRequest> = {},
+): LoneClaimRequest {
+  return { worker, lanes: "any", cap: 3, ...overrides };
 }
 
 /** Resolves with the next call of a listener, which is then called off. */

@@ -4,6 +4,8 @@ import type { Clock } from "../../src/core/clock.ts";
 import { makeTestClock } from "../../src/testing/test-clock.ts";
 
 export interface VirtualClock extends Clock {
+  /** The same with another wait after each timer, for stores whose answers take time. */
+  move(ms: number, settled: () => Promise<void>): Promise<void>;
   /** Moves time forward. Timers that fall due on the way fire at their own moment, in order. */
   advance(ms: number): Promise<void>;
 }
@@ -17,5 +19,6 @@ export function virtualClock(startAt?: number): VirtualClock {
     after: (ms, wake) => clock.after(ms, wake),
     // A turn of the loop after each timer: what it began may set timers of its own.
     advance: (ms) => clock.move(ms, () => setImmediate()),
+    move: (ms, settled) => clock.move(ms, settled),
   };
 }

@@ -13,14 +13,19 @@
 -- from its mark to the next marked priority, and the first range of a lane from the beginning. A
 -- lane without marks is scanned as a whole.
 --
+-- Jobs that have crashed before are in an index of their own, which the scans of the lanes do not
+-- meet. If there are any, `add_crashed` merges them into the batch, and `find_lone` looks for a job
+-- that must run alone. Without `cap` any number of crashed jobs is claimed. A prefetch takes none.
+--
 -- The first row describes the batch and has no id: its key is the number of the lease, its payload
--- has the lists of the lease in their order; or it only says that the worker is lost. The other
--- rows are the jobs, in any order. What many jobs have in common is one text (`kind`), so that the
--- caller parses it once.
+-- has the lists of the lease in their order; or it only says that the worker is lost. Its kind is
+-- `alone` if a job waits that must run alone. The other rows are the jobs, in any order. What many
+-- jobs have in common is one text (`kind`), so that the caller parses it once.
 CREATE FUNCTION millrace.claim_batch(
     claimer uuid, proof text, in_lanes integer[], of_types integer[], of_tenants integer[],
     to_prefetch boolean, most integer, mark_lanes integer[], mark_priorities integer[],
-    mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], given timestamptz
+    mark_ranks bigint[], mark_keys bigint[], mark_ends integer[], most_once integer,
+    most_often integer, cap integer, given timestamptz
 )
 RETURNS TABLE (
     lost boolean, key bigint, id uuid, created_at bigint, kind text, payload json,
@@ -75,7 +80,8 @@ BEGIN
                -- Rows that this transaction has locked are not skipped: no lane may be scanned
                -- twice.
                ELSE ARRAY(SELECT DISTINCT named.lane FROM unnest(in_lanes) AS named (lane))
-           END AS lanes
+           END AS lanes,
+           EXISTS (SELECT FROM millrace.ready WHERE crashes > 0) AS has_crashed
     INTO asker
     FROM millrace.worker AS worker
     WHERE worker.id = claimer
@@ -87,6 +93,12 @@ BEGIN
     IF lost OR asker.quiet THEN
         RETURN NEXT;
         RETURN;
+    END IF;
+
+    IF cap IS NOT NULL AND (asker.has_crashed OR cardinality(asker.closed) > 0) THEN
+        SELECT 'alone'
+        INTO kind
+        FROM millrace.find_lone(asker.lanes, of_types, of_tenants, asker.closed, cap, moment);
     END IF;
 
     lanes := asker.lanes;
@@ -125,6 +137,7 @@ BEGIN
                        concurrency IS NOT NULL AS has_key
                 FROM millrace.ready
                 WHERE lane = lanes[turn]
+                  AND crashes = 0
                   AND (priority, rank, key) >= (
                       coalesce(priorities[turn], 0), coalesce(from_ranks[turn], 0),
                       coalesce(from_keys[turn], 0)
@@ -132,7 +145,6 @@ BEGIN
                   AND priority < coalesce(ends[turn], 2147483647)
                   AND (of_types IS NULL OR type = ANY (of_types))
                   AND (of_tenants IS NULL OR tenant = ANY (of_tenants))
-                  AND (NOT to_prefetch OR crashes = 0)
                   AND type <> ALL (asker.closed)
                   AND tenant <> ALL (asker.closed)
                   AND (concurrency IS NULL OR (
@@ -203,16 +215,10 @@ BEGIN
         passed := passed || others;
         width := least(4 * width, 2000);
     END LOOP;
-    -- A claim that finds no job writes nothing.
-    IF keys IS NULL THEN
-        RETURN NEXT;
-        RETURN;
-    END IF;
-
     IF lane_count > 1 OR is_keyed THEN
-        SELECT array_agg(place), array_agg(key), array_agg(rank), array_agg(n), array_agg(tried),
-               array_agg(crashed)
-        INTO places, keys, ranks, ns, tries, crashes
+        SELECT array_agg(place), array_agg(priority), array_agg(key), array_agg(rank), array_agg(n),
+               array_agg(tried), array_agg(crashed)
+        INTO places, urgency, keys, ranks, ns, tries, crashes
         FROM (
             SELECT *
             FROM unnest(places, urgency, keys, ranks, ns, tries, crashes)
@@ -220,6 +226,20 @@ BEGIN
             ORDER BY priority, rank, key
             LIMIT most
         ) AS due;
+    END IF;
+    IF asker.has_crashed AND NOT to_prefetch
+            AND (cap IS NULL OR most_once > 0 OR most_often > 0) THEN
+        SELECT batch.*
+        INTO places, keys, ranks, ns, tries, crashes, is_keyed
+        FROM millrace.add_crashed(
+            asker.lanes, of_types, of_tenants, asker.closed, most, most_once, most_often, cap,
+            places, urgency, keys, ranks, ns, tries, crashes, is_keyed
+        ) AS batch;
+    END IF;
+    -- A claim that finds no job writes nothing.
+    IF keys IS NULL THEN
+        RETURN NEXT;
+        RETURN;
     END IF;
 
     -- Jobs beyond 8 MB of payload stay where they are, but one job is always claimed.

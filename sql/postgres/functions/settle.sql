@@ -4,12 +4,13 @@
 -- last runs at the same moment do not see each other, and a later heartbeat deletes the lease. A
 -- run that another settler has ended under the same lease fails the whole batch: that is rare, and
 -- looking for it in every row would cost a third more. Returns the keys of the accepted runs,
--- whether locks were released, and whether other jobs wait for one of these jobs. One look at the
--- range of their keys saves most batches a look for each key.
+-- whether locks were released, whether other jobs wait for one of these jobs, and the keys of jobs
+-- without a row, whose runs end without a ledger row. One look at the range of their keys saves
+-- most batches a look for each key.
 CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz,
-    OUT accepted bigint[], OUT freed boolean, OUT awaited boolean
+    OUT accepted bigint[], OUT freed boolean, OUT awaited boolean, OUT missing bigint[]
 )
 LANGUAGE plpgsql VOLATILE
 SET plan_cache_mode = force_generic_plan
@@ -29,6 +30,7 @@ BEGIN
     accepted := '{}';
     freed := false;
     awaited := false;
+    missing := '{}';
     FOR held IN
         SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns, lease.starts,
                proof.place
@@ -76,6 +78,25 @@ BEGIN
           ));
     END LOOP;
 
+    -- The row of a job may have been deleted by hand while the job ran.
+    IF cardinality(accepted) > (
+        SELECT count(*) FROM millrace.job WHERE key = ANY (accepted)
+    ) THEN
+        missing := ARRAY(
+            SELECT ended.key
+            FROM unnest(accepted) AS ended (key)
+            WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = ended.key)
+        );
+        accepted := ARRAY(
+            SELECT ended.key FROM unnest(accepted) AS ended (key) WHERE ended.key <> ALL (missing)
+        );
+        DELETE FROM millrace.attempt WHERE key = ANY (missing);
+        DELETE FROM millrace.dedup WHERE job = ANY (missing);
+        DELETE FROM millrace.dependency WHERE job = ANY (missing);
+        DELETE FROM millrace.cancel_request WHERE key = ANY (missing);
+        freed := millrace.release_job_locks(missing);
+    END IF;
+
     IF cardinality(accepted) > 0 THEN
         WITH events AS (
             INSERT INTO millrace.event_outbox (at, kind, keys) VALUES (moment, 3, accepted)
@@ -88,7 +109,7 @@ BEGIN
         low := millrace.least_of(accepted);
         high := millrace.greatest_of(accepted);
         IF EXISTS (SELECT 1 FROM millrace.lock WHERE job BETWEEN low AND high) THEN
-            freed := millrace.release_job_locks(accepted);
+            freed := millrace.release_job_locks(accepted) OR freed;
         END IF;
         IF EXISTS (SELECT 1 FROM millrace.dependency WHERE depends_on BETWEEN low AND high) THEN
             awaited := millrace.end_jobs(accepted);

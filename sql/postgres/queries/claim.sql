@@ -7,14 +7,16 @@
 -- name: claim
 -- Claims a batch of due jobs for a worker and writes its lease. The first row describes the batch,
 -- the other rows are its jobs. In the first row `id` is null, `key` is the number of the lease, or
--- null if no job was claimed, and `payload` has the lists of the lease. `kind` has type, tenant,
--- lane, priority, most attempts, flags and the time limit, if there is one.
+-- null if no job was claimed, `payload` has the lists of the lease, and `kind` is `alone` if a job
+-- waits that must run alone. In the other rows `kind` has type, tenant, lane, priority, most
+-- attempts, flags and the time limit, if there is one.
 -- returns tuples: ClaimTuple
 SELECT *
 FROM millrace.claim_batch(
     :worker::uuid, :secret::text, :lanes::integer[], :types::integer[], :tenants::integer[],
     :prefetch::boolean, :limit::integer, :mark_lanes::integer[], :mark_priorities::integer[],
-    :mark_ranks::bigint[], :mark_keys::bigint[], :mark_ends::integer[], :now::timestamptz
+    :mark_ranks::bigint[], :mark_keys::bigint[], :mark_ends::integer[], :once::integer,
+    :often::integer, :cap::integer, :now::timestamptz
 );
 
 -- name: claimed_by

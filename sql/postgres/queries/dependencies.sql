@@ -4,10 +4,10 @@
 -- table.
 
 -- name: find_dependencies
--- The keys of jobs that other jobs want to run after.
--- returns: key bigint, id uuid
+-- The keys of jobs that other jobs want to run after. Null: the job was removed.
+-- returns: key bigint?, id uuid
 SELECT key, id
-FROM millrace.job
+FROM millrace.job_name
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: insert_finished_dependencies
@@ -181,10 +181,9 @@ WHERE (
 -- The unfinished jobs that a job waits for.
 -- returns: id uuid
 SELECT parent.id
-FROM millrace.job AS job
-JOIN millrace.dependency AS dependency ON dependency.job = job.key
+FROM millrace.dependency AS dependency
 JOIN millrace.job AS parent ON parent.key = dependency.depends_on
-WHERE job.id = :id::uuid
+WHERE dependency.job = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
   AND NOT EXISTS (
       SELECT 1
       FROM millrace.attempt AS over

@@ -201,3 +201,13 @@ SELECT millrace.clock_at(:now::timestamptz), told.kind,
        CASE WHEN told.details IS NOT NULL
             THEN ARRAY(SELECT value FROM json_array_elements_text(told.details)) END
 FROM json_to_recordset(:batches::json) AS told (kind smallint, keys json, ids json, details json);
+
+-- name: insert_aliases
+-- The ids of children that gave way name the holders of their keys.
+INSERT INTO millrace.alias (id, job, parent)
+SELECT given.id, holder.key, parent.key
+FROM json_to_recordset(:given::json) AS given (id uuid, holder uuid, parent uuid)
+JOIN millrace.job AS parent ON parent.id = given.parent
+LEFT JOIN millrace.job AS holder ON holder.id = given.holder
+ORDER BY given.id
+ON CONFLICT (id) DO NOTHING;

@@ -30,6 +30,7 @@ moved AS (
     SELECT key, millrace.ms_of(run_at) * 1000, lane, priority, type, tenant, n, tries, crashes,
            concurrency
     FROM taken
+    ON CONFLICT DO NOTHING
 )
 SELECT (SELECT count(*) FROM due) AS moved,
        (
@@ -42,21 +43,32 @@ SELECT (SELECT count(*) FROM due) AS moved,
 FROM moment;
 
 -- name: close_gate
--- Closes a gate, for a time or until an operator opens it.
-INSERT INTO millrace.gate (name, until, reason, by)
-VALUES (
-    :name::integer,
-    millrace.clock_at(:now::timestamptz) + :for_ms::bigint * interval '1 millisecond',
-    :reason::text,
-    :by::text
+-- Closes a gate, for a time or until an operator opens it. A count of crashes ends, because a pause
+-- of an operator allows no probes. The row of the count goes first, as in a rescue.
+WITH ended AS (
+    DELETE FROM millrace.crash_streak
+    WHERE type = :name::integer
+    RETURNING type
 )
+INSERT INTO millrace.gate (name, until, reason, by)
+SELECT :name::integer,
+       millrace.clock_at(:now::timestamptz) + :for_ms::bigint * interval '1 millisecond',
+       :reason::text, :by::text
+FROM (SELECT count(*) FROM ended) AS first
 ON CONFLICT (name) DO UPDATE
 SET until = excluded.until, reason = excluded.reason, by = excluded.by;
 
 -- name: open_gate
--- Opens a gate. An open gate has no row.
+-- Opens a gate. An open gate has no row. A count of crashes ends; its row goes first, as in a
+-- rescue.
+WITH ended AS (
+    DELETE FROM millrace.crash_streak
+    WHERE type = :name::integer
+    RETURNING type
+)
 DELETE FROM millrace.gate
-WHERE name = :name::integer;
+WHERE name = :name::integer
+  AND (SELECT count(*) FROM ended) >= 0;
 
 -- name: closed_gates
 -- The gates that are closed now.
@@ -78,10 +90,10 @@ SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
 -- name: hold_jobs
 -- Moves due jobs behind closed gates, and jobs whose lock is taken, from `ready` to `blocked`, so
 -- that claims need not skip them. Only the front of each lane is scanned, and less of it for locks
--- alone. Rows that others have locked are skipped. The rows of taken locks are locked meanwhile: a
--- run that ends waits, and then finds the jobs that wait for its lock. A lock that is being
--- released blocks no job. Keys are passed as a list: with a join the planner might scan whole
--- tables.
+-- alone. Jobs that have crashed before stay: a claim takes few of them. Rows that others have
+-- locked are skipped. The rows of taken locks are locked meanwhile: a run that ends waits, and then
+-- finds the jobs that wait for its lock. A lock that is being released blocks no job. Keys are
+-- passed as a list: with a join the planner might scan whole tables.
 WITH RECURSIVE closed AS MATERIALIZED (
     SELECT name
     FROM millrace.gate
@@ -90,9 +102,14 @@ WITH RECURSIVE closed AS MATERIALIZED (
 lane (id) AS (
     SELECT min(lane)
     FROM millrace.ready
-    WHERE EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock)
+    WHERE crashes = 0
+      AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))
     UNION ALL
-    SELECT (SELECT min(ready.lane) FROM millrace.ready AS ready WHERE ready.lane > lane.id)
+    SELECT (
+        SELECT min(ready.lane)
+        FROM millrace.ready AS ready
+        WHERE ready.lane > lane.id AND ready.crashes = 0
+    )
     FROM lane
     WHERE lane.id IS NOT NULL
 ),
@@ -103,6 +120,7 @@ front AS MATERIALIZED (
         SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency
         FROM millrace.ready AS ready
         WHERE ready.lane = lane.id
+          AND ready.crashes = 0
         ORDER BY ready.priority, ready.rank, ready.key
         LIMIT CASE
             WHEN EXISTS (SELECT 1 FROM closed) THEN :depth::integer
@@ -153,7 +171,8 @@ INSERT INTO millrace.blocked (
 SELECT taken.key, taken.rank, behind.gate, taken.lane, taken.priority, taken.type, taken.tenant,
        taken.n, taken.tries, taken.crashes, taken.concurrency
 FROM taken
-JOIN behind ON behind.key = taken.key;
+JOIN behind ON behind.key = taken.key
+ON CONFLICT DO NOTHING;
 
 -- name: release_jobs
 -- Moves jobs from `blocked` back to `ready` if their gate is not closed, most urgent first, with
@@ -206,4 +225,5 @@ INSERT INTO millrace.ready (
     key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
 )
 SELECT key, rank, lane, priority, type, tenant, n, tries, crashes, concurrency
-FROM taken;
+FROM taken
+ON CONFLICT DO NOTHING;

@@ -24,7 +24,7 @@ SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
 FROM millrace.job_record AS job
 LEFT JOIN millrace.run AS told ON told.key = job.key
 LEFT JOIN millrace.stale AS stale ON stale.key = job.key
-WHERE job.id = :id::uuid;
+WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
 -- name: match_jobs
 -- Those of these candidates that pass the filter, newest first. One scan of the leases finds the
@@ -134,29 +134,57 @@ FROM (
 
 -- name: longest_due
 -- How long the job that has been due longest has waited. The first job of each lane and priority is
--- the oldest there, so a recursive hop over the index finds it, however many jobs there are.
+-- the oldest there, among the jobs with each number of crashes, so a recursive hop over the indexes
+-- finds it, however many jobs there are.
 -- returns: ms bigint?
 -- timeout: reader
-WITH RECURSIVE hop (lane, priority, rank) AS (
+WITH RECURSIVE fresh (lane, priority, rank) AS (
     (
         SELECT lane, priority, rank
         FROM millrace.ready
+        WHERE crashes = 0
         ORDER BY lane, priority, rank, key
         LIMIT 1
     )
     UNION ALL
     SELECT next.lane, next.priority, next.rank
-    FROM hop
+    FROM fresh
     CROSS JOIN LATERAL (
         SELECT ready.lane, ready.priority, ready.rank
         FROM millrace.ready AS ready
-        WHERE (ready.lane, ready.priority) > (hop.lane, hop.priority)
+        WHERE ready.crashes = 0
+          AND (ready.lane, ready.priority) > (fresh.lane, fresh.priority)
         ORDER BY ready.lane, ready.priority, ready.rank, ready.key
+        LIMIT 1
+    ) AS next
+),
+crashed (lane, crashes, priority, rank) AS (
+    (
+        SELECT lane, crashes, priority, rank
+        FROM millrace.ready
+        WHERE crashes > 0
+        ORDER BY lane, crashes, priority, rank, key
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT next.lane, next.crashes, next.priority, next.rank
+    FROM crashed
+    CROSS JOIN LATERAL (
+        SELECT ready.lane, ready.crashes, ready.priority, ready.rank
+        FROM millrace.ready AS ready
+        WHERE ready.crashes > 0
+          AND (ready.lane, ready.crashes, ready.priority)
+              > (crashed.lane, crashed.crashes, crashed.priority)
+        ORDER BY ready.lane, ready.crashes, ready.priority, ready.rank, ready.key
         LIMIT 1
     ) AS next
 )
 SELECT greatest(0, millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000) AS ms
-FROM (SELECT rank FROM hop LIMIT :hops::integer) AS first
+FROM (
+    (SELECT rank FROM fresh LIMIT :hops::integer)
+    UNION ALL
+    (SELECT rank FROM crashed LIMIT :hops::integer)
+) AS first
 HAVING count(*) > 0;
 
 -- name: keys_of_all
@@ -310,9 +338,8 @@ SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
        millrace.ms_of(attempt.started_at) AS started_at,
        millrace.ms_of(attempt.finished_at) AS finished_at,
        millrace.ms_of(attempt.next_run_at) AS next_run_at
-FROM millrace.job AS job
-JOIN millrace.attempt AS attempt ON attempt.key = job.key
-WHERE job.id = :id::uuid
+FROM millrace.attempt AS attempt
+WHERE attempt.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
 ORDER BY attempt.n;
 
 -- name: ids_of_keys

@@ -38,7 +38,12 @@ LEFT JOIN LATERAL (
 WHERE NOT EXISTS (
     SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
 )
-  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)
+  AND (
+      job.key IS NULL
+      OR run.n IS NULL
+      OR last.state IS NOT NULL
+      OR run.n <> coalesce(last.n, 0) + 1
+  )
 ORDER BY run.key
 LIMIT :limit::integer;
 
@@ -329,7 +334,7 @@ ORDER BY run.key
 LIMIT :limit::integer;
 
 -- name: wrong_charges
--- Jobs with more attempts than allowed, with more crashes than attempts, that went on without an
+-- Jobs with more attempts than allowed, with more crashes than runs, that went on without an
 -- attempt left, or with a run that was charged twice or gave a charge back. Reads the whole ledger.
 -- returns: OffendingRow
 -- timeout: doctor
@@ -338,7 +343,7 @@ FROM millrace.attempt AS run
 JOIN millrace.job AS job ON job.key = run.key
 LEFT JOIN millrace.attempt AS before ON before.key = run.key AND before.n = run.n - 1
 WHERE run.tries > job.max_attempts
-   OR run.crashes > run.tries
+   OR run.crashes > run.n
    OR (run.state IS NULL AND run.tries >= job.max_attempts)
    OR (
       (run.n = 1 OR before.key IS NOT NULL)
@@ -360,6 +365,54 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = run.key)
 ORDER BY run.key
 LIMIT :limit::integer;
 
+-- name: ended_runs_without_worker
+-- Ended runs that no heartbeat will tell: their worker is not registered, or their job is gone.
+-- returns: OffendingRow
+-- timeout: doctor
+SELECT DISTINCT ended.key, job.id
+FROM millrace.ended_run AS ended
+LEFT JOIN millrace.job AS job ON job.key = ended.key
+WHERE job.key IS NULL
+   OR NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = ended.worker)
+ORDER BY ended.key
+LIMIT :limit::integer;
+
+-- name: jobs_without_name
+-- Jobs whose type, tenant, lane or category has no name. Reads all jobs.
+-- returns: OffendingRow
+-- timeout: doctor
+SELECT job.key, job.id
+FROM millrace.job AS job
+WHERE NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.type)
+   OR NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.tenant)
+   OR NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.lane)
+   OR (
+      job.category IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM millrace.interned_name AS name WHERE name.id = job.category)
+   )
+ORDER BY job.key
+LIMIT :limit::integer;
+
+-- name: notes_without_job
+-- Progress, phases, units, log lines and retention marks of jobs that are gone. Reads all of them.
+-- returns: OffendingRow
+-- timeout: doctor
+SELECT DISTINCT note.key, NULL::uuid AS id
+FROM (
+    SELECT key FROM millrace.run
+    UNION
+    SELECT key FROM millrace.phase
+    UNION
+    SELECT key FROM millrace.unit
+    UNION
+    SELECT key FROM millrace.log
+    UNION
+    SELECT key FROM millrace.stale
+) AS note
+WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = note.key)
+ORDER BY note.key
+LIMIT :limit::integer;
+
 -- name: tags_without_job
 -- Tags of jobs that are gone. Reads all tags.
 -- returns: OffendingRow
@@ -368,6 +421,20 @@ SELECT DISTINCT tag.key, NULL::uuid AS id
 FROM millrace.tag AS tag
 WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = tag.key)
 ORDER BY tag.key
+LIMIT :limit::integer;
+
+-- name: aliases_without_job
+-- Aliases of jobs that are gone, or of children of such jobs. Reads all aliases.
+-- returns: OffendingRow
+-- timeout: doctor
+SELECT alias.job AS key, alias.id
+FROM millrace.alias AS alias
+WHERE NOT EXISTS (SELECT 1 FROM millrace.job AS parent WHERE parent.key = alias.parent)
+   OR (
+       alias.job IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = alias.job)
+   )
+ORDER BY alias.id
 LIMIT :limit::integer;
 
 -- name: endless_idempotency

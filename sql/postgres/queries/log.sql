@@ -52,7 +52,7 @@ WHERE log.key = old.key
 -- returns: LogRow
 SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
 FROM millrace.log
-WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
+WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
   AND line > :after::bigint
 ORDER BY line
 LIMIT :limit::integer;
@@ -62,6 +62,6 @@ LIMIT :limit::integer;
 -- returns: LogRow
 SELECT line, n, millrace.ms_of(at) AS at, level, message, fields
 FROM millrace.log
-WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
+WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
 ORDER BY line DESC
 LIMIT :limit::integer;

@@ -146,16 +146,13 @@ SELECT key FROM millrace.blocked WHERE key = ANY (:keys::bigint[]);
 WITH put_forward AS (
     UPDATE millrace.blocked AS blocked
     SET rank = millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000
-    FROM millrace.job AS job
-    WHERE job.id = :id::uuid
-      AND blocked.key = job.key
+    WHERE blocked.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
       AND blocked.gate = 0
       AND blocked.rank > millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000
 ),
 taken AS (
     DELETE FROM millrace.scheduled AS scheduled
-    USING millrace.job AS job
-    WHERE job.id = :id::uuid AND scheduled.key = job.key
+    WHERE scheduled.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
     RETURNING scheduled.*
 )
 INSERT INTO millrace.ready (
@@ -179,14 +176,7 @@ SELECT now.key, now.state,
        ) AS lease,
        millrace.ms_of(millrace.clock_at(:now::timestamptz)) AS at
 FROM millrace.job_now AS now
-WHERE now.id = :id::uuid;
-
--- name: find_worker
--- Whether a worker is registered.
--- returns: id uuid
-SELECT id
-FROM millrace.worker
-WHERE id = :id::uuid;
+WHERE now.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
 -- name: insert_cancel_request
 -- Asks the worker of a running job to stop it. The reason of the first request stays.

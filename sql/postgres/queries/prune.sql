@@ -4,7 +4,9 @@
 -- Scans ranges of the order of ends, each of one final state, for jobs past the retention of their
 -- state and type: of one type alone, or of all types without a retention of their own. A job that a
 -- lease still names stays until the other runs of the lease have ended, because without its ledger
--- row it would look as if it ran. A job that other jobs wait for stays until they are resolved.
+-- row it would look as if it ran. A job that other jobs wait for stays until they are resolved. A
+-- child stays until its parent is final, because a later phase of the parent may name the child. So
+-- does a job that a child of the parent gave way to.
 -- Returns the jobs of each range (`turn`), and with `is_found` false how far the range was scanned;
 -- `is_cut` says that the range goes on there.
 -- returns: turn integer, key bigint, at bigint, is_found boolean, is_cut boolean
@@ -60,6 +62,32 @@ found AS MATERIALIZED (
           LIMIT 1
       ) IS NULL
       AND (
+          SELECT parent.key
+          FROM millrace.job AS child
+          JOIN millrace.job AS parent ON parent.id = child.parent
+          WHERE child.key = walked.key
+            AND (
+                SELECT last.key
+                FROM millrace.attempt AS last
+                WHERE last.key = parent.key AND last.state IS NOT NULL
+                LIMIT 1
+            ) IS NULL
+          LIMIT 1
+      ) IS NULL
+      AND (
+          SELECT parent.key
+          FROM millrace.alias AS alias
+          JOIN millrace.job AS parent ON parent.key = alias.parent
+          WHERE alias.job = walked.key
+            AND (
+                SELECT over.key
+                FROM millrace.attempt AS over
+                WHERE over.key = parent.key AND over.state IS NOT NULL
+                LIMIT 1
+            ) IS NULL
+          LIMIT 1
+      ) IS NULL
+      AND (
           (walked.type IS NULL AND walked.others = '{}')
           OR (
               SELECT job.type
@@ -110,9 +138,9 @@ RETURNING key;
 
 -- name: prune_jobs
 -- Removes those of these jobs that are over: spec, ledger and tags. Idempotency keys stay for a
--- while. A job that a lease names, or that other jobs wait for, stays. Rows that another process
--- has locked are skipped. When some jobs have very many units, the jobs after them wait. Returns
--- how many were removed, and how many have to wait.
+-- while. The jobs that `expired_keys` skips stay, and so do rows that another process has locked.
+-- When some jobs have very many units, the jobs after them wait. Returns how many were removed, and
+-- how many have to wait.
 -- returns: count bigint, waiting bigint
 -- timeout: reader
 WITH moment AS MATERIALIZED (
@@ -130,6 +158,32 @@ aged AS MATERIALIZED (
       AND attempt.state IS NOT NULL
       AND attempt.key NOT IN (SELECT leased.key FROM leased)
       AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS link WHERE link.depends_on = attempt.key)
+      AND (
+          SELECT parent.key
+          FROM millrace.job AS child
+          JOIN millrace.job AS parent ON parent.id = child.parent
+          WHERE child.key = attempt.key
+            AND (
+                SELECT last.key
+                FROM millrace.attempt AS last
+                WHERE last.key = parent.key AND last.state IS NOT NULL
+                LIMIT 1
+            ) IS NULL
+          LIMIT 1
+      ) IS NULL
+      AND (
+          SELECT parent.key
+          FROM millrace.alias AS alias
+          JOIN millrace.job AS parent ON parent.key = alias.parent
+          WHERE alias.job = attempt.key
+            AND (
+                SELECT over.key
+                FROM millrace.attempt AS over
+                WHERE over.key = parent.key AND over.state IS NOT NULL
+                LIMIT 1
+            ) IS NULL
+          LIMIT 1
+      ) IS NULL
     ORDER BY attempt.finished_at, attempt.key
     FOR UPDATE SKIP LOCKED
 ),
@@ -178,6 +232,11 @@ deleted_logs AS (
 deleted_marks AS (
     DELETE FROM millrace.stale
     WHERE key = ANY (ARRAY(SELECT key FROM expired))
+),
+deleted_aliases AS (
+    DELETE FROM millrace.alias
+    WHERE job = ANY (ARRAY(SELECT key FROM expired))
+       OR parent = ANY (ARRAY(SELECT key FROM expired))
 ),
 deleted_dependencies AS (
     DELETE FROM millrace.dependency

@@ -199,7 +199,7 @@ SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data,
        ) AS last_outcome
 FROM millrace.job AS job
 LEFT JOIN millrace.run AS run ON run.key = job.key
-WHERE job.id = :id::uuid;
+WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
 -- name: unit_counts
 -- How many units of each phase are in each state.
@@ -218,7 +218,7 @@ ORDER BY phase;
 -- returns: phase text, unit text, state smallint, result json?, error json?, n integer, at bigint
 SELECT phase, unit, state, result, error, n, millrace.ms_of(at) AS at
 FROM millrace.unit
-WHERE key = (SELECT key FROM millrace.job WHERE id = :id::uuid)
+WHERE key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid)
   AND (phase, unit) > (:after_phase::text, :after_unit::text)
   AND (:phase::text IS NULL OR phase = :phase::text)
   AND (:state::smallint IS NULL OR state = :state::smallint)

@@ -2,9 +2,9 @@
 
 -- name: settle_done
 -- Ends runs that have succeeded. Returns the keys of the accepted ones, whether locks were
--- released, and whether other jobs wait for one of these jobs.
--- returns tuples: accepted bigint[], freed boolean, awaited boolean
-SELECT accepted, freed, awaited
+-- released, whether other jobs wait for one of these jobs, and the keys of jobs without a row.
+-- returns tuples: accepted bigint[], freed boolean, awaited boolean, missing bigint[]
+SELECT accepted, freed, awaited, missing
 FROM millrace.settle_done(
     :leases::bigint[], :secrets::text[], :places::integer[], :keys::bigint[], :ns::integer[],
     :tries::integer[], :crashes::integer[], :states::smallint[], :results::text[],
@@ -71,15 +71,17 @@ WHERE key = ANY (:keys::bigint[]);
 --   retry_of uuid?, concurrency text?, idempotency text?, dedup text?, webhook text?, tags json?,
 --   created_by text?, created_at bigint, run_at bigint, max_attempts integer, timeout_ms bigint?,
 --   flags smallint
-SELECT job.key, job.id, type.text AS type, tenant.text AS tenant, lane.text AS lane,
-       category.text AS category, job.priority, job.payload, job.payload_version, job.correlation,
-       job.parent, job.retry_of, job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,
+SELECT job.key, job.id, coalesce(type.text, 'unknown name ' || job.type) AS type,
+       coalesce(tenant.text, 'unknown name ' || job.tenant) AS tenant,
+       coalesce(lane.text, 'unknown name ' || job.lane) AS lane, category.text AS category,
+       job.priority, job.payload, job.payload_version, job.correlation, job.parent, job.retry_of,
+       job.concurrency, job.idempotency, job.dedup, job.webhook, job.tags,
        job.created_by, millrace.ms_of(job.created_at) AS created_at,
        millrace.ms_of(job.run_at) AS run_at, job.max_attempts, job.timeout_ms, job.flags
 FROM millrace.job AS job
-JOIN millrace.interned_name AS type ON type.id = job.type
-JOIN millrace.interned_name AS tenant ON tenant.id = job.tenant
-JOIN millrace.interned_name AS lane ON lane.id = job.lane
+LEFT JOIN millrace.interned_name AS type ON type.id = job.type
+LEFT JOIN millrace.interned_name AS tenant ON tenant.id = job.tenant
+LEFT JOIN millrace.interned_name AS lane ON lane.id = job.lane
 LEFT JOIN millrace.interned_name AS category ON category.id = job.category
 WHERE job.key = ANY (:keys::bigint[]);
 

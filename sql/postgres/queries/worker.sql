@@ -3,20 +3,23 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace.worker AS known (
-    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats,
+    quiet
 )
-SELECT :id::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer, :types::json,
-       :lanes::json, :slots::integer, :tenant::text, moment.at,
+SELECT :id::uuid, :process::uuid, :host::text, :pid::bigint, :version::text, :protocol::integer,
+       :types::json, :lanes::json, :slots::integer, :tenant::text, moment.at,
        moment.at + :lease_ms::bigint * interval '1 millisecond', 0, false
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
-ON CONFLICT (id) DO UPDATE SET until = excluded.until, beats = known.beats + 1;
+ON CONFLICT (id) DO UPDATE
+SET until = excluded.until, beats = known.beats + 1, died_with = NULL;
 
 -- name: renew_worker
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
 -- has expired may still renew it as long as it was not rescued. Returns which runs of the worker
--- have a cancel request, which have ended, and whether its protocol is no longer accepted. A lease
--- all of whose runs ended more than a minute ago is left out. Such a lease remains when two
--- settlers end its last runs at the same moment.
+-- have a cancel request, which runs an operator has ended, and whether its protocol is no longer
+-- accepted. An ended run is returned by every heartbeat until a minute after the first one. Deletes
+-- a lease all of whose runs ended more than a minute ago. Such a lease remains when two settlers
+-- end its last runs at the same moment.
 -- returns: now bigint, quiet boolean, outdated boolean, cancel json?, ended json?
 -- timeout: heartbeat
 WITH moment AS MATERIALIZED (
@@ -25,7 +28,8 @@ WITH moment AS MATERIALIZED (
 beat AS (
     UPDATE millrace.worker AS worker
     SET until = moment.at + :lease_ms::bigint * interval '1 millisecond',
-        beats = worker.beats + 1
+        beats = worker.beats + 1,
+        died_with = NULL
     FROM moment
     WHERE worker.id = :id::uuid
     RETURNING worker.quiet, worker.protocol
@@ -51,6 +55,19 @@ deleted_leases AS (
         GROUP BY run.number
         HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))
     )
+),
+told AS (
+    UPDATE millrace.ended_run AS ended
+    SET told_at = moment.at
+    FROM moment
+    WHERE ended.worker = :id::uuid
+      AND ended.told_at IS NULL
+),
+deleted_ended_runs AS (
+    DELETE FROM millrace.ended_run AS ended
+    USING moment
+    WHERE ended.worker = :id::uuid
+      AND ended.told_at < moment.at - interval '60 seconds'
 )
 SELECT millrace.ms_of(moment.at) AS now, beat.quiet,
        beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')
@@ -66,13 +83,25 @@ SELECT millrace.ms_of(moment.at) AS now, beat.quiet,
        ) AS cancel,
        (
            SELECT json_agg(
-               json_build_object('key', run.key, 'n', run.n) ORDER BY run.number, run.turn
+               json_build_object('key', ended.key, 'n', ended.n) ORDER BY ended.key, ended.n
            )
-           FROM run
-           WHERE run.finished_at IS NOT NULL
+           FROM millrace.ended_run AS ended
+           WHERE ended.worker = :id::uuid
        ) AS ended
 FROM moment
 CROSS JOIN beat;
+
+-- name: insert_ended_run
+-- An operator has ended a run of a worker, if the worker is registered.
+INSERT INTO millrace.ended_run (worker, key, n)
+SELECT id, :key::bigint, :n::integer
+FROM millrace.worker
+WHERE id = :worker::uuid;
+
+-- name: delete_ended_runs
+-- Removes the ended runs of a worker that is removed.
+DELETE FROM millrace.ended_run
+WHERE worker = :worker::uuid;
 
 -- name: lock_worker
 -- Locks the row of a worker against claims and rescues.
@@ -80,17 +109,6 @@ CROSS JOIN beat;
 SELECT id
 FROM millrace.worker
 WHERE id = :id::uuid
-FOR UPDATE;
-
--- name: lock_silent_worker
--- Locks the row of a worker, if it has not renewed since the rescuer looked and its lease has
--- expired.
--- returns: id uuid
-SELECT id
-FROM millrace.worker
-WHERE id = :id::uuid
-  AND beats = :beats::bigint
-  AND until <= millrace.clock_at(:now::timestamptz)
 FOR UPDATE;
 
 -- name: delete_worker
@@ -152,14 +170,14 @@ ORDER BY worker.joined_at, worker.id;
 --   FactsRow
 SELECT lease.number, lease.secret, run.key, run.n, job.timeout_ms AS limit_ms,
        millrace.ms_of(moment.at) - millrace.ms_of(run.start) AS ran_ms,
-       job.id, name.text AS type_name, job.max_attempts, job.flags,
-       coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
+       job.id, coalesce(name.text, 'unknown name ' || job.type) AS type_name, job.max_attempts,
+       job.flags, coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 CROSS JOIN millrace.lease AS lease
 CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts)
     WITH ORDINALITY AS run (key, n, start, turn)
 JOIN millrace.job AS job ON job.key = run.key
-JOIN millrace.interned_name AS name ON name.id = job.type
+LEFT JOIN millrace.interned_name AS name ON name.id = job.type
 LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
 WHERE lease.worker = :worker::uuid
   AND millrace.ms_of(moment.at) - millrace.ms_of(run.start) > job.timeout_ms + :slack_ms::bigint

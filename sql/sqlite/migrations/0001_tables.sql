@@ -80,8 +80,11 @@ CREATE TABLE millrace_scheduled (
 
 CREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);
 
+-- Jobs that have crashed before (`crashed`) are apart in the order: however many there are, a claim
+-- of other jobs does not meet them.
 CREATE TABLE millrace_ready (
     lane        INTEGER NOT NULL,
+    crashed     INTEGER NOT NULL DEFAULT 0 CHECK (crashed = (crashes > 0)),
     priority    INTEGER NOT NULL CHECK (priority >= 0),
     rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),
     key         INTEGER NOT NULL UNIQUE,
@@ -91,7 +94,7 @@ CREATE TABLE millrace_ready (
     n           INTEGER NOT NULL CHECK (n >= 1),
     tries       INTEGER NOT NULL CHECK (tries >= 0),
     crashes     INTEGER NOT NULL CHECK (crashes >= 0),
-    PRIMARY KEY (lane, priority, rank, key)
+    PRIMARY KEY (lane, crashed, priority, rank, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE millrace_blocked (
@@ -117,7 +120,8 @@ CREATE INDEX millrace_blocked_key
 -- One row per claimed batch, with four lists of equal length. A settle does not touch the row: a
 -- run is unfinished while it has no ledger row. `starts` says how long after the claim each run
 -- started, null while the job is prefetched; `ranks` are differences to the first of them. A lease
--- expires with its worker's `until`.
+-- expires with its worker's `until`. `alone`: the one job of the lease runs while its process runs
+-- nothing else.
 CREATE TABLE millrace_lease (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
     secret     TEXT    NOT NULL CHECK (length(secret) = 16),
@@ -126,10 +130,14 @@ CREATE TABLE millrace_lease (
     ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),
     ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),
     starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),
-    claimed_at INTEGER NOT NULL
+    claimed_at INTEGER NOT NULL,
+    alone      INTEGER NOT NULL DEFAULT 0
+               CHECK (alone = 0 OR (alone = 1 AND json_array_length(keys) = 1))
 ) STRICT;
 
 CREATE INDEX millrace_lease_worker ON millrace_lease (worker);
+-- One process at a time empties itself for a job that runs alone.
+CREATE UNIQUE INDEX millrace_lease_alone ON millrace_lease (alone) WHERE alone = 1;
 
 -- The ledger: one row per run that ended, and one for a wait that an operator ended.
 CREATE TABLE millrace_attempt (
@@ -172,9 +180,12 @@ CREATE TABLE millrace_gate (
     by     TEXT
 ) STRICT;
 
--- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them.
+-- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All
+-- workers of an operating-system process have the same `process`. `died_with` is set by the first
+-- rescue of a worker of a dead process: how many runs the workers of this process had begun.
 CREATE TABLE millrace_worker (
     id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    process    BLOB    NOT NULL CHECK (length(process) = 16),
     host       TEXT    NOT NULL,
     pid        INTEGER NOT NULL,
     version    TEXT    NOT NULL,
@@ -182,6 +193,7 @@ CREATE TABLE millrace_worker (
     types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),
     lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),
     slots      INTEGER NOT NULL CHECK (slots >= 0),
+    died_with  INTEGER CHECK (died_with >= 0),
     tenant     TEXT,
     joined_at  INTEGER NOT NULL,
     until      INTEGER NOT NULL,
@@ -190,6 +202,28 @@ CREATE TABLE millrace_worker (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX millrace_worker_until ON millrace_worker (until);
+
+-- A type whose jobs have killed their process, each while it ran alone. `ended` counts the jobs
+-- that failed this way since the last success of the type; `at` is the last of them. `probe_at` is
+-- set when the gate of the type was closed for this reason: then one job of the type may be tried
+-- alone. The wait for the next probe is `probe_ms`.
+CREATE TABLE millrace_crash_streak (
+    type     INTEGER PRIMARY KEY,
+    ended    INTEGER NOT NULL CHECK (ended >= 1),
+    at       INTEGER NOT NULL,
+    probe_at INTEGER,
+    probe_ms INTEGER NOT NULL CHECK (probe_ms >= 0)
+) STRICT;
+
+-- Runs that an operator has ended while their worker ran them. Each heartbeat of the worker tells
+-- them. A row is deleted with its worker, or a minute after `told_at`, its first telling.
+CREATE TABLE millrace_ended_run (
+    worker  BLOB    NOT NULL CHECK (length(worker) = 16),
+    key     INTEGER NOT NULL,
+    n       INTEGER NOT NULL CHECK (n >= 1),
+    told_at INTEGER,
+    PRIMARY KEY (worker, key, n)
+) STRICT, WITHOUT ROWID;
 
 -- A key stays after its job is removed. `expires_at` is set when retention removes the job.
 CREATE TABLE millrace_idempotency (
@@ -214,6 +248,23 @@ CREATE TABLE millrace_dedup (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX millrace_dedup_job ON millrace_dedup (job);
+
+-- The ids of children that gave way to the holder of their key. Such an id names the holder. `job`
+-- is null if the holder was removed before. A row is deleted with its holder or with its parent.
+CREATE TABLE millrace_alias (
+    id     BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    job    INTEGER,
+    parent INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX millrace_alias_job ON millrace_alias (job) WHERE job IS NOT NULL;
+CREATE INDEX millrace_alias_parent ON millrace_alias (parent);
+
+-- Every id that names a job, with the key of the job.
+CREATE VIEW millrace_job_name AS
+SELECT id, key FROM millrace_job
+UNION ALL
+SELECT id, job AS key FROM millrace_alias;
 
 CREATE TABLE millrace_cancel_request (
     key    INTEGER PRIMARY KEY,

@@ -9,17 +9,19 @@ WHERE id = :worker
   AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol');
 
 -- name: claim_candidates
--- The most urgent due jobs of one lane that are blocked by no gate and no lock. For each key that
--- the claim itself is about to lock, only the job that gets the lock. The transaction has the only
--- write lock, so the rows need no locks of their own.
+-- The most urgent due jobs of one lane, with so many crashes, that are blocked by no gate and no
+-- lock. For each key that the claim itself is about to lock, only the job that gets the lock. The
+-- transaction has the only write lock, so the rows need no locks of their own.
 -- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
 --   crashes integer, tenant integer, concurrency text?
 SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
 FROM millrace_ready
 WHERE lane = :lane
+  AND crashed = (:least > 0)
+  AND crashes BETWEEN :least AND :most
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
-  AND (:prefetch = 0 OR (crashes = 0 AND concurrency IS NULL))
+  AND (:prefetch = 0 OR concurrency IS NULL)
   AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
   AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)
@@ -63,13 +65,13 @@ SELECT lane FROM hop WHERE lane IS NOT NULL;
 -- returns tuples: bytes integer
 SELECT coalesce(octet_length(job.payload), 0) AS bytes
 FROM json_each(:keys) AS candidate
-CROSS JOIN millrace_job AS job ON job.key = candidate.value
+LEFT JOIN millrace_job AS job ON job.key = candidate.value
 ORDER BY candidate.key;
 
 -- name: insert_lease
 -- Writes one lease for the whole batch.
-INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)
-VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at);
+INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at, alone)
+VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at, :alone);
 
 -- name: claimed_jobs
 -- The jobs of a batch as handlers get them, in the order of the keys.

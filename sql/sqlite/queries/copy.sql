@@ -15,3 +15,7 @@ ORDER BY number;
 -- name: delete_workers
 -- Removes all workers.
 DELETE FROM millrace_worker;
+
+-- name: delete_all_ended_runs
+-- Removes the ended runs of all workers.
+DELETE FROM millrace_ended_run;

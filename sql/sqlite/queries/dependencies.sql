@@ -1,10 +1,10 @@
 -- apart: SQLite goes job by job under its one write lock, PostgreSQL locks rows in whole batches.
 
 -- name: find_key
--- The key of a job.
--- returns: key integer
+-- The key of the job that an id names. Null: the job was removed.
+-- returns: key integer?
 SELECT key
-FROM millrace_job
+FROM millrace_job_name
 WHERE id = :id;
 
 -- name: insert_dependency
@@ -113,10 +113,9 @@ LIMIT :limit;
 -- The unfinished jobs that a job waits for.
 -- returns: id blob
 SELECT parent.id
-FROM millrace_job AS job
-CROSS JOIN millrace_dependency AS dependency ON dependency.job = job.key
+FROM millrace_dependency AS dependency
 CROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on
-WHERE job.id = :id
+WHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = :id)
   AND NOT EXISTS (
       SELECT 1
       FROM millrace_attempt AS ended

@@ -19,18 +19,22 @@ INSERT INTO millrace_tag (name, value, key)
 VALUES (:name, :value, :key);
 
 -- name: insert_ready
--- Puts a job into `ready`.
+-- Puts a job into `ready`, unless it is there.
 INSERT INTO millrace_ready (
-    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes
 )
-VALUES (:lane, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes);
+VALUES (
+    :lane, :crashes > 0, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes
+)
+ON CONFLICT DO NOTHING;
 
 -- name: insert_scheduled
--- Puts a job into `scheduled`.
+-- Puts a job into `scheduled`, unless it is there.
 INSERT INTO millrace_scheduled (
     key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes
 )
-VALUES (:key, :run_at, :lane, :priority, :type, :tenant, :concurrency, :n, :tries, :crashes);
+VALUES (:key, :run_at, :lane, :priority, :type, :tenant, :concurrency, :n, :tries, :crashes)
+ON CONFLICT DO NOTHING;
 
 -- name: find_body
 -- The job that an id already belongs to.
@@ -88,3 +92,11 @@ WHERE job IN (SELECT value FROM json_each(:keys));
 -- Appends the event of a batch to the feed.
 INSERT INTO millrace_event (kind, at, keys, ids, details)
 VALUES (:kind, :at, :keys, :ids, :details);
+
+-- name: insert_alias
+-- The id of a child that gave way names the holder of its key.
+INSERT INTO millrace_alias (id, job, parent)
+SELECT :id, (SELECT key FROM millrace_job WHERE id = :holder), parent.key
+FROM millrace_job AS parent
+WHERE parent.id = :parent
+ON CONFLICT (id) DO NOTHING;

@@ -48,14 +48,6 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = leas
 ORDER BY lease.number, job.key
 LIMIT :limit;
 
--- name: worker_is_known
--- only: sqlite, where the worker of a lease may be gone; see ownerless_leases.
--- Whether a worker is registered.
--- returns: yes integer `1`
-SELECT 1 AS yes
-FROM millrace_worker
-WHERE id = :id;
-
 -- name: places_without_job
 -- only: sqlite, whose file anybody can edit or put together from pieces.
 -- Places of jobs that do not exist: a claim that meets one fails.

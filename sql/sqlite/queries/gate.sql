@@ -33,13 +33,14 @@ WHERE name = :name;
 
 -- name: jobs_behind_gates
 -- Due jobs at the front of a lane that are behind a closed gate. Only the front is scanned: jobs
--- further back do not slow down a claim.
+-- further back do not slow down a claim, and neither do jobs that have crashed before.
 -- returns: key integer, gate integer
 SELECT front.key, min(gate.name) AS gate
 FROM (
     SELECT key, lane, type, tenant
     FROM millrace_ready
     WHERE lane = :lane
+      AND crashed = 0
     ORDER BY priority, rank, key
     LIMIT :depth
 ) AS front
@@ -49,13 +50,14 @@ GROUP BY front.key
 LIMIT :limit;
 
 -- name: insert_blocked
--- Puts a job behind a gate.
+-- Puts a job behind a gate, unless it is behind one.
 INSERT INTO millrace_blocked (
     key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes
 )
 VALUES (
     :key, :gate, :lane, :priority, :rank, :type, :tenant, :concurrency, :n, :tries, :crashes
-);
+)
+ON CONFLICT DO NOTHING;
 
 -- name: blocked_keys
 -- The jobs behind one gate, most urgent first.

@@ -14,7 +14,7 @@ SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM millrace_job_now AS now
 LEFT JOIN millrace_run AS run ON run.key = now.key
 LEFT JOIN millrace_stale AS stale ON stale.key = now.key
-WHERE now.id = :id;
+WHERE now.key = (SELECT key FROM millrace_job_name WHERE id = :id);
 
 -- name: job_by_key
 -- One job with its present state.
@@ -92,29 +92,41 @@ SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
 -- name: oldest_ready
--- The least rank of all due jobs. The first job of each lane and priority is the oldest there, so a
--- recursive hop over the index finds it, however many jobs there are.
+-- The least rank of all due jobs. Of each lane and priority, the first job without a crash and the
+-- first with one are the oldest, so a recursive hop over the index finds it, however many jobs
+-- there are.
 -- returns: rank integer?
-WITH RECURSIVE hop (lane, priority, rank) AS (
-    SELECT lane, priority, rank
+WITH RECURSIVE hop (lane, crashed, priority, rank) AS (
+    SELECT lane, crashed, priority, rank
     FROM millrace_ready
-    WHERE key = (SELECT key FROM millrace_ready ORDER BY lane, priority, rank, key LIMIT 1)
+    WHERE key = (
+        SELECT key FROM millrace_ready ORDER BY lane, crashed, priority, rank, key LIMIT 1
+    )
     UNION ALL
-    SELECT ready.lane, ready.priority, ready.rank
+    SELECT ready.lane, ready.crashed, ready.priority, ready.rank
     FROM hop
     JOIN millrace_ready AS ready ON ready.key = coalesce(
         (
             SELECT next.key
             FROM millrace_ready AS next
-            WHERE next.lane = hop.lane AND next.priority > hop.priority
+            WHERE next.lane = hop.lane
+              AND next.crashed = hop.crashed
+              AND next.priority > hop.priority
             ORDER BY next.priority, next.rank, next.key
             LIMIT 1
         ),
         (
             SELECT next.key
             FROM millrace_ready AS next
+            WHERE next.lane = hop.lane AND next.crashed > hop.crashed
+            ORDER BY next.crashed, next.priority, next.rank, next.key
+            LIMIT 1
+        ),
+        (
+            SELECT next.key
+            FROM millrace_ready AS next
             WHERE next.lane > hop.lane
-            ORDER BY next.lane, next.priority, next.rank, next.key
+            ORDER BY next.lane, next.crashed, next.priority, next.rank, next.key
             LIMIT 1
         )
     )
@@ -265,9 +277,8 @@ LIMIT 1;
 SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,
        attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,
        attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at
-FROM millrace_job AS job
-JOIN millrace_attempt AS attempt ON attempt.key = job.key
-WHERE job.id = :id
+FROM millrace_attempt AS attempt
+WHERE attempt.key = (SELECT key FROM millrace_job_name WHERE id = :id)
 ORDER BY attempt.n;
 
 -- name: feed_end

@@ -45,7 +45,7 @@ numbered AS MATERIALIZED (
 )
 SELECT DISTINCT named.key, job.id
 FROM named
-JOIN numbered AS run ON run.number = named.number AND run.turn = named.turn
+LEFT JOIN numbered AS run ON run.number = named.number AND run.turn = named.turn
 LEFT JOIN millrace_job AS job ON job.key = named.key
 LEFT JOIN millrace_attempt AS last
     ON last.key = named.key
@@ -53,7 +53,12 @@ LEFT JOIN millrace_attempt AS last
 WHERE NOT EXISTS (
     SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n
 )
-  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)
+  AND (
+      job.key IS NULL
+      OR run.n IS NULL
+      OR last.state IS NOT NULL
+      OR run.n <> coalesce(last.n, 0) + 1
+  )
 ORDER BY named.key
 LIMIT :limit;
 
@@ -332,15 +337,14 @@ ORDER BY run.key
 LIMIT :limit;
 
 -- name: wrong_charges
--- Jobs with more attempts than allowed, with more crashes than attempts, that went on without an
--- attempt left, or with a run that was charged twice or gave a charge back. Reads the whole ledger.
+-- Jobs with more attempts than allowed, that went on without an attempt left, or with a run that
+-- was charged twice or gave a charge back. Reads the whole ledger.
 -- returns: OffendingRow
 SELECT DISTINCT job.key, job.id
 FROM millrace_attempt AS run
 JOIN millrace_job AS job ON job.key = run.key
 LEFT JOIN millrace_attempt AS before ON before.key = run.key AND before.n = run.n - 1
 WHERE run.tries > job.max_attempts
-   OR run.crashes > run.tries
    OR (run.state IS NULL AND run.tries >= job.max_attempts)
    OR (
       (run.n = 1 OR before.key IS NOT NULL)
@@ -361,6 +365,51 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)
 ORDER BY run.key
 LIMIT :limit;
 
+-- name: ended_runs_without_worker
+-- Ended runs that no heartbeat will tell: their worker is not registered, or their job is gone.
+-- returns: OffendingRow
+SELECT DISTINCT ended.key, job.id
+FROM millrace_ended_run AS ended
+LEFT JOIN millrace_job AS job ON job.key = ended.key
+WHERE job.key IS NULL
+   OR NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = ended.worker)
+ORDER BY ended.key
+LIMIT :limit;
+
+-- name: jobs_without_name
+-- Jobs whose type, tenant, lane or category has no name. Reads all jobs.
+-- returns: OffendingRow
+SELECT job.key, job.id
+FROM millrace_job AS job
+WHERE NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.type)
+   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.tenant)
+   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.lane)
+   OR (
+      job.category IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.category)
+   )
+ORDER BY job.key
+LIMIT :limit;
+
+-- name: notes_without_job
+-- Progress, phases, units, log lines and retention marks of jobs that are gone. Reads all of them.
+-- returns: OffendingRow
+SELECT DISTINCT note.key, NULL AS id
+FROM (
+    SELECT key FROM millrace_run
+    UNION
+    SELECT key FROM millrace_phase
+    UNION
+    SELECT key FROM millrace_unit
+    UNION
+    SELECT key FROM millrace_log
+    UNION
+    SELECT key FROM millrace_stale
+) AS note
+WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = note.key)
+ORDER BY note.key
+LIMIT :limit;
+
 -- name: tags_without_job
 -- Tags of jobs that are gone. Reads all tags.
 -- returns: OffendingRow
@@ -368,6 +417,19 @@ SELECT DISTINCT tag.key, NULL AS id
 FROM millrace_tag AS tag
 WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)
 ORDER BY tag.key
+LIMIT :limit;
+
+-- name: aliases_without_job
+-- Aliases of jobs that are gone, or of children of such jobs. Reads all aliases.
+-- returns: OffendingRow
+SELECT alias.job AS key, alias.id
+FROM millrace_alias AS alias
+WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS parent WHERE parent.key = alias.parent)
+   OR (
+       alias.job IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = alias.job)
+   )
+ORDER BY alias.id
 LIMIT :limit;
 
 -- name: endless_idempotency

@@ -55,6 +55,13 @@ FROM json_each(:keys) AS named
 JOIN millrace_attempt AS attempt ON attempt.key = named.value
 GROUP BY attempt.key;
 
+-- name: missing_jobs
+-- Those of these keys that no job has.
+-- returns: key integer
+SELECT DISTINCT named.value AS key
+FROM json_each(:keys) AS named
+WHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = named.value);
+
 -- name: job_facts
 -- The facts that are needed to return a job to its place or to decide about it. The ledger row
 -- before the present run has the charges so far.

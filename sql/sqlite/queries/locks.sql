@@ -61,13 +61,14 @@ LIMIT 1;
 
 -- name: jobs_of_taken_keys
 -- Due jobs at the front of a lane whose concurrency key is locked. Only the front is scanned: jobs
--- further back do not slow down a claim.
+-- further back do not slow down a claim, and neither do jobs that have crashed before.
 -- returns: key integer
 SELECT front.key
 FROM (
     SELECT key, tenant, concurrency
     FROM millrace_ready
     WHERE lane = :lane
+      AND crashed = 0
     ORDER BY priority, rank, key
     LIMIT :depth
 ) AS front

@@ -38,7 +38,7 @@ WHERE key = :key
 -- returns: LogRow
 SELECT line, n, at, level, message, fields
 FROM millrace_log
-WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
+WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
   AND line > :after
 ORDER BY line
 LIMIT :limit;
@@ -48,6 +48,6 @@ LIMIT :limit;
 -- returns: LogRow
 SELECT line, n, at, level, message, fields
 FROM millrace_log
-WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
+WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
 ORDER BY line DESC
 LIMIT :limit;

@@ -32,13 +32,14 @@ ORDER BY run_at, key
 LIMIT :limit;
 
 -- name: copy_scheduled_to_ready
--- First half of a promotion.
+-- First half of a promotion. A job that is in `ready` as well stays there once.
 INSERT INTO millrace_ready (
-    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes
 )
-SELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes
+SELECT lane, crashes > 0, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes
 FROM millrace_scheduled
-WHERE key IN (SELECT value FROM json_each(:keys));
+WHERE key IN (SELECT value FROM json_each(:keys))
+ON CONFLICT DO NOTHING;
 
 -- name: delete_scheduled
 -- Second half of a promotion.

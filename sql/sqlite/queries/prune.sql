@@ -17,7 +17,9 @@ LIMIT 1 OFFSET :depth - 1;
 -- name: expired_jobs
 -- Jobs of one final state in a range of the order of ends, longest finished first. A job that a
 -- lease still names stays until the other runs of the lease have ended, because without its ledger
--- row it would look as if it ran. A job that other jobs wait for stays until they are resolved.
+-- row it would look as if it ran. A job that other jobs wait for stays until they are resolved. A
+-- child stays until its parent is final, because a later phase of the parent may name the child. So
+-- does a job that a child of the parent gave way to.
 -- returns: FinishedRow
 SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags
 FROM millrace_attempt AS ended
@@ -29,6 +31,27 @@ WHERE ended.state = :state
   AND job.type NOT IN (SELECT value FROM json_each(:others))
   AND (:fresh = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))
   AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_job AS parent
+      WHERE parent.id = job.parent
+        AND NOT EXISTS (
+            SELECT 1
+            FROM millrace_attempt AS last
+            WHERE last.key = parent.key AND last.state IS NOT NULL
+        )
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_alias AS alias
+      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent
+      WHERE alias.job = job.key
+        AND NOT EXISTS (
+            SELECT 1
+            FROM millrace_attempt AS over
+            WHERE over.key = parent.key AND over.state IS NOT NULL
+        )
+  )
   AND job.key NOT IN (
       SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
   )
@@ -43,6 +66,27 @@ FROM json_each(:keys) AS named
 CROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL
 CROSS JOIN millrace_job AS job ON job.key = ended.key
 WHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_job AS parent
+      WHERE parent.id = job.parent
+        AND NOT EXISTS (
+            SELECT 1
+            FROM millrace_attempt AS last
+            WHERE last.key = parent.key AND last.state IS NOT NULL
+        )
+  )
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace_alias AS alias
+      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent
+      WHERE alias.job = job.key
+        AND NOT EXISTS (
+            SELECT 1
+            FROM millrace_attempt AS over
+            WHERE over.key = parent.key AND over.state IS NOT NULL
+        )
+  )
   AND job.key NOT IN (
       SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed
   );
@@ -112,6 +156,12 @@ WHERE (key, line) IN (
 -- Removes the stale marks of jobs.
 DELETE FROM millrace_stale
 WHERE key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_aliases
+-- Removes the aliases of jobs, and of children of jobs.
+DELETE FROM millrace_alias
+WHERE job IN (SELECT value FROM json_each(:keys))
+   OR parent IN (SELECT value FROM json_each(:keys));
 
 -- name: delete_tags
 -- Removes the tags of one job.

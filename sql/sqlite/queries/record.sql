@@ -146,7 +146,7 @@ SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.a
        ) AS last_outcome
 FROM millrace_job AS job
 LEFT JOIN millrace_run AS run ON run.key = job.key
-WHERE job.id = :id;
+WHERE job.key = (SELECT key FROM millrace_job_name WHERE id = :id);
 
 -- name: unit_counts
 -- How many units of each phase are in each state.
@@ -165,7 +165,7 @@ ORDER BY phase;
 -- returns: phase text, unit text, state integer, result text?, error text?, n integer, at integer
 SELECT phase, unit, state, result, error, n, at
 FROM millrace_unit
-WHERE key = (SELECT key FROM millrace_job WHERE id = :id)
+WHERE key = (SELECT key FROM millrace_job_name WHERE id = :id)
   AND (phase, unit) > (:after_phase, :after_unit)
   AND (:phase IS NULL OR phase = :phase)
   AND (:state IS NULL OR state = :state)

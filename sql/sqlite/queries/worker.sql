@@ -1,12 +1,14 @@
 -- name: register_worker
 -- Registers a worker, or gives a registered one a new lease.
 INSERT INTO millrace_worker (
-    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet
+    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats,
+    quiet
 )
 VALUES (
-    :id, :host, :pid, :version, :protocol, :types, :lanes, :slots, :tenant, :now, :until, 0, 0
+    :id, :process, :host, :pid, :version, :protocol, :types, :lanes, :slots, :tenant, :now, :until,
+    0, 0
 )
-ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
+ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1, died_with = NULL;
 
 -- name: renew_worker
 -- A heartbeat: extends the one row that all leases of the process depend on. A worker whose lease
@@ -15,11 +17,45 @@ ON CONFLICT (id) DO UPDATE SET until = :until, beats = beats + 1;
 -- returns: quiet boolean, outdated boolean
 UPDATE millrace_worker
 SET until = :until,
-    beats = beats + 1
+    beats = beats + 1,
+    died_with = NULL
 WHERE id = :id
 RETURNING quiet,
           protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')
               AS outdated;
+
+-- name: ended_runs
+-- The runs of a worker that an operator has ended.
+-- returns: key integer, n integer
+SELECT key, n
+FROM millrace_ended_run
+WHERE worker = :worker
+ORDER BY key, n;
+
+-- name: mark_told
+-- The present heartbeat tells the ended runs of a worker.
+UPDATE millrace_ended_run
+SET told_at = :now
+WHERE worker = :worker
+  AND told_at IS NULL;
+
+-- name: delete_told
+-- Removes ended runs that heartbeats have told for long enough.
+DELETE FROM millrace_ended_run
+WHERE worker = :worker
+  AND told_at < :before;
+
+-- name: insert_ended_run
+-- An operator has ended a run of a worker, if the worker is registered.
+INSERT INTO millrace_ended_run (worker, key, n)
+SELECT id, :key, :n
+FROM millrace_worker
+WHERE id = :worker;
+
+-- name: delete_ended_runs
+-- Removes the ended runs of a worker that is removed.
+DELETE FROM millrace_ended_run
+WHERE worker = :worker;
 
 -- name: expire_worker
 -- The worker has stopped and left jobs behind: its lease expires at once.
@@ -42,9 +78,9 @@ ORDER BY until, id
 LIMIT :limit;
 
 -- name: worker_is_silent
--- Whether a worker has not renewed since the rescuer looked, and its lease has expired.
--- returns: yes integer `1`
-SELECT 1 AS yes
+-- The worker, if it has not renewed since the rescuer looked and its lease has expired.
+-- returns: process blob, died_with integer?
+SELECT process, died_with
 FROM millrace_worker
 WHERE id = :id
   AND beats = :beats

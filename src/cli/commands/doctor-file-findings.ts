@@ -1,4 +1,5 @@
 /** The findings of an examination of the file, and a fix for each. */
+import type { Repair } from "../../store/doctor/repairs.ts";
 import type { FileStore } from "../open-file.ts";
 
 export interface DoctorCheck {
@@ -6,6 +7,8 @@ export interface DoctorCheck {
   readonly found: string;
   /** What to do; `null` when nothing is wrong. */
   readonly fix: string | null;
+  /** What `--fix` does. Absent: the finding is left to a person. */
+  readonly repair?: Repair;
 }
 
 type FileExamination = Awaited<ReturnType<FileStore["examine"]>>;
@@ -32,6 +35,7 @@ function checkOf(finding: FileFinding, path: string): DoctorCheck {
         name: "lost job",
         found: `${finding.id} is not final, has no place, and no worker holds it`,
         fix: `millrace jobs release ${finding.id}`,
+        repair: { kind: "release", ids: [finding.id] },
       };
     case "ownerless_lease":
       return ownerless(finding, path);
@@ -39,13 +43,13 @@ function checkOf(finding: FileFinding, path: string): DoctorCheck {
       return {
         name: "place without job",
         found: `${finding.place} has the key ${finding.key}, and no job has this key`,
-        fix: sqlFix(path, `DELETE FROM millrace_${finding.place} WHERE key = ${finding.key};`),
+        ...sqlFix(path, `DELETE FROM millrace_${finding.place} WHERE key = ${finding.key};`),
       };
     case "place_against_ledger":
       return {
         name: "place against ledger",
         found: `${finding.id} is in ${finding.place}, ${WHY_NOT[finding.fault]}`,
-        fix: sqlFix(path, placeFix(finding)),
+        ...sqlFix(path, placeFix(finding)),
       };
   }
 }
@@ -65,10 +69,11 @@ function ownerless(
   const name = "lease without worker";
   if (id !== null) {
     const found = `${whose}; it holds the job ${id}, which no worker can rescue`;
-    return { name, found, fix: `millrace jobs release ${id}` };
+    const repair = { kind: "release", ids: [id] } as const;
+    return { name, found, fix: `millrace jobs release ${id}`, repair };
   }
   const fix = sqlFix(path, `DELETE FROM millrace_lease WHERE number = ${lease};`);
-  return { name, found: `${whose}; it holds no job`, fix };
+  return { name, found: `${whose}; it holds no job`, ...fix };
 }
 
 function placeFix({
@@ -82,6 +87,7 @@ function placeFix({
     : `DELETE FROM millrace_${place} WHERE key = ${key};`;
 }
 
-function sqlFix(path: string, sql: string): string {
-  return `Make a copy (millrace backup), then run this SQL on ${path}: ${sql}`;
+function sqlFix(path: string, sql: string): Required<Pick<DoctorCheck, "fix" | "repair">> {
+  const fix = `Make a copy (millrace backup), then run this SQL on ${path}: ${sql}`;
+  return { fix, repair: { kind: "sql", sql } };
 }

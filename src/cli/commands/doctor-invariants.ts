@@ -7,6 +7,7 @@ import {
   type Fix,
   type QualifyTable,
 } from "../../store/doctor/invariants.ts";
+import { repairOf } from "../../store/doctor/repairs.ts";
 import type { DoctorCheck } from "./doctor-file-findings.ts";
 
 /** The number of jobs that a finding lists; the others are counted. */
@@ -48,7 +49,9 @@ function checkOf({ invariant, offenders }: BrokenInvariant, form: FixForm): Inva
       ? means
       : `${amountOf(offenders)}: ${means} (${listOf(jobs, offenders)})`;
   const fix = fixOf(invariant.fix, offenders, form);
-  return { name, found, fix, invariant: number, count: offenders.length, jobs };
+  const repair = repairOf(invariant.fix, offenders, form.table);
+  const check = { name, found, fix, invariant: number, count: offenders.length, jobs };
+  return repair === null ? check : { ...check, repair };
 }
 
 function nameOf({ id, key }: OffendingJob): string {
@@ -73,6 +76,8 @@ function fixOf(fix: Fix, offenders: readonly OffendingJob[], { table, run }: Fix
         .slice(0, NAMED_MAX)
         .map((job) => fix.of(nameOf(job)))
         .join("; ");
+    case "leases":
+      return "millrace doctor --fix";
     case "words":
       return fix.text;
   }

@@ -6,6 +6,7 @@ import { formatDuration } from "../../core/duration.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
+import { applyFixes, type AppliedFix, type Installation } from "./doctor-fix.ts";
 import { fileChecks, type DoctorCheck } from "./doctor-file-findings.ts";
 import type { JobStore } from "../../store/store.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
@@ -25,6 +26,7 @@ interface DoctorOptions {
   readonly db: string;
   readonly output: Format;
   readonly deep?: boolean;
+  readonly fix?: boolean;
 }
 
 export function declareDoctor(program: Command, { terminal, end }: Shell): void {
@@ -34,6 +36,7 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
     .addOption(databaseOption())
     .addOption(outputOption())
     .option("--deep", "on PostgreSQL, also run the checks that read whole tables")
+    .option("--fix", "apply the fixes that a program can apply; make a backup first")
     .addHelpText("after", HELP_AFTER)
     .action(async (options: DoctorOptions) => end(await doctor(options, terminal)));
 }
@@ -42,29 +45,42 @@ const HELP_AFTER = `
 Doctor finds jobs that no worker would run or that would run twice, keys, dead letters, tags and
 feed entries that contradict their jobs, silent workers, and jobs that no worker takes. A SQLite
 file is also checked for damage. On PostgreSQL, doctor also finds old transactions, dead rows,
-bloated indexes, and manual changes of the schema. Doctor changes nothing, and workers keep running.
+bloated indexes, and manual changes of the schema. Without --fix, doctor changes nothing. Workers
+keep running.
 
-Exit codes: 0 nothing was found, 1 something was found.
+With --fix, doctor repairs leases, places and other rows that contradict their jobs, prints each
+fix, and checks again.
+
+Exit codes: 0 nothing was found or is left, 1 something was found or is left.
 `;
 
-async function doctor({ db, output, deep }: DoctorOptions, terminal: Terminal): Promise<ExitCode> {
+async function doctor(
+  { db, output, deep, fix }: DoctorOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
   requireStore(db);
   const address = parseDatabaseUrl(db);
-  const node: DoctorCheck = { name: "node", found: process.versions.node, fix: null };
-  const found =
+  const installation =
     address.kind === "sqlite"
-      ? await checkFile(db, address.path)
-      : await checkServer(address, deep === true);
-  const checks = [node, ...found];
-  terminal.out(output === "json" ? json(checks) : checks.map(shown).join(""));
-  return checks.every(({ fix }) => fix === null) ? EXIT.success : EXIT.broken;
+      ? await openFileInstallation(db, address.path)
+      : await openServer(address, deep === true);
+  try {
+    const fixes = fix === true ? await applyFixes(installation) : [];
+    const node: DoctorCheck = { name: "node", found: process.versions.node, fix: null };
+    const checks = [node, ...(await installation.check())];
+    const told = [...fixes, ...checks].map(({ repair: _repair, ...check }) => check);
+    terminal.out(output === "json" ? json(told) : told.map(shown).join(""));
+    return checks.every((check) => check.fix === null) ? EXIT.success : EXIT.broken;
+  } finally {
+    await installation.store.close();
+  }
 }
 
-async function checkFile(url: string, path: string): Promise<DoctorCheck[]> {
+async function openFileInstallation(url: string, path: string): Promise<Installation> {
   const { openFile } = await import("../open-file.ts");
   const { migrations } = await import("../../store/sqlite/create.ts");
   const store = await openFile(url, "");
-  try {
+  const check = async (): Promise<DoctorCheck[]> => {
     const examined = await store.examine();
     const isDamaged = examined.findings.some(({ kind }) => kind === "damaged");
     return [
@@ -78,19 +94,15 @@ async function checkFile(url: string, path: string): Promise<DoctorCheck[]> {
       // The contents of a damaged file may be wrong, and reading them may fail.
       ...(isDamaged ? [] : await contentChecks(store)),
     ];
-  } finally {
-    await store.close();
-  }
+  };
+  return { store, check };
 }
 
-async function checkServer(
-  { url, schema }: ServerAddress,
-  isDeep: boolean,
-): Promise<DoctorCheck[]> {
+async function openServer({ url, schema }: ServerAddress, isDeep: boolean): Promise<Installation> {
   const { makePostgresStore, migrations } = await import("../../store/postgres/create.ts");
   const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
   await store.open();
-  try {
+  const check = async (): Promise<DoctorCheck[]> => {
     const { version, bytes, deadRows, findings, brokenInvariants } = await store.examine({
       isDeep,
     });
@@ -103,9 +115,8 @@ async function checkServer(
       ...invariantChecks(brokenInvariants, isDeep, onServer(schema ?? "millrace")),
       ...(await contentChecks(store)),
     ];
-  } finally {
-    await store.close();
-  }
+  };
+  return { store, check };
 }
 
 function inFile(path: string): FixForm {
@@ -120,7 +131,11 @@ function onServer(schema: string): FixForm {
   return { table: (name) => `"${quoted}"."${name}"`, run: (sql) => sql };
 }
 
-function shown({ name, found, fix }: DoctorCheck): string {
+function shown({ name, found, fix, fixed, error }: DoctorCheck & Partial<AppliedFix>): string {
+  if (fixed !== undefined) {
+    const end = fixed ? "FIXED  " : "FAILED ";
+    return `${end}  ${name}: ${plain(found)}\n         ${plain(error ?? fix ?? "")}\n`;
+  }
   const line = `${fix === null ? "ok     " : "FINDING"}  ${name}: ${plain(found)}\n`;
   return fix === null ? line : `${line}         ${plain(fix)}\n`;
 }

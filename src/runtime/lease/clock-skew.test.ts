@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest";
 import { virtualClock } from "../../../test/support/virtual-clock.ts";
 import type { Logger } from "../../api/context.ts";
 import type { Renewal } from "../../store/types/jobs-and-runs.ts";
+import { BeatTimes } from "./beat-times.ts";
 import { beatOnce, SkewWatch } from "./clock-skew.ts";
 
 const MINUTE_MS = 60_000;
+const BEAT = { worker: "worker", leaseMs: 30_000, times: new BeatTimes() };
 
 describe("a heartbeat", () => {
   test("takes the store's clock to have been read in the middle of the round trip", async () => {
@@ -15,7 +17,7 @@ describe("a heartbeat", () => {
   test("measures nothing when the lease is lost", async () => {
     const clock = virtualClock();
     const store = { renew: () => Promise.resolve({ status: "lost" } as const) };
-    const { skew } = await beatOnce(store, clock, { worker: "worker", leaseMs: 30_000 });
+    const { skew } = await beatOnce(store, clock, BEAT);
     expect(skew).toBeNull();
   });
 });
@@ -65,7 +67,7 @@ async function beatOf({ aheadMs, roundTripMs }: { aheadMs: number; roundTripMs: 
       return { status: "renewed", now, cancel: [], quiet: false, outdated: false, ended: [] };
     },
   };
-  return beatOnce(store, clock, { worker: "worker", leaseMs: 30_000 });
+  return beatOnce(store, clock, BEAT);
 }
 
 type Logged = readonly [level: string, message: unknown, fields: Record<string, unknown>];

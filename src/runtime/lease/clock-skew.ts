@@ -10,6 +10,8 @@ import { formatDuration } from "../../core/duration.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Renewal, WorkerId } from "../../store/types/jobs-and-runs.ts";
+import type { BeatTimes } from "./beat-times.ts";
+import type { AnsweredRenewal } from "./steadiness.ts";
 
 const SKEW_MS_MAX = 1_000;
 const HINT = "Synchronize the clocks of this host and of the database host, for example by NTP.";
@@ -20,23 +22,33 @@ export interface Skew {
   readonly errorMs: number;
 }
 
-export interface Beat {
+export interface Beat extends AnsweredRenewal {
   readonly renewal: Renewal;
   /** Null if the lease is lost: the store did not answer its time. */
   readonly skew: Skew | null;
+}
+
+export interface BeatParts {
+  readonly worker: WorkerId;
+  readonly leaseMs: number;
+  readonly times: BeatTimes;
 }
 
 /** Renews a lease. Assumes that the store read its clock in the middle of the round trip. */
 export async function beatOnce(
   store: Pick<JobStore, "renew">,
   clock: Clock,
-  { worker, leaseMs }: { readonly worker: WorkerId; readonly leaseMs: number },
+  { worker, leaseMs, times }: BeatParts,
 ): Promise<Beat> {
-  const [sentAt, began] = [clock.now(), clock.monotonic()];
+  const [calledAt, sentAt] = [clock.now(), clock.monotonic()];
+  times.sending(sentAt);
   const renewal = await store.renew(worker, leaseMs);
-  const errorMs = (clock.monotonic() - began) / 2;
-  if (renewal.status === "lost") return { renewal, skew: null };
-  return { renewal, skew: { offsetMs: sentAt + errorMs - renewal.now, errorMs } };
+  const answeredAt = clock.monotonic();
+  if (renewal.status === "lost") return { renewal, skew: null, sentAt, answeredAt };
+  times.renewed({ sentAt, answeredAt });
+  const errorMs = (answeredAt - sentAt) / 2;
+  const skew = { offsetMs: calledAt + errorMs - renewal.now, errorMs };
+  return { renewal, skew, sentAt, answeredAt };
 }
 
 export class SkewWatch {

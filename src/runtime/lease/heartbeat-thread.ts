@@ -4,6 +4,7 @@ import { wait } from "../../core/clock.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ThreadStart, ThreadMessage } from "./heartbeat.ts";
+import { BeatTimes } from "./beat-times.ts";
 import { OverdueWatch } from "./overdue-runs.ts";
 import { beatOnce } from "./clock-skew.ts";
 import { Ticker } from "../ticker.ts";
@@ -23,15 +24,27 @@ async function run(): Promise<void> {
     beatMs: start.beatMs,
     policyOf: (type) => start.policies[type] ?? start.policy,
   });
+  // Not a part of the beat: a look that the store answers late must not delay the next beat.
+  let isLooking = false;
+  const lookForOverdue = (now: number): void => {
+    if (isLooking) return;
+    isLooking = true;
+    overdueWatch
+      .beat(now)
+      .then((runs) => void (runs.length > 0 && post({ type: "ended", runs })))
+      .catch(postFailure)
+      .finally(() => (isLooking = false));
+  };
+  const times = new BeatTimes(start.times);
   const ticker = new Ticker({
     clock: systemClock,
     retryMs: start.beatMs,
-    failed: (error) => post({ type: "failed", message: String(error) }),
+    failed: postFailure,
     async tick() {
-      const beat = await beatOnce(store, systemClock, start);
+      const beat = await beatOnce(store, systemClock, { ...start, times });
       post({ type: "beat", beat });
       const { renewal } = beat;
-      if (renewal.status === "renewed") await overdueWatch.beat(renewal.now);
+      if (renewal.status === "renewed") lookForOverdue(renewal.now);
       return start.beatMs;
     },
   });
@@ -46,10 +59,14 @@ async function opened(make: () => JobStore): Promise<JobStore> {
       await store.open();
       return store;
     } catch (error) {
-      post({ type: "failed", message: String(error) });
+      postFailure(error);
       await wait(systemClock, start.beatMs);
     }
   }
+}
+
+function postFailure(error: unknown): void {
+  post({ type: "failed", message: String(error) });
 }
 
 function post(message: ThreadMessage): void {

@@ -10,7 +10,9 @@ import type { Clock } from "../../core/clock.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ThreadEntry, WorkerId } from "../../store/types/jobs-and-runs.ts";
+import type { BeatTimes } from "./beat-times.ts";
 import { beatOnce, type Beat } from "./clock-skew.ts";
+import type { RunName } from "../run/lock-queue.ts";
 import { Ticker } from "../ticker.ts";
 
 export interface HeartbeatParts {
@@ -19,15 +21,21 @@ export interface HeartbeatParts {
   readonly worker: WorkerId;
   readonly leaseMs: number;
   readonly beatMs: number;
+  /** Shared with the thread. */
+  readonly times: BeatTimes;
   /** For runs that the thread ends: the retry policies by type, and the one of other types. */
   readonly policies: Readonly<Record<string, RetryPolicy>>;
   readonly policy: RetryPolicy;
   readonly onBeat: (beat: Beat) => void;
+  /** The thread has ended runs over their time limit. */
+  readonly onEnded: (runs: readonly RunName[]) => void;
   readonly failed: (error: unknown) => void;
 }
 
 export interface Heartbeat {
   stop(): Promise<unknown>;
+  /** The lease has expired: the event loop beats as well, because the thread may hang. */
+  assist(): void;
 }
 
 /** The `workerData` of the thread. */
@@ -36,6 +44,8 @@ export interface ThreadStart {
   readonly worker: WorkerId;
   readonly leaseMs: number;
   readonly beatMs: number;
+  /** The memory of the {@link BeatTimes} of the worker. */
+  readonly times: SharedArrayBuffer;
   readonly policies: Readonly<Record<string, RetryPolicy>>;
   readonly policy: RetryPolicy;
 }
@@ -43,6 +53,7 @@ export interface ThreadStart {
 /** The messages of the thread. */
 export type ThreadMessage =
   | { readonly type: "beat"; readonly beat: Beat }
+  | { readonly type: "ended"; readonly runs: readonly RunName[] }
   | { readonly type: "failed"; readonly message: string };
 
 export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
@@ -52,24 +63,28 @@ export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
 
 /** Beats on the event loop of the worker. */
 function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
-  const { store, clock, worker, leaseMs, beatMs, onBeat, failed } = parts;
+  const { store, clock, worker, leaseMs, beatMs, times, onBeat, failed } = parts;
   const ticker = new Ticker({
     clock,
     retryMs: beatMs,
     failed,
     async tick() {
-      onBeat(await beatOnce(store, clock, { worker, leaseMs }));
+      onBeat(await beatOnce(store, clock, { worker, leaseMs, times }));
       return beatMs;
     },
   });
   ticker.wake();
-  return ticker;
+  return { stop: () => ticker.stop(), assist() {} };
 }
 
-/** Beats on a thread. The event loop beats until the first message, and after the thread died. */
+/**
+ * Beats on a thread. The event loop beats until the first message, after the thread has died, and
+ * from the expiry of the lease until the next message.
+ */
 function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
-  const { worker, leaseMs, beatMs, policies, policy, onBeat, failed } = parts;
-  const start: ThreadStart = { entry, worker, leaseMs, beatMs, policies, policy };
+  const { worker, leaseMs, beatMs, policies, policy, onBeat, onEnded, failed } = parts;
+  const times = parts.times.buffer;
+  const start: ThreadStart = { entry, worker, leaseMs, beatMs, times, policies, policy };
   const isSource = import.meta.url.endsWith(".ts");
   const file = new URL(
     isSource ? "./heartbeat-thread.ts" : "./heartbeat-thread.js",
@@ -85,6 +100,10 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
       failed(new Error(message.message));
       return;
     }
+    if (message.type === "ended") {
+      onEnded(message.runs);
+      return;
+    }
     void substitute?.stop();
     substitute = null;
     onBeat(message.beat);
@@ -97,6 +116,9 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
     async stop() {
       isStopping = true;
       await Promise.all([thread.terminate(), substitute?.stop()]);
+    },
+    assist() {
+      if (!isStopping) substitute ??= inlineHeartbeat(parts);
     },
   };
 }

@@ -27,15 +27,20 @@ async function makeWorld() {
   const parts = { store, clock: steady, dice, worker, beatMs: BEAT_MS, policyOf };
   const watch = new OverdueWatch(parts);
 
+  const ended: string[] = [];
+
   async function beat(beforeTheLook = (): void => {}): Promise<void> {
     const renewal = await store.renew(worker, leaseMs);
     beforeTheLook();
-    if (renewal.status === "renewed") await watch.beat(renewal.now);
+    if (renewal.status !== "renewed") return;
+    for (const { key, n } of await watch.beat(renewal.now)) ended.push(`${key}.${n}`);
   }
 
   return {
     store,
     beat,
+    /** The runs that the watch has reported as ended. */
+    ended,
     jump: (ms: number): void => void (aheadMs += ms),
     wait: (ms: number) => steady.advance(ms),
     /** Lets time pass, with a beat every second. */
@@ -71,6 +76,48 @@ describe("a run beyond its limit", () => {
     expect(await world.outcomesOf(id)).toEqual(["timed_out"]);
     expect(await recordOf(world.store, id)).toMatchObject({ state: "scheduled", attempts: 1 });
     expect(at(await world.store.attempts(id), 0).fault).toMatchObject({ name: "TimeoutError" });
+  });
+
+  test("is reported once, for the worker whose handler may still run", async () => {
+    await using world = await makeWorld();
+    const id = await world.begin({ timeoutMs: 2_000 });
+    await world.begin({ timeoutMs: MINUTE_MS });
+
+    await world.pass(2_000 + SLACK_MS + 5 * BEAT_MS);
+
+    expect(await world.outcomesOf(id)).toEqual(["timed_out"]);
+    expect(world.ended).toEqual(["1.1"]);
+  });
+
+  test("is not reported when the worker has ended the run before", async () => {
+    await using world = await makeWorld();
+    await world.begin({ timeoutMs: 2_000 });
+    const settle = world.store.settle.bind(world.store);
+    world.store.settle = async (items) => {
+      await settle(items);
+      return settle(items);
+    };
+
+    await world.pass(2_000 + SLACK_MS + 3 * BEAT_MS);
+
+    expect(world.ended).toEqual([]);
+  });
+
+  test("is reported at the next beat when the answer of the store was lost", async () => {
+    await using world = await makeWorld();
+    const id = await world.begin({ timeoutMs: 2_000 });
+    const settle = world.store.settle.bind(world.store);
+    world.store.settle = async (items) => {
+      await settle(items);
+      throw new Error("the answer was lost");
+    };
+
+    await expect(world.pass(2_000 + SLACK_MS + 2 * BEAT_MS)).rejects.toThrow("was lost");
+    expect(await world.outcomesOf(id)).toEqual(["timed_out"]);
+    expect(world.ended).toEqual([]);
+    await world.pass(2 * BEAT_MS);
+
+    expect(world.ended).toEqual(["1.1"]);
   });
 
   test("is left to a worker that hears its own limit and ends it five seconds later", async () => {

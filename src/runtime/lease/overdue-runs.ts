@@ -12,6 +12,7 @@ import { settle } from "../../core/settle.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { OverdueRun, SettleItem, WorkerId } from "../../store/types/jobs-and-runs.ts";
 import { IGNORED_SIGNAL_MS_MAX } from "../run/execution.ts";
+import type { RunName } from "../run/lock-queue.ts";
 
 /** Gradual corrections of a clock stay below this. */
 const JUMP_MS_MIN = 1_000;
@@ -48,6 +49,8 @@ export class OverdueWatch {
   #last: ClockReading | null = null;
   /** Overdue runs at the last beat. */
   #suspects: ReadonlySet<string> = new Set();
+  /** Runs whose settle failed. The store may have ended them. */
+  #unanswered: readonly OverdueRun[] = [];
 
   constructor(parts: OverdueParts) {
     this.#parts = parts;
@@ -56,16 +59,26 @@ export class OverdueWatch {
 
   /**
    * Called at every beat with the store's time. A run is ended when two beats have found it
-   * overdue: a clock jump between the heartbeat and the query is noticed at the next beat.
+   * overdue: a clock jump between the heartbeat and the query is noticed at the next beat. Answers
+   * the runs that the store has ended: their handlers may still run.
    */
-  async beat(now: number): Promise<void> {
+  async beat(now: number): Promise<readonly RunName[]> {
     this.#addReading({ now, monotonic: this.#parts.clock.monotonic() });
     const { store, worker } = this.#parts;
     const runs = await store.overdue(worker, this.#slackMs);
     const overdue = runs.filter((run) => this.#steadyMs(run, now) > run.limitMs + this.#slackMs);
     const confirmed = overdue.filter((run) => this.#suspects.has(runName(run)));
     this.#suspects = new Set(overdue.map(runName));
-    if (confirmed.length > 0) await store.settle(confirmed.map((run) => this.#timedOut(run)));
+    const open = new Set(runs.map(runName));
+    const over = this.#unanswered.filter((run) => !open.has(runName(run)));
+    this.#unanswered = confirmed;
+    const answers =
+      confirmed.length === 0 ? [] : await store.settle(confirmed.map((run) => this.#timedOut(run)));
+    this.#unanswered = [];
+    const settled = confirmed.filter((_, index) => {
+      return answers[index] === "settled" || answers[index] === "missing";
+    });
+    return [...over, ...settled].map(({ key, n }) => ({ key, n }));
   }
 
   /** The jump was at an unknown time between two beats: both segments include that time. */

@@ -4,16 +4,28 @@
  * A report that the lease is lost may be late, or a clock has jumped. So the worker sends another
  * heartbeat before it stops anything: the store renews the lease unless the jobs of the worker were
  * taken back. The worker claims nothing until the store has answered.
+ *
+ * A lease that has expired by the monotonic clock of this process may be taken by another worker at
+ * any moment, also if the store never answers. So the runs are told to stop, and no job is claimed
+ * or started until a renewal has succeeded.
  */
 import { within, type Clock } from "../../core/clock.ts";
+import { formatDuration } from "../../core/duration.ts";
 import { MillraceError } from "../../core/errors.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Renewal, WorkerInfo } from "../../store/types/jobs-and-runs.ts";
+import { BeatTimes } from "./beat-times.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
-import { SkewWatch, type Beat } from "./clock-skew.ts";
+import { beatOnce, SkewWatch, type Beat } from "./clock-skew.ts";
+import { reportExpiry } from "./expiry-report.ts";
+import { LeaseTimer, type ExpiryCause } from "./lease-timer.ts";
+import { Steadiness, type AnsweredRenewal, type SteadySpan } from "./steadiness.ts";
 
-export interface RegistrationParts extends Pick<HeartbeatParts, "policy" | "policies" | "beatMs"> {
+export interface RegistrationParts extends Pick<
+  HeartbeatParts,
+  "policy" | "policies" | "beatMs" | "onEnded"
+> {
   readonly store: JobStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -24,6 +36,11 @@ export interface RegistrationParts extends Pick<HeartbeatParts, "policy" | "poli
   readonly onRenewal: (renewal: Renewal & { status: "renewed" }) => void;
   /** Another process has taken back the jobs of this worker: its runs must stop. */
   readonly onLost: () => void;
+  /**
+   * Another process may take the jobs of this worker from now on: its runs are told to stop.
+   * Returns how many runs there are.
+   */
+  readonly onExpired: () => number;
   /** The worker may claim again. */
   readonly onRegained: () => void;
 }
@@ -31,6 +48,9 @@ export interface RegistrationParts extends Pick<HeartbeatParts, "policy" | "poli
 export class Registration {
   readonly #parts: RegistrationParts;
   readonly #skew: SkewWatch;
+  readonly #times: BeatTimes = new BeatTimes();
+  readonly #leaseTimer: LeaseTimer;
+  readonly #steadiness: Steadiness;
   readonly #stopped = Promise.withResolvers<void>();
   #isRetrying = true;
   #heartbeat: Heartbeat | null = null;
@@ -41,11 +61,23 @@ export class Registration {
   constructor(parts: RegistrationParts) {
     this.#parts = parts;
     this.#skew = new SkewWatch(parts.logger);
+    this.#leaseTimer = this.#makeLeaseTimer();
+    this.#steadiness = new Steadiness(parts.info.leaseMs);
   }
 
   /** Whether the worker may claim jobs, as far as it knows. */
   get isRegistered(): boolean {
-    return this.#isRegistered;
+    return this.#isRegistered && this.holdsLease;
+  }
+
+  /** False from the expiry of the lease until a renewal has succeeded: no run may start. */
+  get holdsLease(): boolean {
+    return this.#leaseTimer.holds;
+  }
+
+  /** How long the renewals of this worker have succeeded without a gap. */
+  get steadySpan(): SteadySpan | null {
+    return this.#steadiness.span;
   }
 
   /**
@@ -65,6 +97,7 @@ export class Registration {
     }
     this.#isRegistered = true;
     this.#heartbeat = this.#beat();
+    this.#leaseTimer.start();
     return true;
   }
 
@@ -81,9 +114,10 @@ export class Registration {
     const { logger } = this.#parts;
     this.#checking ??= this.#check()
       // The next heartbeat checks again.
-      .catch((error) =>
-        logger.error("cannot check the lease; the next heartbeat tries again", { error }),
-      )
+      .catch((error) => {
+        this.#renewalFailed(error);
+        logger.error("cannot check the lease; the next heartbeat tries again", { error });
+      })
       .finally(() => {
         this.#checking = null;
       });
@@ -92,6 +126,7 @@ export class Registration {
   async end(): Promise<void> {
     const { store, info } = this.#parts;
     this.#isOver = true;
+    this.#leaseTimer.stop();
     try {
       await Promise.all([this.#heartbeat?.stop(), this.#checking]);
     } finally {
@@ -100,9 +135,9 @@ export class Registration {
   }
 
   async #register(): Promise<boolean> {
-    const { store, logger, info } = this.#parts;
+    const { logger } = this.#parts;
     try {
-      await store.register(info);
+      await this.#registerOnce();
       return true;
     } catch (error) {
       if (isClosed(error)) throw error;
@@ -111,10 +146,24 @@ export class Registration {
     }
   }
 
+  /** Grants a lease, like a renewal. */
+  async #registerOnce(): Promise<void> {
+    const { store, clock, info } = this.#parts;
+    const sentAt = clock.monotonic();
+    this.#times.sending(sentAt);
+    await store.register(info);
+    const answered = { sentAt, answeredAt: clock.monotonic() };
+    this.#times.renewed(answered);
+    this.#renewed(answered);
+  }
+
   async #check(): Promise<void> {
-    const { store, logger, info, onRenewal, onLost, onRegained } = this.#parts;
-    const renewal = await store.renew(info.id, info.leaseMs);
+    const { store, clock, logger, info, onRenewal, onLost, onRegained } = this.#parts;
+    const { id: worker, leaseMs } = info;
+    const beat = await beatOnce(store, clock, { worker, leaseMs, times: this.#times });
+    const { renewal } = beat;
     if (renewal.status === "renewed") {
+      this.#renewed(beat);
       onRenewal(renewal);
       // No wake-up: if every claim says that the lease is lost, that would be a busy loop.
       this.#isRegistered = true;
@@ -124,28 +173,70 @@ export class Registration {
       worker_id: info.id,
     });
     onLost();
-    await store.register(info);
+    await this.#registerOnce();
     this.#isRegistered = true;
     onRegained();
   }
 
   #beat(): Heartbeat {
-    const { store, clock, logger, info, beatMs, policy, policies } = this.#parts;
+    const { store, clock, logger, info, beatMs, policy, policies, onEnded } = this.#parts;
     return startHeartbeat({
       store,
       clock,
       worker: info.id,
       leaseMs: info.leaseMs,
       beatMs,
+      times: this.#times,
       policy,
       policies,
       onBeat: (beat) => this.#onBeat(beat),
-      failed: (error) => logger.error("heartbeat failed; trying again", { error }),
+      onEnded,
+      failed: (error) => {
+        this.#renewalFailed(error);
+        logger.error("heartbeat failed; trying again", { error });
+      },
     });
   }
 
-  #onBeat({ renewal, skew }: Beat): void {
+  #makeLeaseTimer(): LeaseTimer {
+    const { clock, logger, info, beatMs, onRegained } = this.#parts;
+    return new LeaseTimer({
+      clock,
+      times: this.#times,
+      leaseMs: info.leaseMs,
+      beatMs,
+      onExpired: (cause) => this.#expire(cause),
+      onRenewed(expiredMs) {
+        logger.info(`lease renewed ${formatDuration(Math.round(expiredMs))} after its expiry`, {
+          worker_id: info.id,
+        });
+        onRegained();
+      },
+    });
+  }
+
+  #expire(cause: ExpiryCause): void {
+    const { store, logger, info, onExpired } = this.#parts;
+    const runs = onExpired();
+    const hasThread = store.thread !== null;
+    reportExpiry(logger, { cause, worker: info.id, runs, hasThread });
+    this.#heartbeat?.assist();
+  }
+
+  #renewed(answered: AnsweredRenewal): void {
+    this.#steadiness.succeeded(answered);
+    this.#leaseTimer.renewed();
+  }
+
+  #renewalFailed(error: unknown): void {
+    this.#steadiness.failed();
+    this.#leaseTimer.failed(error);
+  }
+
+  #onBeat(beat: Beat): void {
+    const { renewal, skew } = beat;
     if (skew !== null) this.#skew.check(skew);
+    if (renewal.status === "renewed") this.#renewed(beat);
     // A check that failed is repeated, whatever this heartbeat says.
     if (renewal.status === "lost" || !this.#isRegistered) this.checkLease();
     if (renewal.status === "renewed") this.#parts.onRenewal(renewal);

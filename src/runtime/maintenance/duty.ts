@@ -3,12 +3,18 @@ import type { Clock } from "../../core/clock.ts";
 import type { RetryPolicy } from "../../core/policy.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
+import type { WorkerId } from "../../store/types/jobs-and-runs.ts";
+import type { SteadySpan } from "../lease/steadiness.ts";
 import { Ticker } from "../ticker.ts";
 
 /** How many jobs one call of the store moves from one place to another. */
 export const MOVE_BATCH = 1_000;
 
 export interface DutyParts {
+  /** The worker that has these duties. */
+  readonly worker: WorkerId;
+  /** How long the own renewals have succeeded without a gap; null: the last one failed. */
+  readonly steadySpan: () => SteadySpan | null;
   readonly store: JobStore;
   readonly clock: Clock;
   readonly random: () => number;

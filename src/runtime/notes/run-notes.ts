@@ -229,8 +229,16 @@ function isOfEarlierAttempt({ tries }: Checkpoints, job: ClaimedJob): boolean {
 
 /** The run has ended, so its notes are refused. */
 export class RunOver extends MillraceError {
-  constructor({ id }: ClaimedJob, why: string) {
-    super("JOB_OVER", `the run of job ${id} ${why}`, { details: { id } });
+  constructor({ id }: ClaimedJob, why: string, cause?: unknown) {
+    super("JOB_OVER", `the run of job ${id} ${why}`, { details: { id }, cause });
+  }
+}
+
+/** The reason of the aborted signal of a run that ends badly. The cause is the first error. */
+export class RunAborted extends RunOver {
+  constructor(job: ClaimedJob, cause: unknown, refusedCall?: string) {
+    const refusal = refusedCall === undefined ? "" : `: ${refusedCall} begins no unit`;
+    super(job, `has ended, because its handler threw${refusal}; await all calls of ctx`, cause);
   }
 }
 

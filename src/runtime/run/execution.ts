@@ -1,10 +1,16 @@
 /**
  * One run of one job, from start to outcome. Never throws: every error becomes an outcome.
  *
- * Four things abort the signal of a run: a cancel request, the time-out, the stop of the worker,
- * and the store, when another process has ended the run. After the abort the handler decides: if
- * the handler returns, the run has succeeded; if the handler throws, the reason of the abort is the
- * outcome.
+ * Five things interrupt a run and abort its signal: a cancel request, the time-out, the stop of the
+ * worker, the store, when another process has ended the run, and the expiry of the worker's lease,
+ * after which another process may run the job. After the interruption the handler decides: if the
+ * handler returns, the run has succeeded; if the handler throws, the interruption is the outcome.
+ * An expired lease may be renewed: the run then goes on, and a later reason replaces the expiry.
+ *
+ * A run ends in three steps: abort, join, settle. When the handler throws, the signal is aborted
+ * and no unit begins. Then the units under way are joined, so that no unit runs beside the next
+ * attempt of the job. The outcome is that of the first error. When the handler returns, its units
+ * are joined without an abort.
  */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { parsePayload } from "../../jobs/new-job.ts";
@@ -21,21 +27,24 @@ import type { ClaimedJob, Lease, NewJob, SettleItem } from "../../store/types/jo
 import type { LogLevel } from "../../store/types/notes.ts";
 import { contextOf, type ContextParts } from "./context.ts";
 import { failureOf, type FailureParts } from "./failures.ts";
-import { RunNotes, type RunStore } from "../notes/run-notes.ts";
+import { RunAborted, RunNotes, type RunStore } from "../notes/run-notes.ts";
 import { logLine } from "../notes/log-line.ts";
 import { carryOutPhases, type PipelineEnd } from "./phases.ts";
 import { Snooze } from "./snooze.ts";
 import { PhaseScope, type PhaseScopeParts } from "./phase-scope.ts";
 import type { LockName } from "./lock-queue.ts";
 
-/** How long a handler may ignore its aborted signal before the run ends without the handler. */
+/** How long a handler or a unit may ignore the aborted signal before the run ends without it. */
 export const IGNORED_SIGNAL_MS_MAX = 5_000;
 
-/** Why a run is interrupted. A stop of the worker has its own time limit for handlers. */
+/**
+ * Why a run is interrupted. A stop of the worker has its own time limit for handlers. The expiry of
+ * the lease has none, because the run may still be the only one of its job.
+ */
 export type RunInterruption =
   | { readonly type: "cancelled"; readonly reason: string | null }
   | { readonly type: "timed_out"; readonly limitMs: number }
-  | { readonly type: "interrupted"; readonly by: "stop" | "store" };
+  | { readonly type: "interrupted"; readonly by: "stop" | "store" | "expiry" };
 
 const NO_CHILDREN: readonly NewJob[] = [];
 const NO_LOCKS: readonly never[] = [];
@@ -63,6 +72,9 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #runNotes: RunNotes | null = null;
   #pipeline: PipelineEnd | null = null;
   #note: SettleItem["note"];
+  /** The outcome of a run that ends badly, from its first error on. */
+  #badEnd: Outcome | null = null;
+  #hasReturned = false;
   #isOver = false;
   #stopTimer = nothing;
 
@@ -73,22 +85,25 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.lease = lease;
   }
 
-  /** Aborts the signal. The first reason counts. */
+  /** Aborts the signal. The first reason counts, unless it is the expiry of the lease. */
   interrupt(why: RunInterruption): void {
-    if (this.#interruption !== null || this.#isOver) return;
-    const reason = new MillraceError("JOB_CANCELLED", `the run was ended: ${why.type}`);
+    const before = this.#interruption;
+    if (before !== null && !isExpiry(before.why)) return;
+    if (this.#badEnd !== null || this.#isOver) return;
+    const reason = before?.reason ?? reasonOf(why);
     this.#interruption = { why, reason };
     this.#abort.abort(reason);
-    if (why.type === "interrupted" && why.by === "stop") return;
-    this.#stopTimer();
-    this.#stopTimer = this.#parts.clock.after(IGNORED_SIGNAL_MS_MAX, () => this.#end(reason));
+    if (why.type === "interrupted" && why.by !== "store") return;
+    this.#limitWait();
   }
 
   /**
-   * Runs the handler. If the handler ignores its aborted signal, the run ends without the handler
-   * after {@link IGNORED_SIGNAL_MS_MAX}.
+   * Runs the handler, unless the run was interrupted before. If the handler or a unit ignores the
+   * aborted signal, the run ends without it after {@link IGNORED_SIGNAL_MS_MAX}.
    */
   run(): Promise<Outcome> {
+    if (this.#interruption !== null) this.#end(this.#interruption.reason);
+    if (this.#isOver) return this.#outcome.promise;
     const { timeoutMs: limitMs } = this.job;
     if (limitMs !== null) {
       const overrun = (): void => this.interrupt({ type: "timed_out", limitMs });
@@ -99,6 +114,11 @@ export class Execution implements ContextParts, PhaseScopeParts {
       (error) => this.#end(error),
     );
     return this.#outcome.promise;
+  }
+
+  /** The outcome if the run does not end within the stop of its worker. */
+  get outcomeAtStop(): Outcome {
+    return this.#badEnd ?? { type: "interrupted" };
   }
 
   get logger(): Logger {
@@ -172,11 +192,12 @@ export class Execution implements ContextParts, PhaseScopeParts {
 
   /** Units that the handler did not await are part of the run as well. */
   #joinUnits(ended: unknown): void {
+    this.#hasReturned = true;
     const left = this.#phaseScope?.unitsLeft ?? null;
     if (left === null) this.#succeed(ended);
     else {
       left.then(
-        () => this.#succeed(ended),
+        () => this.#joinUnits(ended),
         (error) => this.#end(error),
       );
     }
@@ -196,8 +217,48 @@ export class Execution implements ContextParts, PhaseScopeParts {
     }
   }
 
+  /** A bad end: abort, join, settle. The first error is the outcome. */
   #end(error: unknown): void {
-    if (!this.#isOver) this.#finish(this.#outcomeOf(error));
+    if (this.#isOver || this.#badEnd !== null) return;
+    const outcome = this.#outcomeOf(error);
+    this.#badEnd = outcome;
+    // Before the abort, because listeners of the signal must not begin units.
+    const left = this.#phaseScope?.close() ?? null;
+    if (this.#interruption === null) this.#abort.abort(new RunAborted(this.job, error));
+    if (left === null) this.#finish(outcome);
+    else this.#finishAfter(left, outcome);
+  }
+
+  #finishAfter(unitsUnderWay: Promise<void>, outcome: Outcome): void {
+    // An interruption has its limit already, and a stop has its own. An expired lease has none.
+    const why = this.#interruption?.why;
+    if (why === undefined || isExpiry(why)) this.#limitWait();
+    void unitsUnderWay.then(() => this.#finish(outcome));
+  }
+
+  /** Ends the run without a handler or units that ignore the aborted signal. */
+  #limitWait(): void {
+    this.#stopTimer();
+    this.#stopTimer = this.#parts.clock.after(IGNORED_SIGNAL_MS_MAX, () => {
+      if (this.#isOver) return;
+      this.#warnOfIgnoredSignal();
+      void this.#phaseScope?.close();
+      this.#finish(this.#badEnd ?? this.#outcomeOf(this.signal.reason));
+    });
+  }
+
+  #warnOfIgnoredSignal(): void {
+    const { id, type, n } = this.job;
+    const units = this.#phaseScope?.unitsUnderWay ?? [];
+    const isHandlerOver = this.#hasReturned || this.#badEnd !== null;
+    const left = isHandlerOver ? units : ["the handler", ...units];
+    const who =
+      left.length === 0 ? "calls of ctx that the store has not answered" : left.join(", ");
+    this.logger.warn(
+      `the run ends without ${who}: the signal was aborted ${IGNORED_SIGNAL_MS_MAX} ms ago; ` +
+        "pass ctx.signal on, and stop when it is aborted",
+      { job_id: id, type, run: n, units },
+    );
   }
 
   #finish(outcome: Outcome): void {
@@ -276,6 +337,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #enter(phase: string | null): PhaseScope {
     const phaseScope = new PhaseScope(this, phase);
     if (this.#isOver) phaseScope.end();
+    else if (this.#badEnd !== null) void phaseScope.close();
     this.#phaseScope = phaseScope;
     return phaseScope;
   }
@@ -303,6 +365,17 @@ export class Execution implements ContextParts, PhaseScopeParts {
   }
 }
 
+function isExpiry(why: RunInterruption): boolean {
+  return why.type === "interrupted" && why.by === "expiry";
+}
+
+function reasonOf(why: RunInterruption): MillraceError {
+  const message = isExpiry(why)
+    ? "the lease of the worker has expired: another worker may run this job"
+    : `the run was ended: ${why.type}`;
+  return new MillraceError("JOB_CANCELLED", message);
+}
+
 /**
  * The current run in the async context of the handler. Not the Execution itself: a connection or a
  * timer made by the handler would keep the payload in memory.
@@ -314,7 +387,8 @@ function currentRunOf(
   return {
     job: { id, correlationId, tenant },
     rejected(error) {
-      logger.error("unhandled rejection in a handler; the worker continues", {
+      const level = isInstance(error, RunAborted) ? "debug" : "error";
+      logger[level]("unhandled rejection in a handler; the worker continues", {
         job_id: id,
         type,
         run: n,

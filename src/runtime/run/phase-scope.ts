@@ -10,7 +10,7 @@ import { encodePayload, type Encoded, type Json } from "../../core/payload.ts";
 import { shown } from "../../core/text.ts";
 import type { Context, Logger } from "../../api/context.ts";
 import type { ClaimedJob, NewJob } from "../../store/types/jobs-and-runs.ts";
-import { RunOver, type RunNotes } from "../notes/run-notes.ts";
+import { RunAborted, RunOver, type RunNotes } from "../notes/run-notes.ts";
 import { Children, childrenOfUnit } from "./children.ts";
 import { each, isUnwinding, step, type UnitParts } from "./units.ts";
 
@@ -20,6 +20,8 @@ type AnyContext = Context<unknown, unknown>;
 const PROGRESS_BYTES_MAX = 65_536;
 /** After this time a warning says why the run does not end. */
 const JOIN_WARNING_MS = 5_000;
+/** How many units a warning names. */
+const NAMES_MAX = 10;
 
 export interface PhaseScopeParts {
   readonly job: ClaimedJob;
@@ -42,9 +44,12 @@ export class PhaseScope {
   readonly #phase: string | null;
   readonly #children = new Children();
   readonly #id = Symbol("phaseScope");
-  /** Calls of `step`, `each` and `enqueue` that have not ended. */
-  readonly #pending = new Set<Promise<unknown>>();
-  #isOver = false;
+  /** Calls of `step`, `each` and `enqueue` that have not ended, and the promises of the callers. */
+  readonly #pending = new Map<Promise<unknown>, Promise<unknown>>();
+  /** Units whose function is running. */
+  readonly #running = new Set<string>();
+  /** Closing: the run ends badly, and its units under way are joined. */
+  #state: "open" | "closing" | "over" = "open";
 
   constructor(run: PhaseScopeParts, phase: string | null) {
     this.#run = run;
@@ -53,7 +58,25 @@ export class PhaseScope {
 
   /** From now on calls are refused. */
   end(): void {
-    this.#isOver = true;
+    this.#state = "over";
+  }
+
+  /**
+   * The run ends badly: no unit begins. Resolves when the units under way have ended; null: there
+   * are none. A unit under way may still complete, with its progress and its children.
+   */
+  close(): Promise<void> | null {
+    if (this.#state === "open") this.#state = "closing";
+    // The handler has ended: no other code may be left that handles the errors of its units.
+    for (const answer of this.#pending.values()) answer.catch((error) => this.#logLate(error));
+    return this.#pending.size === 0 ? null : this.#joinLate();
+  }
+
+  /** The units whose function is running, for a warning. */
+  get unitsUnderWay(): readonly string[] {
+    const names = [...this.#running].slice(0, NAMES_MAX).map((unit) => `unit ${shown(unit)}`);
+    const more = this.#running.size - names.length;
+    return more === 0 ? names : [...names, `${more} more units`];
   }
 
   /** Children of the handler, without those of units. They are enqueued if the handler succeeds. */
@@ -69,20 +92,22 @@ export class PhaseScope {
     return this.#pending.size === 0 ? null : this.#joinUnits();
   }
 
-  enqueue: AnyContext["enqueue"] = async (...request) => {
+  enqueue: AnyContext["enqueue"] = (...request) => {
     const { job, newChild } = this.#run;
     const unit = childrenOfUnit(this.#id);
-    const child = this.#adopt(unit ?? this.#children, newChild(job, ...request));
+    const child = this.#adopt(unit, newChild(job, ...request));
     unit?.expect(child);
     return this.#watched(child);
   };
 
   async #adopt(
-    children: Children,
+    unit: Children | undefined,
     request: Promise<NewJob>,
   ): Promise<{ readonly id: string; readonly type: string }> {
     const child = await request;
-    this.#insistOpen("ctx.enqueue");
+    if (unit === undefined) this.#insistOpen("ctx.enqueue");
+    else this.#insistNotOver("ctx.enqueue");
+    const children = unit ?? this.#children;
     children.add(child, this.#run.job.type);
     return { id: child.id, type: child.type };
   }
@@ -94,27 +119,32 @@ export class PhaseScope {
     return stored;
   };
 
-  step: AnyContext["step"] = async (name, fn) => {
-    this.#insistOpen("ctx.step");
-    return this.#watched(step(this.#unitParts, name, fn));
-  };
+  step: AnyContext["step"] = (name, fn) => this.#watched(step(this.#unitParts, name, fn));
 
-  each: AnyContext["each"] = async (items, key, fn, options = {}) => {
-    this.#insistOpen("ctx.each");
-    return this.#watched(each(this.#unitParts, { items, key, fn, options }));
-  };
+  each: AnyContext["each"] = (items, key, fn, options = {}) =>
+    this.#watched(each(this.#unitParts, { items, key, fn, options }));
 
   get #unitParts(): UnitParts {
     const { runNotes, signal } = this.#run;
     const faultOf = (error: unknown): Fault => this.#run.faultOf(error);
-    return { runNotes, signal, faultOf, phase: this.#phase ?? "", phaseScope: this.#id };
+    return {
+      runNotes,
+      signal,
+      faultOf,
+      phase: this.#phase ?? "",
+      phaseScope: this.#id,
+      running: this.#running,
+      insistOpen: (verb) => this.#insistOpen(verb),
+    };
   }
 
+  /** The caller has a promise of its own: its rejection is unhandled if the caller forgets it. */
   #watched<Answer>(work: Promise<Answer>): Promise<Answer> {
+    const answer = work.then((value) => value);
     const forget = (): void => void this.#pending.delete(work);
     work.then(forget, forget);
-    this.#pending.add(work);
-    return work;
+    this.#pending.set(work, answer);
+    return answer;
   }
 
   async #joinUnits(): Promise<void> {
@@ -125,7 +155,7 @@ export class PhaseScope {
     });
     try {
       while (this.#pending.size > 0) {
-        for (const end of await Promise.allSettled(this.#pending)) {
+        for (const end of await Promise.allSettled(this.#pending.keys())) {
           if (end.status === "fulfilled") continue;
           if (signal.aborted || isUnwinding(end.reason)) throw end.reason;
         }
@@ -135,10 +165,20 @@ export class PhaseScope {
     }
   }
 
+  async #joinLate(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending.keys());
+  }
+
+  #logLate(error: unknown): void {
+    const { job, logger } = this.#run;
+    const message = "a call of ctx ended with an error after its run had failed";
+    logger.debug(message, { job_id: job.id, type: job.type, error });
+  }
+
   /** Not async: without an await, the data must not stay in memory until the store answers. */
   #report(percent: number, data: Json | undefined): Promise<void> {
     try {
-      this.#insistOpen("ctx.progress");
+      this.#insistNotOver("ctx.progress");
       checkPercent(percent);
       return this.#run.runNotes.reportProgress(this.#phase, percent, progressText(data));
     } catch (error) {
@@ -154,8 +194,15 @@ export class PhaseScope {
     logger.warn(error.message, { job_id: job.id, type: job.type });
   }
 
+  /** Throws if no unit may begin. */
   #insistOpen(verb: string): void {
-    if (!this.#isOver) return;
+    const { signal, job } = this.#run;
+    if (this.#state === "closing") throw new RunAborted(job, signal.reason, verb);
+    this.#insistNotOver(verb);
+  }
+
+  #insistNotOver(verb: string): void {
+    if (this.#state !== "over") return;
     const place = this.#phase === null ? "" : `in phase ${shown(this.#phase)} `;
     throw new RunOver(this.#run.job, `${place}has ended: await ${verb}`);
   }

@@ -59,7 +59,8 @@ async function carryOut(
   runNotes.begin(name);
   const phaseScope = enter(name);
   const result = await call(handler, phaseScope, results);
-  await phaseScope.unitsLeft;
+  // A unit may begin until the last unit has ended.
+  for (let left = phaseScope.unitsLeft; left !== null; left = phaseScope.unitsLeft) await left;
   if (runNotes.isCutShort) checkpoint();
   const { text } = encodeResult(result);
   const ended = { name, result: text };

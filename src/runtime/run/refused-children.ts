@@ -14,10 +14,12 @@ export async function warnAboutDuplicates(
   for (const { id, type, parentId, idempotency, dedup } of children) {
     const key = idempotency?.key ?? dedup?.key;
     if (key === undefined) continue;
-    const child = await store.get(id).catch(() => undefined);
-    if (child !== null) continue;
+    // The id of a child that gave way names the holder, or no job if the holder was removed.
+    const named = await store.get(id).catch(() => undefined);
+    if (named === undefined || named?.id === id) continue;
     logger.warn("child not enqueued: another job holds its key", {
       child_id: id,
+      holder_id: named?.id ?? null,
       parent_id: parentId,
       type,
       key,
@@ -57,8 +59,7 @@ export class ChildNotEnqueuedError extends MillraceError {
 
 const FIXES: Readonly<Record<RefusedChild["code"], string>> = {
   AFTER_UNKNOWN:
-    "name jobs that exist, and give no idempotency or dedup key to children that children of " +
-    "later phases run after",
+    "name jobs that exist; a child exists when the unit or phase that enqueued it has ended",
   ID_CONFLICT: "use another id",
   IDEMPOTENCY_CONFLICT: "use a new key for a different job",
   IDEMPOTENCY_KEY_USED:

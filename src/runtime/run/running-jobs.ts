@@ -1,11 +1,19 @@
 /** The runs of one worker that have not ended. */
 import { within, type Clock } from "../../core/clock.ts";
+import type { JobKey } from "../../store/types/jobs-and-runs.ts";
 import type { Execution, RunInterruption } from "./execution.ts";
 import { runKey, type RunName } from "./lock-queue.ts";
 
+interface RunningJob {
+  readonly execution: Execution;
+  readonly ended: Promise<unknown>;
+}
+
 export class RunningJobs {
   readonly #clock: Clock;
-  readonly #runs = new Map<string, { execution: Execution; ended: Promise<void> }>();
+  readonly #runs = new Map<string, RunningJob>();
+  /** The last run of each job. */
+  readonly #last = new Map<JobKey, RunningJob>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,26 +28,43 @@ export class RunningJobs {
   }
 
   /** `ended` resolves when the run has ended and was removed. */
-  add(execution: Execution, ended: Promise<void>): void {
-    this.#runs.set(runKey(execution.job), { execution, ended });
+  add(execution: Execution, ended: Promise<unknown>): void {
+    const run = { execution, ended };
+    this.#runs.set(runKey(execution.job), run);
+    this.#last.set(execution.job.key, run);
   }
 
   remove(run: RunName): void {
     this.#runs.delete(runKey(run));
+    if (this.#last.get(run.key)?.execution.job.n === run.n) this.#last.delete(run.key);
+  }
+
+  /**
+   * A claim of a job proves that the store has ended its earlier runs. Interrupts an earlier run
+   * that is still here, and answers its end: a job runs once at a time in one worker. Null: none.
+   */
+  endEarlier({ key, n }: RunName): Promise<unknown> | null {
+    const earlier = this.#last.get(key);
+    if (earlier === undefined || earlier.execution.job.n >= n) return null;
+    earlier.execution.interrupt({ type: "interrupted", by: "store" });
+    return earlier.ended;
   }
 
   interrupt(run: RunName, why: RunInterruption): void {
     this.#runs.get(runKey(run))?.execution.interrupt(why);
   }
 
-  interruptAll(by: "stop" | "store"): void {
+  interruptAll(by: (RunInterruption & { type: "interrupted" })["by"]): void {
     for (const execution of this.executions) execution.interrupt({ type: "interrupted", by });
   }
 
-  /** Resolves when no job is running, or after `ms`. */
+  /** Resolves when the runs of this moment have ended. */
+  async ended(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map((run) => run.ended));
+  }
+
+  /** The same, but at most `ms`. */
   async drain(ms: number): Promise<void> {
-    if (this.#runs.size === 0) return;
-    const ended = Promise.all([...this.#runs.values()].map((run) => run.ended));
-    await within(this.#clock, ms, ended);
+    if (this.#runs.size > 0) await within(this.#clock, ms, this.ended());
   }
 }

@@ -69,6 +69,24 @@ describe("a settler", () => {
     ]);
   });
 
+  test("logs once that a job was deleted while it ran, and settles its neighbours", async () => {
+    const { settler, logged, ended, batches } = makeSettler((items) =>
+      Promise.resolve(items.map(({ key }) => (key === 2 ? "missing" : "settled"))),
+    );
+
+    for (const key of [1, 2, 3]) settler.add(item(key));
+    await settler.drained();
+
+    expect(batches).toHaveLength(1);
+    expect(ended).toEqual([1, 2, 3]);
+    expect(logged).toEqual([
+      {
+        message: expect.stringMatching(/deleted .* while it ran.*millrace doctor --fix/),
+        fields: { job_key: 2, run: 1, fence: 7 },
+      },
+    ]);
+  });
+
   test("has no room while the store lags behind, and tells when it has room again", async () => {
     const answer = Promise.withResolvers<void>();
     const { settler, rooms } = makeSettler((items) => answer.promise.then(() => settleAll(items)));
@@ -266,7 +284,13 @@ describe("a child that the store did not make", () => {
     expect(logged).toEqual([
       {
         message: expect.stringContaining("another job holds its key"),
-        fields: { child_id: child.id, parent_id: parentId, type: "email", key: "order-7" },
+        fields: {
+          child_id: child.id,
+          holder_id: null,
+          parent_id: parentId,
+          type: "email",
+          key: "order-7",
+        },
       },
     ]);
   });

@@ -27,6 +27,10 @@ const UNSTORABLE: Fault = {
   message: "The run ended, but the database refused its result or error.",
 };
 
+const JOB_MISSING =
+  "the job was deleted from the table job while it ran: its result is discarded. Jobs must not " +
+  "be deleted by hand; millrace doctor --fix removes the rest of the job";
+
 interface SettlerParts {
   readonly store: Pick<JobStore, "get" | "settle">;
   readonly clock: Clock;
@@ -61,6 +65,11 @@ export class Settler {
     return this.#queue.length + this.#underWay < PENDING_MAX;
   }
 
+  /** The store has answered every settlement. */
+  get isIdle(): boolean {
+    return this.#sending === null;
+  }
+
   /** Resolves when the store has answered every settlement. */
   async drained(): Promise<void> {
     while (this.#sending !== null) await this.#sending;
@@ -90,7 +99,7 @@ export class Settler {
       for (let index = 0; index < batch.length; index += 1) {
         const item = batch[index]!;
         const answer = answers[index]!;
-        if (answer === "settled" || answer === "stale") this.#parts.onSettled(item);
+        if (typeof answer === "string" && answer !== "refused") this.#parts.onSettled(item);
         if (!isPlain(item, answer)) await this.#onAnswer(item, answer);
       }
     }
@@ -124,6 +133,10 @@ export class Settler {
 
   async #onAnswer(item: SettleItem, answer: SettleAnswer): Promise<void> {
     const { logger } = this.#parts;
+    if (answer === "missing") {
+      logger.error(JOB_MISSING, runFields(item));
+      return;
+    }
     if (answer === "stale") {
       logger.warn("lease lost: result discarded", runFields(item));
       return;

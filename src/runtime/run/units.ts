@@ -44,6 +44,10 @@ export interface UnitParts {
   readonly faultOf: (error: unknown) => Fault;
   /** Identifies the phase scope of the units. */
   readonly phaseScope: symbol;
+  /** Units whose function is running. */
+  readonly running: Set<string>;
+  /** Throws if the phase or the run has ended. */
+  readonly insistOpen: (verb: string) => void;
 }
 
 /** The arguments of `ctx.each`. */
@@ -64,6 +68,7 @@ export async function step(
   name: string,
   fn: (signal: AbortSignal) => unknown,
 ): Promise<any> {
+  parts.insistOpen("ctx.step");
   insistOn("ctx.step", aKey, name, "the name");
   insistOn("ctx.step", aFunction, fn, "the function");
   const { runNotes, phase, signal } = parts;
@@ -71,6 +76,8 @@ export async function step(
   await runNotes.loadCheckpoints();
   const known = runNotes.checkpoints.completed(phase, name);
   if (known !== undefined) return decode(known.result);
+  // Again, because the run may have ended while the checkpoints were read.
+  parts.insistOpen("ctx.step");
   runNotes.checkpoints.begin(phase, [name]);
   runNotes.beginUnits([{ phase, unit: name, to: { state: "running" } }]).catch(() => {});
   const { end, error } = await carryOut(parts, name, () => fn(signal), null);
@@ -80,6 +87,7 @@ export async function step(
 
 export async function each(parts: UnitParts, request: EachRequest): Promise<Units<any>> {
   const { key, fn, options } = request;
+  parts.insistOpen("ctx.each");
   insistOn("ctx.each", aFunction, key, "the key");
   insistOn("ctx.each", aFunction, fn, "the function");
   insistOn("ctx.each", OPTIONS, options, "");
@@ -88,6 +96,7 @@ export async function each(parts: UnitParts, request: EachRequest): Promise<Unit
   const { runNotes, phase, signal } = parts;
   runNotes.checkpoints.reserve(phase, [...items.keys()]);
   await runNotes.loadCheckpoints();
+  parts.insistOpen("ctx.each");
   const todo = [...items.keys()].filter(
     (unit) => runNotes.checkpoints.completed(phase, unit) === undefined,
   );
@@ -179,7 +188,7 @@ async function runConcurrently(
  * interrupted unit has not failed.
  */
 async function carryOut(
-  { runNotes, phase, signal, faultOf, phaseScope }: UnitParts,
+  { runNotes, phase, signal, faultOf, phaseScope, running }: UnitParts,
   unit: string,
   fn: (unit: string) => unknown,
   lock: string | null,
@@ -190,6 +199,7 @@ async function carryOut(
     runNotes.checkpoints.end(phase, unit, end);
     return end;
   };
+  running.add(unit);
   try {
     const { text } = encodeResult(await runUnit(phaseScope, children, () => fn(unit)));
     await children.complete();
@@ -198,6 +208,8 @@ async function carryOut(
     children.end();
     if (signal.aborted || isUnwinding(error)) throw error;
     return { end: await store({ state: "failed", fault: faultOf(error) }, []), error };
+  } finally {
+    running.delete(unit);
   }
 }
 

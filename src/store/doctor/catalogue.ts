@@ -1,5 +1,5 @@
 /** The catalogue of invariants by query: what a violation leads to, and what fixes it. */
-import { command, release, sql, withTable, words, type Fix } from "./fixes.ts";
+import { cancel, release, sql, withTable, words, type Fix } from "./fixes.ts";
 
 const GONE = "NOT EXISTS (SELECT 1 FROM";
 
@@ -19,11 +19,15 @@ export type InvariantQuery =
   | "dependencies_without_wait"
   | "failed_without_letter"
   | "letters_without_failure"
+  | "ended_runs_without_worker"
   | "runs_after_end"
   | "run_gaps"
   | "wrong_charges"
   | "ledger_without_job"
+  | "notes_without_job"
+  | "jobs_without_name"
   | "tags_without_job"
+  | "aliases_without_job"
   | "endless_idempotency"
   | "lost_idempotency"
   | "untold_changes";
@@ -52,10 +56,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     number: "I6",
     name: "lease against ledger",
     means: "a worker holds a job that is final or removed, or a run that contradicts the ledger",
-    fix: words(
-      "Stop the worker that holds the job, delete its row from the table lease, and run millrace" +
-        " doctor again: it names the jobs to release.",
-    ),
+    fix: { kind: "leases" },
     isDeep: false,
   },
   places_against_job: {
@@ -105,7 +106,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     number: "I9",
     name: "dedup key of two",
     means: "another job has the same dedup key, and neither is final",
-    fix: command((id) => `millrace jobs cancel ${id}`),
+    fix: cancel(),
     isDeep: false,
   },
   stale_cancel_requests: {
@@ -150,7 +151,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     number: "I8",
     name: "wait for nothing",
     means: "the job waits for dependencies and has none: it would wait forever",
-    fix: command((id) => `millrace jobs cancel ${id}`),
+    fix: cancel(),
     isDeep: false,
   },
   dependencies_without_wait: {
@@ -183,6 +184,18 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
       (table) =>
         `DELETE FROM ${table("dead_letter")} WHERE id IN (SELECT id FROM ${table("job")} ` +
         `WHERE key NOT IN (SELECT key FROM ${table("attempt")} WHERE state = 6));`,
+    ),
+    isDeep: false,
+  },
+  ended_runs_without_worker: {
+    number: "I8",
+    name: "ended run without worker",
+    means: "no heartbeat will tell the end of the run, and its row would stay forever",
+    fix: sql(
+      (table) =>
+        `DELETE FROM ${table("ended_run")} AS ended WHERE ${GONE} ${table("job")} AS job WHERE ` +
+        `job.key = ended.key) OR ${GONE} ${table("worker")} AS worker WHERE worker.id = ` +
+        "ended.worker);",
     ),
     isDeep: false,
   },
@@ -226,6 +239,37 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     ),
     isDeep: true,
   },
+  notes_without_job: {
+    number: "I19",
+    name: "note without job",
+    means: "a removed job has progress, phases, units, log lines or a mark of retention",
+    fix: sql((table) =>
+      ["run", "phase", "unit", "log", "stale"]
+        .map(
+          (name) =>
+            `DELETE FROM ${table(name)} AS note WHERE ${GONE} ${table("job")} AS job ` +
+            "WHERE job.key = note.key);",
+        )
+        .join(" "),
+    ),
+    isDeep: true,
+  },
+  jobs_without_name: {
+    number: "I19",
+    name: "job without name",
+    means: "the name of its type, tenant, lane or category was deleted: no worker takes the job",
+    fix: sql((table) =>
+      ["type", "tenant", "lane", "category"]
+        .map(
+          (column, index) =>
+            `INSERT INTO ${table("interned_name")} (id, kind, text) SELECT DISTINCT ${column}, ` +
+            `${index + 1}, 'unknown name ' || ${column} FROM ${table("job")} WHERE ${column} ` +
+            `NOT IN (SELECT id FROM ${table("interned_name")});`,
+        )
+        .join(" "),
+    ),
+    isDeep: true,
+  },
   tags_without_job: {
     number: "I19",
     name: "tag without job",
@@ -234,6 +278,19 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
       (table) =>
         `DELETE FROM ${table("tag")} AS tag WHERE ${GONE} ${table("job")} AS job ` +
         "WHERE job.key = tag.key);",
+    ),
+    isDeep: true,
+  },
+  aliases_without_job: {
+    number: "I19",
+    name: "alias without job",
+    means:
+      "an id names a removed job, or a removed job enqueued it: retention never removes the id",
+    fix: sql(
+      (table) =>
+        `DELETE FROM ${table("alias")} AS alias WHERE job IS NOT NULL AND ${GONE} ` +
+        `${table("job")} AS job WHERE job.key = alias.job) OR ${GONE} ${table("job")} AS job ` +
+        "WHERE job.key = alias.parent);",
     ),
     isDeep: true,
   },

@@ -8,15 +8,21 @@ export type Fix =
   /** One statement that fixes all jobs. */
   | { readonly kind: "sql"; readonly of: (table: QualifyTable) => string }
   /** One command per job. */
-  | { readonly kind: "command"; readonly of: (id: JobId) => string }
+  | {
+      readonly kind: "command";
+      readonly verb: "release" | "cancel";
+      readonly of: (id: JobId) => string;
+    }
+  /** `millrace doctor --fix` removes the wrong runs from the leases. */
+  | { readonly kind: "leases" }
   | { readonly kind: "words"; readonly text: string };
 
 export function release(): Fix {
-  return command((id) => `millrace jobs release ${id}`);
+  return { kind: "command", verb: "release", of: (id) => `millrace jobs release ${id}` };
 }
 
-export function command(of: (id: JobId) => string): Fix {
-  return { kind: "command", of };
+export function cancel(): Fix {
+  return { kind: "command", verb: "cancel", of: (id) => `millrace jobs cancel ${id}` };
 }
 
 export function sql(of: (table: QualifyTable) => string): Fix {

@@ -16,11 +16,13 @@ import { openDependencies, resolveDependencies, runDependencyTask } from "./queu
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim } from "./runs/claim.ts";
+import { claimAlone } from "./runs/claim-alone.ts";
 import { LostClaims } from "./runs/lost-claims.ts";
 import { Enqueuer } from "./jobs/enqueue.ts";
 import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
+import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
@@ -29,7 +31,9 @@ import { migrate } from "./database/migrate.ts";
 import { noteBatcher, record } from "./runs/record.ts";
 import { hurry, intervene } from "./jobs/intervene.ts";
 import { overdue } from "./runs/overdue.ts";
-import { OperatorWarnings } from "./operator-warnings.ts";
+import { repairLeases } from "./doctor/repair-leases.ts";
+import { send } from "./database/pool.ts";
+import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { expired } from "./retention/expired.ts";
 import { ANSWER_MS } from "./database/statement-timeouts.ts";
 import { Pool, type PoolOptions } from "./database/pool.ts";
@@ -94,6 +98,8 @@ export class PostgresJobStore implements JobStore {
   readonly deregister: JobStore["deregister"] = this.#verb(deregister);
   readonly renew: JobStore["renew"] = this.#verb(renew);
   readonly claim: JobStore["claim"] = this.#verb(claim);
+  readonly claimAlone: JobStore["claimAlone"] = this.#verb(claimAlone);
+  readonly endCrashStreak: JobStore["endCrashStreak"] = this.#verb(endCrashStreak);
   readonly startPrefetched: JobStore["startPrefetched"] = this.#verb(startPrefetched);
   readonly returnPrefetched: JobStore["returnPrefetched"] = this.#verb(returnPrefetched);
   readonly settle: JobStore["settle"] = this.#verb(settle);
@@ -159,6 +165,14 @@ export class PostgresJobStore implements JobStore {
     return this.#run((session) => examine(session, limits));
   }
 
+  /** Runs statements of `millrace doctor --fix` in one transaction. */
+  async runSql(sql: string): Promise<void> {
+    // Several statements of one message are one transaction.
+    await this.#run(({ pool }) => pool.withConnection((client) => send(client, { text: sql })));
+  }
+
+  readonly repairLeases: () => Promise<void> = this.#verb(repairLeases);
+
   /** Reports each warning for the operator once, such as that wake-ups do not arrive. */
   onWarning(listener: (warning: string) => void): void {
     this.#warnings.listen(listener);
@@ -212,7 +226,7 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
     await refuseUnfinished(pool, schema);
     const readsCommitted = await doesReadCommitted(pool);
     const notifier = new Notifier({ pool, address, schema, dice, warn });
-    const parts = { pool, schema, clock, dice, notifier, readsCommitted };
+    const parts = { pool, schema, clock, dice, notifier, warnings, readsCommitted };
     return new Session({ ...parts, runDependencyTask, makeState });
   } catch (error) {
     await pool.end();

@@ -6,6 +6,8 @@ import type {
   ClaimRequest,
   JobKey,
   Lease,
+  LoneClaim,
+  LoneClaimRequest,
   OverdueRun,
   Renewal,
   RescueAnswer,
@@ -26,8 +28,8 @@ export interface WorkerStore {
   /** The worker has stopped. Jobs that it still holds can be rescued at once. */
   deregister(worker: WorkerId): Promise<void>;
   /**
-   * Extends the worker's lease. Answers the cancel requests for its jobs, the runs that were ended
-   * in its place, and whether it is asked to be quiet. `lost`: the worker is not registered.
+   * Extends the worker's lease. Answers the cancel requests for its jobs, the runs that an
+   * operator has ended, and whether it is asked to be quiet. `lost`: the worker is not registered.
    */
   renew(worker: WorkerId, leaseMs: number): Promise<Renewal>;
   /**
@@ -35,6 +37,21 @@ export interface WorkerStore {
    * `limit`, and no job twice. A quiet worker gets nothing.
    */
   claim(request: ClaimRequest): Promise<Claim>;
+  /**
+   * Takes a job that must run alone: the most urgent job of a type whose gate is closed because of
+   * crashes and whose probe is due, else the most urgent job with at least `cap` crashes. Of
+   * several types, the one whose probe was due first. The wait for the next probe begins with this
+   * claim.
+   * Null: there is none, a process of the fleet has such a job already, or the worker may not
+   * claim. The job has not started. It starts with `startPrefetched`, or goes back with
+   * `returnPrefetched`.
+   */
+  claimAlone(request: LoneClaimRequest): Promise<LoneClaim | null>;
+  /**
+   * A probe of this type has succeeded: forgets the jobs of the type that died alone, and opens the
+   * gate that they have closed. A pause of an operator stays.
+   */
+  endCrashStreak(type: string): Promise<void>;
   /**
    * How many claims of one worker may run at the same time. One, where a claim blocks the event
    * loop.
@@ -88,14 +105,17 @@ export interface WorkerStore {
   silent(limit: number): Promise<readonly SilentWorker[]>;
   /**
    * Takes the jobs of a silent worker back. Started jobs are settled by `decide`; prefetched jobs
-   * are returned. Does nothing if the worker has renewed its lease meanwhile.
+   * are returned. Does nothing if the worker has renewed its lease meanwhile. When the third job of
+   * a type has died alone without a success of the type in between, the gate of the type is closed,
+   * unless an operator has closed it. It opens by `endCrashStreak`, or by `resume`. `pause` and
+   * `resume` of a type forget its deaths.
    */
   rescue(request: RescueRequest): Promise<RescueAnswer>;
   /** Moves due jobs from `scheduled` to `queued`. */
   promote(limit: number): Promise<Promotion>;
   /**
    * Moves waiting jobs that are behind a closed gate, or whose concurrency key is taken, out of the
-   * range that claims scan. Answers how many.
+   * range that claims scan. Jobs that have crashed before stay. Answers how many.
    */
   hold(limit: number): Promise<number>;
   /** Returns held jobs whose gate is open, or whose key is free again. Answers how many. */

@@ -109,3 +109,8 @@ function codec<Word extends string>(code: Readonly<Record<Word, number>>): Codec
     },
   };
 }
+
+/** Stands for an interned name whose row is missing. `millrace doctor --fix` inserts it. */
+export function unknownName(id: number): string {
+  return `unknown name ${id}`;
+}

@@ -38,10 +38,12 @@ export type TableName =
   | "blocked"
   | "attempt"
   | "gate"
+  | "crash_streak"
   | "idempotency"
   | "dedup"
   /** Successors that are not final: a query on SQLite, rows of `dedup` on PostgreSQL. */
   | "successor"
+  | "alias"
   | "cancel_request"
   | "run"
   | "phase"
@@ -140,13 +142,20 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   changing("interned_name", ["id"], { id: "number", kind: "number", text: "text" }),
   changing("tag", ["name", "value", "key"], { name: "text", value: "text", key: "number" }),
   changing("scheduled", ["key"], { key: "number", run_at: "moment", ...WAITING }),
-  changing("ready", ["lane", "priority", "rank", "key"], {
+  changing("ready", ["key"], {
     key: "number",
     rank: "number",
     ...WAITING,
   }),
   changing("blocked", ["key"], { key: "number", gate: "number", rank: "number", ...WAITING }),
   changing("gate", ["name"], { name: "number", until: "moment", reason: "text", by: "text" }),
+  changing("crash_streak", ["type"], {
+    type: "number",
+    ended: "number",
+    at: "moment",
+    probe_at: "moment",
+    probe_ms: "number",
+  }),
   changing("idempotency", ["tenant", "key"], {
     tenant: "number",
     key: "text",
@@ -156,6 +165,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   }),
   changing("dedup", ["tenant", "type", "key"], HELD_KEY),
   changing("successor", ["job"], HELD_KEY),
+  changing("alias", ["id"], { id: "id", job: "number", parent: "number" }),
   changing("cancel_request", ["key"], { key: "number", by: "text", reason: "text", at: "moment" }),
   changing("run", ["key"], {
     key: "number",

@@ -25,7 +25,7 @@ import type { WorkerId } from "../types/jobs-and-runs.ts";
 /** Interned names by their ids. */
 interface NameLookup {
   text(id: number): string;
-  name(id: number): { readonly kind: NameKind; readonly text: string };
+  name(id: number): { readonly kind: NameKind; readonly text: string } | undefined;
 }
 
 /** The columns of a job's spec. A name is an id, or a text where the query has resolved it. */
@@ -179,13 +179,12 @@ export function jobSpec(row: StoredSpec<string>): JobSpec {
 }
 
 export function deadLetterRecord(names: NameLookup, row: StoredLetter): DeadLetterRecord {
-  const fault: Fault = JSON.parse(row.error);
   return {
     id: row.id,
     type: names.text(row.type),
     tenant: names.text(row.tenant),
     status: deadLetterCodec.word(row.status),
-    fault,
+    fault: faultOf(row.error) ?? unreadable(row.error),
     attempts: row.attempts,
     diedAt: row.died_at,
     reviewedBy: row.reviewed_by,
@@ -219,7 +218,8 @@ function heldBy(names: NameLookup, { gate, concurrency }: StoredJob): HeldBy | n
   if (gate === null) return null;
   if (gate === GATE_AFTER) return { kind: "after" };
   if (gate === GATE_KEY) return { kind: "key", name: concurrency ?? "" };
-  return gateName(names.name(gate));
+  const name = names.name(gate);
+  return name === undefined ? null : gateName(name);
 }
 
 /** The public name of a gate. */
@@ -234,12 +234,28 @@ export function gateName({
   return { kind, name: text };
 }
 
+/** Tags that cannot be parsed are left out: one bad row must not stop a page of jobs. */
 export function tagsOf(json: string | null): Readonly<Record<string, string>> {
-  const tags: Record<string, string> = json === null ? {} : JSON.parse(json);
+  const tags: Record<string, string> = json === null ? {} : (parsed(json) ?? {});
   return tags;
 }
 
 export function faultOf(json: string | null): Fault | null {
-  const fault: Fault | null = json === null ? null : JSON.parse(json);
+  if (json === null) return null;
+  const fault: Fault = parsed(json) ?? unreadable(json);
   return fault;
+}
+
+/** Undefined: the text is not JSON, or is not an object. */
+function parsed(json: string): any {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unreadable(json: string): Fault {
+  return { class: "non_retryable", name: "UnreadableError", message: json };
 }

@@ -4,7 +4,7 @@
  * idempotency key outlives its job, the dependency counts as completed.
  */
 import type { JobId } from "../../core/job.ts";
-import type { EnqueueAnswer } from "../types/jobs-and-runs.ts";
+import type { EnqueueAnswer, NewJob } from "../types/jobs-and-runs.ts";
 
 /** The key holder of each duplicate, by the id of the duplicate. */
 export type KeyHolders = ReadonlyMap<JobId, JobId>;
@@ -17,4 +17,26 @@ export function noteKeyHolder(
 ): void {
   if (answer.status === "existing" && answer.by !== "id") keyHolders.set(id, answer.id);
   else keyHolders.delete(id);
+}
+
+/** The id of a child that gave way. From now on it names the key holder. */
+export interface Alias {
+  readonly id: JobId;
+  readonly holder: JobId;
+  readonly parent: JobId;
+}
+
+/**
+ * The aliases of children that gave way. The run that enqueued a child got its id before the store
+ * answered, and a later phase or run may name the child.
+ */
+export function aliasesOf(
+  children: readonly NewJob[],
+  answers: readonly EnqueueAnswer[],
+): readonly Alias[] {
+  return children.flatMap(({ id, parentId: parent }, index) => {
+    const answer = answers[index];
+    if (answer?.status !== "existing" || answer.by === "id" || parent === null) return [];
+    return [{ id, holder: answer.id, parent }];
+  });
 }

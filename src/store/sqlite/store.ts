@@ -17,6 +17,8 @@ import type {
   EnqueueAnswer,
   JobKey,
   Lease,
+  LoneClaim,
+  LoneClaimRequest,
   NewJob,
   SettleAnswer,
   SettleItem,
@@ -29,6 +31,8 @@ import { backup } from "./backup.ts";
 import { returnPrefetched, startPrefetched } from "./runs/prefetch.ts";
 import { cancel } from "./jobs/cancel.ts";
 import { claim, claimsNothing } from "./runs/claim.ts";
+import { claimAlone, claimsNoneAlone } from "./runs/lone-claim.ts";
+import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { isBusy, isRefused, storeError } from "./database/errors.ts";
@@ -62,11 +66,13 @@ import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.
 import type { Session } from "./database/session.ts";
 import { settle, settleParts } from "./runs/settle.ts";
 import { lockHolder, acquireLocks } from "./runs/locks.ts";
+import { OperatorWarnings } from "../shared/operator-warnings.ts";
 import { newState } from "./database/session-state.ts";
 import { Statements } from "./database/statements.ts";
 import { stats } from "./inspect/stats.ts";
 import { Outbox } from "./events/outbox.ts";
 import { Notifier } from "./events/notifier.ts";
+import { repairLeases } from "./doctor/repair-leases.ts";
 import { rescue } from "./runs/rescue.ts";
 import { register, deregister, quiet, renew, silent, workers } from "./runs/workers.ts";
 import { closedError, Writer } from "./batching/writer.ts";
@@ -94,6 +100,7 @@ export class SqliteJobStore implements JobStore {
   readonly claimsAtOnce = 1;
   readonly thread: ThreadEntry | null;
   readonly #options: StoreOptions;
+  readonly #warnings = new OperatorWarnings();
   #opening: Promise<Opened> | null = null;
   #opened: Opened | null = null;
   #closing: Promise<void> | null = null;
@@ -106,7 +113,7 @@ export class SqliteJobStore implements JobStore {
 
   async open(): Promise<void> {
     if (this.#closing !== null) throw closedError();
-    this.#opening ??= openAll(this.#options);
+    this.#opening ??= openAll(this.#options, this.#warnings);
     this.#opened = await this.#opening;
   }
 
@@ -151,6 +158,7 @@ export class SqliteJobStore implements JobStore {
   readonly resume: JobStore["resume"] = this.#writes(resume);
   readonly review: JobStore["review"] = this.#writes(review);
   readonly reprocess: JobStore["reprocess"] = this.#writes(reprocess);
+  readonly endCrashStreak: JobStore["endCrashStreak"] = this.#writes(endCrashStreak);
   readonly quiet: JobStore["quiet"] = this.#writes(quiet);
   readonly prune: JobStore["prune"] = this.#writes(prune);
   readonly markStale: JobStore["markStale"] = this.#writes(markStale);
@@ -180,6 +188,12 @@ export class SqliteJobStore implements JobStore {
     const answer = empty ?? (await claim(session, request, (work) => writer.write(work)));
     this.#inBacklog = answer.jobs.length > 0;
     return answer;
+  }
+
+  async claimAlone(request: LoneClaimRequest): Promise<LoneClaim | null> {
+    if (await this.#read((session) => claimsNoneAlone(session, request))) return null;
+    const { session, writer } = this.#use();
+    return claimAlone(session, request, (work) => writer.write(work));
   }
 
   async startPrefetched(
@@ -244,6 +258,11 @@ export class SqliteJobStore implements JobStore {
     }
   }
 
+  /** Reports each warning for the operator once, such as a job without a row. */
+  onWarning(listener: (warning: string) => void): void {
+    this.#warnings.listen(listener);
+  }
+
   watch(listener: (wakeUp: WakeUp) => void): () => void {
     return this.#use().notifier.watch(listener);
   }
@@ -265,6 +284,14 @@ export class SqliteJobStore implements JobStore {
   async examine(): Promise<FileExamination> {
     return this.#read((session) => examine(this.#use().database, session));
   }
+
+  /** Runs statements of `millrace doctor --fix` in one transaction. */
+  async runSql(sql: string): Promise<void> {
+    const { database, writer } = this.#use();
+    await writer.write(() => database.exec(sql));
+  }
+
+  readonly repairLeases: () => Promise<void> = this.#writes(repairLeases);
 
   #use(): Opened {
     if (this.#opened === null || this.#closing !== null) throw closedError();
@@ -330,7 +357,7 @@ export class SqliteJobStore implements JobStore {
   }
 }
 
-async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }): Promise<Opened> {
+async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promise<Opened> {
   const { clock, dice, path } = options;
   const database = await openDatabase(options, clock);
   const sql = new Statements(database);
@@ -349,7 +376,7 @@ async function openAll(options: ConnectionOptions & { clock: Clock; dice: Dice }
   });
   return {
     database,
-    session: { sql, names, clock, dice, outbox, state: newState() },
+    session: { sql, names, clock, dice, outbox, warnings, state: newState() },
     writer,
     notifier,
   };

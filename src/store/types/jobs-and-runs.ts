@@ -7,6 +7,8 @@ import type { NoteBody } from "./notes.ts";
 export type JobKey = number;
 /** Has the form of a job's id; see `core/ids.ts`. */
 export type WorkerId = JobId;
+/** Has the form of a job's id. */
+export type ProcessId = JobId;
 
 // ── Enqueue ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -107,6 +109,8 @@ export interface RefusedJob {
 
 export interface WorkerInfo {
   readonly id: WorkerId;
+  /** The same for all workers of one operating-system process: they die together. */
+  readonly process: ProcessId;
   readonly host: string;
   readonly pid: number;
   readonly version: string;
@@ -131,7 +135,10 @@ export interface Lease {
 
 export interface ClaimRequest {
   readonly worker: WorkerId;
-  /** The lanes to claim from. Across lanes the order is still priority, due time, age. */
+  /**
+   * The lanes to claim from. Across lanes the order is still priority, due time, age. Within a
+   * priority, jobs that have crashed before come first.
+   */
   readonly lanes: readonly string[] | "any";
   readonly limit: number;
   /** Prefetched jobs have not started: each can be returned uncharged until `startPrefetched`. */
@@ -139,6 +146,37 @@ export interface ClaimRequest {
   /** Only these types and tenants. Absent: all. */
   readonly types?: readonly string[];
   readonly tenants?: readonly string[];
+  /** Limits for jobs that have crashed before. Absent: no limit. A prefetch takes none of them. */
+  readonly crashed?: CrashedLimits;
+}
+
+/**
+ * How many jobs of a claim may have crashed before. Of the jobs of each kind that nothing blocks,
+ * the most urgent up to the limit take part in the claim, over all its lanes. Of each concurrency
+ * key, the claim then takes the most urgent job that takes part.
+ */
+export interface CrashedLimits {
+  /** With one crash. */
+  readonly once: number;
+  /** With more crashes, but fewer than `cap`. */
+  readonly often: number;
+  /** From this number of crashes on, a job runs alone: only `claimAlone` takes it. */
+  readonly cap: number;
+}
+
+export interface LoneClaimRequest extends Pick<
+  ClaimRequest,
+  "worker" | "lanes" | "types" | "tenants"
+> {
+  readonly cap: number;
+}
+
+/** A job that must run alone. The job has not started: `startPrefetched` starts it. */
+export interface LoneClaim {
+  readonly lease: Lease;
+  readonly job: ClaimedJob;
+  /** The gate of the type is closed because of crashes, and this run is to find out more. */
+  readonly isProbe: boolean;
 }
 
 export interface Claim {
@@ -147,6 +185,8 @@ export interface Claim {
   readonly jobs: readonly ClaimedJob[];
   /** The worker's lease has expired, or the worker is unknown: it must register again. */
   readonly lost: boolean;
+  /** A job that this claim might take if it could run alone is waiting: ask `claimAlone`. */
+  readonly awaitsAlone: boolean;
 }
 
 export interface ClaimedJob extends RunFacts {
@@ -184,7 +224,10 @@ export type Renewal =
       readonly quiet: boolean;
       /** The store requires a newer protocol and gives the worker no more work. */
       readonly outdated: boolean;
-      /** Runs of this worker that an operator or its own heartbeat thread has ended. */
+      /**
+       * Runs of this worker that an operator has ended. Each is told for a minute, because the
+       * answer of one heartbeat may be lost.
+       */
       readonly ended: readonly { readonly key: JobKey; readonly n: number }[];
     }
   | { readonly status: "lost" };
@@ -201,10 +244,11 @@ export interface SettleItem {
 }
 
 /**
- * A {@link StoreRefusal}: nothing has changed. The run still holds its lease and needs another
- * settlement.
+ * `missing`: the row of the job was deleted by hand. The run has left its lease, and nothing else
+ * was stored. A {@link StoreRefusal}: nothing has changed. The run still holds its lease and needs
+ * another settlement.
  */
-export type SettleAnswer = "settled" | "stale" | StoreRefusal;
+export type SettleAnswer = "settled" | "stale" | "missing" | StoreRefusal;
 
 /** The database refused a value of the item, or one of its children was refused. */
 export type StoreRefusal = "refused" | RefusedChild;
@@ -230,13 +274,11 @@ export interface RescueRequest {
   /** The maximum of jobs to move in this transaction. */
   readonly limit: number;
   /**
-   * Decides the settlement of a started job; see `core/settle.ts`. Jobs are marked as started
-   * together, just before their handlers begin. A worker that dies at that moment leaves marks of
-   * runs that never began. `isCertain`: the run is charged with the crash, because the worker has
-   * started other jobs later, has started this job alone, or because the job has had an uncharged
-   * run before.
+   * Decides the settlement of a started job; see `core/settle.ts`. `isAlone`: all workers of the
+   * process had begun this run and no other. The number of begun runs is stored by the first rescue
+   * of a worker of the process, before any of them is moved.
    */
-  readonly decide: (job: CrashFacts, isCertain: boolean) => Settlement;
+  readonly decide: (job: CrashFacts, isAlone: boolean) => Settlement;
 }
 
 /** A run beyond its time limit, with the lease that allows to settle it. */
@@ -267,6 +309,8 @@ export interface RescueAnswer {
   readonly returned: number;
   /** Started jobs that were settled, and their new state. */
   readonly settled: readonly { readonly id: JobId; readonly to: State }[];
+  /** Jobs without a row, which was deleted by hand. Their runs were removed from the leases. */
+  readonly missing: readonly JobKey[];
   /** False: the worker has renewed its lease, or jobs remain; ask {@link JobStore.silent} again. */
   readonly done: boolean;
 }

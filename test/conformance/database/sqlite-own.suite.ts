@@ -8,6 +8,7 @@ import { add, at, eventsOf, recordOf, settleItem, stateOf, take } from "../../su
 import { openFile } from "../transactions/callers.ts";
 import { pastSqlite } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
+import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
 
 interface Parts {
   readonly makeSqliteStore: typeof makeStore;
@@ -19,6 +20,7 @@ const MOVED = { code: "STORE_MOVED", message: expect.stringContaining(MARK.to) }
 
 export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void {
   repairSuite(pastSqlite(makeSqliteStore));
+  badRowsSuite(pastSqlite(makeSqliteStore));
 
   describe("enqueueInTransaction that fails in its middle", () => {
     test("leaves nothing of the call, and the transaction as it was", async () => {

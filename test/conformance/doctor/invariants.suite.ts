@@ -11,10 +11,19 @@ import {
   type BrokenInvariant,
   type QualifyTable,
 } from "../../../src/store/doctor/invariants.ts";
+import { applyRepair, repairOf, type RepairableStore } from "../../../src/store/doctor/repairs.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { fillStates } from "../../support/all-states.ts";
-import { completed, failedWith } from "../../support/factories.ts";
-import { add, joinWorker, settleAll, settleItem, take, takeOne } from "../../support/steps.ts";
+import { completed, failedWith, runAgain } from "../../support/factories.ts";
+import {
+  add,
+  joinWorker,
+  settleAll,
+  settleItem,
+  stateOf,
+  take,
+  takeOne,
+} from "../../support/steps.ts";
 import type { VirtualClock } from "../../support/virtual-clock.ts";
 
 const HOUR_MS = 3_600_000;
@@ -28,10 +37,12 @@ export interface Patient extends AsyncDisposable {
   /** The table of the feed to which verbs write. */
   readonly feed: string;
   /** Numbers as the database keeps a list of them. */
-  readonly list: (...numbers: number[]) => string;
+  readonly list: (...numbers: (number | null)[]) => string;
   /** The column `key` as such a list. */
   readonly keyAsList: string;
   readonly table: QualifyTable;
+  /** The store that is examined and repaired. */
+  readonly doctor: RepairableStore;
   examine(): Promise<{
     readonly findings: readonly object[];
     readonly brokenInvariants: readonly BrokenInvariant[];
@@ -115,6 +126,12 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
     plant(`UPDATE millrace.dead_letter SET id = (SELECT id FROM millrace.job WHERE key = ${DONE})
       WHERE id = (SELECT id FROM millrace.dead_letter WHERE status = 1 ORDER BY id LIMIT 1)`),
 
+  "ended run without worker": async ({ store, plant }) => {
+    await joinWorker(store);
+    await plant(`INSERT INTO millrace.ended_run (worker, key, n)
+      SELECT id, 999999, 1 FROM millrace.worker LIMIT 1`);
+  },
+
   "run after the end": ({ plant, feed, keyAsList }) =>
     plant(`INSERT INTO millrace.attempt
         (key, n, tries, crashes, started_at, finished_at, outcome, state)
@@ -126,13 +143,35 @@ const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
   "gap in the ledger": ({ plant }) =>
     plant(`UPDATE millrace.attempt SET n = n + 1 WHERE key = ${DONE}`),
 
-  "wrong charge": ({ plant }) =>
-    plant(`UPDATE millrace.attempt SET tries = 0, crashes = 1 WHERE key = ${DONE}`),
+  "wrong charge": async ({ store, plant }) => {
+    await add(store, { lane: "twice" });
+    await settleAll(store, await takeOne(store, { lanes: ["twice"] }), runAgain());
+    const last = await takeOne(store, { lanes: ["twice"] });
+    await settleAll(store, last, completed());
+    await plant(`UPDATE millrace.attempt SET tries = 2 WHERE key = ${last.job.key} AND n = 2`);
+  },
 
-  "ledger without job": ({ plant }) => plant(`DELETE FROM millrace.job WHERE key = ${DONE}`),
+  "ledger without job": async ({ plant }) => {
+    for (const table of ["run", "phase", "unit", "log", "stale", "job"]) {
+      await plant(`DELETE FROM millrace.${table} WHERE key = ${DONE}`);
+    }
+  },
+
+  "note without job": ({ plant }) =>
+    plant(`INSERT INTO millrace.stale (key, at)
+      SELECT 999999, finished_at FROM millrace.attempt WHERE key = ${DONE} AND n = 1`),
+
+  "job without name": ({ plant }) =>
+    plant(`UPDATE millrace.job SET category = 999999 WHERE key = ${DONE}`),
 
   "tag without job": ({ plant }) =>
     plant("INSERT INTO millrace.tag (name, value, key) VALUES ('colour', 'red', 999999)"),
+
+  "alias without job": ({ plant }) =>
+    plant(`INSERT INTO millrace.alias (id, job, parent)
+      SELECT worker.id, 999999, job.key
+      FROM millrace.worker AS worker CROSS JOIN millrace.job AS job LIMIT 1;
+      UPDATE millrace.alias SET parent = 999999 WHERE job <> 999999`),
 
   "endless idempotency key": ({ plant }) =>
     plant(`INSERT INTO millrace.idempotency (tenant, key, job_id, body)
@@ -195,13 +234,40 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       ]);
       const [{ offenders } = { offenders: [] }] = brokenInvariants;
       expect(offenders.length).toBeGreaterThan(0);
-      const { fix } = invariant;
-      if (fix.kind !== "sql") return;
-      await patient.plant(fix.of(patient.table));
+      const repair = repairOf(invariant.fix, offenders, patient.table);
+      if (repair === null) return;
+      await applyRepair(patient.doctor, repair);
       const { brokenInvariants: left } = await patient.examine();
       expect(left.map((brokenInvariant) => brokenInvariant.invariant.name)).not.toContain(
         invariant.name,
       );
+    });
+
+    test("hold again after leases were repaired, and their jobs were released", async () => {
+      await using patient = await open();
+      const { store, plant, list, doctor } = patient;
+      await add(store, ...Array.from({ length: 6 }, () => ({ lane: "bad" })));
+      const worker = await joinWorker(store);
+      const batch = await take(store, { worker, lanes: ["bad"] });
+      const [gone, over, odd, empty, sound, last] = batch.jobs;
+      assert.ok(gone && over && odd && empty && sound && last);
+      const end = settleItem(batch, over, completed());
+      await store.settle([end]);
+      const numbers = [1, 2, 5, null, 1, 1];
+      await plant(`UPDATE millrace.lease SET ns = ${list(...numbers)}
+        WHERE number = ${batch.lease.number};
+        DELETE FROM millrace.job WHERE key = ${gone.key}`);
+
+      await applyRepair(doctor, { kind: "leases" });
+      const ids = [odd.id, empty.id];
+      await applyRepair(doctor, { kind: "release", ids });
+
+      expect(await Promise.all(ids.map((id) => stateOf(store, id)))).toEqual(["queued", "queued"]);
+      const items = [sound, last].map((job) => settleItem(batch, job, completed()));
+      expect(await store.settle(items)).toEqual(["settled", "settled"]);
+      const { findings, brokenInvariants } = await patient.examine();
+      expect(findings).toEqual([]);
+      expect(brokenInvariants.map((broken) => broken.invariant.name)).toEqual([]);
     });
 
     test("name the jobs that break them", async () => {

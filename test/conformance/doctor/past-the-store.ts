@@ -2,10 +2,18 @@
 import type { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { PostgresTestStore } from "../../support/stores.ts";
+import { virtualClock, type VirtualClock } from "../../support/virtual-clock.ts";
 import { openFile } from "../transactions/callers.ts";
 
-interface OpenedPast extends AsyncDisposable {
+export interface OpenedPast extends AsyncDisposable {
   readonly store: JobStore;
+  readonly clock: VirtualClock;
+  /** A further handle, as another process would have. */
+  another(): Promise<JobStore>;
+  /** A list of a lease as SQL. */
+  list(...values: readonly (number | null)[]): string;
+  /** A text that is no error, as SQL. */
+  readonly badJson: string;
   /** Runs a statement in which `{name}` stands for the table of that name. */
   run(sql: string): Promise<void>;
   /** How many rows a table has. */
@@ -18,12 +26,24 @@ export type OpenPast = () => Promise<OpenedPast>;
 
 export function pastSqlite(make: typeof makeSqliteStore): OpenPast {
   return async () => {
-    const db = await openFile(make);
+    const clock = virtualClock();
+    const db = await openFile(make, { clock });
     const handle = db.connect();
+    handle.exec("PRAGMA ignore_check_constraints = 1");
+    const others: JobStore[] = [];
     const fill = (sql: string): string => sql.replaceAll(/\{(\w+)\}/g, "millrace_$1");
     const run = async (sql: string): Promise<void> => handle.exec(fill(sql));
     return {
       store: db.store,
+      clock,
+      async another() {
+        const other = make({ path: db.path }, { clock });
+        await other.open();
+        others.push(other);
+        return other;
+      },
+      list: (...values) => `'${JSON.stringify(values)}'`,
+      badJson: "'{'",
       run,
       count: async (table) =>
         Number(handle.prepare(fill(`SELECT count(*) AS n FROM {${table}}`)).get()?.["n"]),
@@ -33,7 +53,10 @@ export function pastSqlite(make: typeof makeSqliteStore): OpenPast {
         );
         return () => run("DROP TRIGGER deaf");
       },
-      [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+      async [Symbol.asyncDispose]() {
+        for (const other of others) await other.close();
+        await db[Symbol.asyncDispose]();
+      },
     };
   };
 }
@@ -46,6 +69,10 @@ export function pastPostgres(open: () => Promise<PostgresTestStore>): OpenPast {
     const run = async (sql: string): Promise<void> => void (await pool.query(fill(sql)));
     return {
       store: db.store,
+      clock: db.clock,
+      another: () => db.another(),
+      list: (...values) => `ARRAY[${values.map((value) => value ?? "NULL").join(", ")}]`,
+      badJson: `'"{"'`,
       run,
       async count(table) {
         const { rows } = await pool.query(fill(`SELECT count(*)::int AS n FROM {${table}}`));

@@ -64,6 +64,19 @@ export function feedSuite(open: OpenStore): void {
       expect((await store.feed(0, 100)).at(-1)).toMatchObject({ kind: "job:completed", jobs: ids });
     });
 
+    test("names every job of a call whose keys take more than one statement", async () => {
+      await using db = await open();
+      const { store } = db;
+      const keyed = ["a", "b", "c"].map((key) => ({
+        dedup: { key, onConflict: "skip" as const },
+      }));
+
+      const ids = await add(store, ...keyed);
+
+      const told = (await store.feed(0, 100)).flatMap(({ jobs }) => jobs);
+      expect(told).toEqual(ids);
+    });
+
     test("numbers entries upwards and continues after a position, without it", async () => {
       await using db = await open();
       const { store } = db;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cancelled, completed, failedWith, newJobs, retryIn } from "../../support/factories.ts";
-import { add, runOne, settleAll, take, takeOne } from "../../support/steps.ts";
+import { add, addCrashed, runOne, settleAll, take, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
 const NOTHING = { scheduled: 0, queued: 0, held: 0, running: 0, failed: 0, oldestQueuedMs: null };
@@ -94,6 +94,21 @@ export function statsSuite(open: OpenStore): void {
       await clock.advance(50);
 
       expect(await store.stats(100)).toMatchObject({ queued: 10, oldestQueuedMs: 350 });
+    });
+
+    test.each([
+      ["in its own lane", { lane: "b", priority: 100 }],
+      ["in another lane", { lane: "c", priority: 100 }],
+      ["before all others", { lane: "a", priority: 0 }],
+    ])("finds a crashed job that has waited longest %s", async (_, oldest) => {
+      await using db = await open();
+      const { store, clock } = db;
+      await addCrashed(store, 1, oldest);
+      await clock.advance(300);
+      await add(store, { lane: "b", priority: 100 }, { lane: "b", priority: 50 });
+      await clock.advance(50);
+
+      expect(await store.stats(100)).toMatchObject({ queued: 3, oldestQueuedMs: 350 });
     });
 
     test("counts the wait from the time a job was due", async () => {

@@ -188,33 +188,6 @@ export function workersListSuite(open: OpenStore): void {
       expect(await store.renew(worker, 1_000)).toMatchObject({ ended: [] });
     });
 
-    test("tells a worker which of its runs were ended by hand", async () => {
-      await using db = await open();
-      const { store } = db;
-      const [begun, , buffered] = await add(
-        store,
-        { priority: 1 },
-        { priority: 2 },
-        { priority: 3 },
-        { priority: 4 },
-      );
-      const run = await take(store, { limit: 2 });
-      const prefetch = await take(store, { worker: run.worker, prefetch: true });
-
-      await store.intervene(begun, () => failedWith());
-      await store.intervene(buffered, () => failedWith());
-
-      const renewal = await store.renew(run.worker, 1_000);
-      expect(renewal).toMatchObject({
-        status: "renewed",
-        cancel: [],
-        ended: [
-          { key: at(run.jobs, 0).key, n: 1 },
-          { key: at(prefetch.jobs, 0).key, n: 1 },
-        ],
-      });
-    });
-
     test("names the run that ended, not the one that the job has now", async () => {
       await using db = await open();
       const { store } = db;
@@ -225,28 +198,6 @@ export function workersListSuite(open: OpenStore): void {
       await takeOne(store, { worker: first.worker });
 
       expect(await store.renew(first.worker, 1_000)).toMatchObject({ ended: [{ key, n: 1 }] });
-    });
-
-    test("names every run of an open lease that has a ledger row", async () => {
-      await using db = await open();
-      const { store } = db;
-      await add(store, { priority: 1 }, { priority: 2 });
-      const batch = await take(store);
-      const { key } = at(batch.jobs, 0);
-      await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
-
-      expect(await store.renew(batch.worker, 1_000)).toMatchObject({ ended: [{ key, n: 1 }] });
-    });
-
-    test("tells no other worker of them", async () => {
-      await using db = await open();
-      const { store } = db;
-      const [id] = await add(store, { priority: 1 }, { priority: 2 }, { priority: 3 });
-      await take(store, { limit: 2 });
-      const other = await takeOne(store);
-      await store.intervene(id, () => failedWith());
-
-      expect(await store.renew(other.worker, 1_000)).toMatchObject({ ended: [] });
     });
   });
 }

@@ -159,6 +159,18 @@ export function dedupSuite(open: OpenStore): void {
       expect(await ask(store, { dedup: SKIP })).toMatchObject({ status: "created" });
     });
 
+    test("is free again when the job that asked with the key is refused", async () => {
+      await using db = await open();
+      const { store } = db;
+      const refused = await ask(store, { dedup: SKIP, after: [newJob().id] });
+      const newcomer = newJob({ dedup: SKIP });
+
+      const [answer] = await store.enqueue([newcomer]);
+
+      expect(refused).toMatchObject({ status: "refused", code: "AFTER_UNKNOWN" });
+      expect(answer).toMatchObject({ status: "created", id: newcomer.id });
+    });
+
     test("stays held between two runs of its holder", async () => {
       await using db = await open();
       const { store } = db;

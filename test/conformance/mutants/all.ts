@@ -3,13 +3,18 @@
  * green when the fence, a limit or an order is gone proves nothing. `scripts/show/mutants.ts` tries
  * them all.
  */
+import { POSTGRES_BAD_ROW_FAULTS, SQLITE_BAD_ROW_FAULTS } from "./bad-rows.ts";
+import { POSTGRES_CROWD_FAULTS, SQLITE_CROWD_FAULTS } from "./crowds.ts";
+import { POSTGRES_CRASH_FAULTS } from "./postgres-crashes.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
 import { POSTGRES_NOTE_FAULTS } from "./postgres-notes.ts";
 import { POSTGRES_RUN_FAULTS } from "./postgres-runs.ts";
+import { SQLITE_CRASH_FAULTS } from "./sqlite-crashes.ts";
 import { SQLITE_FLOW_FAULTS } from "./sqlite-flows.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
+import { SQLITE_RENEW_FAULTS } from "./sqlite-renew.ts";
 
 export interface Mutant {
   /** The `describe` that must notice. */
@@ -29,13 +34,24 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 
 /** The mutants of each store. */
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
-  sqlite: mutantsOf({ ...SQLITE_FAULTS, ...SQLITE_NOTE_FAULTS, ...SQLITE_FLOW_FAULTS }),
-  postgres: mutantsOf({
-    ...POSTGRES_FAULTS,
-    ...POSTGRES_RUN_FAULTS,
-    ...POSTGRES_NOTE_FAULTS,
-    ...POSTGRES_FLOW_FAULTS,
-  }),
+  sqlite: [
+    SQLITE_FAULTS,
+    SQLITE_RENEW_FAULTS,
+    SQLITE_NOTE_FAULTS,
+    SQLITE_FLOW_FAULTS,
+    SQLITE_CROWD_FAULTS,
+    SQLITE_CRASH_FAULTS,
+    SQLITE_BAD_ROW_FAULTS,
+  ].flatMap(mutantsOf),
+  postgres: [
+    POSTGRES_FAULTS,
+    POSTGRES_RUN_FAULTS,
+    POSTGRES_NOTE_FAULTS,
+    POSTGRES_FLOW_FAULTS,
+    POSTGRES_CROWD_FAULTS,
+    POSTGRES_CRASH_FAULTS,
+    POSTGRES_BAD_ROW_FAULTS,
+  ].flatMap(mutantsOf),
 };
 
 function mutantsOf(faults: Faults): Mutant[] {

@@ -33,7 +33,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["locks outlive their run", "WHERE job = ANY (jobs)", "WHERE job = ANY (jobs) AND false"],
     ],
     hold_jobs: [
-      ["tenants share keys", "lock.tenant = wanted.tenant AND ", ""],
+      // The join compares the tenant: the same change of `taken_key` alone would have no effect.
+      ["tenants share keys", "taken_key.tenant = front.tenant AND ", ""],
       ["a taken key comes before a gate", "coalesce(min(closed.name), -1)", "-1"],
     ],
     release_keys: [
@@ -78,8 +79,8 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["a duplicate does not stand for its key holder", "keyHolders.get(id) ?? id", "id"],
       [
         "who is gone is still waited for",
-        "key !== undefined || keyHolders.has(id)",
-        "key !== undefined",
+        "keys.has(named) || keyHolders.has(id)",
+        "keys.has(named)",
       ],
       [
         "who gave way to one is waited for twice",
@@ -170,9 +171,43 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     ],
     hurry_job: [["a hurried job keeps its time", "AND blocked.gate = 0", "AND blocked.gate = -5"]],
   },
+  aliases: {
+    "jobs/enqueue.ts": [
+      ["none is written", "aliasesOf(children, answers);", "aliasesOf(children, []);"],
+    ],
+    find_dependencies: [
+      ["they are unknown in after", "FROM millrace.job_name", "FROM millrace.job"],
+    ],
+    job_by_id: [["they name no job", "FROM millrace.job_name", "FROM millrace.job"]],
+    state_of: [["no operator moves them", "FROM millrace.job_name", "FROM millrace.job"]],
+    hurry_job: [
+      [
+        "they are never hurried",
+        "WHERE scheduled.key = (SELECT key FROM millrace.job_name",
+        "WHERE scheduled.key = (SELECT key FROM millrace.job",
+      ],
+    ],
+    attempts_of_job: [["they have no ledger", "FROM millrace.job_name", "FROM millrace.job"]],
+    progress_of_job: [["they have no progress", "FROM millrace.job_name", "FROM millrace.job"]],
+    units_of_job: [["they have no units", "FROM millrace.job_name", "FROM millrace.job"]],
+    log_after: [["they have no log", "FROM millrace.job_name", "FROM millrace.job"]],
+    newest_log: [["they have no newest log", "FROM millrace.job_name", "FROM millrace.job"]],
+    open_dependencies: [["they wait for nothing", "FROM millrace.job_name", "FROM millrace.job"]],
+    insert_aliases: [["they forget the holder", "holder.id = given.holder", "false"]],
+    expired_keys: [["their holder goes", "alias.job = walked.key", "false"]],
+    prune_jobs: [
+      ["their holder goes", "alias.job = attempt.key", "false"],
+      [
+        "they outlive their holder",
+        "DELETE FROM millrace.alias\n    WHERE job = ANY",
+        "DELETE FROM millrace.alias\n    WHERE -1 = ANY",
+      ],
+      ["they outlive their parent", "OR parent = ANY (ARRAY(SELECT key FROM expired))", ""],
+    ],
+  },
   openDependencies: {
     open_dependencies: [
-      ["the waits of all are shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["the waits of all are shown", "dependency.job = (", "0 < ("],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
     ],
   },

@@ -24,7 +24,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a worker whose lease has run out claims on", "AND worker.until > moment", ""],
       ["the protocol is not looked at", "worker.protocol >= (", "0 <= ("],
       ["an unknown worker is not lost", "lost := NOT FOUND", "lost := false"],
-      ["a prefetch takes jobs that have crashed", "(NOT to_prefetch OR crashes = 0)", "true"],
+      ["a crashed job is one of many", "AND crashes = 0\n", ""],
       ["a lane named twice gives twice", "SELECT DISTINCT named.lane", "SELECT named.lane"],
       ["a lane without marks is forgotten", "WHERE lane <> ALL (mark_lanes)", "WHERE false"],
       ["a stretch begins before its mark", "(priority, rank, key) >= (", "(priority, 0, 0) >= ("],
@@ -150,13 +150,46 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
   },
   renew: {
+    insert_ended_run: [["an end is not stored for the worker", "WHERE", "WHERE false AND"]],
+    "jobs/intervene.ts": [
+      ["an unstarted run is told", "if (startedAt !== null) {", "if (holder !== null) {"],
+    ],
+    delete_ended_runs: [["the ended runs of a removed worker stay", "WHERE", "WHERE false AND"]],
     renew_worker: [
       ["the former holder hears the request", "WHERE run.finished_at IS NULL", ""],
       ["every worker hears every request", "WHERE lease.worker = :id::uuid", ""],
       ["an old protocol is never too old", "beat.protocol <", "0 >"],
-      ["no worker learns what has ended", "WHERE run.finished_at IS NOT NULL", "WHERE false"],
-      ["what has ended is told for ever", "- interval '1 minute'", "- interval '9 years'"],
-      ["what has ended is forgotten at once", "- interval '1 minute'", "+ interval '1 minute'"],
+      [
+        "the requests of every second lease are forgotten",
+        "WHERE lease.worker = :id::uuid",
+        "WHERE lease.worker = :id::uuid AND lease.number % 2 = 0",
+      ],
+      [
+        "the requests of the first two leases are told",
+        "WHERE lease.worker = :id::uuid",
+        `WHERE lease.number IN (
+           SELECT number FROM millrace.lease WHERE worker = :id::uuid ORDER BY number LIMIT 2)`,
+      ],
+      [
+        "the requests of every second job of a lease are forgotten",
+        "WHERE run.finished_at IS NULL",
+        "WHERE run.finished_at IS NULL AND run.turn % 2 = 1",
+      ],
+      [
+        "no worker learns what has ended",
+        "FROM millrace.ended_run AS ended\n           WHERE",
+        "FROM millrace.ended_run AS ended\n           WHERE false AND",
+      ],
+      [
+        "every worker learns what has ended",
+        "FROM millrace.ended_run AS ended\n           WHERE",
+        "FROM millrace.ended_run AS ended\n           WHERE true OR",
+      ],
+      ["what has ended is told for ever", "- interval '60 seconds'", "- interval '9 years'"],
+      ["what has ended is told twice", "- interval '60 seconds'", "+ interval '60 seconds'"],
+      ["what has ended is told when it is new", "AND ended.told_at IS NULL", "AND false"],
+      ["a lease of ended runs stays", "- interval '1 minute'", "- interval '9 years'"],
+      ["a lease of ended runs goes at once", "- interval '1 minute'", "+ interval '1 minute'"],
       [
         "a heartbeat does not extend the lease",
         "SET until = moment.at",
@@ -186,13 +219,51 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
   },
   rescue: {
-    lock_silent_worker: [
-      ["beats are not compared", "AND beats = :beats::bigint", "AND :beats::bigint >= 0"],
+    lock_process: [
       ["a living worker is rescued", "AND until <= ", "AND now() <> "],
+      [
+        "the verdict is computed per worker",
+        "WHERE process = (",
+        "WHERE id = :id::uuid AND process = (",
+      ],
+    ],
+    set_died_with: [
+      ["all processes die together", "lease.worker = ANY (:workers::uuid[])", "true"],
+      ["every process gets the verdict", "worker.id = ANY (:workers::uuid[])", "true"],
+      ["a prefetched job had begun", "AND run.start IS NOT NULL", ""],
+      ["an ended run counts", "AND done.n = run.n", "AND false"],
+    ],
+    register_worker: [
+      ["every worker is a process", ":process::uuid", ":id::uuid"],
+      [
+        "a worker that joins again keeps its verdict",
+        "died_with = NULL",
+        "died_with = known.died_with",
+      ],
+    ],
+    renew_worker: [
+      ["a renewed worker keeps its verdict", "died_with = NULL", "died_with = worker.died_with"],
+    ],
+    "runs/rescue.ts": [
+      [
+        "the verdict is computed per chunk",
+        "if (own.died_with !== null) return",
+        "if (1 > 2) return",
+      ],
+      ["one of two runs was alone", "begun === 1", "begun <= 2"],
     ],
     own_leases_of_worker: [
       ["others are rescued, too", "worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
     ],
     job_facts: [["earlier attempts are forgotten", "coalesce(last.tries, 0)", "0"]],
+  },
+  "rescue while the worker renews": {
+    "runs/rescue.ts": [
+      [
+        "beats are not compared",
+        "if (own === undefined || own.beats !== beats) return null;",
+        "if (own === undefined) return null;",
+      ],
+    ],
   },
 };

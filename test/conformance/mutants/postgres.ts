@@ -132,13 +132,19 @@ export const POSTGRES_FAULTS: Faults = {
         "SELECT key, millrace.ms_of(millrace.clock_at(:now::timestamptz)) * 1000, lane",
         "SELECT key, millrace.ms_of(run_at) * 1000, lane",
       ],
-      ["every job is hurried", "job.id = :id::uuid AND scheduled", "scheduled"],
+      ["every job is hurried", "WHERE scheduled.key = (", "WHERE 0 < ("],
     ],
   },
   intervene: {
     own_lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
     insert_attempts: [["the run is not charged", "ended.n, ended.tries", "ended.n, 0"]],
-    find_worker: [["its worker never hears of it", "WHERE", "WHERE false AND"]],
+    "jobs/intervene.ts": [
+      [
+        "a lease without runs stays",
+        'await transaction.run("delete_leases"',
+        'void ("delete_leases"',
+      ],
+    ],
   },
   pause: {
     close_gate: [
@@ -173,7 +179,7 @@ export const POSTGRES_FAULTS: Faults = {
   },
   get: {
     job_by_id: [
-      ["any job is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"],
+      ["any job is shown", "WHERE job.key = (", "WHERE 0 < ("],
       ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
     ],
     "migrations/0001_tables.sql": [
@@ -182,7 +188,7 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   attempts: {
-    attempts_of_job: [["any ledger is shown", "job.id = :id::uuid", ":id::uuid IS NOT NULL"]],
+    attempts_of_job: [["any ledger is shown", "WHERE attempt.key = (", "WHERE 0 < ("]],
   },
   list: {
     match_jobs: [
@@ -220,9 +226,10 @@ export const POSTGRES_FAULTS: Faults = {
     longest_due: [
       [
         "only the first lane is looked at",
-        "FROM hop\n",
-        "FROM (SELECT * FROM hop WHERE false) AS hop\n",
+        "FROM fresh\n",
+        "FROM (SELECT * FROM fresh WHERE false) AS fresh\n",
       ],
+      ["crashed jobs are not old", "(SELECT rank FROM crashed LIMIT", "(SELECT 9e15 LIMIT"],
     ],
     count_places: [
       ["held jobs do not count", "FROM millrace.blocked", "FROM millrace.blocked WHERE false"],
@@ -277,6 +284,7 @@ export const POSTGRES_FAULTS: Faults = {
   },
   prune: {
     prune_jobs: [
+      ["parents are not looked at", "parent.id = child.parent", "false"],
       ["SKIP LOCKED is dropped", "FOR UPDATE SKIP LOCKED", "FOR UPDATE"],
       [
         "the ledger stays",
@@ -286,6 +294,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["other jobs lose their tags", "AND tag.key = gone.key", ""],
     ],
     expired_keys: [
+      ["parents are not looked at", "parent.id = child.parent", "false"],
+      ["children stay for ever", "AND last.state IS NOT NULL", "AND false"],
       ["age does not matter", "age.ms * interval '1 millisecond'", "age.ms * interval '0'"],
       ["all states have one age", "attempt.state = age.state", "attempt.state IS NOT NULL"],
       ["what a lease names goes", "WHERE walked.key NOT IN (", "WHERE -1 NOT IN ("],

@@ -6,7 +6,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     claim_candidates: [
       ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
       ["tenants share keys", "lock.tenant = millrace_ready.tenant AND ", ""],
-      ["a prefetch takes keys", "(crashes = 0 AND concurrency IS NULL)", "crashes = 0"],
+      ["a prefetch takes keys", ":prefetch = 0 OR concurrency IS NULL", "1"],
     ],
     "runs/claim-candidates.ts": [
       ["a batch takes a key twice", "return isFirst;", "return true;"],
@@ -71,17 +71,17 @@ export const SQLITE_FLOW_FAULTS: Faults = {
   },
   after: {
     "queue/dependencies.ts": [
-      [
-        "a missing job is waited for",
-        "else if (!keyHolders.has(id)) return",
-        "else if (!id) return",
-      ],
+      ["a missing job is waited for", "if (isUnknown) return", "if (isUnknown && !id) return"],
       [
         "a duplicate does not stand for its key holder",
         "idBytes(keyHolders.get(id) ?? id)",
         "idBytes(id)",
       ],
-      ["who is gone is still waited for", "else if (!keyHolders.has(id)) return", "else return"],
+      [
+        "who is gone is still waited for",
+        "row === undefined && !keyHolders.has(id)",
+        "row === undefined",
+      ],
       ["every wait is tolerant", 'onFailed === "run" ? 1 : 0', "1"],
       ["no wait is tolerant", 'onFailed === "run" ? 1 : 0', "0"],
       [
@@ -145,9 +145,29 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     expired_jobs: [["awaited jobs go", "link.depends_on = job.key", "0"]],
     removable_jobs: [["awaited jobs go", "link.depends_on = job.key", "0"]],
   },
+  aliases: {
+    "jobs/enqueue.ts": [
+      ["none is written", "of aliasesOf(children, answers)", "of aliasesOf(children, [])"],
+    ],
+    find_key: [["they are unknown in after", "FROM millrace_job_name", "FROM millrace_job"]],
+    job_by_id: [["they name no job", "FROM millrace_job_name", "FROM millrace_job"]],
+    attempts_of_job: [["they have no ledger", "FROM millrace_job_name", "FROM millrace_job"]],
+    progress_of_job: [["they have no progress", "FROM millrace_job_name", "FROM millrace_job"]],
+    units_of_job: [["they have no units", "FROM millrace_job_name", "FROM millrace_job"]],
+    log_after: [["they have no log", "FROM millrace_job_name", "FROM millrace_job"]],
+    newest_log: [["they have no newest log", "FROM millrace_job_name", "FROM millrace_job"]],
+    open_dependencies: [["they wait for nothing", "FROM millrace_job_name", "FROM millrace_job"]],
+    insert_alias: [["they forget the holder", "WHERE id = :holder)", "WHERE id = :holder AND 0)"]],
+    expired_jobs: [["their holder goes", "alias.job = job.key", "0"]],
+    removable_jobs: [["their holder goes", "alias.job = job.key", "0"]],
+    delete_aliases: [
+      ["they outlive their holder", "WHERE job IN (SELECT", "WHERE 0 IN (SELECT"],
+      ["they outlive their parent", "OR parent IN (SELECT", "OR 0 IN (SELECT"],
+    ],
+  },
   openDependencies: {
     open_dependencies: [
-      ["the waits of all are shown", "job.id = :id", ":id IS NOT NULL"],
+      ["the waits of all are shown", "dependency.job = (", "0 < ("],
       ["the limit is dropped", "LIMIT :limit", "LIMIT :limit + 1000"],
     ],
   },

@@ -73,7 +73,6 @@ export const SQLITE_FAULTS: Faults = {
       ["a closed lane is not looked at", "AND lane NOT IN", "AND 0 NOT IN"],
       ["a closed type is not looked at", "AND type NOT IN", "AND 0 NOT IN"],
       ["a closed tenant is not looked at", "AND tenant NOT IN", "AND 0 NOT IN"],
-      ["a prefetch takes jobs that have crashed", ":prefetch = 0", "1"],
       ["other lanes are taken along", "lane = :lane", "1"],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
@@ -82,10 +81,10 @@ export const SQLITE_FAULTS: Faults = {
     claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
     "runs/claim.ts": [
       ["a prefetch starts with its claim", "request.prefetch ? null : now", "now"],
-      ["every lease has the same secret", "session.dice.bytes(SECRET_BYTES)", "Array(8)"],
+      ["every lease has the same secret", "dice.bytes(SECRET_BYTES)", "Array(8)"],
     ],
     "runs/claim-candidates.ts": [
-      ["lanes are not merged", "found.flat().toSorted(byUrgency)", "found.flat()"],
+      ["lanes are not merged", "found.flat().toSorted(byClaimOrder)", "found.flat()"],
       ["a lane named twice gives twice", "[...new Set(lanes)]", "[...lanes]"],
       ["a payload too heavy is never taken", "index > 0 && weight", "weight"],
     ],
@@ -120,6 +119,9 @@ export const SQLITE_FAULTS: Faults = {
   intervene: {
     lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
     insert_attempt: [["the run is not charged", ":tries", "0"]],
+    "jobs/intervene.ts": [
+      ["a lease without runs stays", "  closeIfDone(session, lease);", "  void closeIfDone;"],
+    ],
   },
   deadLetters: {
     list_dead_letters: [
@@ -187,7 +189,6 @@ export const SQLITE_FAULTS: Faults = {
     ],
     delete_lease: [["an empty lease stays", "WHERE", "WHERE 0 AND"]],
     "runs/prefetch.ts": [
-      ["a lease goes unheard", "if (leaving.length === 0) return 0;", ""],
       ["running jobs are taken back", "isPrefetched(run) && wanted", "wanted"],
       [
         "all of the prefetch goes back",
@@ -198,7 +199,7 @@ export const SQLITE_FAULTS: Faults = {
     ],
     "runs/lease.ts": [
       ["a cancelled job waits again", "runs.filter(({ key }) => !requests.has(key))", "runs"],
-      ["the place in the order is lost", "first + (ranks[index] ?? 0)", "0"],
+      ["the place in the order is lost", "first + (ranks?.[index] ?? 0)", "0"],
     ],
   },
   settle: {
@@ -218,8 +219,8 @@ export const SQLITE_FAULTS: Faults = {
     ],
     "runs/settle.ts": [
       ["a job ends twice in one call", "lease.open.delete(key);", ""],
-      ["a lease goes before its last job", "lease?.open.size === 0", "lease !== null"],
-      ["the lease never goes", "lease?.open.size === 0", "lease?.open.size === -1"],
+      ["a lease goes before its last job", "lease.open.size === 0", "lease !== null"],
+      ["the lease never goes", "lease.open.size === 0", "lease.open.size === -1"],
       ["a job waits again though it was to be cancelled", "requests.get(run.key)", "undefined"],
       ["the next run bears an old number", "n: n + 1", "n"],
     ],
@@ -234,18 +235,6 @@ export const SQLITE_FAULTS: Faults = {
     register_worker: [
       ["joining again does not renew", "SET until = :until", "SET until = until"],
       ["joining again is no beat", "beats = beats + 1", "beats = beats"],
-    ],
-  },
-  renew: {
-    renew_worker: [
-      ["a heartbeat does not extend the lease", "until = :until", "until = until"],
-      ["an old protocol is never too old", "protocol <", "0 >"],
-    ],
-    leases_of_worker: [["every worker hears every request", "worker = :worker", "1"]],
-    find_cancel_requests: [["reasons are lost", "asked.reason", "NULL AS reason"]],
-    last_runs: [
-      ["the former holder hears the request", "max(attempt.n)", "0"],
-      ["the first run counts, not the last", "max(attempt.n)", "min(attempt.n)"],
     ],
   },
   silent: {
@@ -270,6 +259,25 @@ export const SQLITE_FAULTS: Faults = {
       ["a living worker is rescued", "until <= :now", "1"],
     ],
     leases_of_worker: [["others are rescued, too", "worker = :worker", "1"]],
+    leases_of_process: [
+      ["all processes die together", "worker.process = :process", "1"],
+      [
+        "the verdict is computed per worker",
+        "worker.process = :process",
+        "worker.id = (SELECT min(id) FROM millrace_worker WHERE process = :process)",
+      ],
+    ],
+    set_died_with: [
+      ["the verdict is computed per chunk", "WHERE", "WHERE 0 AND"],
+      ["every process gets the verdict", "process = :process", "1"],
+    ],
+    register_worker: [
+      ["a worker that joins again keeps its verdict", "died_with = NULL", "died_with = died_with"],
+      ["every worker is a process", ":process,", ":id,"],
+    ],
+    renew_worker: [
+      ["a renewed worker keeps its verdict", "died_with = NULL", "died_with = died_with"],
+    ],
     last_runs: [
       ["settled jobs are settled again", "max(attempt.n)", "0"],
       ["the first run counts, not the last", "max(attempt.n)", "min(attempt.n)"],
@@ -286,6 +294,12 @@ export const SQLITE_FAULTS: Faults = {
       ["the limit of a lease is dropped", "open.slice(0, room)", "open"],
       ["the limit is counted per lease", "RESCUE_MAX) - moved", "RESCUE_MAX)"],
       ["a prefetch is charged", "if (startedAt === null) return [];", "startedAt ??= 0;"],
+      ["one of two runs was alone", "silent) === 1", "silent) <= 2"],
+      [
+        "a prefetched job had begun",
+        "open.filter(({ startedAt }) => startedAt !== null).length",
+        "open.length",
+      ],
       ["the rest of a lease is lost", "open.filter(({ key }) => !taken.has(key))", "[]"],
       [
         "the worker goes before its jobs",
@@ -377,14 +391,14 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   get: {
-    job_by_id: [["any job is shown", "now.id = :id", ":id IS NOT NULL"]],
+    job_by_id: [["any job is shown", "WHERE now.key = (", "WHERE 0 < ("]],
     start_of_run: [
       ["the first lease that names a job tells its start", "number DESC", "number"],
       ["any lease tells the start", "claimed.value = :key", "1"],
     ],
   },
   attempts: {
-    attempts_of_job: [["any ledger is shown", "job.id = :id", "1"]],
+    attempts_of_job: [["any ledger is shown", "WHERE attempt.key = (", "WHERE 0 < ("]],
   },
   deadLetter: {
     find_dead_letter: [["any letter is shown", "id = :id", "1"]],
@@ -452,7 +466,10 @@ export const SQLITE_FAULTS: Faults = {
     ],
   },
   prune: {
+    removable_jobs: [["parents are not looked at", "parent.id = job.parent", "0"]],
     expired_jobs: [
+      ["parents are not looked at", "parent.id = job.parent", "0"],
+      ["children stay for ever", "AND last.state IS NOT NULL", "AND 0"],
       ["a job goes that a lease names", "AND job.key NOT IN (", "AND 0 NOT IN ("],
       ["all states have one age", "ended.state = :state", "ended.state > 0 * :state"],
       ["the youngest goes first", "BY ended.finished_at", "BY ended.finished_at DESC"],

@@ -169,6 +169,60 @@ export function pruneSuite(open: OpenStore): void {
       expect(await stateOf(store, second)).toBe("completed");
     });
 
+    test("keeps children until their parent is final, and removes them then", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [parent] = await add(store, { type: "pipeline" });
+      const family = { type: "child", parentId: parent };
+      const [first, second] = await add(store, family, family);
+      const batch = await take(store, { types: ["child"] });
+      await settleAll(store, batch, completed());
+      await clock.advance(1);
+      const keys = batch.jobs.map(({ key }) => key);
+      const prune = async (): Promise<number> => (await store.prune(KEEP_NO_JOBS, 100)).jobs;
+      const kept = async (): Promise<unknown> => [
+        await prune(),
+        await store.remove(keys, KEEP_NO_JOBS),
+        (await store.expired(KEEP_NO_JOBS, { fresh: false, limit: 10, from: null })).jobs.length,
+      ];
+
+      const whileQueued = await kept();
+      await runOne(store, retryIn(1_000));
+      const betweenRuns = await kept();
+      await clock.advance(1_000);
+      await store.promote(10);
+      const running = await takeOne(store);
+      const whileRunning = await kept();
+      await settleAll(store, running, completed());
+      await clock.advance(1);
+      let removed = 0;
+      for (let sweep = 0; sweep < 5; sweep += 1) removed += await prune();
+
+      expect([whileQueued, betweenRuns, whileRunning]).toEqual([
+        [0, 0, 0],
+        [0, 0, 0],
+        [0, 0, 0],
+      ]);
+      expect(removed).toBe(3);
+      expect(await Promise.all([first, second, parent].map((id) => store.get(id)))).toEqual([
+        null,
+        null,
+        null,
+      ]);
+    });
+
+    test("removes children whose parent is gone, and children of a final parent", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [parent] = await add(store, {});
+      await runOne(store, completed());
+      await add(store, { parentId: parent }, { parentId: newJob().id });
+      await settleAll(store, await take(store), completed());
+      await clock.advance(1);
+
+      expect((await store.prune(KEEP_NO_JOBS, 100)).jobs).toBe(3);
+    });
+
     test("removes the oldest first, no more than asked, and says if more remain", async () => {
       await using db = await open();
       const { store, clock } = db;

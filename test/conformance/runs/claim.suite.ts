@@ -327,7 +327,7 @@ export function claimSuite(open: OpenStore): void {
 
       const claim = await store.claim(claimRequest(worker));
 
-      expect(claim).toEqual({ lease: null, jobs: [], lost: false });
+      expect(claim).toEqual({ lease: null, jobs: [], lost: false, awaitsAlone: false });
       expect(await store.feed(0, 10)).toEqual([]);
     });
 
@@ -339,7 +339,7 @@ export function claimSuite(open: OpenStore): void {
 
       const claim = await store.claim(claimRequest(workerId()));
 
-      expect(claim).toEqual({ lease: null, jobs: [], lost: true });
+      expect(claim).toEqual({ lease: null, jobs: [], lost: true, awaitsAlone: false });
       expect(await stateOf(store, id)).toBe("queued");
     });
 
@@ -355,7 +355,7 @@ export function claimSuite(open: OpenStore): void {
       await store.register(sleeper);
       const rejoined = await store.claim(claimRequest(sleeper.id));
 
-      expect(expired).toEqual({ lease: null, jobs: [], lost: true });
+      expect(expired).toEqual({ lease: null, jobs: [], lost: true, awaitsAlone: false });
       expect(rejoined).toMatchObject({ lost: false, jobs: [{ id }] });
     });
 
@@ -369,8 +369,8 @@ export function claimSuite(open: OpenStore): void {
       const run = await store.claim(claimRequest(held.worker));
       const prefetch = await store.claim(claimRequest(held.worker, { prefetch: true }));
 
-      expect(run).toEqual({ lease: null, jobs: [], lost: false });
-      expect(prefetch).toEqual({ lease: null, jobs: [], lost: false });
+      expect(run).toEqual({ lease: null, jobs: [], lost: false, awaitsAlone: false });
+      expect(prefetch).toEqual({ lease: null, jobs: [], lost: false, awaitsAlone: false });
       expect(await claimable(store)).toEqual([waiting]);
       await settleAll(store, held, completed());
     });

@@ -88,6 +88,19 @@ function holdTests(open: OpenStore): void {
     expect(await claimable(store)).toEqual([id]);
   });
 
+  test("moves the waiting job of the tenant that has the key, and of no other tenant", async () => {
+    await using db = await open();
+    const { store } = db;
+    await add(store, { ...KEYED, tenant: "acme" });
+    await take(store, { tenants: ["acme"] });
+    const [theirs] = await add(store, { ...KEYED, tenant: "acme" });
+    const [ours] = await add(store, KEYED);
+
+    expect(await store.hold(100)).toBe(1);
+    expect(await recordOf(store, theirs)).toMatchObject({ heldBy: HELD });
+    expect(await claimable(store)).toEqual([ours]);
+  });
+
   test("lets a closed gate come before a taken key", async () => {
     await using db = await open();
     const { store } = db;
@@ -362,7 +375,8 @@ function releaseTests(open: OpenStore): void {
     const batch = await takeOne(store);
     await store.hold(100);
     const asked = async (): Promise<string> =>
-      (await explain(store, await recordOf(store, last), clock.now())).sentence;
+      (await explain(store, await recordOf(store, last), { now: clock.now(), crashCap: 3 }))
+        .sentence;
 
     const taken = await asked();
     await settleAll(store, batch, completed());

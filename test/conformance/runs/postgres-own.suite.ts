@@ -29,6 +29,7 @@ import {
 import type { PostgresTestStore } from "../../support/stores.ts";
 import { pastPostgres } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
+import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
 
 /** Each way to say something of a job that one does not hold. */
 const FORGERIES: readonly (readonly [string, (item: SettleItem) => SettleItem])[] = [
@@ -43,6 +44,7 @@ export function ownWaysSuite(
   open: (connections?: "own" | "shared") => Promise<PostgresTestStore>,
 ): void {
   repairSuite(pastPostgres(open));
+  badRowsSuite(pastPostgres(open));
 
   describe("settle on either way", () => {
     test.each(FORGERIES)("refuses %s and changes nothing (I4)", async (_, forge) => {
@@ -110,21 +112,27 @@ export function ownWaysSuite(
   });
 
   describe("renew of a lease whose runs have all ended", () => {
-    test("tells of them for a minute, so that the worker lets go, and then no more", async () => {
+    test("deletes the lease a minute after the last end", async () => {
       await using db = await open();
-      const { store, clock } = db;
-      const [id] = await add(store, {});
-      const { worker, job } = await takeOne(store);
-      await store.intervene(id, () => failedWith());
-      const told = [{ key: job.key, n: job.n }];
+      const { store, clock, pool, schema } = db;
+      await add(store, {});
+      const batch = await takeOne(store);
+      const copy = `INSERT INTO "${schema}".lease
+          (number, secret, worker, keys, ns, ranks, starts, claimed_at)
+        SELECT number + 1, secret, worker, keys, ns, ranks, starts, claimed_at
+        FROM "${schema}".lease`;
+      await pool.query(copy);
+      await settleAll(store, batch, completed());
+      const leases = async (): Promise<number> =>
+        (await pool.query(`SELECT FROM "${schema}".lease`)).rows.length;
 
-      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: told });
       await clock.advance(59_000);
-      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: told });
+      await store.renew(batch.worker, 90_000);
+      expect(await leases()).toBe(1);
       await clock.advance(2_000);
-      await store.renew(worker, 90_000);
+      await store.renew(batch.worker, 90_000);
 
-      expect(await store.renew(worker, 90_000)).toMatchObject({ ended: [] });
+      expect(await leases()).toBe(0);
     });
   });
 
@@ -258,6 +266,20 @@ export function ownWaysSuite(
       expect(await store.prune(retention({ finishedMs }), 2)).toMatchObject({ jobs: 2 });
       expect(await store.count({}, 10)).toBe(2);
     });
+
+    test("removes no more keys than asked, with those that expired in time", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await insertExpired(db, { key: "first", secondsAgo: 1 });
+      await store.prune(retention(), 10);
+
+      for (const key of ["a", "b", "c"]) await insertExpired(db, { key, secondsAgo: 2 });
+      await insertExpired(db, { key: "in time", secondsAgo: 0 });
+      await clock.advance(1);
+
+      expect(await store.prune(retention(), 2)).toMatchObject({ idempotencyKeys: 2 });
+      expect(await store.prune(retention(), 10)).toMatchObject({ idempotencyKeys: 2 });
+    });
   });
 
   describe.each(["own", "shared"] as const)("watch with connections %s", (connections) => {
@@ -294,6 +316,18 @@ export function ownWaysSuite(
       await expect(calls.next()).resolves.toBe("ready");
     });
   });
+}
+
+/** An idempotency key whose job is gone. */
+async function insertExpired(
+  { pool, schema, clock }: PostgresTestStore,
+  { key, secondsAgo }: { readonly key: string; readonly secondsAgo: number },
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO "${schema}".idempotency (tenant, key, job_id, body, expires_at)
+     VALUES (1, $1, gen_random_uuid(), sha256(''), $2)`,
+    [key, new Date(clock.now() - secondsAgo * 1_000)],
+  );
 }
 
 /** The hints that a listener hears, one after the other. */
@@ -335,7 +369,7 @@ async function claimFrom(
        $1, 'proof', NULL, NULL, NULL, false, 10,
        (SELECT array_agg(id) FROM "${schema}".interned_name, generate_series(1, $2)
         WHERE kind = 3 AND text = 'a'),
-       $3, $4, $5, $6, $7)
+       $3, $4, $5, $6, NULL, NULL, NULL, $7)
      WHERE id IS NULL`,
     [
       uuidOf(await joinWorker(store)),

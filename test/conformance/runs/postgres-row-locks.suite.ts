@@ -5,12 +5,20 @@
 import assert from "node:assert/strict";
 import type { PoolClient } from "pg";
 import { describe, expect, test, vi } from "vitest";
-import { completed, newJob, retention, retryIn } from "../../support/factories.ts";
+import {
+  completed,
+  crashedOnce,
+  newJob,
+  newJobs,
+  retention,
+  retryIn,
+} from "../../support/factories.ts";
 import { addAfter, freed } from "../../support/flows.ts";
 import { done, keep, running, runNote } from "../../support/notes.ts";
 import {
   add,
   addDead,
+  at,
   claimable,
   claimRequest,
   joinWorker,
@@ -25,6 +33,8 @@ import type { PostgresTestStore } from "../../support/stores.ts";
 
 const GATE = { kind: "type", name: "email" } as const;
 const WHY = { reason: "maintenance", by: null } as const;
+/** Enough that the last note waits for about a second before its first attempt. */
+const NOTES_AHEAD = 8;
 const NO_JOBS = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 } as const;
 
 export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
@@ -54,6 +64,24 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await claim).toMatchObject({ lease: null, jobs: [] });
       expect(await claimable(db.store)).toEqual([id]);
+    });
+  });
+
+  describe("rescue while the worker renews", () => {
+    test("waits for the heartbeat, and then moves nothing", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const { worker } = await takeOne(db.store);
+      await db.clock.advance(60_000);
+      await using heartbeat = await beginElsewhere(db);
+      await heartbeat.query("UPDATE millrace.worker SET beats = beats + 1");
+
+      const rescue = db.store.rescue({ worker, beats: 0, limit: 10, decide: crashedOnce });
+      await untilWaiting(db, rescue);
+      await heartbeat.query("COMMIT");
+
+      expect(await rescue).toEqual({ returned: 0, settled: [], missing: [], done: false });
+      expect(await stateOf(db.store, id)).toBe("running");
     });
   });
 
@@ -201,29 +229,40 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
   describe("record beside somebody who holds the key of a child", () => {
     test("keeps the notes of others at once, and those of that run in their order", async () => {
       await using db = await open();
-      const [id, other] = await add(db.store, { priority: 1 }, { priority: 2 });
-      const [batch, free] = [await takeOne(db.store), await takeOne(db.store)];
+      const runs: Awaited<ReturnType<typeof takeOne>>[] = [];
+      for (const id of await add(db.store, ...newJobs(NOTES_AHEAD + 2))) {
+        runs.push(await takeOne(db.store));
+        assert.equal(runs.at(-1)?.job.id, id);
+      }
+      const [free, last, ...crowd] = runs;
+      assert.ok(free !== undefined && last !== undefined);
       await using somebody = await beginElsewhere(db);
       await somebody.query(
         "INSERT INTO millrace.idempotency (tenant, key, job_id, body) " +
           "VALUES (1, 'k', gen_random_uuid(), sha256(''))",
       );
-      const child = newJob({ idempotency: { key: "k", onConflict: "return-existing" } });
+      const children = [newJob({ idempotency: { key: "k", onConflict: "return-existing" } })];
 
+      // The notes ahead occupy the connections for single notes. The last note has not begun, and
+      // locks no lease: only the order keeps the later note of the same run back.
       const first = db.store.record([
-        runNote(batch, batch.job, { units: [running("a")], children: [child] }),
+        ...crowd.map((batch) => runNote(batch, batch.job, { children })),
+        runNote(last, last.job, { units: [running("a")], children }),
       ]);
       await untilWaiting(db, first);
-      const second = db.store.record([runNote(batch, batch.job, { units: [done("a")] })]);
+      const second = db.store.record([runNote(last, last.job, { units: [done("a")] })]);
       await keep(db.store, free, { units: [done("b")] });
-      const before = await db.store.units(id, {}, { limit: 10 });
+      const before = await db.store.units(last.job.id, {}, { limit: 10 });
       await somebody.query("ROLLBACK");
 
       expect(before).toEqual([]);
-      expect(await db.store.units(other, {}, { limit: 10 })).toHaveLength(1);
-      expect(await Promise.all([first, second])).toEqual([["recorded"], ["recorded"]]);
-      expect(await db.store.units(id, {}, { limit: 10 })).toMatchObject([{ state: "completed" }]);
-      expect(await stateOf(db.store, child.id)).toBe("queued");
+      expect(await db.store.units(free.job.id, {}, { limit: 10 })).toHaveLength(1);
+      expect((await Promise.all([first, second])).flat()).toEqual(
+        Array.from({ length: NOTES_AHEAD + 2 }, () => "recorded"),
+      );
+      const after = await db.store.units(last.job.id, {}, { limit: 10 });
+      expect(after).toMatchObject([{ state: "completed" }]);
+      expect(await stateOf(db.store, at(children, 0).id)).toBe("queued");
     });
   });
 

@@ -78,7 +78,7 @@ export function workerSuite(open: OpenStore): void {
         decide: () => completed(),
       });
 
-      expect(rescue).toEqual({ returned: 0, settled: [], done: false });
+      expect(rescue).toEqual({ returned: 0, settled: [], missing: [], done: false });
       await settleAll(store, batch, completed());
     });
 
@@ -147,6 +147,28 @@ export function workerSuite(open: OpenStore): void {
         cancel: [{ key: at(me.jobs, 0).key, reason: "wrong address" }],
       });
       expect(toThem).toMatchObject({ cancel: [{ key: at(them.jobs, 0).key, reason: null }] });
+    });
+
+    test("tells of the jobs of every lease of a worker", async () => {
+      await using db = await open();
+      const { store } = db;
+      const ids = await add(store, {}, {}, {}, {}, {});
+      const worker = await joinWorker(store);
+      const keys: number[] = [];
+      while (keys.length < ids.length) {
+        keys.push(at((await store.claim(claimRequest(worker, { limit: 1 }))).jobs, 0).key);
+      }
+      const told = async (what: "cancel" | "ended"): Promise<readonly number[]> => {
+        const renewal = await store.renew(worker, 30_000);
+        const runs = renewal.status === "renewed" ? renewal[what] : [];
+        return runs.map(({ key }) => key).toSorted((left, right) => left - right);
+      };
+
+      for (const id of ids) await store.cancel(id, "ada", null);
+      expect(await told("cancel")).toEqual(keys);
+
+      for (const id of ids) await store.intervene(id, () => cancelled());
+      expect(await told("ended")).toEqual(keys);
     });
 
     test("tells the present holder of a job, not one that held it before", async () => {
@@ -262,7 +284,7 @@ export function workerSuite(open: OpenStore): void {
 
       expect(await store.silent(10)).toMatchObject([{ id: batch.worker }]);
       const rescue = await rescueSilent(store, batch.worker, { decide: () => completed() });
-      expect(rescue).toEqual({ returned: 3, settled: [], done: true });
+      expect(rescue).toEqual({ returned: 3, settled: [], missing: [], done: true });
     });
 
     test("moves nothing by itself", async () => {

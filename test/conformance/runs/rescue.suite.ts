@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { JobId, State } from "../../../src/core/job.ts";
 import type { RunFacts, Settlement } from "../../../src/core/outcome.ts";
-import type { CrashFacts, RescueAnswer } from "../../../src/store/types/jobs-and-runs.ts";
+import type { JobStore } from "../../../src/store/store.ts";
+import type { RescueAnswer, WorkerId } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   completed,
   crashedOnce,
@@ -11,6 +12,8 @@ import {
   newJobs,
   retryIn,
   runAgain,
+  workerId,
+  workerInfo,
 } from "../../support/factories.ts";
 import {
   add,
@@ -44,7 +47,12 @@ export function rescueSuite(open: OpenStore): void {
 
       const rescue = await rescueSilent(store, batch.worker, { decide: () => crashedIn(2_000) });
 
-      expect(rescue).toEqual({ returned: 0, settled: [{ id, to: "scheduled" }], done: true });
+      expect(rescue).toEqual({
+        returned: 0,
+        settled: [{ id, to: "scheduled" }],
+        missing: [],
+        done: true,
+      });
       expect(await recordOf(store, id)).toMatchObject({
         state: "scheduled",
         runAt: dueAt,
@@ -92,38 +100,19 @@ export function rescueSuite(open: OpenStore): void {
       ]);
     });
 
-    test("tells for certain only of runs that had begun (I7)", async () => {
+    test("asks whether the run was alone: not if its process had begun another (I7)", async () => {
       await using db = await open();
       const { store, clock } = db;
-      const [first, second, third] = await add(store, {}, {}, {});
+      await add(store, {}, {}, {});
       const { worker } = await take(store, { limit: 1 });
       await clock.advance(1);
       await take(store, { worker, limit: 2 });
-      const certain = new Map<JobId, boolean>();
-      const decide = (job: CrashFacts, isCertain: boolean): Settlement => {
-        certain.set(job.id, isCertain);
-        return { ...crashedOnce(), tries: 0, crashes: 0 };
-      };
-
       await clock.advance(LEASE_AND_MORE_MS);
-      await rescueSilent(store, worker, { decide });
-      // Both at once again: the benefit of the doubt is given once.
-      const again = await take(store, { limit: 3 });
-      const inOne = new Map(certain);
-      await clock.advance(LEASE_AND_MORE_MS);
-      await rescueSilent(store, again.worker, { decide });
 
-      expect(inOne).toEqual(
-        new Map([
-          [first, true],
-          [second, false],
-          [third, false],
-        ]),
-      );
-      expect([...certain.values()]).toEqual([true, true, true]);
+      expect(await verdictsOf(store, worker)).toEqual([false, false, false]);
     });
 
-    test("is certain of a run that was alone when its worker died", async () => {
+    test("finds a run alone beside ended runs and prefetched jobs (I7)", async () => {
       await using db = await open();
       const { store, clock } = db;
       await add(store, {}, {}, {});
@@ -131,16 +120,110 @@ export function rescueSuite(open: OpenStore): void {
       await take(store, { worker: batch.worker, prefetch: true });
       await store.settle([settleItem(batch, at(batch.jobs, 0), completed())]);
       await clock.advance(LEASE_AND_MORE_MS);
-      const certain: boolean[] = [];
 
-      await rescueSilent(store, batch.worker, {
-        decide(_, isCertain) {
-          certain.push(isCertain);
-          return crashedOnce();
-        },
-      });
+      expect(await verdictsOf(store, batch.worker)).toEqual([true]);
+    });
 
-      expect(certain).toEqual([true]);
+    test("finds a run alone though workers of other processes died as well", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {}, {});
+      const [two, one] = [await take(store, { limit: 2 }), await takeOne(store)];
+      await clock.advance(LEASE_AND_MORE_MS);
+
+      expect(await verdictsOf(store, two.worker)).toEqual([false, false]);
+      expect(await verdictsOf(store, one.worker)).toEqual([true]);
+    });
+
+    test("finds a run alone though a process with several runs was rescued before", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {}, {});
+      const [several, one] = [await take(store, { limit: 2 }), await takeOne(store)];
+      await clock.advance(LEASE_AND_MORE_MS);
+
+      expect(await verdictsOf(store, several.worker)).toEqual([false, false]);
+      expect(await verdictsOf(store, one.worker)).toEqual([true]);
+    });
+
+    test("finds no run alone where two workers of a process had begun one each", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {});
+      const process = workerId();
+      const one = await takeOne(store, { worker: await joinWorker(store, { process }) });
+      const other = await takeOne(store, { worker: await joinWorker(store, { process }) });
+      await clock.advance(LEASE_AND_MORE_MS);
+
+      // The first worker and its run are gone before the second is rescued.
+      expect(await verdictsOf(store, one.worker)).toEqual([false]);
+      expect(await verdictsOf(store, other.worker)).toEqual([false]);
+    });
+
+    test("finds a run alone whose process has another worker without a run", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {});
+      const process = workerId();
+      const idle = await joinWorker(store, { process });
+      const busy = await takeOne(store, { worker: await joinWorker(store, { process }) });
+      await take(store, { worker: idle, prefetch: true });
+      await clock.advance(LEASE_AND_MORE_MS);
+
+      expect(await verdictsOf(store, idle)).toEqual([]);
+      expect(await verdictsOf(store, busy.worker)).toEqual([true]);
+    });
+
+    test("gives the same verdict on all runs, however many transactions that takes", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await store.enqueue(newJobs(5));
+      const { worker } = await take(store, { limit: 3 });
+      await take(store, { worker, limit: 2 });
+      await clock.advance(LEASE_AND_MORE_MS);
+
+      const verdicts: boolean[] = [];
+      for (let chunk = 0; chunk < 5; chunk += 1) {
+        verdicts.push(...(await verdictsOf(store, worker, 1)));
+      }
+
+      expect(verdicts).toEqual([false, false, false, false, false]);
+      expect(await store.silent(10)).toEqual([]);
+    });
+
+    test.each(["renew", "register"] as const)(
+      "counts anew after a worker has come back between two transactions: %s",
+      async (verb) => {
+        await using db = await open();
+        const { store, clock } = db;
+        await add(store, {}, {});
+        const info = workerInfo();
+        await store.register(info);
+        await take(store, { worker: info.id });
+        await clock.advance(LEASE_AND_MORE_MS);
+        const first = await verdictsOf(store, info.id, 1);
+        await (verb === "renew" ? store.renew(info.id, 1_000) : store.register(info));
+        await clock.advance(LEASE_AND_MORE_MS);
+
+        expect(first).toEqual([false]);
+        expect(await verdictsOf(store, info.id)).toEqual([true]);
+      },
+    );
+
+    test("counts anew for a worker that has outlived another of its process", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, {}, {});
+      const process = workerId();
+      const one = await takeOne(store, { worker: await joinWorker(store, { process }) });
+      const other = await takeOne(store, { worker: await joinWorker(store, { process }) });
+      await clock.advance(LEASE_AND_MORE_MS);
+      const first = await verdictsOf(store, one.worker);
+      await store.renew(other.worker, 1_000);
+      await clock.advance(LEASE_AND_MORE_MS);
+
+      expect(first).toEqual([false]);
+      expect(await verdictsOf(store, other.worker)).toEqual([true]);
     });
 
     test("does with each job what the decision says (C-05)", async () => {
@@ -192,7 +275,7 @@ export function rescueSuite(open: OpenStore): void {
         },
       });
 
-      expect(rescue).toEqual({ returned: 3, settled: [], done: true });
+      expect(rescue).toEqual({ returned: 3, settled: [], missing: [], done: true });
       expect(await store.attempts(jobs[0]!.id)).toEqual([]);
       expect(await recordOf(store, jobs[0]!.id)).toMatchObject({
         state: "queued",
@@ -217,6 +300,7 @@ export function rescueSuite(open: OpenStore): void {
       expect(rescue).toEqual({
         returned: 1,
         settled: [{ id: running, to: "scheduled" }],
+        missing: [],
         done: true,
       });
       expect(await stateOf(store, buffered)).toBe("queued");
@@ -251,6 +335,7 @@ export function rescueSuite(open: OpenStore): void {
       expect(rescue).toEqual({
         returned: 1,
         settled: [{ id: lost, to: "scheduled" }],
+        missing: [],
         done: true,
       });
       expect(await stateOf(store, done)).toBe("completed");
@@ -276,7 +361,7 @@ export function rescueSuite(open: OpenStore): void {
         decide: crashedOnce,
       });
 
-      expect(rescue).toEqual({ returned: 0, settled: [], done: false });
+      expect(rescue).toEqual({ returned: 0, settled: [], missing: [], done: false });
       expect(await stateOf(store, id)).toBe("running");
       expect(await store.settle([settleItem(batch, batch.job, completed())])).toEqual(["settled"]);
     });
@@ -349,7 +434,7 @@ export function rescueSuite(open: OpenStore): void {
       const first = await store.rescue(request);
       const second = await store.rescue(request);
 
-      expect(first).toEqual({ returned: 0, settled: [], done: false });
+      expect(first).toEqual({ returned: 0, settled: [], missing: [], done: false });
       expect(await stateOf(store, asked)).toBe("cancelled");
       expect(second).toMatchObject({ returned: 1, settled: [], done: true });
     });
@@ -440,6 +525,19 @@ export function rescueSuite(open: OpenStore): void {
       expect(await stateOf(store, id)).toBe("cancelled");
     });
   });
+}
+
+/** Whether each started run of a silent worker was alone, as the decision is told. */
+async function verdictsOf(store: JobStore, worker: WorkerId, limit = 100): Promise<boolean[]> {
+  const verdicts: boolean[] = [];
+  await rescueSilent(store, worker, {
+    limit,
+    decide(_, isAlone) {
+      verdicts.push(isAlone);
+      return crashedIn(60_000);
+    },
+  });
+  return verdicts;
 }
 
 function crashedIn(delayMs: number): Settlement {

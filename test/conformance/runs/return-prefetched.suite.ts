@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completed, failedWith, newJobs, retryIn } from "../../support/factories.ts";
+import { completed, newJobs, retryIn } from "../../support/factories.ts";
 import {
   add,
   ask,
@@ -44,20 +44,6 @@ export function returnPrefetchedSuite(open: OpenStore): void {
       expect(again.jobs.map((job) => job.id)).toEqual([...jobs.map((job) => job.id), latecomer]);
       expect(again.jobs).toMatchObject(again.jobs.map(() => ({ n: 1, tries: 0, crashes: 0 })));
       expect(again.jobs[0]).toEqual(batch.jobs[0]);
-    });
-
-    test("takes no lease away with a run of which its worker has not heard", async () => {
-      await using db = await open();
-      const { store } = db;
-      const [id] = await add(store, {});
-      const batch = await takeOne(store);
-      await store.intervene(id, () => failedWith());
-
-      const count = await store.returnPrefetched(batch.lease, keysOf(batch.jobs));
-
-      expect(count).toBe(0);
-      const { key, n } = batch.job;
-      expect(await store.renew(batch.worker, 1_000)).toMatchObject({ ended: [{ key, n }] });
     });
 
     test("keeps the count of runs and the due time of a job that has run before", async () => {

@@ -293,7 +293,7 @@ export function settleSuite(open: OpenStore): void {
       expect(await store.renew(batch.worker, 1)).toMatchObject({ cancel: [] });
       await clock.advance(60_000);
       const rescue = await rescueSilent(store, batch.worker, { decide: () => failedWith() });
-      expect(rescue).toEqual({ returned: 0, settled: [], done: true });
+      expect(rescue).toEqual({ returned: 0, settled: [], missing: [], done: true });
     });
 
     test("lets a worker that has settled all leave at once", async () => {

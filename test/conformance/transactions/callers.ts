@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { makePostgresStore } from "../../../src/store/postgres/create.ts";
-import type { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
+import type { makeSqliteStore, SqlitePorts } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import type { PostgresTestStore } from "../../support/stores.ts";
 
@@ -33,10 +33,13 @@ interface FileStore extends AsyncDisposable {
   connect(): DatabaseSync;
 }
 
-export async function openFile(make: typeof makeSqliteStore): Promise<FileStore> {
+export async function openFile(
+  make: typeof makeSqliteStore,
+  ports: SqlitePorts = {},
+): Promise<FileStore> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-file-"));
   const path = join(folder, "millrace.db");
-  const store = make({ path });
+  const store = make({ path }, ports);
   await store.open();
   const handles: DatabaseSync[] = [];
   return {

@@ -15,6 +15,7 @@ import {
   type ModelJob,
   type ModelLease,
   type ModelRun,
+  type ModelSlot,
   type World,
 } from "./world.ts";
 
@@ -68,10 +69,15 @@ export function endRun(
   tell(world, state === null ? "job:retrying" : EVENT_OF[state], job);
 }
 
-/** The run gives up what it had; of each name the most urgent who waits for it is next. */
+/** The run gives up what it had. */
 function releaseRunLocks(world: World, job: ModelJob): void {
-  const freed = world.slots.filter((slot) => slot.job === job);
-  world.slots = world.slots.filter((slot) => slot.job !== job);
+  releaseSlots(world, (slot) => slot.job === job);
+}
+
+/** Of each name that is given up the most urgent who waits for it is next. */
+export function releaseSlots(world: World, isGivenUp: (slot: ModelSlot) => boolean): void {
+  const freed = world.slots.filter(isGivenUp);
+  world.slots = world.slots.filter((slot) => !freed.includes(slot));
   for (const slot of freed) {
     const next = nextOfKey(world, slot);
     if (next !== undefined) next.place = { kind: "ready", runAt: next.place?.runAt ?? 0 };
@@ -143,6 +149,8 @@ export function putBack(world: World, { job, runAt }: ModelRun): boolean {
     return false;
   }
   job.place = { kind: "ready", runAt };
+  // A job that is to run alone has its key already.
+  releaseRunLocks(world, job);
   return true;
 }
 

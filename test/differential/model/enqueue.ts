@@ -3,6 +3,7 @@ import type { JobId } from "../../../src/core/job.ts";
 import type { EnqueueAnswer, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { sameBody } from "../../../src/store/shared/request-hash.ts";
 import { endUnstarted, resolveDependencies } from "./ends.ts";
+import { takeOver } from "./take-over.ts";
 import {
   copyOf,
   endOf,
@@ -74,8 +75,10 @@ function insert(world: World, asked: NewJob): EnqueueAnswer {
     place: null,
     needs: asked.after.flatMap((id) => needOf(world, asked, id)),
     cancelRequest: null,
+    notes: { progress: null, phases: [], units: [], logs: [] },
   };
   world.jobs.set(job.key, job);
+  takeOver(world, job);
   if (asked.idempotency !== null) {
     const { id, type, payload } = asked;
     world.idempotency.set(slot(asked), { job: id, type, payload, expiresAt: null });

@@ -4,8 +4,10 @@
  */
 import type { Clock } from "../../../src/core/clock.ts";
 import type { JobStore } from "../../../src/store/store.ts";
+import { endCrashStreak } from "./crashes.ts";
 import { resolveDependencies } from "./ends.ts";
 import { enqueueAll } from "./enqueue.ts";
+import * as noted from "./notes.ts";
 import * as reading from "./reading.ts";
 import { recordOf } from "./records.ts";
 import * as waiting from "./waiting.ts";
@@ -24,19 +26,10 @@ type Beyond =
   | "onWarning";
 
 /**
- * What runs say about themselves is not modelled, nor what retention marks: no command of a
- * sequence says or marks anything, and the conformance suites hold both stores to the same word.
+ * What retention marks is not modelled: no command of a sequence marks anything, and the
+ * conformance suites hold both stores to the same word.
  */
-type Unmodelled =
-  | "record"
-  | "checkpoints"
-  | "progress"
-  | "units"
-  | "unitHolders"
-  | "logs"
-  | "expired"
-  | "markStale"
-  | "remove";
+type Unmodelled = "expired" | "markStale" | "remove";
 
 /** The verbs that are compared: all others that answer from what is stored. */
 export type Compared = Omit<JobStore, Beyond | Unmodelled>;
@@ -59,10 +52,18 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     deregister: async (worker) => work.deregister(world, worker),
     renew: async (worker, leaseMs) => work.renew(world, worker, leaseMs),
     claim: async (request) => work.claim(world, request),
+    claimAlone: async (request) => work.claimAlone(world, request),
+    endCrashStreak: async (type) => endCrashStreak(world, type),
     startPrefetched: async (lease, keys) => then(work.startPrefetched(world, lease, keys)),
     returnPrefetched: async (lease, keys) => then(work.returnPrefetched(world, lease, keys)),
     settle: async (items) => then(work.settle(world, items)),
     acquireLocks: async (run, names) => work.acquireLocks(world, run, names),
+    record: async (notes) => then(noted.record(world, notes)),
+    checkpoints: async (key) => noted.checkpoints(world, key),
+    progress: async (id) => noted.progressOf(world, id),
+    units: async (id, _filter, { limit }) => noted.unitPage(world, id, limit),
+    unitHolders: async (unit, limit) => noted.unitHolders(world, unit, limit),
+    logs: async (id, { limit }) => noted.logPage(world, id, limit),
     lockHolder: async (tenant, name) => slotOf(world, tenant, name)?.job.asked.id ?? null,
     openDependencies: async (id, limit) => atMost(reading.openDependencies(world, id), limit),
     // There is never anything left to do.

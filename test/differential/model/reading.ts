@@ -71,9 +71,10 @@ export function stats(world: World, max: number): Stats {
 
 export function feed(world: World, position: number, limit: number): FeedEntry[] {
   const later = world.events.filter((event) => event.position > position);
-  return atMost(later, limit).map(({ position: place, kind, at, id, key }) => {
+  return atMost(later, limit).map(({ position: place, kind, at, id, key, detail }) => {
     const isThere = key === null || world.jobs.has(key);
-    return { position: place, kind, at, jobs: isThere ? [id] : [], details: null };
+    const details = detail === null ? null : isThere ? [detail] : [];
+    return { position: place, kind, at, jobs: isThere ? [id] : [], details };
   });
 }
 

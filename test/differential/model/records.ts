@@ -5,7 +5,8 @@ import { endOf, leaseOf, stateOf, type ModelJob, type World } from "./world.ts";
 
 /** What was asked for, in words. */
 export function specOf({ asked, createdAt, scheduledAt }: ModelJob) {
-  const { due: _due, after: _after, onFailed: _onFailed, ...lasting } = asked;
+  const { due: _due, after: _after, onFailed: _onFailed, ...rest } = asked;
+  const { ignoreCheckpoints: _ignoreCheckpoints, ...lasting } = rest;
   const { idempotency, dedup, correlationId, ...same } = lasting;
   return {
     ...same,
@@ -32,8 +33,8 @@ export function recordOf(world: World, job: ModelJob): JobRecord {
     finishedAt: isOver ? last.finishedAt : null,
     result: last?.result ?? null,
     fault: last?.fault ?? null,
-    phase: null,
-    overall: null,
+    phase: job.notes.progress?.progress.phase ?? null,
+    overall: job.notes.progress?.progress.overall ?? null,
     cancelReason: last?.reason ?? null,
     heldBy: job.place?.kind === "blocked" ? job.place.gate : null,
     isStale: false,

@@ -16,6 +16,7 @@ import { endRun, endUnstarted } from "./ends.ts";
 import { factsOf } from "./records.ts";
 import {
   atMost,
+  endOf,
   inOrder,
   isKeyTaken,
   isOpen,
@@ -81,16 +82,16 @@ export function intervene(
   const lease = job.place === null ? (leaseOf(world, job) ?? null) : null;
   const startedAt = lease?.runs.find((run) => run.job === job)?.startedAt ?? null;
   endRun(world, { job, startedAt }, lease, decide(factsOf(job)));
-  // A run that had begun stays in its lease until its worker has heard of it.
-  const isToBeHeard = startedAt !== null && lease !== null && world.workers.has(lease.worker);
-  if (lease !== null && !isToBeHeard && !lease.runs.some(isOpen)) {
-    world.leases.delete(lease.number);
+  if (lease !== null && startedAt !== null) {
+    const n = job.ledger.at(-1)?.n ?? 0;
+    world.workers.get(lease.worker)?.ended.push({ key: job.key, n, toldAt: null });
   }
+  if (lease !== null && !lease.runs.some(isOpen)) world.leases.delete(lease.number);
   return { status: "done", state: stateOf(job) };
 }
 
 export function pause(
-  { gates, names, clock }: World,
+  { gates, names, clock, streaks }: World,
   { kind, name }: GateName,
   { reason, by, forMs }: Parameters<JobStore["pause"]>[1],
 ): void {
@@ -98,9 +99,11 @@ export function pause(
   if (!names.includes(gate)) names.push(gate);
   const until = forMs === undefined ? null : clock.now() + forMs;
   gates.set(gate, { kind, name, reason, by, until });
+  if (kind === "type") streaks.delete(name);
 }
 
-export function resume({ gates }: World, { kind, name }: GateName): void {
+export function resume({ gates, streaks }: World, { kind, name }: GateName): void {
+  if (kind === "type") streaks.delete(name);
   gates.delete(`${kind} ${name}`);
 }
 
@@ -110,7 +113,7 @@ export function closedGates({ gates, clock }: World): Gate[] {
 }
 
 /** The closed gates that a job stands behind, the one that was named first in front. */
-function gatesBefore(world: World, { asked }: ModelJob): GateName[] {
+export function gatesBefore(world: World, { asked }: ModelJob): GateName[] {
   const behind = closedGates(world).filter(({ kind, name }) => asked[kind] === name);
   return inOrder(behind, ({ kind, name }) => [world.names.indexOf(`${kind} ${name}`)]).map(
     ({ kind, name }) => ({ kind, name }),
@@ -124,7 +127,8 @@ export function isHeldBack(world: World, job: ModelJob): boolean {
 export function hold(world: World, limit: number): number {
   const behind = [...world.jobs.values()].flatMap((job) => {
     const [gate = keyOf(world, job)] = gatesBefore(world, job);
-    return job.place?.kind === "ready" && gate !== null ? [{ job, gate }] : [];
+    const hasCrashed = (endOf(job)?.crashes ?? 0) > 0;
+    return job.place?.kind === "ready" && !hasCrashed && gate !== null ? [{ job, gate }] : [];
   });
   const moved = atMost(behind, limit);
   for (const { job, gate } of moved) {

@@ -1,10 +1,11 @@
 /** Workers, claims, buffers, settlements and rescues. */
-import { isCertain, lastStartOf } from "../../../src/store/shared/crash-charge.ts";
 import type {
   Claim,
   ClaimRequest,
   JobKey,
   Lease,
+  LoneClaim,
+  LoneClaimRequest,
   OverdueRun,
   StoreRefusal,
   Renewal,
@@ -18,13 +19,22 @@ import type {
 } from "../../../src/store/types/jobs-and-runs.ts";
 import type { AcquiredLocks, OpenRun } from "../../../src/store/types/notes.ts";
 import type { WorkerRecord } from "../../../src/store/types/records.ts";
+import {
+  byClaimOrder,
+  countDeath,
+  crashesOf,
+  diedWith,
+  takeLone,
+  withinLimits,
+} from "./crashes.ts";
 import { enqueueAll } from "./enqueue.ts";
+import { isRefused, keepNote } from "./notes.ts";
 import { endRun, endUnstarted, keepOpen, putBack } from "./ends.ts";
 import { factsOf, specOf } from "./records.ts";
 import {
   atMost,
   copyOf,
-  endOf,
+  heldRun,
   inOrder,
   isKeyTaken,
   isOpen,
@@ -41,16 +51,21 @@ import {
 } from "./world.ts";
 import { isHeldBack } from "./waiting.ts";
 
+/** Heartbeats tell an ended run for this long. */
+const TOLD_MS = 60_000;
+
 export function register(world: World, info: WorkerInfo): void {
   const now = world.clock.now();
   const until = now + info.leaseMs;
   const known = world.workers.get(info.id);
   if (known === undefined) {
-    world.workers.set(info.id, { info, joinedAt: now, until, beats: 0, quiet: false });
+    const life = { joinedAt: now, until, beats: 0, quiet: false, diedWith: null, ended: [] };
+    world.workers.set(info.id, { info, ...life });
     return;
   }
   known.until = until;
   known.beats += 1;
+  known.diedWith = null;
 }
 
 export function deregister(world: World, worker: WorkerId): void {
@@ -65,11 +80,16 @@ export function renew(world: World, worker: WorkerId, leaseMs: number): Renewal 
   const now = world.clock.now();
   known.until = now + leaseMs;
   known.beats += 1;
+  known.diedWith = null;
   const runs = leasesOf(world, worker).flatMap((lease) => lease.runs);
   const cancel = runs
     .filter((run) => isOpen(run) && run.job.cancelRequest !== null)
     .map(({ job, n }) => ({ key: job.key, n, reason: job.cancelRequest?.reason ?? null }));
-  const ended = runs.filter((run) => !isOpen(run)).map(({ job, n }) => ({ key: job.key, n }));
+  const ended = known.ended
+    .map(({ key, n }) => ({ key, n }))
+    .toSorted((one, other) => one.key - other.key || one.n - other.n);
+  for (const run of known.ended) run.toldAt ??= now;
+  known.ended = known.ended.filter(({ toldAt }) => (toldAt ?? now) >= now - TOLD_MS);
   return { status: "renewed", now, cancel, quiet: known.quiet, outdated: false, ended };
 }
 
@@ -86,8 +106,9 @@ export function workers(world: World, limit: number): WorkerRecord[] {
   return atMost(known, limit).map((worker) => workerRecord(world, worker));
 }
 
-function workerRecord(world: World, { info, ...life }: ModelWorker): WorkerRecord {
-  const { leaseMs: _leaseMs, protocol: _protocol, ...same } = info;
+function workerRecord(world: World, { info, ended: _ended, ...rest }: ModelWorker): WorkerRecord {
+  const { leaseMs: _leaseMs, protocol: _protocol, process: _process, ...same } = info;
+  const { diedWith: _diedWith, ...life } = rest;
   const open = leasesOf(world, info.id).flatMap(({ runs }) => runs.filter(isOpen));
   const prefetched = open.filter(({ startedAt }) => startedAt === null).length;
   return { ...same, ...life, running: open.length - prefetched, prefetched };
@@ -96,14 +117,35 @@ function workerRecord(world: World, { info, ...life }: ModelWorker): WorkerRecor
 export function claim(world: World, request: ClaimRequest): Claim {
   const now = world.clock.now();
   const worker = world.workers.get(request.worker);
-  if (worker === undefined || worker.until <= now) return { lease: null, jobs: [], lost: true };
+  const nothing = { lease: null, jobs: [], lost: false, awaitsAlone: false };
+  if (worker === undefined || worker.until <= now) return { ...nothing, lost: true };
   const due = inOrder(
     [...world.jobs.values()].filter((job) => isWanted(world, job, request)),
-    (job) => [job.asked.priority, job.place?.runAt ?? 0, job.key],
+    byClaimOrder,
   );
-  const taken = worker.quiet ? [] : atMost(oneOfEachKey(due), request.limit);
-  if (taken.length === 0) return { lease: null, jobs: [], lost: false };
+  const mine = oneOfEachKey(withinLimits(due, request.crashed));
+  const taken = worker.quiet ? [] : atMost(mine, request.limit);
+  if (taken.length === 0) return nothing;
+  return { ...nothing, ...leaseOfJobs(world, request, taken) };
+}
 
+export function claimAlone(world: World, request: LoneClaimRequest): LoneClaim | null {
+  const worker = world.workers.get(request.worker);
+  if (worker === undefined || worker.until <= world.clock.now() || worker.quiet) return null;
+  const found = takeLone(world, request);
+  if (found === null) return null;
+  const asPrefetch = { worker: request.worker, prefetch: true };
+  const { lease, jobs } = leaseOfJobs(world, asPrefetch, [found.job], true);
+  return { lease, job: jobs[0]!, isProbe: found.streak !== null };
+}
+
+function leaseOfJobs(
+  world: World,
+  request: Pick<ClaimRequest, "worker" | "prefetch">,
+  taken: readonly ModelJob[],
+  isAlone = false,
+): { readonly lease: Lease; readonly jobs: Claim["jobs"] } {
+  const now = world.clock.now();
   world.last.lease += 1;
   const number = world.last.lease;
   const lease: ModelLease = {
@@ -111,6 +153,7 @@ export function claim(world: World, request: ClaimRequest): Claim {
     secret: `secret ${number}`,
     worker: request.worker,
     claimedAt: now,
+    isAlone,
     runs: taken.map((job) => ({
       job,
       n: nextRun(job),
@@ -126,7 +169,7 @@ export function claim(world: World, request: ClaimRequest): Claim {
     if (!request.prefetch) tell(world, "job:started", job);
   }
   const jobs = lease.runs.map(claimedJob);
-  return { lease: { number, secret: lease.secret }, jobs, lost: false };
+  return { lease: { number, secret: lease.secret }, jobs };
 }
 
 function oneOfEachKey(due: readonly ModelJob[]): ModelJob[] {
@@ -144,7 +187,7 @@ function isWanted(world: World, job: ModelJob, request: ClaimRequest): boolean {
     (request.lanes === "any" || request.lanes.includes(asked.lane)) &&
     (request.types?.includes(asked.type) ?? true) &&
     (request.tenants?.includes(asked.tenant) ?? true) &&
-    !(request.prefetch && (endOf(job)?.crashes ?? 0) > 0) &&
+    !(request.prefetch && crashesOf(job) > 0) &&
     !(request.prefetch && asked.concurrencyKey !== null) &&
     !isKeyTaken(world, job) &&
     !isHeldBack(world, job)
@@ -239,23 +282,21 @@ function refusedOf(world: World, ended: readonly SettleItem[]): StoreRefusal | n
   return null;
 }
 
-function settleOne(world: World, { lease: proof, key, n, settlement }: SettleItem): SettleAnswer {
+function settleOne(world: World, item: SettleItem): SettleAnswer {
+  const { lease: proof, key, n, settlement, note = {} } = item;
   const lease = heldLease(world, proof);
   const run = lease?.runs.find(({ job }) => job.key === key);
   if (lease === undefined || run === undefined) return "stale";
   if (run.n !== n || !isOpen(run) || run.startedAt === null) return "stale";
-  if (settlement.tries > n) return "refused";
+  if (settlement.tries > n || isRefused(note)) return "refused";
+  keepNote(world, run.job, note);
   endRun(world, run, lease, settlement);
   return "settled";
 }
 
-export function acquireLocks(
-  world: World,
-  { lease: proof, key, n }: OpenRun,
-  names: readonly string[],
-): AcquiredLocks {
-  const run = heldLease(world, proof)?.runs.find(({ job }) => job.key === key);
-  if (run?.n !== n || !isOpen(run) || run.startedAt === null) return { status: "stale" };
+export function acquireLocks(world: World, held: OpenRun, names: readonly string[]): AcquiredLocks {
+  const run = heldRun(world, held);
+  if (run === undefined) return { status: "stale" };
   const { job } = run;
   const { tenant } = job.asked;
   for (const name of names) {
@@ -293,21 +334,19 @@ export function rescue(
 ): RescueAnswer {
   const known = world.workers.get(worker);
   const isSilent = known?.beats === beats && known.until <= world.clock.now();
-  if (!isSilent) return { returned: 0, settled: [], done: false };
+  if (!isSilent) return { returned: 0, settled: [], missing: [], done: false };
   const leases = leasesOf(world, worker);
   const open = leases.flatMap((lease) => lease.runs.filter(isOpen).map((run) => ({ lease, run })));
-  const lastWave = lastStartOf(
-    open.map(({ run }) => ({ key: run.job.key, startedAt: run.startedAt })),
-  );
+  const isAlone = diedWith(world, known) === 1;
   const moved = atMost(open, limit);
   const unstarted = moved.filter(({ run }) => run.startedAt === null);
   const returned = unstarted.filter(({ run }) => putBack(world, run)).length;
   const settled = moved
     .filter(({ run }) => run.startedAt !== null)
     .map(({ run, lease }) => {
-      const facts = factsOf(run.job);
-      const certain = isCertain({ key: run.job.key, n: run.n, tries: facts.tries }, lastWave);
-      endRun(world, run, lease, decide(facts, certain));
+      const settlement = decide(factsOf(run.job), isAlone);
+      endRun(world, run, lease, settlement);
+      countDeath(world, run.job, settlement);
       return { id: run.job.asked.id, to: stateOf(run.job) };
     });
   for (const lease of leases) {
@@ -319,5 +358,5 @@ export function rescue(
   }
   const done = leasesOf(world, worker).length === 0;
   if (done) world.workers.delete(worker);
-  return { returned, settled, done };
+  return { returned, settled, missing: [], done };
 }

@@ -9,6 +9,13 @@ import type {
   HeldBy,
 } from "../../../src/store/types/records.ts";
 import type {
+  LogRecord,
+  OpenRun,
+  PhaseResult,
+  RunProgress,
+  UnitRecord,
+} from "../../../src/store/types/notes.ts";
+import type {
   JobKey,
   NewJob,
   WorkerId,
@@ -36,6 +43,15 @@ export interface ModelJob {
   /** Jobs that it still waits for. */
   needs: { readonly key: JobKey; readonly isTolerant: boolean }[];
   cancelRequest: { readonly reason: string | null } | null;
+  readonly notes: ModelNotes;
+}
+
+/** What runs have said. */
+export interface ModelNotes {
+  progress: { readonly progress: RunProgress; readonly at: number } | null;
+  phases: (PhaseResult & { readonly n: number; readonly at: number })[];
+  units: UnitRecord[];
+  readonly logs: LogRecord[];
 }
 
 export interface ModelRun {
@@ -51,6 +67,7 @@ export interface ModelLease {
   readonly secret: string;
   readonly worker: WorkerId;
   readonly claimedAt: number;
+  readonly isAlone: boolean;
   runs: ModelRun[];
 }
 
@@ -60,6 +77,19 @@ export interface ModelWorker {
   until: number;
   beats: number;
   quiet: boolean;
+  /** How many runs its process had begun, once a worker of the process was found dead. */
+  diedWith: number | null;
+  /** Runs that an operator has ended, with the time of the first heartbeat that told them. */
+  ended: { readonly key: JobKey; readonly n: number; toldAt: number | null }[];
+}
+
+/** Jobs of a type that have died alone. */
+export interface ModelStreak {
+  ended: number;
+  at: number;
+  /** Null: the gate of the type was not closed for this reason. */
+  probeAt: number | null;
+  probeMs: number;
 }
 
 /** Something that happened to one job. */
@@ -70,6 +100,7 @@ export interface ModelEvent {
   readonly id: JobId;
   /** Null: the job is gone, and this says so. */
   readonly key: JobKey | null;
+  readonly detail: string | null;
 }
 
 export interface IdempotencyHolder {
@@ -93,6 +124,8 @@ export interface World {
   readonly leases: Map<number, ModelLease>;
   readonly workers: Map<WorkerId, ModelWorker>;
   readonly gates: Map<string, Gate>;
+  /** By type. */
+  readonly streaks: Map<string, ModelStreak>;
   /** Gates in the order in which they were first named. */
   readonly names: string[];
   readonly idempotency: Map<string, IdempotencyHolder>;
@@ -111,6 +144,7 @@ export function emptyWorld(clock: Pick<Clock, "now">): World {
     leases: new Map(),
     workers: new Map(),
     gates: new Map(),
+    streaks: new Map(),
     names: ["tenant default"],
     idempotency: new Map(),
     letters: new Map(),
@@ -181,7 +215,7 @@ export function nextOfKey(
       asked.concurrencyKey === name
     );
   });
-  return inOrder(waiting, (job) => [job.asked.priority, job.place?.runAt ?? 0, job.key])[0];
+  return inOrder(waiting, byUrgency)[0];
 }
 
 export function isOpen({ job, n }: ModelRun): boolean {
@@ -199,16 +233,37 @@ export function leasesOf(world: World, worker: WorkerId): ModelLease[] {
   return [...world.leases.values()].filter((lease) => lease.worker === worker);
 }
 
-export function tell(world: World, kind: EventKind, { key, asked }: ModelJob): void {
+export function tell(
+  world: World,
+  kind: EventKind,
+  { key, asked }: ModelJob,
+  detail: string | null = null,
+): void {
   world.last.position += 1;
   const named = kind === "job:deleted" ? null : key;
   const at = world.clock.now();
-  world.events.push({ position: world.last.position, kind, at, id: asked.id, key: named });
+  world.events.push({ position: world.last.position, kind, at, id: asked.id, key: named, detail });
+}
+
+/** The open run of a lease that its holder proves. */
+export function heldRun(
+  { leases }: World,
+  { lease: { number, secret }, key, n }: OpenRun,
+): ModelRun | undefined {
+  const lease = leases.get(number);
+  if (lease?.secret !== secret) return undefined;
+  const run = lease.runs.find(({ job }) => job.key === key);
+  return run?.n === n && isOpen(run) && run.startedAt !== null ? run : undefined;
 }
 
 /** What the port promises to take as a limit. */
 export function atMost<Item>(items: readonly Item[], limit: number): Item[] {
   return items.slice(0, Math.max(0, Math.trunc(limit)));
+}
+
+/** The order of claims, for {@link inOrder}. */
+export function byUrgency({ asked, place, key }: ModelJob): number[] {
+  return [asked.priority, place?.runAt ?? 0, key];
 }
 
 /** Sorts by several numbers, the first of which counts most. */

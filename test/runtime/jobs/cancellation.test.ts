@@ -68,6 +68,28 @@ describe("cancelling a running job", () => {
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({ attempts: 0 });
   });
 
+  test("aborts every one of several runs under several leases, and leaves the others", async () => {
+    await using kit = await openTest();
+    kit.mill.work({ jobs: [listening], lanes: { general: 8 } });
+    const jobs = [];
+    // One claim each.
+    for (let count = 0; count < 6; count += 1) {
+      jobs.push(await kit.mill.enqueue(listening));
+      await kit.settled();
+    }
+    const [spared, ...unwanted] = jobs;
+
+    for (const { id } of unwanted) await kit.mill.jobs.cancel(id);
+    await kit.advance("1s");
+
+    const states = await Promise.all(jobs.map(({ id }) => kit.mill.jobs.get(id)));
+    expect(states.map((job) => job?.state)).toEqual([
+      "running",
+      ...unwanted.map(() => "cancelled"),
+    ]);
+    expect(await kit.events(spared!)).toEqual(["job:enqueued", "job:started"]);
+  });
+
   test("twice is told once", async () => {
     await using kit = await openTest();
     const job = await kit.mill.enqueue(listening);

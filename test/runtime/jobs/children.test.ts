@@ -29,7 +29,13 @@ describe("a child whose key another job holds", () => {
       {
         level: "warn",
         message: "child not enqueued: another job holds its key",
-        fields: { child_id: asked[0], parent_id: job.id, type: "child", key: "order-7" },
+        fields: {
+          child_id: asked[0],
+          holder_id: holder.id,
+          parent_id: job.id,
+          type: "child",
+          key: "order-7",
+        },
       },
     ]);
   });

@@ -3,7 +3,11 @@
  * be lost.
  */
 import type { JobRecord } from "../../../src/store/types/records.ts";
-import type { SettleAnswer, SettleItem } from "../../../src/store/types/jobs-and-runs.ts";
+import type {
+  LoneClaim,
+  SettleAnswer,
+  SettleItem,
+} from "../../../src/store/types/jobs-and-runs.ts";
 import type { Verb } from "../../../src/store/verbs.ts";
 import type { Actor } from "../fleet/effects.ts";
 import { endOf } from "./flows.ts";
@@ -23,6 +27,7 @@ import type { Process } from "../fleet/world.ts";
 const ENDS: Readonly<Partial<Record<Behaviour, string>>> = {
   ok: "succeeded",
   slow: "succeeded",
+  long: "succeeded",
   child: "succeeded",
   talk: "succeeded",
   step: "succeeded",
@@ -32,6 +37,8 @@ const ENDS: Readonly<Partial<Record<Behaviour, string>>> = {
   fatal: "failed",
   snooze: "snoozed",
 };
+/** Enough jobs of a lease, or leases of a worker, that one may be forgotten between others. */
+const CROWDED = 3;
 const OWN_ENDS: ReadonlySet<string> = new Set(["succeeded", "failed", "snoozed"]);
 const STATE_OF: Readonly<Record<string, number>> = {
   completed: 4,
@@ -87,6 +94,7 @@ export class Answers {
     this.notes.answered(verb, args, answer);
     if (verb === "settle") this.#answeredSettle(args[0], answer);
     if (verb === "claim") this.#answeredClaim(nowMs, args[0], answer);
+    if (verb === "claimAlone") this.#answeredLone(nowMs, answer);
     if (verb === "startPrefetched") this.#answeredStart(args[0], answer);
     if (verb === "renew" && answer.status === "lost") count("heartbeat of a lost worker");
     if (verb === "renew" && answer.quiet) this.quieted.add(process);
@@ -102,14 +110,27 @@ export class Answers {
     }
     if (verb === "gates") this.pauses.checkListed(nowMs, answer);
     if (!watch.isAlone) return;
-    checkAnswer({ now: watch.committed, nowMs, args, answer, report }, verb);
+    const stored = (after: number): ReadonlySet<number> => watch.storedEvents(after);
+    checkAnswer({ now: watch.committed, nowMs, args, answer, report, stored }, verb);
   }
 
-  #answeredClaim(nowMs: number, request: { prefetch: boolean }, claim: any): void {
+  #answeredClaim(
+    nowMs: number,
+    request: { readonly prefetch: boolean; readonly worker: string },
+    claim: any,
+  ): void {
     const { watch, count } = this.#parts;
     if (claim.lost) count("claim of a worker without a lease");
     const isFresh = claim.lease !== null && watch.isFresh(claim.lease.number);
     if (claim.lease !== null && !isFresh) count("unheard claim answered");
+    if (claim.jobs.length >= CROWDED) count("lease of three jobs or more");
+    const worker = hexOf(request.worker);
+    const leases = [...watch.committed.leases.values()].filter((each) => each.worker === worker);
+    if (leases.length >= CROWDED) count("worker with three leases or more");
+    const isBeside = [...watch.committed.leases.values()].some((each) => {
+      return each.worker !== worker && watch.workers.get(each.worker) === watch.workers.get(worker);
+    });
+    if (isBeside && claim.jobs.length > 0) count("worker beside another of its process");
     for (const { id, key } of claim.jobs) {
       const { number } = claim.lease;
       const job = watch.committed.jobs.get(key);
@@ -117,6 +138,16 @@ export class Answers {
       if (request.prefetch) this.#prefetched.set(`${number}.${key}`, id);
       else this.#allowed.add(`${hexOf(id)}.${number}`);
     }
+  }
+
+  #answeredLone(nowMs: number, claim: LoneClaim | null): void {
+    const { watch, count } = this.#parts;
+    if (claim === null) return;
+    const { key, id } = claim.job;
+    const job = watch.committed.jobs.get(key);
+    if (!claim.isProbe && job !== undefined) this.pauses.checkClaimed(nowMs, job);
+    count(claim.isProbe ? "probe claimed" : "job claimed to run alone");
+    this.#prefetched.set(`${claim.lease.number}.${key}`, id);
   }
 
   #answeredStart({ number }: { number: number }, answer: any): void {

@@ -87,7 +87,8 @@ function checkLocks({ before, after, changed }: Step, report: Report): void {
     if (job === undefined || run === undefined || job.concurrency === null) continue;
     const lock = after.locks.get(`${job.tenant}.${job.concurrency}`);
     if (lock?.job !== key || lock.n !== run.n) report("I14", `job ${key} runs without its key`);
-    if (run.start === null) report("I14", `job ${key} has a key and is prefetched`);
+    const isPlain = after.leases.get(run.fence)?.alone !== 1;
+    if (run.start === null && isPlain) report("I14", `job ${key} has a key and is prefetched`);
   }
   for (const name of before.locks.keys()) {
     if (!after.locks.has(name)) checkUnblocked(before, after, name, report);

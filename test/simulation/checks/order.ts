@@ -1,4 +1,5 @@
 /** Who may be claimed, and in which order. */
+import { CRASH_GATE_BY } from "../../../src/store/shared/crash-gate.ts";
 import type { Report, Step } from "./invariants.ts";
 import type { PlaceRow } from "./rows.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -6,6 +7,11 @@ import type { Snapshot } from "./snapshot.ts";
 export function isBehindGate({ gates }: Snapshot, name: number, nowMs: number): boolean {
   const gate = gates.get(name);
   return gate !== undefined && isClosed(gate, nowMs);
+}
+
+/** Crashes have closed the gate of a type: one job at a time is tried alone. */
+export function isCrashGate({ gates }: Snapshot, type: number): boolean {
+  return gates.get(type)?.by === CRASH_GATE_BY;
 }
 
 export function isClosed({ until }: { readonly until: number | null }, nowMs: number): boolean {
@@ -21,16 +27,21 @@ export function checkOrder({ before, after, changed, nowMs }: Step, report: Repo
   const isBuffer = fresh.some(({ start }) => start === null);
   const waiting = [...before.places.values()].flat().filter(({ place }) => place === "ready");
   const taken = new Set(fresh.map(({ key }) => key));
+  // A job that is to run alone is claimed without the others.
+  const places = [...taken].flatMap((key) => before.places.get(key) ?? []);
+  if (isBuffer && places.some((job) => job.crashes > 0 || isCrashGate(before, job.type))) return;
   const last = new Map<number, (typeof waiting)[number]>();
   for (const place of waiting) {
     const known = last.get(place.lane);
-    if (!taken.has(place.key)) continue;
+    // Within a priority, jobs that have crashed before come first.
+    if (!taken.has(place.key) || place.crashes > 0) continue;
     if (known === undefined || comesBefore(known, place)) last.set(place.lane, place);
   }
   for (const left of waiting) {
     const names = [left.lane, left.type, left.tenant];
     if (taken.has(left.key) || names.some((name) => isBehindGate(before, name, nowMs))) continue;
-    if (isBuffer && (left.crashes > 0 || left.concurrency !== null)) continue;
+    // A claim takes a limited number of crashed jobs, and a prefetch takes none.
+    if (left.crashes > 0 || (isBuffer && left.concurrency !== null)) continue;
     if (isKeyTaken(before, left, waiting, taken)) continue;
     // Not every worker takes these.
     if (before.names.get(left.type)?.startsWith(ONE_WORKER)) continue;

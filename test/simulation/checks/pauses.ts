@@ -2,13 +2,14 @@
  * A model of the gates: of several pauses of one gate the newest counts. The gates that the store
  * lists, its explanations and its claims are compared with the model.
  */
+import { CRASH_GATE_BY } from "../../../src/store/shared/crash-gate.ts";
 import type { Verb } from "../../../src/store/verbs.ts";
 import type { Explanation } from "../../../src/api/client.ts";
 import type { Gate, GateName } from "../../../src/store/types/records.ts";
 import { GATE_AFTER } from "./flows.ts";
 import type { Report } from "./invariants.ts";
 import { isClosed } from "./order.ts";
-import type { JobRow } from "./rows.ts";
+import type { GateRow, JobRow } from "./rows.ts";
 import type { Watch } from "./watch.ts";
 
 interface PausesParts {
@@ -61,7 +62,8 @@ export class Pauses {
 
   #answeredResume({ name }: GateName): void {
     const old = this.#newest.get(name);
-    if (old === undefined) return;
+    if (this.#rowOf(name)?.by === CRASH_GATE_BY) this.#newest.delete(name);
+    if (old === undefined || !this.#newest.has(name)) return;
     const opened = { ...old, until: 0 };
     this.#newest.set(name, opened);
     if (this.#rowOf(name) !== undefined) this.#checkRow(opened);
@@ -78,14 +80,26 @@ export class Pauses {
 
   /** The pause of a name now. A pause that has ended by some clock is removed for all. */
   closedAt(name: string, nowMs: number): Gate | undefined {
-    const pause = this.#newest.get(name);
-    if (pause === undefined || this.#rowOf(name) === undefined) return undefined;
+    const row = this.#rowOf(name);
+    const pause = this.#closedByCrashes(row, name) ?? this.#newest.get(name);
+    if (pause === undefined || row === undefined) return undefined;
     return isClosed(pause, nowMs) ? pause : undefined;
+  }
+
+  /** The gate of a type that the store has closed. */
+  #closedByCrashes(row: GateRow | undefined, name: string): Gate | undefined {
+    if (row?.by !== CRASH_GATE_BY) return undefined;
+    const { reason, by, until } = row;
+    const gate = { kind: "type", name, reason, by, until } as const;
+    this.#sentences.set(sentenceOf(gate), [gate]);
+    return gate;
   }
 
   /** Whether the pause of a name has no end. */
   isEndless(name: string): boolean {
-    return this.#newest.get(name)?.until === null;
+    return (
+      (this.#closedByCrashes(this.#rowOf(name), name) ?? this.#newest.get(name))?.until === null
+    );
   }
 
   #rowOf(name: string) {
@@ -95,7 +109,10 @@ export class Pauses {
 
   /** The gates that are listed are those that are closed, each with its newest end and reason. */
   checkListed(nowMs: number, listed: readonly Gate[]): void {
-    const closed = [...this.#newest.keys()].flatMap((name) => this.closedAt(name, nowMs) ?? []);
+    const { gates, names } = this.#parts.watch.committed;
+    const crashed = [...gates.values()].filter(({ by }) => by === CRASH_GATE_BY);
+    const known = [...this.#newest.keys(), ...crashed.map(({ name }) => names.get(name) ?? "")];
+    const closed = [...new Set(known)].flatMap((name) => this.closedAt(name, nowMs) ?? []);
     const [found, wanted] = [textOf(listed), textOf(closed)];
     if (found !== wanted)
       this.#parts.report("I8", `closed gates are ${wanted}; listed is ${found}`);

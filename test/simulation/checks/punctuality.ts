@@ -25,6 +25,7 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
   const idle = waits(world, () => idleJobs(watch.committed), LATE_MS_MAX);
   // A run that was asked to end waits for nothing any more, and takes as long as others to end.
   const unasked = waits(world, () => freeNames(watch, fleet.answers.notes), CANCEL_MS_MAX);
+  const untold = waits(world, () => untoldRuns(fleet), LATE_MS_MAX);
   return () => {
     const { committed } = watch;
     const { pauses } = fleet.answers;
@@ -33,6 +34,7 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
     if (asker === undefined || healthyMs < LATE_MS_MAX) return;
     const now = asker.process.clock.now();
     for (const what of [...idle(), ...unasked()]) report("I21", what);
+    for (const what of untold()) report("I5", what);
     for (const { place, key, rank, gate } of [...committed.places.values()].flat()) {
       const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
       if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
@@ -40,11 +42,13 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
       const isFree = gate !== null && gate > 0 && !pauses.closedAt(gateName, now - LATE_MS_MAX);
       if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);
     }
-    for (const { role, worker, process } of fleet.members.values()) {
-      const row = worker && committed.workers.get(hexOf(worker.id));
+    for (const { workers, process } of fleet.members.values()) {
       const isYoung = world.elapsedMs - process.bornAtMs < LATE_MS_MAX;
-      const isHeard = row === null || (row !== undefined && row.until > process.clock.now());
-      if (!isHeard && !isYoung) report("I22", `${role} lives, and its lease has run out`);
+      for (const { role, worker } of workers) {
+        const row = committed.workers.get(hexOf(worker.id));
+        const isHeard = row !== undefined && row.until > process.clock.now();
+        if (!isHeard && !isYoung) report("I22", `${role} lives, and its lease has run out`);
+      }
     }
     for (const key of asked.keys()) if (!committed.asked.has(key)) asked.delete(key);
     for (const key of committed.asked) {
@@ -97,6 +101,17 @@ function idleJobs(now: Snapshot): ReadonlyMap<string, string> {
     if (gate === GATE_AFTER && isOver) idle.set(`after ${key}`, `job ${key} waits for ended jobs`);
   }
   return idle;
+}
+
+/** Handlers that go on without a word, although the store has ended their runs. */
+function untoldRuns({ underWay, effects }: Fleet): ReadonlyMap<string, string> {
+  const untold = new Map<string, string>();
+  for (const [run, { actor, signal }] of underWay) {
+    const isOver = actor.process.isAlive && effects.standing(actor) === null;
+    if (!isOver || signal.aborted) continue;
+    untold.set(run, `job ${actor.id} was taken from its run ${actor.fence}, which is not told`);
+  }
+  return untold;
 }
 
 /** Free locks that a run of a living worker still waits for. */

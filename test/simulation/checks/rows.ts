@@ -71,6 +71,8 @@ export interface LeaseRow {
   readonly ns: string;
   readonly ranks: string;
   readonly starts: string;
+  /** 1: its one job runs alone. */
+  readonly alone: number;
   /** Its runs, whether they are still open or not. */
   readonly runs: readonly HeldRow[];
 }
@@ -197,7 +199,7 @@ export const TABLES = {
   },
   leases: {
     from: "millrace_lease",
-    columns: "number, secret, hex(worker) AS worker, keys, ns, ranks, starts",
+    columns: "number, secret, hex(worker) AS worker, keys, ns, ranks, starts, alone",
     name: "@number",
   },
   workers: {

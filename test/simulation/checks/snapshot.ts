@@ -90,7 +90,8 @@ export function noteTouched(database: DatabaseSync): Touched {
 }
 
 const LAST_EVENT = "SELECT seq AS position FROM sqlite_sequence WHERE name = 'millrace_event'";
-const EVENTS = "SELECT position, kind, at, keys, ids FROM millrace_event WHERE position > ?";
+const EVENTS =
+  "SELECT position, kind, at, keys, ids FROM millrace_event WHERE position > ? ORDER BY position";
 
 const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 

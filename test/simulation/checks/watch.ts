@@ -25,6 +25,7 @@ import {
 import { countFlowPaths } from "./flow-paths.ts";
 import { noteHolders, type Wanted } from "./flows.ts";
 import { checkOrder } from "./order.ts";
+import { Outages } from "./outages.ts";
 import {
   eventsAfter,
   finalState,
@@ -89,6 +90,7 @@ export class Watch implements SqliteHooks {
   readonly #ends = new Map<string, number>();
   /** Called once, when a commit is made that is not synced. */
   onRelaxed: (() => void) | null = null;
+  readonly outages: Outages;
   readonly #parts: WatchParts;
   readonly #connections = new Map<DatabaseSync, Connection>();
   readonly #disks = new Map<Process, Disk>();
@@ -108,6 +110,7 @@ export class Watch implements SqliteHooks {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
+    this.outages = new Outages({ ...parts, leaseMs: parts.rules.leaseMs });
     this.committed = this.#readFile();
   }
 
@@ -121,6 +124,7 @@ export class Watch implements SqliteHooks {
 
   /** All disks are well again. */
   heal(): void {
+    this.outages.heal();
     this.onRelaxed = null;
     for (const disk of this.#disks.values()) {
       Object.assign(disk, { busyUntil: 0, downUntil: 0, fails: 0, loses: 0 });
@@ -189,14 +193,14 @@ export class Watch implements SqliteHooks {
 
   read(database: DatabaseSync): void {
     const owner = this.#connections.get(database)?.owner;
-    if (owner !== undefined) this.#refuseIfDown(owner);
+    if (owner !== undefined) this.#refuseIfDown(owner, "reads");
   }
 
   begin(database: DatabaseSync): void {
     const connection = this.#connections.get(database);
     if (connection !== undefined) {
       const { busyUntil } = this.disk(connection.owner);
-      this.#refuseIfDown(connection.owner);
+      this.#refuseIfDown(connection.owner, "writes");
       if (busyUntil > this.#parts.world.elapsedMs) {
         this.#parts.count("busy, tried again");
         throw sqliteError(BUSY, "database is locked");
@@ -270,8 +274,12 @@ export class Watch implements SqliteHooks {
     this.#working = null;
   }
 
-  #refuseIfDown(owner: Process): void {
+  #refuseIfDown(owner: Process, what: "reads" | "writes"): void {
     const disk = this.disk(owner);
+    if (this.outages.isDown(what)) {
+      disk.hasFailed = true;
+      throw this.outages.refusal();
+    }
     if (disk.downUntil <= this.#parts.world.elapsedMs) return;
     disk.hasFailed = true;
     this.#parts.count("disk did not answer");
@@ -287,6 +295,7 @@ export class Watch implements SqliteHooks {
     this.#expected.push(...checkStep(step, rules, report));
     checkOrder(step, report);
     checkState(after, step.changed, rules, report);
+    this.outages.check(step, this.workers);
     this.#countRare(step);
   }
 
@@ -368,6 +377,16 @@ export class Watch implements SqliteHooks {
   }
 
   /** Reads the file on a new connection. */
+  /** The positions of the events that the feed still has. */
+  storedEvents(after: number): ReadonlySet<number> {
+    const database = new DatabaseSync(this.#parts.path);
+    try {
+      return new Set(eventsAfter(database, after).map(({ position }) => position));
+    } finally {
+      database.close();
+    }
+  }
+
   #readFile(): Snapshot {
     const { path, report } = this.#parts;
     const database = new DatabaseSync(path);

@@ -31,6 +31,7 @@ interface Standing {
 }
 
 const COMPLETED_UNIT = 2;
+const SNOOZED_RUN = 7;
 
 export class Effects {
   readonly #parts: EffectsParts;
@@ -38,6 +39,8 @@ export class Effects {
   readonly #holders = new Map<string, Set<Actor & { readonly as: "job" | "unit" }>>();
   /** Units in progress, by job, fence, phase and unit. */
   readonly #underWay = new Set<string>();
+  /** Runs whose handler snoozed while units were under way: the fence by job. */
+  readonly #leftBehind = new Map<string, number>();
 
   constructor(parts: EffectsParts) {
     this.#parts = parts;
@@ -103,6 +106,8 @@ export class Effects {
     if (this.#underWay.has(name))
       report("I25", `unit ${unit} of job ${actor.id} runs twice at once`);
     this.#underWay.add(name);
+    const isLeft = (): boolean => this.#leftBehind.get(actor.id) === actor.fence;
+    if (isLeft()) report("I25", `unit ${unit} of job ${actor.id} begins after its run has ended`);
     const standing = this.standing(actor);
     const known = watch.committed.units
       .get(standing?.job.key ?? 0)
@@ -110,7 +115,27 @@ export class Effects {
     if (standing !== null && known !== undefined && this.#isOfSameAttempt(standing, known.n)) {
       report("I25", `unit ${unit} of job ${standing.job.key} runs again after it had completed`);
     }
-    return () => void this.#underWay.delete(name);
+    return () => {
+      this.#underWay.delete(name);
+      if (isLeft() && this.#hasSettled(actor)) {
+        report("I25", `unit ${unit} of job ${actor.id} goes on after its run was settled`);
+      }
+    };
+  }
+
+  /** The handler of a run snoozes while units are under way. Answers false the second time. */
+  leavesUnits({ id, fence }: Actor): boolean {
+    if (this.#leftBehind.has(id)) return false;
+    this.#leftBehind.set(id, fence);
+    return true;
+  }
+
+  /** Whether the ledger says that the run snoozed, which only its own worker settles. */
+  #hasSettled({ process, id, fence }: Actor): boolean {
+    const { committed } = this.#parts.watch;
+    const attempts = committed.attempts.get(committed.keys.get(id) ?? 0) ?? [];
+    const own = attempts.find((attempt) => attempt.fence === fence);
+    return process.isAlive && own?.outcome === SNOOZED_RUN;
   }
 
   /** The result of a completed unit that a handler gets is the stored result. */

@@ -2,6 +2,7 @@
 import { Client } from "../../../src/client/client.ts";
 import type { Context, Logger } from "../../../src/api/context.ts";
 import { settingsOf } from "../../../src/runtime/settings.ts";
+import { HostProcess } from "../../../src/runtime/crashes/host-process.ts";
 import { JobWorker } from "../../../src/runtime/worker.ts";
 import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
 import type { JobStore } from "../../../src/store/store.ts";
@@ -10,6 +11,7 @@ import { Answers, textOf } from "../checks/answers.ts";
 import { Effects, type Actor } from "./effects.ts";
 import type { Report } from "../checks/invariants.ts";
 import { contractFor, contracts, ENDLESS, PRESET, type Payload } from "./jobs.ts";
+import { SideBySide } from "./side-by-side.ts";
 import { carryOut, carryOutPhase, PHASES, pipelines, type Bench } from "./pipelines.ts";
 import type { Behaviour, Plan } from "../plan/plan.ts";
 import type { RetentionRules } from "./retention.ts";
@@ -20,12 +22,19 @@ import type { Process, World } from "./world.ts";
 const POLL_MS = 1_000;
 const RESTART_MS = 300;
 
+/** A worker, and the role whose jobs only this worker takes. */
+export interface RoleWorker {
+  readonly role: string;
+  readonly worker: JobWorker;
+}
+
 /** One living process of the fleet. */
 export interface Member {
   readonly role: string;
   readonly process: Process;
   readonly client: Client;
-  readonly worker: JobWorker | null;
+  /** None: a process that only asks. */
+  readonly workers: readonly RoleWorker[];
   isStopping: boolean;
   hasStopped: boolean;
 }
@@ -51,6 +60,9 @@ export class Fleet {
   /** How runs of pipelines go, by job and fence. */
   readonly #courses = new Map<string, Behaviour>();
   readonly #starting = new Set<string>();
+  readonly #sideBySide: SideBySide;
+  /** Handlers that have not ended, and their signals. */
+  readonly underWay = new Map<string, { readonly actor: Actor; readonly signal: AbortSignal }>();
   restart: (role: string, ms: number) => void = () => {};
   slow = { untilMs: 0, share: 0 };
   /** Infinity as long as there are faults. */
@@ -61,6 +73,7 @@ export class Fleet {
     this.#parts = parts;
     this.answers = new Answers(parts);
     this.effects = new Effects(parts);
+    this.#sideBySide = new SideBySide(parts);
   }
 
   /** Whether there is such a process, or will be in a moment. */
@@ -85,9 +98,12 @@ export class Fleet {
         const { clock } = process;
         const parts = { store, clock, dice, logger, tenant: "default", preset: PRESET };
         const client = new Client(parts);
-        const worker = role.startsWith("worker") ? this.#work(client, process, role, plan) : null;
+        const workers = rolesOf(role, plan).map((each) => ({
+          role: each,
+          worker: this.#work(client, process, each, plan),
+        }));
         const state = { isStopping: false, hasStopped: false };
-        this.members.set(role, { role, process, client, worker, ...state });
+        this.members.set(role, { role, process, client, workers, ...state });
       };
       begin().catch((error: unknown) => this.#parts.report("I18", `cannot open: ${textOf(error)}`));
     });
@@ -116,14 +132,18 @@ export class Fleet {
   #work(client: Client, process: Process, role: string, plan: Plan): JobWorker {
     const { leaseMs, slots, batch, graceMs } = plan;
     const plain = [...contracts, contractFor(role)].map((contract) =>
-      contract.run((payload, ctx) => this.#handle(process, payload, ctx)),
+      contract.run((payload, ctx) =>
+        this.#told(process, ctx, () => this.#handle(process, payload, ctx)),
+      ),
     );
     const [fetch, units, publish] = PHASES;
+    const phase = (of: Process, payload: Payload, ctx: Ctx, name: string): Promise<string> =>
+      this.#told(of, ctx, () => this.#handlePhase(of, payload, ctx, name));
     const phased = pipelines.map((contract) =>
       contract
-        .phase(fetch, (payload, ctx) => this.#handlePhase(process, payload, ctx, fetch))
-        .phase(units, (payload, ctx) => this.#handlePhase(process, payload, ctx, units))
-        .phase(publish, (payload, ctx) => this.#handlePhase(process, payload, ctx, publish)),
+        .phase(fetch, (payload, ctx) => phase(process, payload, ctx, fetch))
+        .phase(units, (payload, ctx) => phase(process, payload, ctx, units))
+        .phase(publish, (payload, ctx) => phase(process, payload, ctx, publish)),
     );
     const jobs = [...plain, ...phased];
     const lanes = { fast: 1, general: slots };
@@ -137,9 +157,17 @@ export class Fleet {
       jobDefaults: client.jobDefaults,
       settings,
       version: "simulated",
+      process: new HostProcess(client.jobDefaults.newId()),
     });
     this.#parts.watch.workers.set(hexOf(worker.id), process);
     return worker;
+  }
+
+  /** The signal of a run must be aborted when its lease has expired. */
+  #told(process: Process, ctx: Ctx, work: () => Promise<string>): Promise<string> {
+    const { job, lease, signal } = ctx;
+    const handler = { process, id: hexOf(job.id), fence: lease.fence, signal };
+    return this.#parts.watch.outages.watch(handler, work);
   }
 
   /** Polls for changes of other processes come later, or never. */
@@ -213,7 +241,12 @@ export class Fleet {
   async #handle(process: Process, payload: Payload, ctx: Ctx): Promise<string> {
     const bench = this.#bench(process, payload, ctx, "");
     const behaviour = this.#begin(bench);
-    await this.#underKey(bench.actor, () => carryOut(behaviour, bench));
+    const end = this.#sideBySide.begin(process);
+    try {
+      await this.#underKey(bench, () => carryOut(behaviour, bench));
+    } finally {
+      end();
+    }
     return `done ${ctx.lease.fence}`;
   }
 
@@ -223,7 +256,7 @@ export class Fleet {
     const behaviour = this.#courses.get(run) ?? this.#begin(bench);
     this.#courses.set(run, behaviour);
     bench.turns("ok");
-    await this.#underKey(bench.actor, () => carryOutPhase(behaviour, bench));
+    await this.#underKey(bench, () => carryOutPhase(behaviour, bench));
     return `${phase} by ${ctx.lease.fence}`;
   }
 
@@ -238,6 +271,7 @@ export class Fleet {
       ctx,
       phase,
       count,
+      leaseMs: this.#parts.plan.leaseMs,
       sleep: (ms) => process.sleep(ms, "handler"),
       kill: () => this.#kill(process),
       turns: (behaviour) => this.answers.turns(actor, behaviour),
@@ -261,14 +295,25 @@ export class Fleet {
     return behaviour;
   }
 
-  /** Notes that the run works under the key of its job. */
-  async #underKey(actor: Actor, work: () => Promise<void>): Promise<void> {
+  /** Notes that the run works, and works under the key of its job. */
+  async #underKey({ actor, ctx }: Bench, work: () => Promise<void>): Promise<void> {
+    const run = `${actor.id}.${actor.fence}`;
+    this.underWay.set(run, { actor, signal: ctx.signal });
     const key = this.effects.standing(actor)?.job.concurrency ?? null;
     const leave = key === null ? () => {} : this.effects.enter(key, actor, "job");
     try {
       await work();
     } finally {
       leave();
+      this.underWay.delete(run);
     }
   }
+}
+
+/** Two calls of `work` on one mill are two workers of one process. */
+function rolesOf(role: string, { workersPerProcess }: Plan): readonly string[] {
+  if (!role.startsWith("worker")) return [];
+  return Array.from({ length: workersPerProcess }, (_, index) =>
+    index === 0 ? role : `${role}.${index + 1}`,
+  );
 }

@@ -36,7 +36,7 @@ export const PRESET: Preset = {
 };
 
 /** What nobody does any more once everything has healed. */
-export const ENDLESS: ReadonlySet<Behaviour> = new Set(["snooze", "deaf", "hang", "slow"]);
+export const ENDLESS: ReadonlySet<Behaviour> = new Set(["snooze", "deaf", "hang", "slow", "long"]);
 
 export interface Payload {
   readonly token: number;
@@ -71,18 +71,21 @@ export interface Stage {
   readonly kill: () => void;
   readonly payload: Payload;
   readonly ctx: Context<unknown, unknown>;
+  readonly leaseMs: number;
 }
 
 /** How a handler spends its run; those that do more are in `pipelines.ts`. */
 export async function behave(
   behaviour: Exclude<Behaviour, Busy>,
-  { sleep, kill, payload, ctx }: Stage,
+  { sleep, kill, payload, ctx, leaseMs }: Stage,
 ): Promise<void> {
   switch (behaviour) {
     case "ok":
       return sleep(payload.ms % 50);
     case "slow":
       return sleep(payload.ms);
+    case "long":
+      return sleep(leaseMs * (1.1 + (payload.token % 20) / 10));
     case "throw":
       await sleep(payload.ms % 200);
       throw new Error("planted");

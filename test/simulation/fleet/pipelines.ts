@@ -50,7 +50,7 @@ export async function carryOut(behaviour: Behaviour, bench: Bench): Promise<void
     case "step":
       return doStep(bench);
     case "units":
-      return doUnits(bench, "ok");
+      return bench.payload.token % 3 === 1 ? leaveUnits(bench) : doUnits(bench, "ok");
     case "family":
       if (await raise(bench)) bench.turns("fatal");
   }
@@ -136,6 +136,23 @@ async function doUnits(bench: Bench, strikes: Exclude<Behaviour, Busy>): Promise
     if (!isStubborn) throw error;
     count("units given up, and the handler went on");
   }
+}
+
+/** Snoozes once while units are under way, and others have not begun. */
+async function leaveUnits(bench: Bench): Promise<void> {
+  const { actor, effects, ctx, payload, count, turns, sleep } = bench;
+  const work = (unit: number): Promise<string> =>
+    doUnit(bench, unit, { isExclusive: false, strikes: "ok" });
+  const units = ctx.each([0, 1, 2, 3, 4], String, work, { concurrency: 2 });
+  units.catch(() => {});
+  await sleep(payload.ms % SHORT_UNIT_MS);
+  if (!effects.leavesUnits(actor)) {
+    await units;
+    return;
+  }
+  count("units left behind by a snooze");
+  turns("snooze");
+  ctx.snooze(200);
 }
 
 /** How a run ends whose units have not. */

@@ -4,7 +4,9 @@
  *
  * A change of a `.sql` file is made in the queries that are generated from it.
  */
+import { crowdMutants } from "./crowds.ts";
 import { flowMutants } from "./flows.ts";
+import { outageMutants } from "./outages.ts";
 
 export interface Mutant {
   readonly name: string;
@@ -38,8 +40,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "crashes are not counted",
     file: "src/core/settle.ts",
-    now: "crashes: facts.crashes + 1 };",
-    planted: "crashes: facts.crashes };",
+    now: "const crashes = facts.crashes + 1;",
+    planted: "const { crashes } = facts;",
     breaks: "I7",
   },
   {
@@ -131,7 +133,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a prefetch that goes back has lost its order",
     file: `${STORE}/runs/lease.ts`,
-    now: "first + (ranks[index] ?? 0)",
+    now: "first + (ranks?.[index] ?? 0)",
     planted: "first",
     breaks: "I11, I19",
   },
@@ -145,15 +147,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a worker that was given up does not join again",
     file: "src/runtime/lease/registration.ts",
-    now: "    onLost();\n    await store.register(info);",
+    now: "    onLost();\n    await this.#registerOnce();",
     planted: "    onLost();",
     breaks: "I21",
   },
   {
     name: "a worker leaves although it holds jobs",
     file: `${STORE}/runs/workers.ts`,
-    now: "if (holdsNothing) sql.run(",
-    planted: "if (holdsNothing || !holdsNothing) sql.run(",
+    now: "if (holdsNothing) deleteWorker(",
+    planted: "if (holdsNothing || !holdsNothing) deleteWorker(",
     breaks: "I21, I24",
   },
   {
@@ -187,9 +189,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a heartbeat never shortens a lease",
     file: `${QUERIES}/worker.sql`,
-    now: "SET until = :until,\n    beats = beats + 1\nWHERE id = :id\nRETURNING quiet,",
-    planted:
-      "SET until = max(until, :until),\n    beats = beats + 1\nWHERE id = :id\nRETURNING quiet,",
+    now: "UPDATE millrace_worker\nSET until = :until,\n    beats",
+    planted: "UPDATE millrace_worker\nSET until = max(until, :until),\n    beats",
     breaks: "I21",
   },
   {
@@ -228,8 +229,9 @@ export const mutants: readonly Mutant[] = [
     now:
       "  const refusal = refusalOf(session, request);\n" +
       "  if (refusal !== null) return refusal;\n" +
-      "  const candidates = findCandidates(session, request);",
-    planted: "  const candidates = findCandidates(session, request);",
+      "  const scan = scanOf(session, request);\n" +
+      "  const found =",
+    planted: "  const scan = scanOf(session, request);\n  const found =",
     breaks: "I21, I3",
   },
   {
@@ -249,8 +251,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the first rank of a lease is doubled",
     file: `${STORE}/runs/lease.ts`,
-    now: "const rank = index === 0 ? first : first + (ranks[index] ?? 0);",
-    planted: "const rank = first + (ranks[index] ?? 0);",
+    now: "const rank = index === 0 ? first : first + (ranks?.[index] ?? 0);",
+    planted: "const rank = first + (ranks?.[index] ?? 0);",
     breaks: "I11, I23, I21",
   },
   {
@@ -289,11 +291,13 @@ export const mutants: readonly Mutant[] = [
     breaks: "I21, I22",
   },
   {
-    name: "the lease of an unheard claim stays when an operator has ended its runs",
-    file: `${STORE}/runs/claim.ts`,
-    now: "if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);",
-    planted: "",
+    name: "the lease of a run stays when an operator has ended the run",
+    file: `${STORE}/jobs/intervene.ts`,
+    now: "  closeIfDone(session, lease);",
+    planted: "  void closeIfDone;",
     breaks: "I22",
   },
   ...flowMutants,
+  ...crowdMutants,
+  ...outageMutants,
 ];

@@ -74,8 +74,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a prefetch takes jobs with keys",
     file: `${QUERIES}/claim.sql`,
-    now: "(crashes = 0 AND concurrency IS NULL)",
-    planted: "(crashes = 0)",
+    now: ":prefetch = 0 OR concurrency IS NULL",
+    planted: ":prefetch = 0 OR 1",
     breaks: "I14",
   },
   {
@@ -175,8 +175,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "a phase is kept without a child that is refused",
     file: `${STORE}/jobs/enqueue.ts`,
-    now: "throwIfRefused(children, enqueueWithin(session, children));",
-    planted: "void [throwIfRefused, enqueueWithin(session, children)];",
+    now: "throwIfRefused(children, answers);",
+    planted: "void throwIfRefused;",
     breaks: "I2",
   },
   {
@@ -294,6 +294,20 @@ export const flowMutants: readonly Mutant[] = [
     now: "mayGo: ({ isStale }) => isStale || onStale === undefined,",
     planted: "mayGo: ({ isStale }) => isStale || onStale !== null,",
     breaks: "I27",
+  },
+  {
+    name: "units are not joined after a bad end",
+    file: "src/runtime/run/execution.ts",
+    now: "if (left === null) this.#finish(outcome);\n    else this.#finishAfter(left, outcome);",
+    planted: "this.#finish(outcome);",
+    breaks: "I25",
+  },
+  {
+    name: "units begin after the end of their run",
+    file: "src/runtime/run/execution.ts",
+    now: "if (this.#interruption === null) this.#abort.abort(new RunAborted(this.job, error));",
+    planted: "void RunAborted;",
+    breaks: "I25",
   },
   {
     name: "children of units are lost",

@@ -35,7 +35,9 @@ const GATES: readonly GateName[] = [
 export function act(context: ActionContext, { kind, dice }: Action): void {
   const draw = new Draw(dice);
   const members = [...context.fleet.members.values()];
-  const member = draw.one(members.filter(({ worker }) => kind !== "stopWorker" || worker !== null));
+  const member = draw.one(
+    members.filter(({ workers }) => kind !== "stopWorker" || workers.length > 0),
+  );
   if (member === undefined) return;
   context.count(`did ${kind}`);
   context.world.note(`${kind} at ${member.role}`);
@@ -82,11 +84,25 @@ const FAULTS: Readonly<Partial<Record<Action["kind"], Fault>>> = {
     watch.disk(process).downUntil =
       world.elapsedMs + draw.upTo(draw.upTo(2) === 0 ? 12_000 : 1_500);
   },
+  outage({ watch, plan }, _, draw) {
+    watch.outages.begin(plan.leaseMs * (1 + draw.upTo(30) / 10), draw.upTo(3) === 0);
+  },
   commitLost({ watch }, { process }, draw) {
     watch.disk(process).loses += 1 + draw.upTo(2);
   },
   busy({ watch, world }, { process }, draw) {
     watch.disk(process).busyUntil = world.elapsedMs + draw.upTo(400);
+  },
+  lateRescue({ world, plan, fleet }, _, draw) {
+    // Of two clocks the rescuer's is ahead: each lease seems to have run out. The other worker is
+    // silent for as long as a rescuer waits, and goes on while the rescue is under way.
+    const [rescuer, silent] = draw.two(
+      [...fleet.members.values()].filter(({ workers }) => workers.length > 0),
+    );
+    if (rescuer === undefined || silent === undefined) return;
+    rescuer.process.skewMs += plan.leaseMs * 2;
+    silent.process.pausedUntil = world.elapsedMs + plan.leaseMs * (0.7 + draw.upTo(10) / 10);
+    fleet.slow = { untilMs: world.elapsedMs + plan.leaseMs * 2, share: 0.6 };
   },
   slow({ fleet, world, plan }, _, draw) {
     const untilMs = world.elapsedMs + draw.upTo(plan.leaseMs * 4);
@@ -163,20 +179,19 @@ const OPERATIONS: Readonly<Partial<Record<Action["kind"], Operation>>> = {
   explain: (context, member, draw) => explain(context, member, draw),
 };
 
-/** A deploy: the worker stops, its process lives on for a while and ends. */
+/** A deploy: the workers stop, their process lives on for a while and ends. */
 async function stopWorker(context: ActionContext, member: Member, draw: Draw): Promise<void> {
   const { fleet, watch, restart, plan } = context;
-  if (member.worker === null || member.isStopping) return;
+  if (member.workers.length === 0 || member.isStopping) return;
   member.isStopping = true;
   // Deploys are made when something is wrong.
   if (draw.upTo(3) === 0) watch.disk(member.process).fails += 1 + draw.upTo(4);
-  const { process, worker, role } = member;
-  const isClean = await worker.stop().then(
-    () => !watch.disk(process).hasFailed,
-    () => false,
-  );
-  const id = hexOf(worker.id);
-  const left = [...watch.committed.leases.values()].filter((lease) => lease.worker === id);
+  const { process, workers, role } = member;
+  const stopped = await Promise.allSettled(workers.map(({ worker }) => worker.stop()));
+  const isClean =
+    stopped.every(({ status }) => status === "fulfilled") && !watch.disk(process).hasFailed;
+  const ids = new Set(workers.map(({ worker }) => hexOf(worker.id)));
+  const left = [...watch.committed.leases.values()].filter((lease) => ids.has(lease.worker));
   if (isClean && left.length > 0) fleet.violate("I24", `a stop of ${role} left a lease behind`);
   member.hasStopped = true;
   await process.sleep(draw.upTo(1_000), "lingers");

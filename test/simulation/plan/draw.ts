@@ -13,6 +13,14 @@ export class Draw {
     return Math.floor(value * max);
   }
 
+  /** Two different ones, if there are two. */
+  two<Value>(values: readonly Value[]): readonly [Value | undefined, Value | undefined] {
+    const first = this.upTo(values.length);
+    const step = 1 + this.upTo(values.length - 1);
+    const isAlone = values.length < 2;
+    return [values[first], isAlone ? undefined : values[(first + step) % values.length]];
+  }
+
   one<Value>(values: readonly Value[]): Value | undefined {
     return values[this.upTo(values.length)];
   }

@@ -4,13 +4,16 @@ import type { Draw } from "./draw.ts";
 import type { Member } from "../fleet/fleet.ts";
 import { LOCK_NAMES, pipelines } from "../fleet/pipelines.ts";
 import type { Operation as Kind } from "./plan.ts";
+import { contracts } from "../fleet/jobs.ts";
+import { GATE_KEY } from "../checks/flows.ts";
 import { contractOf, payloadOf, uuid } from "./requests.ts";
-import { finalState } from "../checks/snapshot.ts";
+import { finalState, hexOf } from "../checks/snapshot.ts";
 import { someJob, type Operation, type ActionContext } from "./action-context.ts";
 
 const DEPENDENCIES_MAX = 3;
 const DEDUP_KEYS = 4;
 const LINES_MAX = 50;
+const OWN_KEYS = 6;
 
 export const FLOW_OPERATIONS: Readonly<Partial<Record<Kind, Operation>>> = {
   enqueuePipeline: ({ plan }, { client }, draw) => {
@@ -21,13 +24,18 @@ export const FLOW_OPERATIONS: Readonly<Partial<Record<Kind, Operation>>> = {
       maxAttempts: 1 + draw.upTo(4),
     });
   },
-  enqueueKeyed: ({ plan }, { client }, draw) =>
-    client.enqueueMany(
+  enqueueKeyed: ({ plan }, { client }, draw) => {
+    // Keys that units use, too, or one that only jobs have.
+    const own = draw.upTo(2) === 0 ? `own ${draw.upTo(OWN_KEYS)}` : null;
+    return client.enqueueMany(
       Array.from({ length: 1 + draw.upTo(Math.min(plan.crowd, 8)) }, () => {
-        const options = { concurrencyKey: nameOf(draw), priority: 49 + draw.upTo(3) };
+        const options = { concurrencyKey: own ?? nameOf(draw), priority: 49 + draw.upTo(3) };
         return contractOf(draw).of(payloadOf(plan, draw), options);
       }),
-    ),
+    );
+  },
+  enqueueMixed: (context, member, draw) => enqueueMixed(context, member, draw),
+  cancelNext: (context, member, draw) => cancelNext(context, member, draw),
   enqueueFlow: (context, member, draw) => enqueueFlow(context, member, draw),
   enqueueAfter: (context, { client }, draw) =>
     client.enqueue(contractOf(draw), payloadOf(context.plan, draw), {
@@ -39,6 +47,60 @@ export const FLOW_OPERATIONS: Readonly<Partial<Record<Kind, Operation>>> = {
 
 function nameOf(draw: Draw): string {
   return draw.one(LOCK_NAMES) ?? LOCK_NAMES[0];
+}
+
+/** Long runs beside short ones. Half of the time all long ones are cancelled at once. */
+async function enqueueMixed(
+  { plan }: ActionContext,
+  { client, process }: Member,
+  draw: Draw,
+): Promise<void> {
+  // The type with the longest timeout.
+  const [, , patient] = contracts;
+  const count = 1 + draw.upTo(5);
+  const long = Array.from({ length: count }, () =>
+    patient.of({ token: draw.upTo(1_000), runs: ["long"], ms: 0 }),
+  );
+  const short = Array.from({ length: 3 + draw.upTo(plan.crowd) }, () =>
+    contractOf(draw).of({ token: draw.upTo(1_000), runs: ["ok"], ms: draw.upTo(50) }),
+  );
+  const isCancelled = draw.upTo(2) === 0;
+  const jobs = await client.enqueueMany([...long, ...short]);
+  if (!isCancelled) return;
+  await process.sleep(plan.leaseMs / 2, "lets long runs begin");
+  await Promise.allSettled(jobs.slice(0, count).map(({ id }) => client.jobs.cancel(id, "planned")));
+}
+
+/**
+ * Of three jobs under a key the second is passed the key while its type is paused, and is cancelled
+ * there. Nobody releases the key any more: only the gatekeeper finds the third job.
+ */
+async function cancelNext(context: ActionContext, member: Member, draw: Draw): Promise<void> {
+  const { client, process } = member;
+  const [plain, , paused] = contracts;
+  const concurrencyKey = `own ${draw.upTo(OWN_KEYS)}`;
+  const token = draw.upTo(1_000);
+  const [first, second, third] = await client.enqueueMany([
+    plain.of({ token, runs: ["long"], ms: 0 }, { concurrencyKey, priority: 49 }),
+    paused.of({ token, runs: ["ok"], ms: 0 }, { concurrencyKey, priority: 50 }),
+    plain.of({ token, runs: ["ok"], ms: 0 }, { concurrencyKey, priority: 51 }),
+  ]);
+  if (first === undefined || second === undefined || third === undefined) {
+    throw new Error("three jobs were asked for");
+  }
+  // By then the gatekeeper has moved both behind the key.
+  await process.sleep(1_000 + draw.upTo(1_000), "waits for the gatekeeper");
+  await client.pause({ type: paused.type }, "planned");
+  try {
+    await client.wait(first, { timeout: 5_000 }).catch(() => {});
+    await client.jobs.cancel(second.id, "planned");
+    const { keys, places, locks } = context.watch.committed;
+    const [place] = places.get(keys.get(hexOf(third.id)) ?? 0) ?? [];
+    const isFree = !locks.has(`${place?.tenant}.${concurrencyKey}`);
+    if (place?.gate === GATE_KEY && isFree) context.count("next job of a free key cancelled");
+  } finally {
+    await client.resume({ type: paused.type });
+  }
 }
 
 /** Some that wait for one, one that waits for these, and one more in a row. */

@@ -19,9 +19,11 @@ const OPERATIONS = [
   "enqueueTwice",
   "enqueuePipeline",
   "enqueueKeyed",
+  "enqueueMixed",
   "enqueueFlow",
   "enqueueAfter",
   "cancel",
+  "cancelNext",
   "retry",
   "fail",
   "release",
@@ -49,6 +51,7 @@ const FAULTS = [
   "diskDown",
   "busy",
   "slow",
+  "lateRescue",
   "powerLoss",
 ] as const;
 
@@ -56,6 +59,7 @@ const FAULTS = [
 export const BEHAVIOURS = [
   "ok",
   "slow",
+  "long",
   "throw",
   "transient",
   "fatal",
@@ -71,7 +75,8 @@ export const BEHAVIOURS = [
 ] as const;
 
 export type Operation = (typeof OPERATIONS)[number];
-export type Fault = (typeof FAULTS)[number];
+/** `outage` is drawn apart: no process can write, and perhaps none can read. */
+export type Fault = (typeof FAULTS)[number] | "outage";
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 export interface Action {
@@ -85,6 +90,8 @@ export interface Plan {
   readonly seed: number;
   readonly leaseMs: number;
   readonly workers: number;
+  /** Calls of `work` in one process. */
+  readonly workersPerProcess: number;
   readonly slots: number;
   /** Most jobs in a prefetch. */
   readonly batch: number;
@@ -104,6 +111,7 @@ export interface Plan {
 const ACTIONS_DEFAULT = 40;
 const DICE_PER_ACTION = 12;
 const BURST_MS = 400;
+const OUTAGE_SHARE = 0.3;
 
 export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
   const source = seededDice(seed * 31 + 17);
@@ -121,6 +129,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     ["enqueueMany", 0.5] as const,
     ["enqueuePipeline", 0.3] as const,
     ["enqueueFlow", 0.1] as const,
+    ["enqueueMixed", 0.1] as const,
     ["cancel", 0.2] as const,
     ["stopWorker", 0.1] as const,
   ];
@@ -143,7 +152,7 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     seed,
     leaseMs: pick([1_500, 3_000, 6_000]),
     workers: pick([1, 2, 2, 3]),
-    slots: pick([1, 2, 3, 6]),
+    slots: pick([1, 2, 3, 6, 12]),
     batch: pick([2, 5, 100]),
     graceMs: pick([0, 300, 2_000]),
     crowd: pick([3, 10, 30]),
@@ -151,9 +160,20 @@ export function planOf(seed: number, steps: number = ACTIONS_DEFAULT): Plan {
     pollMs: pick([100, 500, null]),
     behaviours: behavioursOf(random, pick([0, 0.2, 0.5])),
     retention: pick(RETENTIONS),
+    workersPerProcess: pick([1, 1, 2]),
     lengthMs,
-    actions: actions.toSorted((left, right) => left.atMs - right.atMs),
+    actions: [...actions, ...outagesOf(seed, lengthMs)].toSorted(
+      (left, right) => left.atMs - right.atMs,
+    ),
   };
+}
+
+/** At most one, drawn with other dice, so that plans without an outage stay as they were. */
+function outagesOf(seed: number, lengthMs: number): readonly Action[] {
+  const source = seededDice(seed * 37 + 5);
+  if (source.random() > OUTAGE_SHARE) return [];
+  const dice = Array.from({ length: 4 }, () => Math.floor(source.random() * 1_000) / 1_000);
+  return [{ atMs: Math.floor((source.random() * lengthMs) / 2), kind: "outage", dice }];
 }
 
 /** Those that go well weigh as much as the troubles together, so that there is a flow at all. */

@@ -22,6 +22,8 @@
  */
 import type { Finding, History, StoredJob } from "../fleet/history.ts";
 import type { LedgerLine } from "../fleet/ledger.ts";
+import { wasClosedBy } from "./closed-by.ts";
+import { judgeFlows } from "./flows.ts";
 import { judgePromises } from "./promises.ts";
 
 /** How a second run came about. */
@@ -76,7 +78,8 @@ export function check(history: History): Verdict {
   const ended = [...runs.values()].flat().filter(hasEnded);
   return {
     acked: acked.length,
-    starts: history.ledger.filter(({ what }) => what === "start").length,
+    starts: history.ledger.filter(({ what, unit }) => what === "start" && unit === undefined)
+      .length,
     ends: ended.length,
     lateStarts: [...runs.values()].flat().length - timely.flat().length,
     lateEnds: ended.filter((run) => wasOvertaken(run, runs.get(run.job) ?? [])).length,
@@ -88,6 +91,7 @@ export function check(history: History): Verdict {
       ...acked.flatMap((job) => judgeAck(job, runs.get(job) ?? [], history)),
       ...acceptedTwice(history),
       ...judgePromises(history),
+      ...judgeFlows(history),
     ],
   };
 }
@@ -100,6 +104,7 @@ function runsOf(ledger: readonly LedgerLine[]): {
   const runs = new Map<string, Run[]>();
   const findings: Finding[] = [];
   for (const [place, line] of ledger.entries()) {
+    if (line.unit !== undefined) continue;
     const { job, fence, pid, attempt, what, at } = line;
     const ofJob = runs.get(job) ?? [];
     runs.set(job, ofJob);
@@ -165,12 +170,6 @@ const SUCCESSION = {
   fail: "retry",
   quit: "restart",
 } as const;
-
-/** True when the store had ended this run by then, and not as a success. */
-function wasClosedBy(stored: StoredJob, run: Run, at: number): boolean {
-  const record = stored.attempts.find(({ fence }) => fence === run.fence);
-  return record !== undefined && record.outcome !== "succeeded" && record.finishedAt <= at;
-}
 
 /** What was promised must have happened, and the store must say so. */
 function judgeAck(job: string, runs: readonly Run[], { store }: History): Finding[] {

@@ -2,7 +2,7 @@
 import type { StoredJob } from "../fleet/history.ts";
 import type { LedgerLine } from "../fleet/ledger.ts";
 
-/** Crashes that the store charged, by what the handlers' own ledger says of the same run. */
+/** Crashes that the store counted, by what the handlers' own ledger says of the same run. */
 export interface Crashes {
   /** It had begun and not ended. */
   readonly cutOff: number;
@@ -18,7 +18,7 @@ export function crashesOf(
 ): Crashes {
   const written = new Set(ledger.map(({ job, fence, what }) => `${job} ${fence} ${what}`));
   const crashed = [...jobs].flatMap(([id, job]) =>
-    chargedCrashes(job).map(({ fence }) => `${id} ${fence}`),
+    countedCrashes(job).map(({ fence }) => `${id} ${fence}`),
   );
   const begun = crashed.filter((run) => written.has(`${run} start`));
   const unrecorded = begun.filter((run) => written.has(`${run} end`)).length;
@@ -31,11 +31,11 @@ export function crashesOf(
 
 /** True when the store gave a job up because its workers died too often, and for nothing else. */
 export function diedOfCrashes(job: StoredJob): boolean {
-  return job.state === "failed" && chargedCrashes(job).length === CRASH_CAP;
+  return job.state === "failed" && countedCrashes(job).length >= CRASH_CAP;
 }
 
-/** Runs that raised the count of crashes; of some nobody knows whether they had begun. */
-export function chargedCrashes({ attempts }: StoredJob): StoredJob["attempts"] {
+/** Runs that raised the count of crashes. */
+export function countedCrashes({ attempts }: StoredJob): StoredJob["attempts"] {
   return attempts.filter(({ crashes = 0 }, index) => crashes > (attempts[index - 1]?.crashes ?? 0));
 }
 

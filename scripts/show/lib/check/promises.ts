@@ -71,13 +71,17 @@ function children(jobs: Jobs): Finding[] {
 /** A final state must be the one that its task leads to, or be explained. */
 function ends({ cancels = [] }: History, jobs: Jobs): Finding[] {
   const asked = new Set(cancels.map(({ id }) => id));
-  return jobs.flatMap(([job, { state, end, attempts }]): Finding[] => {
+  const byId = new Map(jobs);
+  const isBad = (id: string): boolean =>
+    ["failed", "cancelled"].includes(byId.get(id)?.state ?? "");
+  return jobs.flatMap(([job, { state, end, attempts, asked: more = {} }]): Finding[] => {
     if (end === undefined) return [];
+    const isBereft = more.onFailed !== "run" && (more.after ?? []).some(isBad);
     const isCrashed = attempts.at(-1)?.outcome === "crashed";
     const isFair =
       (state === "completed" && end !== "failure") ||
       (state === "failed" && (end === "failure" || isCrashed)) ||
-      (state === "cancelled" && asked.has(job)) ||
+      (state === "cancelled" && (asked.has(job) || isBereft)) ||
       (state !== "completed" && state !== "failed" && state !== "cancelled");
     return isFair ? [] : [{ kind: "unlike", job, why: `its task ends ${end}, and it is ${state}` }];
   });

@@ -2,7 +2,7 @@
 import type { State } from "../../../../src/core/job.ts";
 import type { OutcomeName } from "../../../../src/core/outcome.ts";
 import type { LedgerLine } from "./ledger.ts";
-import type { End } from "./task.ts";
+import type { End, Task } from "./task.ts";
 
 export interface History {
   readonly acks: readonly Ack[];
@@ -11,6 +11,8 @@ export interface History {
   readonly leaseMs: number;
   readonly cancels?: readonly Cancel[];
   readonly exits?: readonly Exit[];
+  /** Answers were lost, so that a worker may have repeated what it had to say. */
+  readonly mayRepeat?: boolean;
   /** What the doctor of the store found, and what did not go on as it should. */
   readonly ailments?: readonly string[];
 }
@@ -52,6 +54,22 @@ export interface StoredJob {
   /** Of its task, where it is one. */
   readonly name?: string;
   readonly end?: End;
+  /** What else was asked for. */
+  readonly asked?: Pick<Task, "after" | "onFailed" | "lines" | "units">;
+  readonly logs?: readonly StoredLine[];
+  readonly units?: readonly StoredUnit[];
+}
+
+export interface StoredLine {
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface StoredUnit {
+  readonly key: string;
+  readonly state: string;
+  /** The fence of the run that completed it. */
+  readonly fence: number | null;
 }
 
 export interface StoredAttempt {
@@ -79,6 +97,14 @@ export const FINDINGS = [
   /** It began after its cancellation was acknowledged. */
   "unheeded",
   "early",
+  /** Two runs or units had one lock at the same time. */
+  "shared",
+  /** It ran before a job that it was to run after. */
+  "disordered",
+  /** A unit ran again after its result was stored, or has a result that no run made. */
+  "repeated",
+  /** Lines of a log are missing, out of order, or too many. */
+  "garbled",
   /** A process ended by itself, or not well. */
   "exit",
   /** The doctor of the store found something, or work did not go on. */
@@ -95,4 +121,9 @@ export interface Finding {
 /** What the child of a task is called. */
 export function childName(parent: string): string {
   return `${parent}.child`;
+}
+
+/** What a run logs as its line of this number. */
+export function logLine(fence: number, turn: number): string {
+  return `${fence} ${turn}`;
 }

@@ -13,6 +13,10 @@ export interface LedgerLine {
   readonly attempt: number;
   readonly what: "start" | "end" | "fail" | "quit";
   readonly at: number;
+  /** A line about a unit of the run, and not about the run. */
+  readonly unit?: string;
+  /** The lock that the run or the unit works under. */
+  readonly lock?: string;
 }
 
 /**

@@ -4,7 +4,7 @@
  * inside a longer transaction, its row would block all others that need the same name.
  */
 import type { Dice } from "../../../core/clock.ts";
-import { nameCodec, type NameKind } from "../../shared/codes.ts";
+import { nameCodec, unknownName, type NameKind } from "../../shared/codes.ts";
 import { failureOf } from "./errors.ts";
 import { repeating } from "./retry.ts";
 import type { Sql } from "./statements.ts";
@@ -77,23 +77,20 @@ export class InternedNames {
 
   /** Makes sure that the names of these ids are cached. */
   async learn(ids: readonly number[]): Promise<void> {
-    const missing = [...new Set(ids)].filter((id) => this.#lookUp(id) === undefined);
+    const missing = [...new Set(ids)].filter((id) => this.name(id) === undefined);
     if (missing.length === 0) return;
     this.#remember(await this.#read.all("names_by_id", { ids: list(missing) }));
   }
 
-  /** The name of an id; {@link learn} comes first. */
-  name(id: number): InternedName {
-    const name = this.#lookUp(id);
-    if (name === undefined) throw new Error(`the name with the id ${id} is not cached`);
-    return name;
-  }
-
   text(id: number): string {
-    return this.name(id).text;
+    return this.name(id)?.text ?? unknownName(id);
   }
 
-  #lookUp(id: number): InternedName | undefined {
+  /**
+   * The name of an id; {@link learn} comes first. Undefined: the row of the name was deleted by
+   * hand.
+   */
+  name(id: number): InternedName | undefined {
     return this.#young.names.get(id) ?? this.#old.names.get(id);
   }
 

@@ -1,5 +1,6 @@
 /** What every verb works with: statements, transactions, names, clock and dice. */
 import type { Clock, Dice } from "../../../core/clock.ts";
+import type { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
 import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
 import { InternedNames } from "./interned-names.ts";
@@ -43,6 +44,7 @@ interface SessionOptions {
   readonly clock: Clock | null;
   readonly dice: Dice;
   readonly notifier: Notifier;
+  readonly warnings: OperatorWarnings;
   /** Whether single statements run in READ COMMITTED, the default of PostgreSQL. */
   readonly readsCommitted: boolean;
   readonly runDependencyTask: (session: Session, task: DependencyTask) => Promise<void>;
@@ -60,6 +62,7 @@ export class Session {
   readonly schema: string;
   readonly clock: Clock | null;
   readonly notifier: Notifier;
+  readonly warnings: OperatorWarnings;
   /** Tasks in the background after commits. */
   readonly dependencyTasks: DependencyTasks;
   /** What verbs keep between calls. */
@@ -75,6 +78,7 @@ export class Session {
     this.clock = clock;
     this.dice = dice;
     this.notifier = notifier;
+    this.warnings = options.warnings;
     this.read = this.#statements.through((work) => retrying(dice, () => pool.withConnection(work)));
     this.write = this.#statements.through((work) =>
       retrying(dice, () =>

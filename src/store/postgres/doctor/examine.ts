@@ -2,6 +2,7 @@
  * examine: checks the health of tables and server settings, schema drift, misplaced jobs and the
  * invariants. Each finding names the statement that fixes it.
  */
+import type { Repair } from "../../doctor/repairs.ts";
 import type { BrokenInvariant } from "../../doctor/invariants.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { schemaDrift } from "./schema-drift.ts";
@@ -37,6 +38,8 @@ export interface ServerFinding {
   readonly found: string;
   /** Null: information only. */
   readonly fix: string | null;
+  /** What `millrace doctor --fix` does. Absent: the finding is left to a person. */
+  readonly repair?: Repair;
 }
 
 export interface ServerExamination {

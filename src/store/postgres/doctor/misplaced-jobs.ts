@@ -27,6 +27,7 @@ async function lostJobs(sql: Sql): Promise<ServerFinding[]> {
     name: "lost job",
     found: `job ${id} is not final, is in no waiting place and has no lease`,
     fix: `millrace jobs release ${id}`,
+    repair: { kind: "release", ids: [id] },
   }));
 }
 
@@ -37,20 +38,26 @@ async function ownerlessLeases(sql: Sql, schema: string): Promise<ServerFinding[
     const name = "lease without worker";
     if (id === null) {
       const fix = `DELETE FROM ${quoted(schema)}.lease WHERE number = ${number};`;
-      return { name, found: `${whose}; the lease has no open run`, fix };
+      const repair = { kind: "sql", sql: fix } as const;
+      return { name, found: `${whose}; the lease has no open run`, fix, repair };
     }
     const found = `${whose}; job ${id} stays running and is never rescued`;
-    return { name, found, fix: `millrace jobs release ${id}` };
+    const repair = { kind: "release", ids: [id] } as const;
+    return { name, found, fix: `millrace jobs release ${id}`, repair };
   });
 }
 
 async function placesWithoutJob(sql: Sql, schema: string): Promise<ServerFinding[]> {
   const rows = await sql.all("places_without_job", LIMIT);
-  return rows.map(({ place, key }) => ({
-    name: "place without job",
-    found: `key ${key} is in ${place}, but no job has this key`,
-    fix: `DELETE FROM ${quoted(schema)}.${place} WHERE key = ${key};`,
-  }));
+  return rows.map(({ place, key }) => {
+    const fix = `DELETE FROM ${quoted(schema)}.${place} WHERE key = ${key};`;
+    return {
+      name: "place without job",
+      found: `key ${key} is in ${place}, but no job has this key`,
+      fix,
+      repair: { kind: "sql", sql: fix },
+    };
+  });
 }
 
 async function placesAgainstAttempts(sql: Sql, schema: string): Promise<ServerFinding[]> {
@@ -58,13 +65,15 @@ async function placesAgainstAttempts(sql: Sql, schema: string): Promise<ServerFi
   return rows.map(({ place, key, id, next_n: nextN, ...faults }) => {
     const why = misplacement(faults);
     const table = `${quoted(schema)}.${place}`;
+    const fix =
+      why === null
+        ? `UPDATE ${table} SET n = ${nextN} WHERE key = ${key};`
+        : `DELETE FROM ${table} WHERE key = ${key};`;
     return {
       name: "place against ledger",
       found: `job ${id} is in ${place} ${why ?? WRONG_NUMBER}`,
-      fix:
-        why === null
-          ? `UPDATE ${table} SET n = ${nextN} WHERE key = ${key};`
-          : `DELETE FROM ${table} WHERE key = ${key};`,
+      fix,
+      repair: { kind: "sql", sql: fix },
     };
   });
 }

@@ -22,8 +22,8 @@ export async function findDependencies(
   const keys = new Map(rows.map(({ id, key }) => [id, key]));
   const dependencies = new Map<JobId, JobKey | null>();
   ids.forEach((id, index) => {
-    const key = keys.get(resolved[index]!);
-    if (key !== undefined || keyHolders.has(id)) dependencies.set(id, key ?? null);
+    const named = resolved[index]!;
+    if (keys.has(named) || keyHolders.has(id)) dependencies.set(id, keys.get(named) ?? null);
   });
   return dependencies;
 }

@@ -4,7 +4,7 @@
  * batch, so that they are created in the order of the call.
  */
 import type { JobId } from "../../../core/job.ts";
-import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
+import { aliasesOf, noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { throwIfRefused } from "../../shared/refused-child.ts";
 import type { EnqueueAnswer, NewJob } from "../../types/jobs-and-runs.ts";
 import {
@@ -31,7 +31,7 @@ import { conflictKeys, dependencyKeys } from "./enqueue-order.ts";
 import { enqueueKeyed } from "./enqueue-keyed.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
-import { uuids } from "../database/values.ts";
+import { uuidOf, uuids } from "../database/values.ts";
 
 /** Batches in flight, waiting jobs that justify a second one, and a full batch. */
 const CONCURRENCY_MAX = 2;
@@ -152,7 +152,14 @@ export async function enqueueChildren(
 ): Promise<void> {
   const children = parents.flatMap((parent) => parent.children);
   const interned = parents.flatMap((parent) => parent.interned);
-  throwIfRefused(children, await enqueueWithin(transaction, interned, children));
+  const answers = await enqueueWithin(transaction, interned, children);
+  throwIfRefused(children, answers);
+  const aliases = aliasesOf(children, answers);
+  if (aliases.length === 0) return;
+  const given = aliases.map(({ id, holder, parent }) => {
+    return { id: uuidOf(id), holder: uuidOf(holder), parent: uuidOf(parent) };
+  });
+  await transaction.run("insert_aliases", { given: JSON.stringify(given) });
 }
 
 /** One statement for the whole batch. A refused batch is bisected in a transaction. */

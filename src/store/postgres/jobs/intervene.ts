@@ -73,7 +73,7 @@ async function interveneWithin(
   const settlement = decide(factsOf(job));
   const startedAt = startOf(settlement, found);
   const states = await endRuns(transaction, [{ ...found, startedAt, settlement }]);
-  await releaseLease(transaction, found);
+  await letGo(transaction, found);
   return { status: "done", state: states.get(key) ?? "running" };
 }
 
@@ -113,7 +113,7 @@ async function lockRunningRun(
   const held = await lockRunning(transaction, id, key);
   if (held.isOver) return { status: "final", state: held.state };
   const { holder, job } = held;
-  const run = holder?.runs.find((each) => each.key === key && !each.ended);
+  const run = holder?.runs.find((each) => each.key === key && !each.ended && !each.missing);
   if (run !== undefined) {
     const { n, fence, started_at: startedAt, claimed_at: claimedAt } = run;
     return { key, n, fence, startedAt, claimedAt, holder };
@@ -122,18 +122,15 @@ async function lockRunningRun(
   return { key, n: job.runs + 1, fence: null, startedAt: job.at, claimedAt: null, holder: null };
 }
 
-/**
- * Deletes a lease without open runs. The lease of a started run stays as long as its worker is
- * registered: the next renewal tells the worker that the run was ended.
- */
-async function releaseLease(
+/** Tells the worker that its run was ended, if the run had started, and deletes an empty lease. */
+async function letGo(
   transaction: StoreTransaction,
-  { key, fence, startedAt, holder }: FoundRun,
+  { key, n, fence, startedAt, holder }: FoundRun,
 ): Promise<void> {
   if (fence === null || holder === null) return;
+  if (startedAt !== null) {
+    await transaction.run("insert_ended_run", { worker: uuidOf(holder.worker), key, n });
+  }
   if (holder.runs.some((run) => run.key !== key && !run.ended)) return;
-  const mustReport =
-    startedAt !== null &&
-    (await transaction.get("find_worker", { id: uuidOf(holder.worker) })) !== undefined;
-  if (!mustReport) await transaction.run("delete_leases", { numbers: list([fence]) });
+  await transaction.run("delete_leases", { numbers: list([fence]) });
 }

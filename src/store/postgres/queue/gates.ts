@@ -52,12 +52,10 @@ export async function resume(session: Session, { kind, name: text }: GateName): 
 export async function gates({ read, names }: Session): Promise<readonly Gate[]> {
   const rows = await read.all("closed_gates", {});
   await names.learn(rows.map(({ name }) => name));
-  return rows.map(({ name, reason, by, until }) => ({
-    ...gateName(names.name(name)),
-    reason,
-    by,
-    until,
-  }));
+  return rows.flatMap(({ name, reason, by, until }) => {
+    const gate = names.name(name);
+    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, until }];
+  });
 }
 
 /** Blocks due jobs whose gate is closed or whose concurrency key is locked. */

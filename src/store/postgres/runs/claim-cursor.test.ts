@@ -6,14 +6,15 @@ const LANE = 3;
 /** Answers these positions, one list per scan, and records the ranges of each scan. */
 function scripted(...answers: readonly Position[][]): {
   seen: (readonly ClaimRange[] | null)[];
-  take: (ranges: readonly ClaimRange[] | null) => Promise<{ positions: readonly Position[] }>;
+  take: (ranges: readonly ClaimRange[] | null) => Promise<{ count: number; positions: Position[] }>;
 } {
   const seen: (readonly ClaimRange[] | null)[] = [];
   return {
     seen,
     async take(ranges) {
       seen.push(ranges);
-      return { positions: answers[seen.length - 1] ?? [] };
+      const positions = answers[seen.length - 1] ?? [];
+      return { count: positions.length, positions };
     },
   };
 }

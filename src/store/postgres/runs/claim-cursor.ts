@@ -89,8 +89,9 @@ export class LowWaterMarks {
   }
 }
 
-/** The positions of the claimed jobs, in order. */
+/** How many jobs were claimed, and the positions of those without a crash, in order. */
 interface ClaimedPositions {
+  readonly count: number;
   readonly positions: readonly Position[];
 }
 
@@ -125,7 +126,7 @@ export class ClaimCursor {
     if (isDue && this.#mayRescan(BUSY_MS_MAX)) return this.#scanFromBeginning(limit, take);
     const batch = await take(this.#ranges());
     this.#advance(batch.positions);
-    const count = batch.positions.length;
+    const { count } = batch;
     if (count >= limit) return batch;
     this.requestRescan();
     if (count > 0 || !this.#mayRescan(IDLE_MS_MAX)) return batch;
@@ -146,7 +147,7 @@ export class ClaimCursor {
     this.#rescannedAt = this.#monotonic();
     this.#budget.spend(this.#rescannedAt - startedAt);
     // A full answer may have stopped before the marks. A shorter one has scanned beyond them.
-    if (batch.positions.length >= limit) this.#lanes.clear();
+    if (batch.count >= limit) this.#lanes.clear();
     this.#advance(batch.positions);
     return batch;
   }

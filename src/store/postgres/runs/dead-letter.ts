@@ -20,11 +20,11 @@ export async function insertDeadLetters(
   if (runs.length === 0) return;
   const keys = list(runs.map(({ key }) => key));
   const specs = new Map((await transaction.all("specs_of", { keys })).map((row) => [row.key, row]));
-  const letters = runs.map(({ key, n, attempts, fault }) => {
+  const letters = runs.flatMap(({ key, n, attempts, fault }) => {
     const row = specs.get(key);
-    if (row === undefined) throw new Error(`job ${key} has failed but has no row`);
+    if (row === undefined) return [];
     const [error, spec] = [JSON.stringify(fault), JSON.stringify(jobSpec(row))];
-    return { key, n, attempts, error, spec };
+    return [{ key, n, attempts, error, spec }];
   });
   await transaction.run("insert_dead_letters", { letters: JSON.stringify(letters) });
 }

@@ -42,7 +42,7 @@ export async function runsOf(
   return transaction.all("runs_of_leases", { numbers: list(numbers) });
 }
 
-/** Adds the facts of their jobs to runs. */
+/** Adds the facts of their jobs to runs. A run whose job has no row is left out. */
 export async function withFacts<Run extends { readonly key: JobKey }>(
   transaction: StoreTransaction,
   runs: readonly Run[],
@@ -50,11 +50,20 @@ export async function withFacts<Run extends { readonly key: JobKey }>(
   if (runs.length === 0) return [];
   const rows = await transaction.all("job_facts", { keys: list(runs.map(({ key }) => key)) });
   const facts = new Map(rows.map((row) => [row.key, row]));
-  return runs.map((run) => {
+  return runs.flatMap((run) => {
     const job = facts.get(run.key);
-    if (job === undefined) throw new Error(`job ${run.key} has a lease but no row`);
-    return { ...job, ...run };
+    return job === undefined ? [] : [{ ...job, ...run }];
   });
+}
+
+/** Removes the requests, keys, dependencies and locks of jobs without a row. */
+export async function dropMissing(
+  transaction: StoreTransaction,
+  keys: readonly JobKey[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  const row = await transaction.get("drop_missing_jobs", { keys: list(keys) });
+  if (row?.freed === true) transaction.outbox.wake();
 }
 
 /** The facts on which a settlement of a crash is decided. */

@@ -1,6 +1,6 @@
 /** startPrefetched and returnPrefetched: a prefetch is a lease with unstarted runs. */
 import type { JobKey, Lease } from "../../types/jobs-and-runs.ts";
-import { findCancelRequests, narrowLeases, lockLease, withFacts } from "./lease.ts";
+import { dropMissing, findCancelRequests, narrowLeases, lockLease, withFacts } from "./lease.ts";
 import { endUnstarted, putBack } from "../queue/places.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
@@ -36,6 +36,9 @@ export async function returnPrefetched(
       if (runs === null) return 0;
       const leaving = runs.filter((run) => isUnstarted(run) && wanted.has(run.key));
       if (leaving.length === 0) return 0;
+      const missing = leaving.filter((run) => run.missing).map(({ key }) => key);
+      await dropMissing(transaction, missing);
+      session.warnings.reportMissing("returnPrefetched", missing);
       const returned = await returnUnstarted(transaction, leaving);
       await narrowLeases(transaction, runs, new Set(leaving.map(({ key }) => key)));
       return returned;
@@ -56,6 +59,7 @@ export async function returnUnstarted(
     transaction,
     runs.map(({ key }) => key),
   );
+  await releaseLocks(transaction, jobs);
   const others = jobs.filter(({ key }) => !cancelRequests.has(key));
   await endUnstarted(
     transaction,
@@ -65,6 +69,18 @@ export async function returnUnstarted(
   );
   await putBack(transaction, others);
   return others.length;
+}
+
+/** A job that is to run alone has its lock before it starts. */
+async function releaseLocks(
+  transaction: StoreTransaction,
+  jobs: readonly { readonly key: JobKey; readonly concurrency: string | null }[],
+): Promise<void> {
+  const keyed = jobs.filter(({ concurrency }) => concurrency !== null);
+  if (keyed.length === 0) return;
+  const keys = list(keyed.map(({ key }) => key));
+  const row = await transaction.get("end_runs", { jobs: keys, over: list([]) });
+  if (row?.freed === true) transaction.outbox.wake();
 }
 
 export function isUnstarted({ started_at: startedAt, ended }: RunRow): boolean {

@@ -12,6 +12,7 @@ import { endRuns } from "./attempts.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
 import { failureOf } from "../database/errors.ts";
 import { internJobs, type InternedJob } from "../jobs/job-rows.ts";
+import { dropMissing, lockLease, narrowLeases } from "./lease.ts";
 import { lockOpenLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
 import { writeNotes, notesBytes } from "./record-notes.ts";
 import { repeating } from "../database/retry.ts";
@@ -88,8 +89,31 @@ async function settleWhole(
     : items.map(withoutChildren);
   return repeating(session.dice, async (isRepeat) => {
     const answers = await settleOrBisect(session, interned);
+    if (answers.includes("missing")) await narrowMissing(session, items, answers);
     return isRepeat ? ownAsSettled(session, items, answers) : answers;
   });
+}
+
+/**
+ * Removes runs whose jobs have no row from their leases, so that the leases end with their other
+ * runs. A later step, because a settle holds only a share lock. If the step fails, the rescue of
+ * the worker removes these runs.
+ */
+async function narrowMissing(
+  session: Session,
+  items: readonly SettleItem[],
+  answers: readonly SettleAnswer[],
+): Promise<void> {
+  const missing = items.filter((_, index) => answers[index] === "missing");
+  const keys = new Set(missing.map(({ key }) => key));
+  const leases = new Map(missing.map(({ lease }) => [lease.number, lease]));
+  for (const lease of leases.values()) {
+    const narrow = session.transaction(async (transaction) => {
+      const runs = await lockLease(transaction, lease);
+      if (runs !== null) await narrowLeases(transaction, runs, keys);
+    });
+    await narrow.catch(() => {});
+  }
 }
 
 /** An item whose children have interned names. */
@@ -193,9 +217,12 @@ async function settlePlain(
 ): Promise<PlainAnswers> {
   if (items.length === 0) return { answers: [], isFreed: false, isAwaited: false };
   const [row] = await sql.tuples("settle_done", plainParameters(items.map(({ item }) => item)));
-  const [accepted, isFreed = false, isAwaited = false] = row ?? [];
-  const keys = new Set(accepted);
-  const answers = items.map(({ item }) => (keys.has(item.key) ? "settled" : "stale"));
+  const [accepted, isFreed = false, isAwaited = false, missing] = row ?? [];
+  const [keys, gone] = [new Set(accepted), new Set(missing)];
+  const answers = items.map(({ item: { key } }) => {
+    if (keys.has(key)) return "settled";
+    return gone.has(key) ? "missing" : "stale";
+  });
   return { answers, isFreed, isAwaited };
 }
 
@@ -260,7 +287,12 @@ async function settleEach(
     transaction,
     items.map(({ item }) => item),
   );
-  const taken = items.map(({ item }) => takeRun(leases.get(proofOf(item.lease)), item));
+  const proven = items.map(({ item }) => takeRun(leases.get(proofOf(item.lease)), item));
+  await dropMissing(
+    transaction,
+    proven.flatMap((run) => (run?.missing === true ? [run.key] : [])),
+  );
+  const taken = proven.map((run) => (run?.missing === true ? null : run));
   const runs = taken.flatMap((run, index) => {
     const { settlement } = items[index]!.item;
     return run === null ? [] : [{ ...run, startedAt: run.started_at, settlement }];
@@ -279,5 +311,8 @@ async function settleEach(
     transaction,
     items.filter((_, index) => taken[index] !== null),
   );
-  return taken.map((run) => (run === null ? "stale" : "settled"));
+  return proven.map((run) => {
+    if (run === null) return "stale";
+    return run.missing ? "missing" : "settled";
+  });
 }

@@ -15,6 +15,7 @@ export async function register(session: Session, worker: WorkerInfo): Promise<vo
   await repeating(session.dice, () =>
     session.write.run("register_worker", {
       id: uuidOf(worker.id),
+      process: uuidOf(worker.process),
       host: worker.host,
       pid: worker.pid,
       version: worker.version,
@@ -35,7 +36,8 @@ export async function deregister(session: Session, worker: WorkerId): Promise<vo
     session.transaction(async (transaction) => {
       await transaction.get("lock_worker", { id });
       const isDeleted = (await transaction.run("delete_worker", { id })) > 0;
-      if (!isDeleted) await transaction.run("expire_worker", { id });
+      if (isDeleted) await transaction.run("delete_ended_runs", { worker: id });
+      else await transaction.run("expire_worker", { id });
     }),
   );
   session.state.lostClaims.forget(worker);

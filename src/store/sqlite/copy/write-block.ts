@@ -47,13 +47,13 @@ export function blockWrites(
 /** Takes back the jobs of all leases, as a rescue does. */
 function releaseLeases(session: Session, decide: (facts: CrashFacts) => Settlement): number {
   const { sql } = session;
-  const request = { decide, lastStarted: new Set<number>() };
   const taken = sql.all("all_leases", {}).map((lease) => {
-    const { returned, settled } = rescueLease(session, lease, BATCH_MAX, request);
+    const { returned, settled } = rescueLease(session, lease, BATCH_MAX, decide);
     return returned + settled.length;
   });
   // The next heartbeat of a deleted worker answers `lost`, and the worker stops its runs.
   sql.run("delete_workers", {});
+  sql.run("delete_all_ended_runs", {});
   return taken.reduce((sum, runs) => sum + runs, 0);
 }
 

@@ -3,7 +3,7 @@
  * deleted, so each process caches those it has used. The cache is cleared when a transaction is
  * rolled back, because a name may have been inserted in it.
  */
-import { nameCodec, type NameKind } from "../../shared/codes.ts";
+import { nameCodec, unknownName, type NameKind } from "../../shared/codes.ts";
 import type { Statements } from "./statements.ts";
 
 /** The maximum of cached names. The cache is cleared when it is full. */
@@ -41,19 +41,19 @@ export class InternedNames {
     return row?.id;
   }
 
-  /** The name with this id. */
-  name(id: number): { kind: NameKind; text: string } {
+  /** The name with this id. Undefined: the row of the name was deleted by hand. */
+  name(id: number): { kind: NameKind; text: string } | undefined {
     const known = this.#texts.get(id);
     if (known !== undefined) return known;
     const row = this.#sql.get("name_by_id", { id });
-    if (row === undefined) throw new Error(`no name has the id ${id}`);
+    if (row === undefined) return undefined;
     const kind = nameCodec.word(row.kind);
     this.#remember(id, kind, row.text);
     return { kind, text: row.text };
   }
 
   text(id: number): string {
-    return this.name(id).text;
+    return this.name(id)?.text ?? unknownName(id);
   }
 
   /** Clears the cache after a rollback: names inserted in the transaction are gone. */

@@ -23,9 +23,19 @@ export interface QueryRows {
   worker_may_claim: { readonly quiet: 0 | 1; };
   ready_lanes: { readonly lane: number; };
   all_leases: LeaseRow;
+  leases_of_process: LeaseRow;
+  look_for_crashed: { readonly has_crashed: 0 | 1; readonly has_closed: 0 | 1; };
+  lone_lease: { readonly number: number; };
+  due_probes: { readonly type: number; readonly probe_ms: number; };
+  probe_in_blocked: { readonly key: number; readonly priority: number; readonly rank: number; };
+  probe_in_ready: { readonly key: number; readonly priority: number; readonly rank: number; };
+  find_streak: { readonly ended: number; readonly at: number; readonly probe_at: number | null; readonly probe_ms: number; };
+  delete_streak: { readonly probe_at: number | null; };
+  success_since: { readonly yes: 1; };
+  gate_is_closed: { readonly yes: 1; };
   find_dead_letter: DeadLetterRow;
   list_dead_letters: DeadLetterRow;
-  find_key: { readonly key: number; };
+  find_key: { readonly key: number | null; };
   has_dependencies: { readonly yes: 1; };
   next_finished_dependency: { readonly key: number; readonly id: Uint8Array | null; readonly state: number | null; };
   dependants_of: { readonly job: number; readonly tolerant: 0 | 1; };
@@ -38,7 +48,6 @@ export interface QueryRows {
   find_dedup: { readonly key: number; readonly id: Uint8Array; };
   lost_jobs: { readonly id: Uint8Array; };
   ownerless_leases: { readonly number: number; readonly worker: Uint8Array; readonly id: Uint8Array | null; };
-  worker_is_known: { readonly yes: 1; };
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   closed_gates: { readonly name: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
@@ -88,7 +97,11 @@ export interface QueryRows {
   run_gaps: OffendingRow;
   wrong_charges: OffendingRow;
   ledger_without_job: OffendingRow;
+  ended_runs_without_worker: OffendingRow;
+  jobs_without_name: OffendingRow;
+  notes_without_job: OffendingRow;
   tags_without_job: OffendingRow;
+  aliases_without_job: OffendingRow;
   endless_idempotency: OffendingRow;
   lost_idempotency: OffendingRow;
   untold_changes: OffendingRow;
@@ -96,6 +109,7 @@ export interface QueryRows {
   find_lease: LeaseRow;
   lease_of_job: LeaseRow;
   lease_by_number: LeaseRow;
+  missing_jobs: { readonly key: number; };
   job_facts: { readonly key: number; readonly id: Uint8Array; readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; readonly max_attempts: number; readonly timeout_ms: number | null; readonly flags: number; readonly tries: number; readonly crashes: number; };
   locks_of_run: { readonly name: string; };
   release_locks: LockRow;
@@ -132,8 +146,9 @@ export interface QueryRows {
   holders_of_unit: { readonly id: Uint8Array; readonly phase: string; readonly unit: string; readonly at: number; };
   waiting_fields: { readonly lane: number; readonly priority: number; readonly type: number; readonly tenant: number; readonly concurrency: string | null; };
   renew_worker: { readonly quiet: 0 | 1; readonly outdated: 0 | 1; };
+  ended_runs: { readonly key: number; readonly n: number; };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number; };
-  worker_is_silent: { readonly yes: 1; };
+  worker_is_silent: { readonly process: Uint8Array; readonly died_with: number | null; };
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
   list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly beats: number; readonly quiet: 0 | 1; };
 }
@@ -149,15 +164,29 @@ export interface QueryTuples {
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
   worker_may_claim: readonly ["worker", "now"];
-  claim_candidates: readonly ["lane", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
+  claim_candidates: readonly ["lane", "least", "most", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
   delete_ready: readonly ["keys"];
   ready_lanes: readonly [];
   payload_sizes: readonly ["keys"];
-  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at"];
+  insert_lease: readonly ["secret", "worker", "keys", "ns", "ranks", "starts", "claimed_at", "alone"];
   claimed_jobs: readonly ["keys"];
   insert_mark: readonly ["value"];
   all_leases: readonly [];
   delete_workers: readonly [];
+  delete_all_ended_runs: readonly [];
+  set_died_with: readonly ["begun", "process"];
+  leases_of_process: readonly ["process"];
+  look_for_crashed: readonly ["lanes"];
+  lone_lease: readonly [];
+  due_probes: readonly ["now", "types"];
+  probe_in_blocked: readonly ["type", "lanes", "tenants", "now"];
+  probe_in_ready: readonly ["lane", "crashed", "depth", "type", "tenants", "now"];
+  set_next_probe: readonly ["probe_at", "probe_ms", "type"];
+  find_streak: readonly ["type"];
+  put_streak: readonly ["type", "ended", "at", "probe_at", "probe_ms"];
+  delete_streak: readonly ["type"];
+  success_since: readonly ["state", "since", "limit", "type"];
+  gate_is_closed: readonly ["name", "now"];
   insert_dead_letter: readonly ["id", "type", "tenant", "error", "attempts", "died_at", "spec"];
   find_dead_letter: readonly ["id"];
   list_dead_letters: readonly ["before_at", "before_id", "status", "type", "tenant", "limit"];
@@ -178,7 +207,7 @@ export interface QueryParameters {
   open_dependencies: readonly ["id", "limit"];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
   insert_tag: readonly ["name", "value", "key"];
-  insert_ready: readonly ["lane", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries", "crashes"];
+  insert_ready: readonly ["lane", "crashes", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries"];
   insert_scheduled: readonly ["key", "run_at", "lane", "priority", "type", "tenant", "concurrency", "n", "tries", "crashes"];
   find_body: readonly ["id"];
   find_idempotency: readonly ["tenant", "key"];
@@ -188,9 +217,9 @@ export interface QueryParameters {
   insert_dedup: readonly ["tenant", "type", "key", "job"];
   delete_dedup: readonly ["keys"];
   append_event: readonly ["kind", "at", "keys", "ids", "details"];
+  insert_alias: readonly ["id", "holder", "parent"];
   lost_jobs: readonly ["limit"];
   ownerless_leases: readonly ["limit"];
-  worker_is_known: readonly ["id"];
   places_without_job: readonly ["limit"];
   places_against_ledger: readonly ["limit"];
   close_gate: readonly ["name", "until", "reason", "by"];
@@ -244,7 +273,11 @@ export interface QueryParameters {
   run_gaps: readonly ["limit"];
   wrong_charges: readonly ["limit"];
   ledger_without_job: readonly ["limit"];
+  ended_runs_without_worker: readonly ["limit"];
+  jobs_without_name: readonly ["limit"];
+  notes_without_job: readonly ["limit"];
   tags_without_job: readonly ["limit"];
+  aliases_without_job: readonly ["limit"];
   endless_idempotency: readonly ["limit"];
   lost_idempotency: readonly ["limit"];
   untold_changes: readonly ["limit"];
@@ -256,6 +289,7 @@ export interface QueryParameters {
   set_lease_jobs: readonly ["keys", "ns", "ranks", "starts", "number"];
   delete_lease: readonly ["number"];
   last_runs: readonly ["keys"];
+  missing_jobs: readonly ["keys"];
   job_facts: readonly ["keys"];
   insert_lock: readonly ["tenant", "name", "job", "n"];
   acquire_lock: readonly ["name", "n", "key"];
@@ -302,6 +336,7 @@ export interface QueryParameters {
   delete_units: readonly ["keys", "limit"];
   delete_logs: readonly ["keys", "limit"];
   delete_stale: readonly ["keys"];
+  delete_aliases: readonly ["keys"];
   delete_tags: readonly ["key", "tags"];
   expire_idempotency: readonly ["expires_at", "tenant", "key", "job_id"];
   delete_expired_idempotency: readonly ["now", "limit"];
@@ -326,8 +361,13 @@ export interface QueryParameters {
   holders_of_unit: readonly ["unit", "limit"];
   insert_attempt: readonly ["key", "n", "tries", "crashes", "worker", "fence", "claimed_at", "started_at", "finished_at", "outcome", "state", "error_class", "error", "result", "reason", "next_run_at"];
   waiting_fields: readonly ["key"];
-  register_worker: readonly ["id", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until"];
+  register_worker: readonly ["id", "process", "host", "pid", "version", "protocol", "types", "lanes", "slots", "tenant", "now", "until"];
   renew_worker: readonly ["until", "id"];
+  ended_runs: readonly ["worker"];
+  mark_told: readonly ["now", "worker"];
+  delete_told: readonly ["worker", "before"];
+  insert_ended_run: readonly ["key", "n", "worker"];
+  delete_ended_runs: readonly ["worker"];
   expire_worker: readonly ["now", "id"];
   delete_worker: readonly ["id"];
   silent_workers: readonly ["now", "limit"];
@@ -338,7 +378,7 @@ export interface QueryParameters {
 }
 
 export const migrations: readonly { version: number; name: string; sql: string }[] = [
-  {"version":1,"name":"0001_tables","sql":"-- Where a job waits, the ledger of its runs, and what blocks it. Times are milliseconds since the\n-- epoch; ranks are microseconds; enums are small integers whose meaning is in\n-- store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: the state of a\n-- job is its place, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space for all, so that a gate is just an\n-- interned name.\nCREATE TABLE millrace_interned_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- The spec of a job. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Interned name 1 is the default tenant: an installation without tenants pays nothing for the\n-- index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number that its next run will have in the ledger,\n-- `tries` the attempts charged so far, `crashes` the crashes of its workers.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n-- Jobs whose lock is taken are behind gate -1. The most urgent job of each key is released first.\nCREATE INDEX millrace_blocked_key\n    ON millrace_blocked (tenant, concurrency, priority, rank, key)\n    WHERE gate = -1;\n\n-- One row per claimed batch, with four lists of equal length. A settle does not touch the row: a\n-- run is unfinished while it has no ledger row. `starts` says how long after the claim each run\n-- started, null while the job is prefetched; `ranks` are differences to the first of them. A lease\n-- expires with its worker's `until`.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n\n-- The ledger: one row per run that ended, and one for a wait that an operator ended.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- A job runs again exactly when this was not its end.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- A job that never started may be cancelled, or failed by an operator with a reason.\n    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),\n    -- A failed job has an error; only success has a result.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate blocks jobs until `until`, or until an operator opens it. An open gate keeps its\n-- row only while jobs behind it have to be moved back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\n-- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them.\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),\n    lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),\n    slots      INTEGER NOT NULL CHECK (slots >= 0),\n    tenant     TEXT,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- A key stays after its job is removed. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is the order of\n-- commits. Events name jobs by key, with one detail for each job; jobs that retention has removed\n-- are named by id.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    details  TEXT    CHECK (json_type(details) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It has the id of the job and its own copy of the spec, so that\n-- the rows of the job can be removed first.\nCREATE TABLE millrace_dead_letter (\n    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error       TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts    INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at     INTEGER NOT NULL,\n    reviewed_by TEXT,\n    reviewed_at INTEGER,\n    notes       TEXT,\n    successor   BLOB    CHECK (length(successor) = 16),\n    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),\n    -- A record has a reviewer exactly when it is no longer pending.\n    CHECK ((status = 1) = (reviewed_by IS NULL)),\n    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),\n    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),\n    CHECK ((status = 3) = (successor IS NOT NULL))\n) STRICT, WITHOUT ROWID;\n\n-- The index has all columns that a filter reads, so that a page reads only the records it returns.\nCREATE INDEX millrace_dead_letter_died\n    ON millrace_dead_letter (died_at, id, status, type, tenant);\n\n-- Exclusive locks, one row each: the concurrency key of a running job, or a lock that a run has\n-- acquired for one of its units. Both share one name space per tenant. A row is deleted when its\n-- run ends.\nCREATE TABLE millrace_lock (\n    tenant INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),\n    job    INTEGER NOT NULL,\n    n      INTEGER NOT NULL CHECK (n >= 1),\n    PRIMARY KEY (tenant, name)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_lock_job ON millrace_lock (job);\n\n-- One row per job that a job waits for; the waiting job is behind gate 0. `tolerant`: it runs even\n-- if the other job fails.\nCREATE TABLE millrace_dependency (\n    job        INTEGER NOT NULL,\n    depends_on INTEGER NOT NULL,\n    tolerant   INTEGER NOT NULL CHECK (tolerant IN (0, 1)),\n    PRIMARY KEY (job, depends_on)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dependency_on ON millrace_dependency (depends_on, job);\n\n-- Finished jobs whose dependants are not yet resolved.\nCREATE TABLE millrace_finished_dependency (\n    key INTEGER PRIMARY KEY\n) STRICT;\n\n-- The newest log lines of each job, numbered from its first line. Level 1 is the least.\nCREATE TABLE millrace_log (\n    key     INTEGER NOT NULL,\n    line    INTEGER NOT NULL CHECK (line >= 1),\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    at      INTEGER NOT NULL,\n    level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),\n    message TEXT    NOT NULL,\n    fields  TEXT    CHECK (\n        CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE fields IS NULL END\n    ),\n    PRIMARY KEY (key, line)\n) STRICT, WITHOUT ROWID;\n\n-- Finished jobs that will be removed soon, as the feed has announced.\nCREATE TABLE millrace_stale (\n    key INTEGER PRIMARY KEY,\n    at  INTEGER NOT NULL\n) STRICT;\n\n-- Progress, completed phases and units of runs. The state of a phase is not stored: it follows from\n-- these rows and the state of the job.\n\n-- One row per job with progress, from its last run that reported any.\nCREATE TABLE millrace_run (\n    key     INTEGER PRIMARY KEY,\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),\n    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),\n    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),\n    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),\n    data    TEXT    CHECK (json_valid(data)),\n    at      INTEGER NOT NULL\n) STRICT;\n\n-- One row per completed phase, with the number of the run that completed it, or 0 if the phase was\n-- taken over from the job that this one repeats.\nCREATE TABLE millrace_phase (\n    key    INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    result TEXT    CHECK (json_valid(result)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, name)\n) STRICT, WITHOUT ROWID;\n\n-- One row per unit, with the number of the run that changed it last, or 0. State 1 is in progress.\nCREATE TABLE millrace_unit (\n    key    INTEGER NOT NULL,\n    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),\n    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),\n    result TEXT    CHECK (json_valid(result)),\n    error  TEXT    CHECK (json_valid(error)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, phase, unit),\n    CHECK ((state = 3) = (error IS NOT NULL)),\n    CHECK (result IS NULL OR state = 2)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;\n\n-- A job with its present state: the final state of its last attempt, else the place it is in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_interned_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
+  {"version":1,"name":"0001_tables","sql":"-- Where a job waits, the ledger of its runs, and what blocks it. Times are milliseconds since the\n-- epoch; ranks are microseconds; enums are small integers whose meaning is in\n-- store/shared/codes.ts; arrays are JSON text. `job` and `attempt` are insert-only: the state of a\n-- job is its place, or how its last attempt ended.\n\nCREATE TABLE millrace_meta (\n    name  TEXT NOT NULL PRIMARY KEY,\n    value TEXT NOT NULL\n) STRICT, WITHOUT ROWID;\n\n-- Types, tenants, lanes and categories as integers. One id space for all, so that a gate is just an\n-- interned name.\nCREATE TABLE millrace_interned_name (\n    id   INTEGER PRIMARY KEY,\n    kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),\n    text TEXT    NOT NULL CHECK (length(text) BETWEEN 1 AND 200),\n    UNIQUE (kind, text)\n) STRICT;\n\n-- The spec of a job. Written once, never updated. AUTOINCREMENT: a key is never used again, not\n-- even when the newest job is removed. The bounds keep every number within what JavaScript reads\n-- exactly.\nCREATE TABLE millrace_job (\n    key             INTEGER PRIMARY KEY AUTOINCREMENT,\n    id              BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),\n    type            INTEGER NOT NULL,\n    tenant          INTEGER NOT NULL,\n    lane            INTEGER NOT NULL,\n    category        INTEGER,\n    priority        INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 1000000000),\n    run_at          INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    max_attempts    INTEGER NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000000000),\n    timeout_ms      INTEGER CHECK (timeout_ms BETWEEN 1 AND 9000000000000),\n    payload         TEXT    CHECK (json_valid(payload)),\n    payload_version TEXT,\n    correlation     TEXT    CHECK (length(correlation) BETWEEN 1 AND 200),\n    parent          BLOB    CHECK (length(parent) = 16),\n    retry_of        BLOB    CHECK (length(retry_of) = 16),\n    concurrency     TEXT    CHECK (length(concurrency) BETWEEN 1 AND 500),\n    idempotency     TEXT    CHECK (length(idempotency) BETWEEN 1 AND 500),\n    dedup           TEXT    CHECK (length(dedup) BETWEEN 1 AND 500),\n    webhook         TEXT,\n    tags            TEXT    CHECK (json_type(tags) = 'object'),\n    created_by      TEXT,\n    created_at      INTEGER NOT NULL,\n    flags           INTEGER NOT NULL CHECK (flags BETWEEN 0 AND 3)\n) STRICT;\n\nCREATE INDEX millrace_job_type ON millrace_job (type, key);\n-- Interned name 1 is the default tenant: an installation without tenants pays nothing for the\n-- index.\nCREATE INDEX millrace_job_tenant ON millrace_job (tenant, key) WHERE tenant <> 1;\nCREATE INDEX millrace_job_category ON millrace_job (category, key) WHERE category IS NOT NULL;\nCREATE INDEX millrace_job_correlation ON millrace_job (correlation, key)\n    WHERE correlation IS NOT NULL;\nCREATE INDEX millrace_job_parent ON millrace_job (parent, key) WHERE parent IS NOT NULL;\nCREATE INDEX millrace_job_retry_of ON millrace_job (retry_of) WHERE retry_of IS NOT NULL;\n\nCREATE TABLE millrace_tag (\n    name  TEXT    NOT NULL,\n    value TEXT    NOT NULL,\n    key   INTEGER NOT NULL,\n    PRIMARY KEY (name, value, key)\n) STRICT, WITHOUT ROWID;\n\n-- Three places where a job waits. `n` is the number that its next run will have in the ledger,\n-- `tries` the attempts charged so far, `crashes` the crashes of its workers.\nCREATE TABLE millrace_scheduled (\n    key         INTEGER PRIMARY KEY,\n    run_at      INTEGER NOT NULL CHECK (run_at BETWEEN 0 AND 9000000000000),\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);\n\n-- Jobs that have crashed before (`crashed`) are apart in the order: however many there are, a claim\n-- of other jobs does not meet them.\nCREATE TABLE millrace_ready (\n    lane        INTEGER NOT NULL,\n    crashed     INTEGER NOT NULL DEFAULT 0 CHECK (crashed = (crashes > 0)),\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    key         INTEGER NOT NULL UNIQUE,\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0),\n    PRIMARY KEY (lane, crashed, priority, rank, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE TABLE millrace_blocked (\n    key         INTEGER PRIMARY KEY,\n    gate        INTEGER NOT NULL,\n    lane        INTEGER NOT NULL,\n    priority    INTEGER NOT NULL CHECK (priority >= 0),\n    rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    concurrency TEXT,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries >= 0),\n    crashes     INTEGER NOT NULL CHECK (crashes >= 0)\n) STRICT;\n\nCREATE INDEX millrace_blocked_gate ON millrace_blocked (gate, priority, rank, key);\n-- Jobs whose lock is taken are behind gate -1. The most urgent job of each key is released first.\nCREATE INDEX millrace_blocked_key\n    ON millrace_blocked (tenant, concurrency, priority, rank, key)\n    WHERE gate = -1;\n\n-- One row per claimed batch, with four lists of equal length. A settle does not touch the row: a\n-- run is unfinished while it has no ledger row. `starts` says how long after the claim each run\n-- started, null while the job is prefetched; `ranks` are differences to the first of them. A lease\n-- expires with its worker's `until`. `alone`: the one job of the lease runs while its process runs\n-- nothing else.\nCREATE TABLE millrace_lease (\n    number     INTEGER PRIMARY KEY AUTOINCREMENT,\n    secret     TEXT    NOT NULL CHECK (length(secret) = 16),\n    worker     BLOB    NOT NULL CHECK (length(worker) = 16),\n    keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),\n    ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),\n    ranks      TEXT    NOT NULL CHECK (json_array_length(ranks) = json_array_length(keys)),\n    starts     TEXT    NOT NULL CHECK (json_array_length(starts) = json_array_length(keys)),\n    claimed_at INTEGER NOT NULL,\n    alone      INTEGER NOT NULL DEFAULT 0\n               CHECK (alone = 0 OR (alone = 1 AND json_array_length(keys) = 1))\n) STRICT;\n\nCREATE INDEX millrace_lease_worker ON millrace_lease (worker);\n-- One process at a time empties itself for a job that runs alone.\nCREATE UNIQUE INDEX millrace_lease_alone ON millrace_lease (alone) WHERE alone = 1;\n\n-- The ledger: one row per run that ended, and one for a wait that an operator ended.\nCREATE TABLE millrace_attempt (\n    key         INTEGER NOT NULL,\n    n           INTEGER NOT NULL CHECK (n >= 1),\n    tries       INTEGER NOT NULL CHECK (tries BETWEEN 0 AND n),\n    crashes     INTEGER NOT NULL CHECK (crashes BETWEEN 0 AND n),\n    worker      BLOB    CHECK (length(worker) = 16),\n    fence       INTEGER,\n    claimed_at  INTEGER,\n    started_at  INTEGER,\n    finished_at INTEGER NOT NULL,\n    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 7),\n    state       INTEGER CHECK (state BETWEEN 4 AND 7),\n    error_class INTEGER CHECK (error_class BETWEEN 1 AND 4),\n    error       TEXT    CHECK (json_valid(error)),\n    result      TEXT    CHECK (json_valid(result)),\n    reason      TEXT,\n    next_run_at INTEGER CHECK (next_run_at BETWEEN 0 AND 9000000000000),\n    PRIMARY KEY (key, n),\n    -- A job runs again exactly when this was not its end.\n    CHECK ((state IS NULL) = (next_run_at IS NOT NULL)),\n    -- A job that never started may be cancelled, or failed by an operator with a reason.\n    CHECK (started_at IS NOT NULL OR outcome = 5 OR (outcome = 2 AND error IS NOT NULL)),\n    -- A failed job has an error; only success has a result.\n    CHECK (state IS NOT 6 OR error IS NOT NULL),\n    CHECK (result IS NULL OR state IN (4, 5)),\n    CHECK (reason IS NULL OR state = 7)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_attempt_finished ON millrace_attempt (state, finished_at);\nCREATE INDEX millrace_attempt_unusual ON millrace_attempt (state, key) WHERE state > 4;\n\n-- A closed gate blocks jobs until `until`, or until an operator opens it. An open gate keeps its\n-- row only while jobs behind it have to be moved back.\nCREATE TABLE millrace_gate (\n    name   INTEGER PRIMARY KEY,\n    until  INTEGER,\n    reason TEXT NOT NULL,\n    by     TEXT\n) STRICT;\n\n-- `types`, `lanes`, `slots` and `tenant` describe the worker to operators. No claim reads them. All\n-- workers of an operating-system process have the same `process`. `died_with` is set by the first\n-- rescue of a worker of a dead process: how many runs the workers of this process had begun.\nCREATE TABLE millrace_worker (\n    id         BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    process    BLOB    NOT NULL CHECK (length(process) = 16),\n    host       TEXT    NOT NULL,\n    pid        INTEGER NOT NULL,\n    version    TEXT    NOT NULL,\n    protocol   INTEGER NOT NULL,\n    types      TEXT    NOT NULL CHECK (json_type(types) = 'array'),\n    lanes      TEXT    NOT NULL CHECK (json_type(lanes) = 'array'),\n    slots      INTEGER NOT NULL CHECK (slots >= 0),\n    died_with  INTEGER CHECK (died_with >= 0),\n    tenant     TEXT,\n    joined_at  INTEGER NOT NULL,\n    until      INTEGER NOT NULL,\n    beats      INTEGER NOT NULL CHECK (beats >= 0),\n    quiet      INTEGER NOT NULL CHECK (quiet IN (0, 1))\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_worker_until ON millrace_worker (until);\n\n-- A type whose jobs have killed their process, each while it ran alone. `ended` counts the jobs\n-- that failed this way since the last success of the type; `at` is the last of them. `probe_at` is\n-- set when the gate of the type was closed for this reason: then one job of the type may be tried\n-- alone. The wait for the next probe is `probe_ms`.\nCREATE TABLE millrace_crash_streak (\n    type     INTEGER PRIMARY KEY,\n    ended    INTEGER NOT NULL CHECK (ended >= 1),\n    at       INTEGER NOT NULL,\n    probe_at INTEGER,\n    probe_ms INTEGER NOT NULL CHECK (probe_ms >= 0)\n) STRICT;\n\n-- Runs that an operator has ended while their worker ran them. Each heartbeat of the worker tells\n-- them. A row is deleted with its worker, or a minute after `told_at`, its first telling.\nCREATE TABLE millrace_ended_run (\n    worker  BLOB    NOT NULL CHECK (length(worker) = 16),\n    key     INTEGER NOT NULL,\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    told_at INTEGER,\n    PRIMARY KEY (worker, key, n)\n) STRICT, WITHOUT ROWID;\n\n-- A key stays after its job is removed. `expires_at` is set when retention removes the job.\nCREATE TABLE millrace_idempotency (\n    tenant     INTEGER NOT NULL,\n    key        TEXT    NOT NULL,\n    job_id     BLOB    NOT NULL CHECK (length(job_id) = 16),\n    body       BLOB    NOT NULL CHECK (length(body) = 32),\n    expires_at INTEGER,\n    PRIMARY KEY (tenant, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_idempotency_expiry ON millrace_idempotency (expires_at)\n    WHERE expires_at IS NOT NULL;\n\n-- Held while its job is not final.\nCREATE TABLE millrace_dedup (\n    tenant INTEGER NOT NULL,\n    type   INTEGER NOT NULL,\n    key    TEXT    NOT NULL,\n    job    INTEGER NOT NULL,\n    PRIMARY KEY (tenant, type, key)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dedup_job ON millrace_dedup (job);\n\n-- The ids of children that gave way to the holder of their key. Such an id names the holder. `job`\n-- is null if the holder was removed before. A row is deleted with its holder or with its parent.\nCREATE TABLE millrace_alias (\n    id     BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    job    INTEGER,\n    parent INTEGER NOT NULL\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_alias_job ON millrace_alias (job) WHERE job IS NOT NULL;\nCREATE INDEX millrace_alias_parent ON millrace_alias (parent);\n\n-- Every id that names a job, with the key of the job.\nCREATE VIEW millrace_job_name AS\nSELECT id, key FROM millrace_job\nUNION ALL\nSELECT id, job AS key FROM millrace_alias;\n\nCREATE TABLE millrace_cancel_request (\n    key    INTEGER PRIMARY KEY,\n    by     TEXT,\n    reason TEXT,\n    at     INTEGER NOT NULL\n) STRICT;\n\n-- The feed: one row per batch. SQLite has one writer, so the order of positions is the order of\n-- commits. Events name jobs by key, with one detail for each job; jobs that retention has removed\n-- are named by id.\nCREATE TABLE millrace_event (\n    position INTEGER PRIMARY KEY AUTOINCREMENT,\n    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 99),\n    at       INTEGER NOT NULL,\n    keys     TEXT    CHECK (json_type(keys) = 'array'),\n    ids      TEXT    CHECK (json_type(ids) = 'array'),\n    details  TEXT    CHECK (json_type(details) = 'array'),\n    CHECK ((keys IS NULL) <> (ids IS NULL))\n) STRICT;\n\nCREATE INDEX millrace_event_at ON millrace_event (at);\n\n-- The review record of a failed job. It has the id of the job and its own copy of the spec, so that\n-- the rows of the job can be removed first.\nCREATE TABLE millrace_dead_letter (\n    id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),\n    type        INTEGER NOT NULL,\n    tenant      INTEGER NOT NULL,\n    status      INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),\n    error       TEXT    NOT NULL CHECK (json_valid(error)),\n    attempts    INTEGER NOT NULL CHECK (attempts >= 0),\n    died_at     INTEGER NOT NULL,\n    reviewed_by TEXT,\n    reviewed_at INTEGER,\n    notes       TEXT,\n    successor   BLOB    CHECK (length(successor) = 16),\n    spec        TEXT    NOT NULL CHECK (json_type(spec) = 'object'),\n    -- A record has a reviewer exactly when it is no longer pending.\n    CHECK ((status = 1) = (reviewed_by IS NULL)),\n    CHECK ((reviewed_by IS NULL) = (reviewed_at IS NULL)),\n    CHECK (notes IS NULL OR reviewed_by IS NOT NULL),\n    CHECK ((status = 3) = (successor IS NOT NULL))\n) STRICT, WITHOUT ROWID;\n\n-- The index has all columns that a filter reads, so that a page reads only the records it returns.\nCREATE INDEX millrace_dead_letter_died\n    ON millrace_dead_letter (died_at, id, status, type, tenant);\n\n-- Exclusive locks, one row each: the concurrency key of a running job, or a lock that a run has\n-- acquired for one of its units. Both share one name space per tenant. A row is deleted when its\n-- run ends.\nCREATE TABLE millrace_lock (\n    tenant INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 500),\n    job    INTEGER NOT NULL,\n    n      INTEGER NOT NULL CHECK (n >= 1),\n    PRIMARY KEY (tenant, name)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_lock_job ON millrace_lock (job);\n\n-- One row per job that a job waits for; the waiting job is behind gate 0. `tolerant`: it runs even\n-- if the other job fails.\nCREATE TABLE millrace_dependency (\n    job        INTEGER NOT NULL,\n    depends_on INTEGER NOT NULL,\n    tolerant   INTEGER NOT NULL CHECK (tolerant IN (0, 1)),\n    PRIMARY KEY (job, depends_on)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_dependency_on ON millrace_dependency (depends_on, job);\n\n-- Finished jobs whose dependants are not yet resolved.\nCREATE TABLE millrace_finished_dependency (\n    key INTEGER PRIMARY KEY\n) STRICT;\n\n-- The newest log lines of each job, numbered from its first line. Level 1 is the least.\nCREATE TABLE millrace_log (\n    key     INTEGER NOT NULL,\n    line    INTEGER NOT NULL CHECK (line >= 1),\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    at      INTEGER NOT NULL,\n    level   INTEGER NOT NULL CHECK (level BETWEEN 1 AND 4),\n    message TEXT    NOT NULL,\n    fields  TEXT    CHECK (\n        CASE WHEN json_valid(fields) THEN json_type(fields) = 'object' ELSE fields IS NULL END\n    ),\n    PRIMARY KEY (key, line)\n) STRICT, WITHOUT ROWID;\n\n-- Finished jobs that will be removed soon, as the feed has announced.\nCREATE TABLE millrace_stale (\n    key INTEGER PRIMARY KEY,\n    at  INTEGER NOT NULL\n) STRICT;\n\n-- Progress, completed phases and units of runs. The state of a phase is not stored: it follows from\n-- these rows and the state of the job.\n\n-- One row per job with progress, from its last run that reported any.\nCREATE TABLE millrace_run (\n    key     INTEGER PRIMARY KEY,\n    n       INTEGER NOT NULL CHECK (n >= 1),\n    phase   TEXT    CHECK (length(phase) BETWEEN 1 AND 200),\n    phases  TEXT    NOT NULL CHECK (json_type(phases) = 'array'),\n    percent REAL    NOT NULL CHECK (percent BETWEEN 0 AND 100),\n    overall REAL    NOT NULL CHECK (overall BETWEEN 0 AND 100),\n    data    TEXT    CHECK (json_valid(data)),\n    at      INTEGER NOT NULL\n) STRICT;\n\n-- One row per completed phase, with the number of the run that completed it, or 0 if the phase was\n-- taken over from the job that this one repeats.\nCREATE TABLE millrace_phase (\n    key    INTEGER NOT NULL,\n    name   TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    result TEXT    CHECK (json_valid(result)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, name)\n) STRICT, WITHOUT ROWID;\n\n-- One row per unit, with the number of the run that changed it last, or 0. State 1 is in progress.\nCREATE TABLE millrace_unit (\n    key    INTEGER NOT NULL,\n    phase  TEXT    NOT NULL CHECK (length(phase) <= 200),\n    unit   TEXT    NOT NULL CHECK (length(unit) BETWEEN 1 AND 500),\n    n      INTEGER NOT NULL CHECK (n >= 0),\n    state  INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),\n    result TEXT    CHECK (json_valid(result)),\n    error  TEXT    CHECK (json_valid(error)),\n    at     INTEGER NOT NULL,\n    PRIMARY KEY (key, phase, unit),\n    CHECK ((state = 3) = (error IS NOT NULL)),\n    CHECK (result IS NULL OR state = 2)\n) STRICT, WITHOUT ROWID;\n\nCREATE INDEX millrace_unit_running ON millrace_unit (unit, key) WHERE state = 1;\n\n-- A job with its present state: the final state of its last attempt, else the place it is in, else\n-- running.\nCREATE VIEW millrace_job_now AS\nSELECT job.*,\n       CASE\n           WHEN last.state IS NOT NULL THEN last.state\n           WHEN scheduled.key IS NOT NULL THEN 1\n           WHEN ready.key IS NOT NULL OR blocked.key IS NOT NULL THEN 2\n           ELSE 3\n       END AS state,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes,\n       coalesce(scheduled.run_at, ready.rank / 1000, blocked.rank / 1000) AS next_run_at,\n       last.started_at AS last_started_at,\n       last.finished_at AS last_finished_at,\n       last.error AS last_error,\n       last.result AS result,\n       last.reason AS cancel_reason,\n       blocked.gate AS gate,\n       EXISTS (SELECT 1 FROM millrace_cancel_request AS asked WHERE asked.key = job.key)\n           AS cancel_requested\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN millrace_scheduled AS scheduled ON scheduled.key = job.key\nLEFT JOIN millrace_ready AS ready ON ready.key = job.key\nLEFT JOIN millrace_blocked AS blocked ON blocked.key = job.key;\n\nINSERT INTO millrace_interned_name (id, kind, text) VALUES (1, 2, 'default');\nINSERT INTO millrace_meta (name, value) VALUES ('min_protocol', '1');\n"},
 ];
 
 export const queries: {
@@ -352,8 +392,8 @@ export const queries: {
     parameters: ["worker","now"],
   },
   claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND (?2 IS NULL OR type IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND (?4 = 0 OR (crashes = 0 AND concurrency IS NULL))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?5)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?6))\n              OR key IN (SELECT value FROM json_each(?7))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?8",
-    parameters: ["lane","types","tenants","prefetch","now","names","first","limit"],
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashed = (?2 > 0)\n  AND crashes BETWEEN ?2 AND ?3\n  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))\n  AND (?5 IS NULL OR tenant IN (SELECT value FROM json_each(?5)))\n  AND (?6 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?7)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?7)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?7)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?8))\n              OR key IN (SELECT value FROM json_each(?9))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?10",
+    parameters: ["lane","least","most","types","tenants","prefetch","now","names","first","limit"],
   },
   delete_ready: {
     text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
@@ -364,12 +404,12 @@ export const queries: {
     parameters: [],
   },
   payload_sizes: {
-    text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nCROSS JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",
+    text: "SELECT coalesce(octet_length(job.payload), 0) AS bytes\nFROM json_each(?1) AS candidate\nLEFT JOIN millrace_job AS job ON job.key = candidate.value\nORDER BY candidate.key",
     parameters: ["keys"],
   },
   insert_lease: {
-    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at"],
+    text: "INSERT INTO millrace_lease (secret, worker, keys, ns, ranks, starts, claimed_at, alone)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at","alone"],
   },
   claimed_jobs: {
     text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
@@ -386,6 +426,62 @@ export const queries: {
   delete_workers: {
     text: "DELETE FROM millrace_worker",
     parameters: [],
+  },
+  delete_all_ended_runs: {
+    text: "DELETE FROM millrace_ended_run",
+    parameters: [],
+  },
+  set_died_with: {
+    text: "UPDATE millrace_worker\nSET died_with = ?1\nWHERE process = ?2\n  AND died_with IS NULL",
+    parameters: ["begun","process"],
+  },
+  leases_of_process: {
+    text: "SELECT lease.number, lease.worker, lease.keys, lease.ns, lease.ranks, lease.starts,\n       lease.claimed_at\nFROM millrace_worker AS worker\nCROSS JOIN millrace_lease AS lease ON lease.worker = worker.id\nWHERE worker.process = ?1\nORDER BY lease.number",
+    parameters: ["process"],
+  },
+  look_for_crashed: {
+    text: "SELECT EXISTS (\n           SELECT 1\n           FROM json_each(?1) AS named\n           CROSS JOIN millrace_ready AS ready\n               ON ready.lane = named.value AND ready.crashed = 1\n       ) AS has_crashed,\n       EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS has_closed",
+    parameters: ["lanes"],
+  },
+  lone_lease: {
+    text: "SELECT number\nFROM millrace_lease\nWHERE alone = 1",
+    parameters: [],
+  },
+  due_probes: {
+    text: "SELECT streak.type, streak.probe_ms\nFROM millrace_crash_streak AS streak\nJOIN millrace_gate AS gate ON gate.name = streak.type\nWHERE streak.probe_at <= ?1\n  AND (gate.until IS NULL OR gate.until > ?1)\n  AND (?2 IS NULL OR streak.type IN (SELECT value FROM json_each(?2)))\nORDER BY streak.probe_at, streak.type",
+    parameters: ["now","types"],
+  },
+  probe_in_blocked: {
+    text: "SELECT key, priority, rank\nFROM millrace_blocked\nWHERE gate = ?1\n  AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR tenant IN (SELECT value FROM json_each(?3)))\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?4)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = millrace_blocked.tenant AND lock.name = millrace_blocked.concurrency\n  )\nORDER BY priority, rank, key\nLIMIT 1",
+    parameters: ["type","lanes","tenants","now"],
+  },
+  probe_in_ready: {
+    text: "SELECT front.key, front.priority, front.rank\nFROM (\n    SELECT key, lane, priority, rank, type, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashed = ?2\n    ORDER BY priority, rank, key\n    LIMIT ?3\n) AS front\nWHERE front.type = ?4\n  AND (?5 IS NULL OR front.tenant IN (SELECT value FROM json_each(?5)))\n  AND front.lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND front.tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS lock\n      WHERE lock.tenant = front.tenant AND lock.name = front.concurrency\n  )\nORDER BY front.priority, front.rank, front.key\nLIMIT 1",
+    parameters: ["lane","crashed","depth","type","tenants","now"],
+  },
+  set_next_probe: {
+    text: "UPDATE millrace_crash_streak\nSET probe_at = ?1,\n    probe_ms = ?2\nWHERE type = ?3",
+    parameters: ["probe_at","probe_ms","type"],
+  },
+  find_streak: {
+    text: "SELECT ended, at, probe_at, probe_ms\nFROM millrace_crash_streak\nWHERE type = ?1",
+    parameters: ["type"],
+  },
+  put_streak: {
+    text: "INSERT INTO millrace_crash_streak (type, ended, at, probe_at, probe_ms)\nVALUES (?1, ?2, ?3, ?4, ?5)\nON CONFLICT (type)\nDO UPDATE SET ended = ?2, at = ?3, probe_at = ?4, probe_ms = ?5",
+    parameters: ["type","ended","at","probe_at","probe_ms"],
+  },
+  delete_streak: {
+    text: "DELETE FROM millrace_crash_streak\nWHERE type = ?1\nRETURNING probe_at",
+    parameters: ["type"],
+  },
+  success_since: {
+    text: "SELECT 1 AS yes\nFROM (\n    SELECT key\n    FROM millrace_attempt\n    WHERE state = ?1\n      AND finished_at >= ?2\n    ORDER BY finished_at DESC\n    LIMIT ?3\n) AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE job.type = ?4\nLIMIT 1",
+    parameters: ["state","since","limit","type"],
+  },
+  gate_is_closed: {
+    text: "SELECT 1 AS yes\nFROM millrace_gate\nWHERE name = ?1\n  AND (until IS NULL OR until > ?2)",
+    parameters: ["name","now"],
   },
   insert_dead_letter: {
     text: "INSERT INTO millrace_dead_letter (id, type, tenant, status, error, attempts, died_at, spec)\nVALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7)\nON CONFLICT (id) DO UPDATE\nSET type = ?2, tenant = ?3, status = 1, error = ?4, attempts = ?5,\n    died_at = ?6, reviewed_by = NULL, reviewed_at = NULL, notes = NULL, successor = NULL,\n    spec = ?7",
@@ -404,7 +500,7 @@ export const queries: {
     parameters: ["status","reviewed_by","reviewed_at","notes","successor","id"],
   },
   find_key: {
-    text: "SELECT key\nFROM millrace_job\nWHERE id = ?1",
+    text: "SELECT key\nFROM millrace_job_name\nWHERE id = ?1",
     parameters: ["id"],
   },
   insert_dependency: {
@@ -456,7 +552,7 @@ export const queries: {
     parameters: ["job","depends_on","limit"],
   },
   open_dependencies: {
-    text: "SELECT parent.id\nFROM millrace_job AS job\nCROSS JOIN millrace_dependency AS dependency ON dependency.job = job.key\nCROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on\nWHERE job.id = ?1\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT ?2",
+    text: "SELECT parent.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on\nWHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT ?2",
     parameters: ["id","limit"],
   },
   insert_job: {
@@ -468,11 +564,11 @@ export const queries: {
     parameters: ["name","value","key"],
   },
   insert_ready: {
-    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    parameters: ["lane","priority","rank","key","type","tenant","concurrency","n","tries","crashes"],
+    text: "INSERT INTO millrace_ready (\n    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2 > 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?2\n)\nON CONFLICT DO NOTHING",
+    parameters: ["lane","crashes","priority","rank","key","type","tenant","concurrency","n","tries"],
   },
   insert_scheduled: {
-    text: "INSERT INTO millrace_scheduled (\n    key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    text: "INSERT INTO millrace_scheduled (\n    key, run_at, lane, priority, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)\nON CONFLICT DO NOTHING",
     parameters: ["key","run_at","lane","priority","type","tenant","concurrency","n","tries","crashes"],
   },
   find_body: {
@@ -507,6 +603,10 @@ export const queries: {
     text: "INSERT INTO millrace_event (kind, at, keys, ids, details)\nVALUES (?1, ?2, ?3, ?4, ?5)",
     parameters: ["kind","at","keys","ids","details"],
   },
+  insert_alias: {
+    text: "INSERT INTO millrace_alias (id, job, parent)\nSELECT ?1, (SELECT key FROM millrace_job WHERE id = ?2), parent.key\nFROM millrace_job AS parent\nWHERE parent.id = ?3\nON CONFLICT (id) DO NOTHING",
+    parameters: ["id","holder","parent"],
+  },
   lost_jobs: {
     text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n)\nSELECT job.id\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN held ON held.key = job.key AND held.n = coalesce(last.n, 0) + 1\nWHERE last.state IS NULL\n  AND NOT EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = job.key)\n  AND held.key IS NULL\nORDER BY job.key\nLIMIT ?1",
     parameters: ["limit"],
@@ -514,10 +614,6 @@ export const queries: {
   ownerless_leases: {
     text: "WITH held AS (\n    SELECT lease.number, named.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace_attempt AS ended\n        WHERE ended.key = named.value\n          AND ended.n >= run.value\n    )\n)\nSELECT lease.number, lease.worker, job.id\nFROM millrace_lease AS lease\nLEFT JOIN held ON held.number = lease.number\nLEFT JOIN millrace_job AS job ON job.key = held.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = lease.worker)\nORDER BY lease.number, job.key\nLIMIT ?1",
     parameters: ["limit"],
-  },
-  worker_is_known: {
-    text: "SELECT 1 AS yes\nFROM millrace_worker\nWHERE id = ?1",
-    parameters: ["id"],
   },
   places_without_job: {
     text: "WITH waiting (place, key) AS (\n    SELECT 'scheduled', key FROM millrace_scheduled\n    UNION ALL\n    SELECT 'ready', key FROM millrace_ready\n    UNION ALL\n    SELECT 'blocked', key FROM millrace_blocked\n)\nSELECT place, key\nFROM waiting\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = waiting.key)\nORDER BY place, key\nLIMIT ?1",
@@ -548,11 +644,11 @@ export const queries: {
     parameters: ["name"],
   },
   jobs_behind_gates: {
-    text: "SELECT front.key, min(gate.name) AS gate\nFROM (\n    SELECT key, lane, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nJOIN millrace_gate AS gate ON gate.name IN (front.lane, front.type, front.tenant)\nWHERE gate.until IS NULL OR gate.until > ?3\nGROUP BY front.key\nLIMIT ?4",
+    text: "SELECT front.key, min(gate.name) AS gate\nFROM (\n    SELECT key, lane, type, tenant\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashed = 0\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nJOIN millrace_gate AS gate ON gate.name IN (front.lane, front.type, front.tenant)\nWHERE gate.until IS NULL OR gate.until > ?3\nGROUP BY front.key\nLIMIT ?4",
     parameters: ["lane","depth","now","limit"],
   },
   insert_blocked: {
-    text: "INSERT INTO millrace_blocked (\n    key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\n)",
+    text: "INSERT INTO millrace_blocked (\n    key, gate, lane, priority, rank, type, tenant, concurrency, n, tries, crashes\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11\n)\nON CONFLICT DO NOTHING",
     parameters: ["key","gate","lane","priority","rank","type","tenant","concurrency","n","tries","crashes"],
   },
   blocked_keys: {
@@ -560,7 +656,7 @@ export const queries: {
     parameters: ["gate","limit"],
   },
   job_by_id: {
-    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM millrace_job_now AS now\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE now.id = ?1",
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM millrace_job_now AS now\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE now.key = (SELECT key FROM millrace_job_name WHERE id = ?1)",
     parameters: ["id"],
   },
   job_by_key: {
@@ -584,7 +680,7 @@ export const queries: {
     parameters: ["state","max"],
   },
   oldest_ready: {
-    text: "WITH RECURSIVE hop (lane, priority, rank) AS (\n    SELECT lane, priority, rank\n    FROM millrace_ready\n    WHERE key = (SELECT key FROM millrace_ready ORDER BY lane, priority, rank, key LIMIT 1)\n    UNION ALL\n    SELECT ready.lane, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank FROM hop",
+    text: "WITH RECURSIVE hop (lane, crashed, priority, rank) AS (\n    SELECT lane, crashed, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashed, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashed, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashed = hop.crashed\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashed > hop.crashed\n            ORDER BY next.crashed, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashed, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank FROM hop",
     parameters: ["hops"],
   },
   keys_of_all: {
@@ -640,7 +736,7 @@ export const queries: {
     parameters: ["key"],
   },
   attempts_of_job: {
-    text: "SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,\n       attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,\n       attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at\nFROM millrace_job AS job\nJOIN millrace_attempt AS attempt ON attempt.key = job.key\nWHERE job.id = ?1\nORDER BY attempt.n",
+    text: "SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,\n       attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,\n       attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at\nFROM millrace_attempt AS attempt\nWHERE attempt.key = (SELECT key FROM millrace_job_name WHERE id = ?1)\nORDER BY attempt.n",
     parameters: ["id"],
   },
   feed_end: {
@@ -664,7 +760,7 @@ export const queries: {
     parameters: ["limit"],
   },
   leases_against_ledger: {
-    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT named.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = named.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = named.key)\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\n  AND (job.key IS NULL OR last.state IS NOT NULL OR run.n <> coalesce(last.n, 0) + 1)\nORDER BY named.key\nLIMIT ?1",
+    text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT named.key, job.id\nFROM named\nLEFT JOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nLEFT JOIN millrace_job AS job ON job.key = named.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = named.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = named.key)\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n)\n  AND (\n      job.key IS NULL\n      OR run.n IS NULL\n      OR last.state IS NOT NULL\n      OR run.n <> coalesce(last.n, 0) + 1\n  )\nORDER BY named.key\nLIMIT ?1",
     parameters: ["limit"],
   },
   places_against_job: {
@@ -724,15 +820,31 @@ export const queries: {
     parameters: ["limit"],
   },
   wrong_charges: {
-    text: "SELECT DISTINCT job.key, job.id\nFROM millrace_attempt AS run\nJOIN millrace_job AS job ON job.key = run.key\nLEFT JOIN millrace_attempt AS before ON before.key = run.key AND before.n = run.n - 1\nWHERE run.tries > job.max_attempts\n   OR run.crashes > run.tries\n   OR (run.state IS NULL AND run.tries >= job.max_attempts)\n   OR (\n      (run.n = 1 OR before.key IS NOT NULL)\n      AND (\n          run.tries - coalesce(before.tries, 0) NOT BETWEEN 0 AND 1\n          OR run.crashes - coalesce(before.crashes, 0) NOT BETWEEN 0 AND 1\n      )\n   )\nORDER BY job.key\nLIMIT ?1",
+    text: "SELECT DISTINCT job.key, job.id\nFROM millrace_attempt AS run\nJOIN millrace_job AS job ON job.key = run.key\nLEFT JOIN millrace_attempt AS before ON before.key = run.key AND before.n = run.n - 1\nWHERE run.tries > job.max_attempts\n   OR (run.state IS NULL AND run.tries >= job.max_attempts)\n   OR (\n      (run.n = 1 OR before.key IS NOT NULL)\n      AND (\n          run.tries - coalesce(before.tries, 0) NOT BETWEEN 0 AND 1\n          OR run.crashes - coalesce(before.crashes, 0) NOT BETWEEN 0 AND 1\n      )\n   )\nORDER BY job.key\nLIMIT ?1",
     parameters: ["limit"],
   },
   ledger_without_job: {
     text: "SELECT DISTINCT run.key, NULL AS id\nFROM millrace_attempt AS run\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = run.key)\nORDER BY run.key\nLIMIT ?1",
     parameters: ["limit"],
   },
+  ended_runs_without_worker: {
+    text: "SELECT DISTINCT ended.key, job.id\nFROM millrace_ended_run AS ended\nLEFT JOIN millrace_job AS job ON job.key = ended.key\nWHERE job.key IS NULL\n   OR NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = ended.worker)\nORDER BY ended.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  jobs_without_name: {
+    text: "SELECT job.key, job.id\nFROM millrace_job AS job\nWHERE NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.type)\n   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.tenant)\n   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.lane)\n   OR (\n      job.category IS NOT NULL\n      AND NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.category)\n   )\nORDER BY job.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  notes_without_job: {
+    text: "SELECT DISTINCT note.key, NULL AS id\nFROM (\n    SELECT key FROM millrace_run\n    UNION\n    SELECT key FROM millrace_phase\n    UNION\n    SELECT key FROM millrace_unit\n    UNION\n    SELECT key FROM millrace_log\n    UNION\n    SELECT key FROM millrace_stale\n) AS note\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = note.key)\nORDER BY note.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
   tags_without_job: {
     text: "SELECT DISTINCT tag.key, NULL AS id\nFROM millrace_tag AS tag\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = tag.key)\nORDER BY tag.key\nLIMIT ?1",
+    parameters: ["limit"],
+  },
+  aliases_without_job: {
+    text: "SELECT alias.job AS key, alias.id\nFROM millrace_alias AS alias\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS parent WHERE parent.key = alias.parent)\n   OR (\n       alias.job IS NOT NULL\n       AND NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = alias.job)\n   )\nORDER BY alias.id\nLIMIT ?1",
     parameters: ["limit"],
   },
   endless_idempotency: {
@@ -779,6 +891,10 @@ export const queries: {
     text: "SELECT attempt.key, max(attempt.n) AS n\nFROM json_each(?1) AS named\nJOIN millrace_attempt AS attempt ON attempt.key = named.value\nGROUP BY attempt.key",
     parameters: ["keys"],
   },
+  missing_jobs: {
+    text: "SELECT DISTINCT named.value AS key\nFROM json_each(?1) AS named\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = named.value)",
+    parameters: ["keys"],
+  },
   job_facts: {
     text: "SELECT job.key, job.id, job.lane, job.priority, job.type, job.tenant, job.concurrency,\n       job.max_attempts, job.timeout_ms, job.flags,\n       coalesce(last.tries, 0) AS tries,\n       coalesce(last.crashes, 0) AS crashes\nFROM json_each(?1) AS named\nJOIN millrace_job AS job ON job.key = named.value\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
     parameters: ["keys"],
@@ -812,7 +928,7 @@ export const queries: {
     parameters: [],
   },
   jobs_of_taken_keys: {
-    text: "SELECT front.key\nFROM (\n    SELECT key, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nCROSS JOIN millrace_lock AS lock ON lock.tenant = front.tenant AND lock.name = front.concurrency\nLIMIT ?3",
+    text: "SELECT front.key\nFROM (\n    SELECT key, tenant, concurrency\n    FROM millrace_ready\n    WHERE lane = ?1\n      AND crashed = 0\n    ORDER BY priority, rank, key\n    LIMIT ?2\n) AS front\nCROSS JOIN millrace_lock AS lock ON lock.tenant = front.tenant AND lock.name = front.concurrency\nLIMIT ?3",
     parameters: ["lane","depth","limit"],
   },
   locks_after: {
@@ -844,11 +960,11 @@ export const queries: {
     parameters: ["key","lines_max","chars_max"],
   },
   log_after: {
-    text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\n  AND line > ?2\nORDER BY line\nLIMIT ?3",
+    text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND line > ?2\nORDER BY line\nLIMIT ?3",
     parameters: ["id","after","limit"],
   },
   newest_log: {
-    text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\nORDER BY line DESC\nLIMIT ?2",
+    text: "SELECT line, n, at, level, message, fields\nFROM millrace_log\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\nORDER BY line DESC\nLIMIT ?2",
     parameters: ["id","limit"],
   },
   find_name: {
@@ -892,7 +1008,7 @@ export const queries: {
     parameters: ["now","limit"],
   },
   copy_scheduled_to_ready: {
-    text: "INSERT INTO millrace_ready (\n    lane, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nSELECT lane, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes\nFROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))",
+    text: "INSERT INTO millrace_ready (\n    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes\n)\nSELECT lane, crashes > 0, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes\nFROM millrace_scheduled\nWHERE key IN (SELECT value FROM json_each(?1))\nON CONFLICT DO NOTHING",
     parameters: ["keys"],
   },
   delete_scheduled: {
@@ -920,11 +1036,11 @@ export const queries: {
     parameters: ["state","at","key","end_at","end_key","depth"],
   },
   expired_jobs: {
-    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE ended.state = ?1\n  AND (ended.finished_at, ended.key) > (?2, ?3)\n  AND (ended.finished_at, ended.key) <= (?4, ?5)\n  AND (?6 IS NULL OR job.type = ?6)\n  AND job.type NOT IN (SELECT value FROM json_each(?7))\n  AND (?8 = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))\n  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY ended.finished_at, ended.key\nLIMIT ?9",
+    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM millrace_attempt AS ended\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE ended.state = ?1\n  AND (ended.finished_at, ended.key) > (?2, ?3)\n  AND (ended.finished_at, ended.key) <= (?4, ?5)\n  AND (?6 IS NULL OR job.type = ?6)\n  AND job.type NOT IN (SELECT value FROM json_each(?7))\n  AND (?8 = 0 OR NOT EXISTS (SELECT 1 FROM millrace_stale AS stale WHERE stale.key = job.key))\n  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_job AS parent\n      WHERE parent.id = job.parent\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS last\n            WHERE last.key = parent.key AND last.state IS NOT NULL\n        )\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_alias AS alias\n      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent\n      WHERE alias.job = job.key\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS over\n            WHERE over.key = parent.key AND over.state IS NOT NULL\n        )\n  )\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )\nORDER BY ended.finished_at, ended.key\nLIMIT ?9",
     parameters: ["state","at","key","end_at","end_key","type","others","fresh","limit"],
   },
   removable_jobs: {
-    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM json_each(?1) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )",
+    text: "SELECT ended.key, ended.finished_at, job.id, job.tenant, job.idempotency, job.tags\nFROM json_each(?1) AS named\nCROSS JOIN millrace_attempt AS ended ON ended.key = named.value AND ended.state IS NOT NULL\nCROSS JOIN millrace_job AS job ON job.key = ended.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS link WHERE link.depends_on = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_job AS parent\n      WHERE parent.id = job.parent\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS last\n            WHERE last.key = parent.key AND last.state IS NOT NULL\n        )\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_alias AS alias\n      CROSS JOIN millrace_job AS parent ON parent.key = alias.parent\n      WHERE alias.job = job.key\n        AND NOT EXISTS (\n            SELECT 1\n            FROM millrace_attempt AS over\n            WHERE over.key = parent.key AND over.state IS NOT NULL\n        )\n  )\n  AND job.key NOT IN (\n      SELECT claimed.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS claimed\n  )",
     parameters: ["keys"],
   },
   jobs_by_keys: {
@@ -961,6 +1077,10 @@ export const queries: {
   },
   delete_stale: {
     text: "DELETE FROM millrace_stale\nWHERE key IN (SELECT value FROM json_each(?1))",
+    parameters: ["keys"],
+  },
+  delete_aliases: {
+    text: "DELETE FROM millrace_alias\nWHERE job IN (SELECT value FROM json_each(?1))\n   OR parent IN (SELECT value FROM json_each(?1))",
     parameters: ["keys"],
   },
   delete_tags: {
@@ -1036,7 +1156,7 @@ export const queries: {
     parameters: ["key"],
   },
   progress_of_job: {
-    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nWHERE job.id = ?1",
+    text: "SELECT job.key, run.phase, run.phases, run.percent, run.overall, run.data, run.at,\n       (\n           SELECT attempt.outcome\n           FROM millrace_attempt AS attempt\n           WHERE attempt.key = job.key\n           ORDER BY attempt.n DESC\n           LIMIT 1\n       ) AS last_outcome\nFROM millrace_job AS job\nLEFT JOIN millrace_run AS run ON run.key = job.key\nWHERE job.key = (SELECT key FROM millrace_job_name WHERE id = ?1)",
     parameters: ["id"],
   },
   unit_counts: {
@@ -1044,7 +1164,7 @@ export const queries: {
     parameters: ["key"],
   },
   units_of_job: {
-    text: "SELECT phase, unit, state, result, error, n, at\nFROM millrace_unit\nWHERE key = (SELECT key FROM millrace_job WHERE id = ?1)\n  AND (phase, unit) > (?2, ?3)\n  AND (?4 IS NULL OR phase = ?4)\n  AND (?5 IS NULL OR state = ?5)\nORDER BY phase, unit\nLIMIT ?6",
+    text: "SELECT phase, unit, state, result, error, n, at\nFROM millrace_unit\nWHERE key = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND (phase, unit) > (?2, ?3)\n  AND (?4 IS NULL OR phase = ?4)\n  AND (?5 IS NULL OR state = ?5)\nORDER BY phase, unit\nLIMIT ?6",
     parameters: ["id","after_phase","after_unit","phase","state","limit"],
   },
   holders_of_unit: {
@@ -1060,12 +1180,32 @@ export const queries: {
     parameters: ["key"],
   },
   register_worker: {
-    text: "INSERT INTO millrace_worker (\n    id, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats, quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0\n)\nON CONFLICT (id) DO UPDATE SET until = ?11, beats = beats + 1",
-    parameters: ["id","host","pid","version","protocol","types","lanes","slots","tenant","now","until"],
+    text: "INSERT INTO millrace_worker (\n    id, process, host, pid, version, protocol, types, lanes, slots, tenant, joined_at, until, beats,\n    quiet\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,\n    0, 0\n)\nON CONFLICT (id) DO UPDATE SET until = ?12, beats = beats + 1, died_with = NULL",
+    parameters: ["id","process","host","pid","version","protocol","types","lanes","slots","tenant","now","until"],
   },
   renew_worker: {
-    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1\nWHERE id = ?2\nRETURNING quiet,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
+    text: "UPDATE millrace_worker\nSET until = ?1,\n    beats = beats + 1,\n    died_with = NULL\nWHERE id = ?2\nRETURNING quiet,\n          protocol < (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol')\n              AS outdated",
     parameters: ["until","id"],
+  },
+  ended_runs: {
+    text: "SELECT key, n\nFROM millrace_ended_run\nWHERE worker = ?1\nORDER BY key, n",
+    parameters: ["worker"],
+  },
+  mark_told: {
+    text: "UPDATE millrace_ended_run\nSET told_at = ?1\nWHERE worker = ?2\n  AND told_at IS NULL",
+    parameters: ["now","worker"],
+  },
+  delete_told: {
+    text: "DELETE FROM millrace_ended_run\nWHERE worker = ?1\n  AND told_at < ?2",
+    parameters: ["worker","before"],
+  },
+  insert_ended_run: {
+    text: "INSERT INTO millrace_ended_run (worker, key, n)\nSELECT id, ?1, ?2\nFROM millrace_worker\nWHERE id = ?3",
+    parameters: ["key","n","worker"],
+  },
+  delete_ended_runs: {
+    text: "DELETE FROM millrace_ended_run\nWHERE worker = ?1",
+    parameters: ["worker"],
   },
   expire_worker: {
     text: "UPDATE millrace_worker\nSET until = ?1\nWHERE id = ?2",
@@ -1080,7 +1220,7 @@ export const queries: {
     parameters: ["now","limit"],
   },
   worker_is_silent: {
-    text: "SELECT 1 AS yes\nFROM millrace_worker\nWHERE id = ?1\n  AND beats = ?2\n  AND until <= ?3",
+    text: "SELECT process, died_with\nFROM millrace_worker\nWHERE id = ?1\n  AND beats = ?2\n  AND until <= ?3",
     parameters: ["id","beats","now"],
   },
   leases_of_worker: {

@@ -3,7 +3,7 @@ import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
-import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
+import { aliasesOf, noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
 import { throwIfRefused } from "../../shared/refused-child.ts";
 import {
   AFTER_MAX,
@@ -38,9 +38,17 @@ export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readon
   return answers;
 }
 
-/** Enqueues the children of a note or settlement. Throws if one is refused. */
+/** Enqueues the children of notes or settlements. Throws if one is refused. */
 export function enqueueChildren(session: Session, children: readonly NewJob[]): void {
-  throwIfRefused(children, enqueueWithin(session, children));
+  const answers = enqueueWithin(session, children);
+  throwIfRefused(children, answers);
+  for (const { id, holder, parent } of aliasesOf(children, answers)) {
+    session.sql.run("insert_alias", {
+      id: idBytes(id),
+      holder: idBytes(holder),
+      parent: idBytes(parent),
+    });
+  }
 }
 
 /** Inserts jobs in order, because a job may depend on a key holder of an earlier job. */

@@ -56,9 +56,7 @@ export function intervene(
       return { lease: found.lease, key, n, startedAt, settlement };
     }),
   );
-  if (found.lease !== null && !mustStayInLease(session, found.run, found.lease)) {
-    closeIfDone(session, found.lease);
-  }
+  if (found.lease !== null) letGo(session, found.run, found.lease);
 
   const now = sql.get("job_by_key", { key: row.key });
   if (now === undefined) throw new Error(`job ${row.key} was deleted while an operator moved it`);
@@ -93,7 +91,9 @@ function withoutLease({ sql, clock }: Session, key: JobKey): FoundRun {
   return { lease: null, run: { key, n: n + 1, rank: now * 1000, startedAt: now } };
 }
 
-/** A started run stays in its lease until its worker has learned of the end by `renew`. */
-function mustStayInLease({ sql }: Session, run: HeldRun, { worker }: LeaseRow): boolean {
-  return run.startedAt !== null && sql.get("worker_is_known", { id: worker }) !== undefined;
+/** Tells the worker that its run was ended, if the run had started, and deletes an empty lease. */
+function letGo(session: Session, { key, n, startedAt }: HeldRun, lease: LeaseRow): void {
+  const { worker } = lease;
+  if (startedAt !== null) session.sql.run("insert_ended_run", { worker, key, n });
+  closeIfDone(session, lease);
 }

@@ -30,8 +30,10 @@ export function dependenciesOf(
   const dependencies = new Set<JobKey>();
   for (const id of after) {
     const row = sql.get("find_key", { id: idBytes(keyHolders.get(id) ?? id) });
-    if (row !== undefined) dependencies.add(row.key);
-    else if (!keyHolders.has(id)) return { status: "refused", code: "AFTER_UNKNOWN", holder: id };
+    const isUnknown = row === undefined && !keyHolders.has(id);
+    if (isUnknown) return { status: "refused", code: "AFTER_UNKNOWN", holder: id };
+    // Without a key, the dependency was removed: it counts as completed.
+    if (row !== undefined && row.key !== null) dependencies.add(row.key);
   }
   return dependencies;
 }

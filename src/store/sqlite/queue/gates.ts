@@ -39,7 +39,10 @@ export function pause(
   why: { readonly reason: string; readonly by: string | null; readonly forMs?: number },
 ): void {
   const until = why.forMs === undefined ? null : clock.now() + why.forMs;
-  sql.run("close_gate", { name: names.id(kind, name), until, reason: why.reason, by: why.by });
+  const id = names.id(kind, name);
+  sql.run("close_gate", { name: id, until, reason: why.reason, by: why.by });
+  // No job is tried behind a gate that an operator has closed.
+  if (kind === "type") sql.get("delete_streak", { type: id });
 }
 
 export function resume(session: Session, { kind, name }: GateName): void {
@@ -47,16 +50,15 @@ export function resume(session: Session, { kind, name }: GateName): void {
   const id = names.find(kind, name);
   if (id === undefined) return;
   sql.run("open_gate", { name: id });
+  if (kind === "type") sql.get("delete_streak", { type: id });
   outbox.wake();
 }
 
 export function gates({ sql, names, clock }: Session): Gate[] {
-  return sql.all("closed_gates", { now: clock.now() }).map((row) => ({
-    ...gateName(names.name(row.name)),
-    reason: row.reason,
-    by: row.by,
-    until: row.until,
-  }));
+  return sql.all("closed_gates", { now: clock.now() }).flatMap(({ name, reason, by, until }) => {
+    const gate = names.name(name);
+    return gate === undefined ? [] : [{ ...gateName(gate), reason, by, until }];
+  });
 }
 
 /** A waiting job and what blocks it: a closed gate, or GATE_KEY for a taken key. */

@@ -84,6 +84,7 @@ function deleteJobs(session: Session, jobs: readonly FinishedRow[], retention: R
   sql.run("delete_runs", { keys });
   sql.run("delete_phases", { keys });
   sql.run("delete_stale", { keys });
+  sql.run("delete_aliases", { keys });
   sql.run("delete_dependencies", { keys });
   sql.run("delete_attempts", { keys });
   sql.run("delete_jobs", { keys });

@@ -2,7 +2,7 @@
 import type { NameKind } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
 import { BATCH_MAX } from "../../store.ts";
-import type { ClaimRequest, JobKey } from "../../types/jobs-and-runs.ts";
+import type { ClaimRequest, CrashedLimits, JobKey } from "../../types/jobs-and-runs.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 
@@ -27,15 +27,69 @@ export interface ReadyJob extends Candidate {
   readonly concurrency: string | null;
 }
 
-/** The most urgent jobs for the request, and only the most urgent job of each key. */
-export function findCandidates(session: Session, request: ClaimRequest): readonly ReadyJob[] {
+/** What a claim asks for, in the numbers of the database, and whether jobs with crashes wait. */
+export interface ClaimScan {
+  readonly lanes: readonly number[];
+  /** JSON lists; null: all. */
+  readonly onlyLanes: string | null;
+  readonly types: string | null;
+  readonly tenants: string | null;
+  readonly now: number;
+  /** The lanes have due jobs that have crashed before. */
+  readonly hasCrashed: boolean;
+  /** Crashes have closed the gate of a type. */
+  readonly hasClosed: boolean;
+}
+
+export function scanOf(
+  session: Session,
+  request: Pick<ClaimRequest, "lanes" | "types" | "tenants">,
+): ClaimScan {
+  const { sql, clock } = session;
+  const now = clock.now();
+  const lanes = lanesOf(session, request);
+  const look = sql.get("look_for_crashed", { lanes: JSON.stringify(lanes) });
+  return {
+    lanes,
+    onlyLanes: request.lanes === "any" ? null : JSON.stringify(lanes),
+    types: idList(session, "type", request.types),
+    tenants: idList(session, "tenant", request.tenants),
+    now,
+    hasCrashed: look?.has_crashed === 1,
+    hasClosed: look?.has_closed === 1,
+  };
+}
+
+/** The numbers of crashes of the jobs to find. */
+interface CrashRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+const FRESH: CrashRange = { least: 0, most: 0 };
+const CRASHED: CrashRange = { least: 1, most: Number.MAX_SAFE_INTEGER };
+
+/**
+ * The most urgent jobs for the request, and only the most urgent job of each key. Of the jobs that
+ * have crashed before, the most urgent up to each limit take part, and no others.
+ */
+export function findCandidates(
+  session: Session,
+  scan: ClaimScan,
+  request: Pick<ClaimRequest, "limit" | "prefetch" | "crashed">,
+): readonly ReadyJob[] {
   const limit = bounded(request.limit, BATCH_MAX);
+  const { crashed: limits, prefetch } = request;
+  const mayHaveCrashed = scan.hasCrashed && !prefetch;
+  const ranges = mayHaveCrashed && limits === undefined ? [FRESH, CRASHED] : [FRESH];
+  const crashed = mayHaveCrashed && limits !== undefined ? findLimited(session, scan, limits) : [];
   let keyed: readonly ReadyJob[] = [];
   for (let reach = limit; ; reach *= REACH_FACTOR) {
-    const { jobs, horizon } = findReady(session, request, reach, keyed);
-    const first = oneOfEachKey(jobs);
+    const { jobs, horizon } = findReady(session, scan, { ranges, prefetch, reach, keyed });
+    const all = crashed.length === 0 ? jobs : [...jobs, ...crashed].toSorted(byClaimOrder);
+    const first = oneOfEachKey(all);
     // Beyond its horizon a lane may have jobs that are more urgent than those of other lanes.
-    const sure = horizon === null ? first : first.filter((job) => byUrgency(job, horizon) <= 0);
+    const sure = horizon === null ? first : first.filter((job) => byClaimOrder(job, horizon) <= 0);
     if (sure.length >= limit || horizon === null || reach >= REACH_MAX) {
       return withinWeight(session, first.slice(0, limit));
     }
@@ -43,34 +97,66 @@ export function findCandidates(session: Session, request: ClaimRequest): readonl
   }
 }
 
+/** The most urgent jobs with crashes, up to the limit of each number of crashes. */
+function findLimited(
+  session: Session,
+  scan: ClaimScan,
+  { once, often, cap }: CrashedLimits,
+): readonly ReadyJob[] {
+  const ranges = [
+    { least: 1, most: Math.min(1, cap - 1), room: once },
+    { least: 2, most: cap - 1, room: often },
+  ];
+  return ranges.flatMap(({ least, most, room }) =>
+    findMostUrgent(session, scan, { least, most }, bounded(room, BATCH_MAX)),
+  );
+}
+
+/** The most urgent jobs with so many crashes that nothing blocks. */
+export function findMostUrgent(
+  session: Session,
+  scan: ClaimScan,
+  range: CrashRange,
+  limit: number,
+): readonly ReadyJob[] {
+  const request = { ranges: [range], prefetch: false, reach: limit, keyed: [] };
+  return findReady(session, scan, request).jobs.slice(0, limit);
+}
+
+interface ReadyRequest extends Pick<ClaimRequest, "prefetch"> {
+  readonly ranges: readonly CrashRange[];
+  readonly reach: number;
+  readonly keyed: readonly ReadyJob[];
+}
+
 /**
- * The most urgent jobs without a closed gate or a taken key, up to `reach` per lane. Of the keys in
- * `keyed`, only the jobs in `keyed`. Beyond `horizon` there may be more jobs; null: there are none.
+ * The most urgent jobs without a closed gate or a taken key, up to `reach` per lane and range. Of
+ * the keys in `keyed`, only the jobs in `keyed`. Beyond `horizon` there may be more jobs; null:
+ * there are none.
  */
 function findReady(
-  session: Session,
-  request: ClaimRequest,
-  reach: number,
-  keyed: readonly ReadyJob[],
+  { sql }: Session,
+  { lanes, types, tenants, now }: ClaimScan,
+  { ranges, prefetch, reach, keyed }: ReadyRequest,
 ): { readonly jobs: readonly ReadyJob[]; readonly horizon: ReadyJob | null } {
-  const { clock, sql } = session;
-  const lanes = lanesOf(session, request);
   const wanted = {
-    types: idList(session, "type", request.types),
-    tenants: idList(session, "tenant", request.tenants),
-    prefetch: request.prefetch ? 1 : 0,
+    types,
+    tenants,
+    prefetch: prefetch ? 1 : 0,
     names: JSON.stringify(keyed.map(nameOf)),
     first: keyList(keyed),
-    now: clock.now(),
+    now,
     limit: reach,
   };
-  const found = lanes.map((lane) =>
-    sql.tuples("claim_candidates", { lane, ...wanted }).map(readyJob),
+  const found = lanes.flatMap((lane) =>
+    ranges.map((range) =>
+      sql.tuples("claim_candidates", { lane, ...range, ...wanted }).map(readyJob),
+    ),
   );
   const ends = found.flatMap((jobs) => (jobs.length < reach ? [] : jobs.slice(-1)));
   return {
-    jobs: lanes.length > 1 ? found.flat().toSorted(byUrgency) : found.flat(),
-    horizon: ends.toSorted(byUrgency)[0] ?? null,
+    jobs: found.length > 1 ? found.flat().toSorted(byClaimOrder) : found.flat(),
+    horizon: ends.toSorted(byClaimOrder)[0] ?? null,
   };
 }
 
@@ -106,7 +192,7 @@ function withinWeight({ sql }: Session, candidates: readonly ReadyJob[]): readon
   return end === -1 ? candidates : candidates.slice(0, end);
 }
 
-function lanesOf({ sql, names }: Session, { lanes }: ClaimRequest): number[] {
+function lanesOf({ sql, names }: Session, { lanes }: Pick<ClaimRequest, "lanes">): number[] {
   if (lanes === "any") return sql.all("ready_lanes", {}).map((row) => row.lane);
   return [...new Set(lanes)].flatMap((lane) => names.find("lane", lane) ?? []);
 }
@@ -125,6 +211,20 @@ export function keyList(candidates: readonly Candidate[]): string {
   return JSON.stringify(candidates.map(({ key }) => key));
 }
 
-function byUrgency(left: Candidate, right: Candidate): number {
+/** The order of claims. */
+export function byUrgency(
+  left: Pick<Candidate, "priority" | "rank" | "key">,
+  right: Pick<Candidate, "priority" | "rank" | "key">,
+): number {
   return left.priority - right.priority || left.rank - right.rank || left.key - right.key;
+}
+
+/**
+ * The order of claims. Within a priority, jobs that have crashed before come first: a backlog must
+ * not put off the run that shows whether a job kills its process.
+ */
+function byClaimOrder(left: Candidate, right: Candidate): number {
+  const isFresh = ({ crashes }: Candidate): number => (crashes === 0 ? 1 : 0);
+  const order = left.priority - right.priority || isFresh(left) - isFresh(right);
+  return order || byUrgency(left, right);
 }

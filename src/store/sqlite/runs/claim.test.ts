@@ -1,11 +1,12 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newJobs, workerInfo } from "../../../../test/support/factories.ts";
+import { addCrashed } from "../../../../test/support/steps.ts";
 import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
 import type { JobStore } from "../../store.ts";
 import { makeSqliteStore } from "../create.ts";
 
-const EMPTY = { lease: null, jobs: [], lost: false };
+const EMPTY = { lease: null, jobs: [], lost: false, awaitsAlone: false };
 const plainPrepare: DatabaseSync["prepare"] = Reflect.get(DatabaseSync.prototype, "prepare");
 /** Where the disk fails: at the lock, before the commit, or after the commit. */
 let broken: "lock" | "commit" | "answer" | null = null;
@@ -72,6 +73,46 @@ describe("a lost claim: committed and answered with an error", () => {
 
     expect(jobs).toHaveLength(2);
     expect((await store.workers(1))[0]).toMatchObject({ running: 2, prefetched: 0 });
+  });
+});
+
+describe("a lost claim of a lone job", () => {
+  test.each(["claim", "claimAlone"] as const)("is returned by the next %s", async (verb) => {
+    const worker = workerInfo();
+    const request = { worker: worker.id, lanes: "any", cap: 1 } as const;
+    await store.register(worker);
+    const id = await addCrashed(store, 1, { concurrencyKey: "k" });
+
+    broken = "answer";
+    await expect(store.claimAlone(request)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    broken = null;
+    const limits = { limit: 1, prefetch: false, crashed: { once: 1, often: 1, cap: 1 } };
+    const claim = verb === "claim" ? await store.claim({ ...request, ...limits }) : null;
+    const found = await store.claimAlone(request);
+
+    expect(claim?.awaitsAlone ?? true).toBe(true);
+    expect(found?.job).toMatchObject({ id, n: 2, crashes: 1 });
+    expect((await store.workers(5)).find((each) => each.id === worker.id)).toMatchObject({
+      running: 0,
+      prefetched: 1,
+    });
+  });
+
+  test("is not searched for when the lock was refused", async () => {
+    const worker = workerInfo();
+    const request = { worker: worker.id, lanes: "any", cap: 1 } as const;
+    await store.register(worker);
+    const id = await addCrashed(store, 1);
+    broken = "lock";
+    await expect(store.claimAlone(request)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    broken = null;
+
+    const found = await store.claimAlone(request);
+    const before = locks;
+
+    expect(found?.job.id).toBe(id);
+    expect(await store.claimAlone(request)).toBeNull();
+    expect(locks).toBe(before);
   });
 });
 

@@ -2,30 +2,58 @@
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
 import { policyOfFlags } from "../../shared/codes.ts";
 import { BATCH_MAX } from "../../store.ts";
-import type { Claim, ClaimedJob, ClaimRequest, CrashFacts } from "../../types/jobs-and-runs.ts";
+import type {
+  Claim,
+  ClaimedJob,
+  ClaimRequest,
+  CrashFacts,
+  JobKey,
+} from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import { returnPrefetched } from "./prefetch.ts";
-import { findCandidates, keyList, type Candidate } from "./claim-candidates.ts";
-import { closeIfDone, listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
+import {
+  findCandidates,
+  keyList,
+  scanOf,
+  type Candidate,
+  type ClaimScan,
+} from "./claim-candidates.ts";
+import { findLone } from "./lone-candidates.ts";
+import { listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { acquireKeys } from "./locks.ts";
+import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
 const SECRET_BYTES = 8;
-const EMPTY: Claim = { lease: null, jobs: [], lost: false };
-const LOST: Claim = { lease: null, jobs: [], lost: true };
+const EMPTY: Claim = { lease: null, jobs: [], lost: false, awaitsAlone: false };
+const LOST: Claim = { ...EMPTY, lost: true };
 
 /** Checks without the write lock, so that idle workers never take it. Null: there is work. */
 export function claimsNothing(session: Session, request: ClaimRequest): Claim | null {
-  if (lostClaimsOf(session, request).length > 0) return null;
+  if (hasLostClaims(session, request)) return null;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
-  return findCandidates(session, { ...request, limit: 1 }).length === 0 ? EMPTY : null;
+  const scan = scanOf(session, request);
+  if (findCandidates(session, scan, { ...request, limit: 1 }).length > 0) return null;
+  return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
 }
 
-function lostClaimsOf({ state }: Session, { worker }: ClaimRequest): readonly LostClaim[] {
+/** Whether a job of the request waits to be run alone. */
+function awaitsAlone(session: Session, scan: ClaimScan, { crashed }: ClaimRequest): boolean {
+  return crashed !== undefined && findLone(session, scan, crashed) !== null;
+}
+
+export function hasLostClaims(session: Session, request: Pick<ClaimRequest, "worker">): boolean {
+  return lostClaimsOf(session, request).length > 0;
+}
+
+function lostClaimsOf(
+  { state }: Session,
+  { worker }: Pick<ClaimRequest, "worker">,
+): readonly LostClaim[] {
   if (state.lostClaims.size === 0) return [];
   return [...state.lostClaims].filter(({ request }) => request.worker === worker);
 }
@@ -39,7 +67,7 @@ export async function claim(
   request: ClaimRequest,
   write: (work: () => Claim) => Promise<Claim>,
 ): Promise<Claim> {
-  const secret = Buffer.from(session.dice.bytes(SECRET_BYTES)).toString("hex");
+  const secret = newSecret(session);
   let isTried = false;
   const work = (): Claim => {
     const recovered = recoverLostClaim(session, request);
@@ -61,11 +89,15 @@ export async function claim(
   }
 }
 
+export function newSecret({ dice }: Session): string {
+  return Buffer.from(dice.bytes(SECRET_BYTES)).toString("hex");
+}
+
 /**
  * Recovers a lost claim of the worker. Its started jobs are the answer to the next claims with the
  * same criteria; its prefetched jobs are returned.
  */
-function recoverLostClaim(session: Session, request: ClaimRequest): Claim | null {
+export function recoverLostClaim(session: Session, request: ClaimRequest): Claim | null {
   for (const lostClaim of lostClaimsOf(session, request)) {
     const worker = idBytes(request.worker);
     const { secret, delivered } = lostClaim;
@@ -75,8 +107,6 @@ function recoverLostClaim(session: Session, request: ClaimRequest): Claim | null
     const open = lease === undefined ? [] : openRuns(session, lease);
     const undelivered = open.filter(({ key }) => !delivered.has(key));
     if (lease === undefined || undelivered.length === 0) {
-      // An operator has ended all its runs before they were delivered, so no worker ends the lease.
-      if (lease !== undefined && delivered.size === 0) closeIfDone(session, lease);
       session.state.lostClaims.delete(lostClaim);
       continue;
     }
@@ -91,7 +121,8 @@ function recoverLostClaim(session: Session, request: ClaimRequest): Claim | null
     }
     if (!sameRequest(lostClaim, request)) continue;
     const next = withFacts(session, undelivered.slice(0, bounded(request.limit, BATCH_MAX)));
-    return { lease: proof, jobs: readClaimed(session, next), lost: false };
+    const alone = awaitsAlone(session, scanOf(session, request), request);
+    return { lease: proof, jobs: readClaimed(session, next), lost: false, awaitsAlone: alone };
   }
   return null;
 }
@@ -100,8 +131,13 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   const { sql, clock, outbox } = session;
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
-  const candidates = findCandidates(session, request);
-  if (candidates.length === 0) return EMPTY;
+  const scan = scanOf(session, request);
+  const found = findCandidates(session, scan, request);
+  const { present: candidates, missing } = splitMissing(session, found);
+  dropPlaces(session, missing);
+  if (candidates.length === 0) {
+    return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
+  }
 
   const now = clock.now();
   const worker = idBytes(request.worker);
@@ -117,24 +153,37 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
     worker,
     ...lists,
     claimed_at: now,
+    alone: 0,
   });
   acquireKeys(session, candidates);
   const jobs = readClaimed(session, candidates);
   if (!request.prefetch) {
     outbox.add({ kind: "job:started", jobs: jobs.map(({ key }) => key) });
   }
-  return { lease: { number, secret }, jobs, lost: false };
+  const alone = awaitsAlone(session, scan, request);
+  return { lease: { number, secret }, jobs, lost: false, awaitsAlone: alone };
+}
+
+/** Removes jobs without a row from `ready`: they would hold back the jobs behind them. */
+function dropPlaces(session: Session, missing: readonly JobKey[]): void {
+  if (missing.length === 0) return;
+  session.sql.run("delete_ready", { keys: JSON.stringify(missing) });
+  dropMissing(session, missing);
+  session.warnings.reportMissing("claim", missing);
 }
 
 /** The answer to a worker that may not claim; null if it may. A quiet worker is not lost. */
-function refusalOf({ sql, clock }: Session, request: ClaimRequest): Claim | null {
+export function refusalOf(
+  { sql, clock }: Session,
+  request: Pick<ClaimRequest, "worker">,
+): Claim | null {
   const worker = idBytes(request.worker);
   const row = sql.get("worker_may_claim", { worker, now: clock.now() });
   if (row === undefined) return LOST;
   return row.quiet === 1 ? EMPTY : null;
 }
 
-function readClaimed(session: Session, candidates: readonly Candidate[]): ClaimedJob[] {
+export function readClaimed(session: Session, candidates: readonly Candidate[]): ClaimedJob[] {
   const rows = session.sql.tuples("claimed_jobs", { keys: keyList(candidates) });
   return candidates.map((candidate, index) => {
     const row = rows[index];

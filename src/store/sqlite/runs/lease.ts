@@ -22,18 +22,32 @@ export interface HeldJob extends HeldRun, WaitingRow {
   readonly flags: number;
 }
 
+/**
+ * The runs that a lease names. A run without a key or a number, in a lease that was edited by hand,
+ * is left out: `millrace doctor` finds its job.
+ */
 export function runsOf(lease: LeaseRow): HeldRun[] {
-  const ns: number[] = JSON.parse(lease.ns);
-  const ranks: number[] = JSON.parse(lease.ranks);
-  const starts: (number | null)[] = JSON.parse(lease.starts);
-  const keys: JobKey[] = JSON.parse(lease.keys);
-  const first = ranks[0] ?? 0;
-  return keys.map((key, index) => {
-    const rank = index === 0 ? first : first + (ranks[index] ?? 0);
-    const start = starts[index] ?? null;
+  const [keys, ns, ranks, starts] = [lease.keys, lease.ns, lease.ranks, lease.starts].map(listOf);
+  const first = ranks?.[0] ?? 0;
+  return (keys ?? []).flatMap((key, index) => {
+    const n = ns?.[index] ?? null;
+    if (key === null || n === null) return [];
+    const rank = index === 0 ? first : first + (ranks?.[index] ?? 0);
+    const start = starts?.[index] ?? null;
     const startedAt = start === null ? null : lease.claimed_at + start;
-    return { key, n: ns[index] ?? 0, rank, startedAt };
+    return [{ key, n, rank, startedAt }];
   });
+}
+
+/** A list of integers. Null stands for any other value. */
+function listOf(json: string): (number | null)[] {
+  try {
+    const list: unknown = JSON.parse(json);
+    if (!Array.isArray(list)) return [];
+    return list.map((value) => (Number.isSafeInteger(value) ? value : null));
+  } catch {
+    return [];
+  }
 }
 
 /** The runs of a lease without a ledger row. */
@@ -48,20 +62,13 @@ export function openAmong({ sql }: Session, runs: readonly HeldRun[]): HeldRun[]
   return runs.filter(({ key, n }) => (ended.get(key) ?? 0) < n);
 }
 
-/** The runs of a lease with a ledger row, which are not open. */
-export function endedRuns(lease: LeaseRow, open: readonly HeldRun[]): HeldRun[] {
-  const keys = new Set(open.map(({ key }) => key));
-  return runsOf(lease).filter(({ key }) => !keys.has(key));
-}
-
-/** The same runs with the facts of their jobs. */
+/** The same runs with the facts of their jobs. A run whose job has no row is left out. */
 export function withFacts({ sql }: Session, runs: readonly HeldRun[]): HeldJob[] {
   const keys = JSON.stringify(runs.map(({ key }) => key));
   const facts = new Map(sql.all("job_facts", { keys }).map((row) => [row.key, row]));
-  return runs.map((run) => {
+  return runs.flatMap((run) => {
     const job = facts.get(run.key);
-    if (job === undefined) throw new Error(`job ${run.key} has a lease but no row`);
-    return { ...job, ...run };
+    return job === undefined ? [] : [{ ...job, ...run }];
   });
 }
 

@@ -15,6 +15,7 @@ import type { LeaseRow } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { putBack } from "../queue/places.ts";
 import { releaseRunLocks } from "./locks.ts";
+import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
 export function startPrefetched(
   session: Session,
@@ -70,7 +71,6 @@ export function returnPrefetched(
  * returned to their place.
  */
 function dropUnstarted(session: Session, lease: LeaseRow, leaving: readonly HeldRun[]): number {
-  // The lease stays as it is: it may name ended runs that `renew` still has to report.
   if (leaving.length === 0) return 0;
   const returned = returnUnstarted(session, leaving);
   const gone = new Set(leaving.map(({ key }) => key));
@@ -86,7 +86,10 @@ function dropUnstarted(session: Session, lease: LeaseRow, leaving: readonly Held
 
 /** Returns unstarted runs to their place. A job with a cancel request is cancelled instead. */
 export function returnUnstarted(session: Session, runs: readonly HeldRun[]): number {
-  const { toCancel, others } = splitByRequest(session, withFacts(session, runs));
+  const { present, missing } = splitMissing(session, runs);
+  dropMissing(session, missing);
+  session.warnings.reportMissing("returnPrefetched", missing);
+  const { toCancel, others } = splitByRequest(session, withFacts(session, present));
   endUnstarted(session, toCancel);
   if (others.length === 0) return 0;
   for (const job of others) putBack(session, job);

@@ -7,9 +7,11 @@ import { resolveSomeDependencies, putBackBehind } from "../queue/dependencies.ts
 import { dropCancelRequests, findCancelRequests } from "./cancel-requests.ts";
 import { insertDeadLetter } from "./dead-letter.ts";
 import { enqueueChildren } from "../jobs/enqueue.ts";
+import { keepRuns } from "./lease.ts";
 import { findLease, findRun, type OpenLease } from "./lease-proof.ts";
 import { releaseEnded, insertAttempt, type EndedRun } from "./attempts.ts";
 import { keepNote } from "./record.ts";
+import { dropMissing, splitMissing } from "./missing-jobs.ts";
 import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { putWaiting } from "../queue/places.ts";
@@ -17,7 +19,13 @@ import { putWaiting } from "../queue/places.ts";
 /** Applies settlements whose lease still holds the run; the others are `stale`. */
 export function settle(session: Session, items: readonly SettleItem[]): readonly SettleAnswer[] {
   const leases = new Map<string, OpenLease | null>();
-  const runs = items.map((item) => takeRun(findLease(session, leases, item.lease), item));
+  const taken = items.map((item) => takeRun(findLease(session, leases, item.lease), item));
+  const { missing } = splitMissing(
+    session,
+    taken.filter((run) => run !== null),
+  );
+  dropMissing(session, missing);
+  const runs = taken.map((run) => (run === null || missing.includes(run.key) ? null : run));
   items.forEach(({ note }, index) => {
     const run = runs[index] ?? null;
     if (note !== undefined && run !== null) keepNote(session, run, note);
@@ -27,7 +35,10 @@ export function settle(session: Session, items: readonly SettleItem[]): readonly
     runs.filter((run) => run !== null),
   );
   for (const lease of leases.values()) {
-    if (lease?.open.size === 0) session.sql.run("delete_lease", { number: lease.row.number });
+    if (lease === null) continue;
+    const isNarrowed = missing.length > 0 && lease.open.size > 0;
+    if (isNarrowed) keepRuns(session, lease.row, [...lease.open.values()]);
+    if (lease.open.size === 0) session.sql.run("delete_lease", { number: lease.row.number });
   }
   const succeeded = items.filter(
     ({ settlement }, index) => runs[index] !== null && isSuccess(settlement),
@@ -36,7 +47,10 @@ export function settle(session: Session, items: readonly SettleItem[]): readonly
     session,
     succeeded.flatMap(({ children = [] }) => children),
   );
-  return runs.map((run) => (run === null ? "stale" : "settled"));
+  return runs.map((run, index) => {
+    if (run !== null) return "settled";
+    return taken[index] === null ? "stale" : "missing";
+  });
 }
 
 /** The same with bisection: a settlement that the database refuses affects no other. */

@@ -1,18 +1,27 @@
 /** register, renew, deregister, quiet, silent and workers: the registration of workers. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
-import type { Renewal, SilentWorker, WorkerId, WorkerInfo } from "../../types/jobs-and-runs.ts";
+import type {
+  JobKey,
+  Renewal,
+  SilentWorker,
+  WorkerId,
+  WorkerInfo,
+} from "../../types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../types/records.ts";
-import { endedRuns, openRuns, splitByRequest } from "./lease.ts";
+import { openAmong, openRuns, runsOf, splitByRequest } from "./lease.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 
 /** The maximum of workers in one answer. */
 const WORKERS_MAX = 1_000;
+/** Heartbeats tell an ended run for this long: the answer of one heartbeat may be lost. */
+const TOLD_MS = 60_000;
 
 export function register({ sql, clock }: Session, worker: WorkerInfo): void {
   const now = clock.now();
   sql.run("register_worker", {
     id: idBytes(worker.id),
+    process: idBytes(worker.process),
     host: worker.host,
     pid: worker.pid,
     version: worker.version,
@@ -26,10 +35,11 @@ export function register({ sql, clock }: Session, worker: WorkerInfo): void {
   });
 }
 
-export function deregister({ sql, clock }: Session, worker: WorkerId): void {
+export function deregister(session: Session, worker: WorkerId): void {
+  const { sql, clock } = session;
   const id = idBytes(worker);
   const holdsNothing = sql.get("leases_of_worker", { worker: id }) === undefined;
-  if (holdsNothing) sql.run("delete_worker", { id });
+  if (holdsNothing) deleteWorker(session, id);
   else sql.run("expire_worker", { id, now: clock.now() });
 }
 
@@ -39,17 +49,31 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const now = clock.now();
   const row = sql.get("renew_worker", { id, until: now + leaseMs });
   if (row === undefined) return { status: "lost" };
-  const leases = sql
-    .all("leases_of_worker", { worker: id })
-    .map((lease) => ({ lease, open: openRuns(session, lease) }));
-  const cancel = leases
-    .flatMap(({ open }) => splitByRequest(session, open).toCancel)
-    .map(({ key, n, reason }) => ({ key, n, reason }));
-  const ended = leases
-    .flatMap(({ lease, open }) => endedRuns(lease, open))
-    .map(({ key, n }) => ({ key, n }));
+  const open = openAmong(session, sql.all("leases_of_worker", { worker: id }).flatMap(runsOf));
+  const { toCancel } = splitByRequest(session, open);
+  const cancel = toCancel.map(({ key, n, reason }) => ({ key, n, reason }));
+  const ended = tellEnded(session, id, now);
   const [isQuiet, outdated] = [row.quiet === 1, row.outdated === 1];
   return { status: "renewed", now, cancel, quiet: isQuiet, outdated, ended };
+}
+
+/** The runs of a worker that an operator has ended. */
+function tellEnded(
+  { sql }: Session,
+  worker: Uint8Array,
+  now: number,
+): { key: JobKey; n: number }[] {
+  const rows = sql.all("ended_runs", { worker });
+  if (rows.length === 0) return [];
+  sql.run("mark_told", { worker, now });
+  sql.run("delete_told", { worker, before: now - TOLD_MS });
+  return rows.map(({ key, n }) => ({ key, n }));
+}
+
+/** Removes a worker that holds nothing. */
+export function deleteWorker({ sql }: Session, id: Uint8Array): void {
+  sql.run("delete_ended_runs", { worker: id });
+  sql.run("delete_worker", { id });
 }
 
 export function quiet({ sql }: Session, worker: WorkerId): boolean {

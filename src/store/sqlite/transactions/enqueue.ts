@@ -7,6 +7,7 @@
  * and two copies in one process do not see each other's locks: both would write at the same time,
  * and an acknowledged commit would be lost.
  */
+import { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { MillraceError } from "../../../core/errors.ts";
 import { shown } from "../../../core/text.ts";
@@ -40,6 +41,7 @@ export function enqueueInTransaction(
     dice,
     names: new InternedNames(sql),
     outbox: new Outbox(sql, clock),
+    warnings: new OperatorWarnings(),
     state: newState(),
   };
   try {

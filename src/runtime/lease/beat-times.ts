@@ -1,0 +1,61 @@
+/**
+ * When the last heartbeat was sent, and when the last one that succeeded was sent and answered. The
+ * memory is shared with the thread of the heartbeat: an event loop that was blocked reads the
+ * newest times before it receives the messages of the thread.
+ */
+import type { AnsweredRenewal } from "./steadiness.ts";
+
+const RENEWED = 0;
+const SENT = 1;
+const ANSWERED = 2;
+const CELLS = 3;
+const NEVER = -1n;
+
+/** Times of the monotonic clock, in milliseconds. All threads of a process share this clock. */
+export class BeatTimes {
+  readonly buffer: SharedArrayBuffer;
+  readonly #cells: BigInt64Array;
+
+  /** Without a buffer: new memory, in which no heartbeat has been sent. */
+  constructor(buffer?: SharedArrayBuffer) {
+    this.buffer = buffer ?? new SharedArrayBuffer(CELLS * BigInt64Array.BYTES_PER_ELEMENT);
+    this.#cells = new BigInt64Array(this.buffer);
+    if (buffer === undefined) this.#cells.fill(NEVER);
+  }
+
+  /** When the last heartbeat was sent. Null: none was sent. */
+  get sentAt(): number | null {
+    return this.#read(SENT);
+  }
+
+  /** When the last heartbeat that succeeded was sent. Null: none has succeeded. */
+  get renewedAt(): number | null {
+    return this.#read(RENEWED);
+  }
+
+  /** When the last heartbeat that succeeded was answered. Null: none has succeeded. */
+  get answeredAt(): number | null {
+    return this.#read(ANSWERED);
+  }
+
+  sending(at: number): void {
+    this.#raise(SENT, at);
+  }
+
+  /** A heartbeat has succeeded. */
+  renewed({ sentAt, answeredAt }: AnsweredRenewal): void {
+    this.#raise(RENEWED, sentAt);
+    this.#raise(ANSWERED, answeredAt);
+  }
+
+  #read(cell: number): number | null {
+    const micros = Atomics.load(this.#cells, cell);
+    return micros === NEVER ? null : Number(micros) / 1_000;
+  }
+
+  /** Rounds down, so that a lease never seems longer than it is. */
+  #raise(cell: number, at: number): void {
+    const micros = BigInt(Math.floor(at * 1_000));
+    if (micros > Atomics.load(this.#cells, cell)) Atomics.store(this.#cells, cell, micros);
+  }
+}

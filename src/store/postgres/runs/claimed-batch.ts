@@ -1,0 +1,140 @@
+/** Reads the answer of a claim: the lease, and its jobs in the order of the lease. */
+import { policyOfFlags } from "../../shared/codes.ts";
+import type { Claim, ClaimedJob } from "../../types/jobs-and-runs.ts";
+import type { Position } from "./claim-cursor.ts";
+import { UncertainWrite } from "../database/errors.ts";
+import type { ClaimTuple } from "../database/queries.gen.ts";
+import type { Session } from "../database/session.ts";
+
+const NO_TAGS: ClaimedJob["tags"] = Object.freeze({});
+
+/** The answer, the number of its jobs, and the positions of those without a crash. */
+export interface ClaimedBatch {
+  readonly answer: Claim;
+  readonly count: number;
+  readonly positions: readonly Position[];
+}
+
+/** The lists of a lease, one entry for each run, in the order of the lease. */
+type ClaimLists = readonly [
+  keys: readonly number[],
+  ranks: readonly number[],
+  ns: readonly number[],
+  tries: readonly number[],
+  crashes: readonly number[],
+];
+
+export async function batchOf(
+  session: Session,
+  answer: readonly ClaimTuple[],
+  secret: string,
+): Promise<ClaimedBatch> {
+  const [first] = answer;
+  const rows = answer.slice(1);
+  const [lost = false, number = null] = first ?? [];
+  const awaitsAlone = first?.[4] === "alone";
+  if (first === undefined || number === null) {
+    return { answer: { lease: null, jobs: [], lost, awaitsAlone }, count: 0, positions: [] };
+  }
+  const byKey = new Map<number | null, ClaimTuple>();
+  for (const row of rows) byKey.set(row[1], row);
+  const kinds = await kindsOf(session, rows);
+  const [keys, ranks, ns, tries, crashes]: ClaimLists = JSON.parse(first[5] ?? "[]");
+  const jobs: ClaimedJob[] = [];
+  const positions: Position[] = [];
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index]!;
+    const row = byKey.get(key);
+    const kind = kinds.get(row?.[4] ?? "");
+    // A place without a job: the claim has deleted it.
+    if (row === undefined || kind === undefined) {
+      session.warnings.reportMissing("claim", [key]);
+      continue;
+    }
+    const rank = ranks[index]!;
+    const run = { n: ns[index]!, tries: tries[index]!, crashes: crashes[index]! };
+    jobs.push(claimedJob(row, kind, run, Math.floor(rank / 1000)));
+    // The marks are those of the jobs without a crash: the others are in an index of their own.
+    if (run.crashes > 0) continue;
+    positions.push({ lane: kind.laneNumber, priority: kind.priority, rank, key });
+  }
+  const lease = jobs.length === 0 ? null : { number, secret };
+  return { answer: { lease, jobs, lost: false, awaitsAlone }, count: jobs.length, positions };
+}
+
+/** Fields that many jobs of a batch share. */
+interface ClaimedKind {
+  readonly type: string;
+  readonly tenant: string;
+  readonly lane: string;
+  readonly laneNumber: number;
+  readonly priority: number;
+  readonly maxAttempts: number;
+  readonly timeoutMs: number | null;
+  readonly onOrphan: ClaimedJob["onOrphan"];
+  readonly retryOwner: ClaimedJob["retryOwner"];
+}
+
+/**
+ * The kinds of these jobs by their texts. The jobs are claimed already: if their names cannot be
+ * read now, the claim counts as lost, and a later claim finds the jobs.
+ */
+async function kindsOf(
+  { names }: Session,
+  rows: readonly ClaimTuple[],
+): Promise<ReadonlyMap<string, ClaimedKind>> {
+  const texts = [...new Set(rows.map((row) => row[4]))];
+  const numbers = texts.map((text) => text.split(" ").map(Number));
+  try {
+    await names.learn(numbers.flatMap((each) => each.slice(0, 3)));
+  } catch (error) {
+    throw new UncertainWrite(error);
+  }
+  return new Map(texts.map((text, index) => [text, kindOf(names, numbers[index]!)]));
+}
+
+function kindOf(names: Session["names"], numbers: readonly number[]): ClaimedKind {
+  const [type = 0, tenant = 0, lane = 0, priority = 0, maxAttempts = 0, flags = 0] = numbers;
+  return {
+    type: names.text(type),
+    tenant: names.text(tenant),
+    lane: names.text(lane),
+    laneNumber: lane,
+    priority,
+    maxAttempts,
+    timeoutMs: numbers[6] ?? null,
+    ...policyOfFlags(flags),
+  };
+}
+
+function claimedJob(
+  row: ClaimTuple,
+  kind: ClaimedKind,
+  { n, tries, crashes }: Pick<ClaimedJob, "n" | "tries" | "crashes">,
+  runAt: number,
+): ClaimedJob {
+  const [key, id] = [row[1] ?? 0, row[2] ?? ""];
+  return {
+    key,
+    id,
+    n,
+    tries,
+    crashes,
+    type: kind.type,
+    tenant: kind.tenant,
+    lane: kind.lane,
+    priority: kind.priority,
+    payload: row[5],
+    payloadVersion: row[6],
+    correlationId: row[7] ?? id,
+    parentId: row[8],
+    timeoutMs: kind.timeoutMs,
+    concurrencyKey: row[9],
+    tags: row[10] === null ? NO_TAGS : JSON.parse(row[10]),
+    createdAt: row[3],
+    runAt,
+    maxAttempts: kind.maxAttempts,
+    onOrphan: kind.onOrphan,
+    retryOwner: kind.retryOwner,
+  };
+}

@@ -1,0 +1,56 @@
+/** The job that would run alone next: a probe of a closed type, or a job that crashed too often. */
+import type { JobKey, LoneClaimRequest } from "../../types/jobs-and-runs.ts";
+import type { Session } from "../database/session.ts";
+import { byUrgency, findMostUrgent, type ClaimScan } from "./claim-candidates.ts";
+
+/** How many due jobs of a lane are searched for a probe. Jobs further back get there in time. */
+const PROBE_DEPTH = 1_000;
+
+/** A job to be run alone, and the streak of its type if the job is a probe. */
+export interface LoneCandidate {
+  readonly key: JobKey;
+  readonly probe: { readonly type: number; readonly probe_ms: number } | null;
+}
+
+/** Null: no job waits to be run alone, or such a job has a lease already. */
+export function findLone(
+  session: Session,
+  scan: ClaimScan,
+  { cap }: Pick<LoneClaimRequest, "cap">,
+): LoneCandidate | null {
+  if (!scan.hasCrashed && !scan.hasClosed) return null;
+  if (session.sql.get("lone_lease", {}) !== undefined) return null;
+  return findProbe(session, scan) ?? findAtCap(session, scan, cap);
+}
+
+function findAtCap(session: Session, scan: ClaimScan, cap: number): LoneCandidate | null {
+  if (!scan.hasCrashed) return null;
+  const range = { least: Math.max(1, cap), most: Number.MAX_SAFE_INTEGER };
+  const [job] = findMostUrgent(session, scan, range, 1);
+  return job === undefined ? null : { key: job.key, probe: null };
+}
+
+function findProbe(session: Session, scan: ClaimScan): LoneCandidate | null {
+  if (!scan.hasClosed) return null;
+  const { now, types } = scan;
+  for (const probe of session.sql.all("due_probes", { now, types })) {
+    const key = mostUrgentOfType(session, scan, probe.type);
+    if (key !== null) return { key, probe };
+  }
+  return null;
+}
+
+/** The most urgent job of a type that nothing but the gate of the type blocks. */
+function mostUrgentOfType({ sql }: Session, scan: ClaimScan, type: number): JobKey | null {
+  const { lanes, onlyLanes, tenants, now } = scan;
+  const found = [
+    sql.get("probe_in_blocked", { type, lanes: onlyLanes, tenants, now }),
+    ...lanes.flatMap((lane) =>
+      [0, 1].map((crashed) =>
+        sql.get("probe_in_ready", { lane, crashed, type, tenants, now, depth: PROBE_DEPTH }),
+      ),
+    ),
+  ];
+  const [first] = found.filter((job) => job !== undefined).toSorted(byUrgency);
+  return first?.key ?? null;
+}

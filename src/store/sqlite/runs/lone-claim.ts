@@ -1,0 +1,76 @@
+/** claimAlone: takes one job that is to run while its process runs nothing else. */
+import { idBytes } from "../../../core/ids.ts";
+import { nextProbeMs } from "../../../core/crashes.ts";
+import { newLostClaim } from "../../shared/lost-claim.ts";
+import type { LoneClaim, LoneClaimRequest } from "../../types/jobs-and-runs.ts";
+import type { Session } from "../database/session.ts";
+import { takeWaiting } from "../queue/places.ts";
+import { newSecret, readClaimed, recoverLostClaim, refusalOf, hasLostClaims } from "./claim.ts";
+import { scanOf } from "./claim-candidates.ts";
+import { listsOf } from "./lease.ts";
+import { acquireKeys } from "./locks.ts";
+import { findLone, type LoneCandidate } from "./lone-candidates.ts";
+
+/** Checks without the write lock whether {@link claimAlone} would answer null. */
+export function claimsNoneAlone(session: Session, request: LoneClaimRequest): boolean {
+  if (hasLostClaims(session, request)) return false;
+  if (refusalOf(session, request) !== null) return true;
+  return findLone(session, scanOf(session, request), request) === null;
+}
+
+/**
+ * If the commit reports an error, it may have succeeded: the claim is then remembered as a lost
+ * prefetch, and the next claim of the worker returns the job.
+ */
+export async function claimAlone(
+  session: Session,
+  request: LoneClaimRequest,
+  write: (work: () => LoneClaim | null) => Promise<LoneClaim | null>,
+): Promise<LoneClaim | null> {
+  const secret = newSecret(session);
+  const asPrefetch = { ...request, limit: 1, prefetch: true };
+  let isTried = false;
+  try {
+    return await write(() => {
+      recoverLostClaim(session, asPrefetch);
+      isTried = true;
+      return takeAlone(session, request, secret);
+    });
+  } catch (error) {
+    if (isTried) session.state.lostClaims.add(newLostClaim(asPrefetch, secret));
+    throw error;
+  }
+}
+
+function takeAlone(session: Session, request: LoneClaimRequest, secret: string): LoneClaim | null {
+  if (refusalOf(session, request) !== null) return null;
+  const found = findLone(session, scanOf(session, request), request);
+  return found === null ? null : lease(session, request, found, secret);
+}
+
+function lease(
+  session: Session,
+  request: LoneClaimRequest,
+  { key, probe }: LoneCandidate,
+  secret: string,
+): LoneClaim {
+  const { sql, clock } = session;
+  const candidate = takeWaiting(session, key);
+  if (candidate === undefined) throw new Error(`job ${key} left its place inside a transaction`);
+  const now = clock.now();
+  const { lastKey: number } = sql.run("insert_lease", {
+    secret,
+    worker: idBytes(request.worker),
+    ...listsOf([{ ...candidate, startedAt: null }], now),
+    claimed_at: now,
+    alone: 1,
+  });
+  acquireKeys(session, [candidate]);
+  if (probe !== null) {
+    const probe_ms = nextProbeMs(probe.probe_ms);
+    sql.run("set_next_probe", { type: probe.type, probe_at: now + probe_ms, probe_ms });
+  }
+  const [job] = readClaimed(session, [candidate]);
+  if (job === undefined) throw new Error(`job ${key} was claimed and not read`);
+  return { lease: { number, secret }, job, isProbe: probe !== null };
+}

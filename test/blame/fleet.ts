@@ -1,0 +1,194 @@
+/**
+ * A fleet in virtual time whose processes can die: real workers on a real store, and only time,
+ * chance and death are arranged. A dead process is replaced after a moment, as a supervisor of the
+ * operating system would do.
+ */
+import { setImmediate } from "node:timers/promises";
+import { Client } from "../../src/client/client.ts";
+import type { Clock } from "../../src/core/clock.ts";
+import { wait } from "../../src/core/clock.ts";
+import { defaults } from "../../src/core/presets.ts";
+import type { Context } from "../../src/api/context.ts";
+import { defineJob, typed } from "../../src/api/define.ts";
+import { HostProcess } from "../../src/runtime/crashes/host-process.ts";
+import { settingsOf } from "../../src/runtime/settings.ts";
+import { JobWorker } from "../../src/runtime/worker.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import { wrapStore } from "../../src/store/wrap-store.ts";
+import { Traffic } from "../../src/testing/mortal-store.ts";
+import { seededDice } from "../support/seeded-dice.ts";
+import type { TestStore } from "../support/stores.ts";
+
+export const LEASE_MS = 2_000;
+const RESTART_MS = 500;
+const STILL_TURNS = 8;
+/** A look at the changes of other processes: rarer than in life, because each look costs a turn. */
+const LOOK_MS = 250;
+
+/** The work of one job. It ends after `ms`, or kills its process after `diesAfterMs`. */
+export interface Work {
+  readonly ms: number;
+  readonly diesAfterMs?: number;
+}
+
+const work = typed<Work>();
+export const healthy = defineJob({ type: "healthy", payload: work, timeout: false });
+export const poison = defineJob({ type: "poison", payload: work, timeout: false });
+export const contracts = { healthy, poison };
+
+export interface FleetPlan {
+  readonly processes: number;
+  /** The slots of each `work()` of a process. */
+  readonly workers: readonly number[];
+}
+
+interface Process {
+  readonly number: number;
+  readonly pid: number;
+  isDead: boolean;
+}
+
+export class BlameFleet {
+  readonly #db: TestStore;
+  readonly #plan: FleetPlan;
+  readonly #traffic = new Traffic();
+  readonly #dice: ReturnType<typeof seededDice>;
+  readonly #processes = new Map<number, Process>();
+  readonly #pids = new Map<number, Process>();
+  readonly client: Client;
+  #isClosing = false;
+  /** Deaths by a job, and by a kill from outside. */
+  readonly deaths = { own: 0, outside: 0 };
+  readonly starts = new Map<string, number>();
+
+  constructor(db: TestStore, plan: FleetPlan, seed: number) {
+    this.#db = db;
+    this.#plan = plan;
+    this.#dice = seededDice(seed);
+    this.client = this.#clientOn(this.#traffic.through(db.store));
+  }
+
+  get nowMs(): number {
+    return this.#db.clock.monotonic();
+  }
+
+  async start(): Promise<void> {
+    for (let number = 0; number < this.#plan.processes; number += 1) await this.#begin(number);
+  }
+
+  /** Moves virtual time in steps until the condition holds, but at most `maxMs`. */
+  async runUntil(isDone: () => Promise<boolean>, maxMs: number): Promise<boolean> {
+    for (const end = this.nowMs + maxMs; this.nowMs < end;) {
+      await this.#db.clock.move(500, () => this.#still());
+      if (await isDone()) return true;
+    }
+    return false;
+  }
+
+  /** Kills a process from outside. */
+  kill(number: number): void {
+    const process = this.#processes.get(number);
+    if (process === undefined || process.isDead) return;
+    this.deaths.outside += 1;
+    this.#die(process);
+  }
+
+  /** Every process dies at the same moment. */
+  killAll(): void {
+    for (const number of this.#processes.keys()) this.kill(number);
+  }
+
+  close(): void {
+    this.#isClosing = true;
+    for (const process of this.#processes.values()) process.isDead = true;
+  }
+
+  #die(process: Process): void {
+    process.isDead = true;
+    if (this.#isClosing) return;
+    this.#db.clock.after(RESTART_MS, () => void this.#begin(process.number));
+  }
+
+  async #begin(number: number): Promise<void> {
+    if (this.#isClosing) return;
+    const process: Process = { number, pid: this.#pids.size + 1, isDead: false };
+    this.#pids.set(process.pid, process);
+    this.#processes.set(number, process);
+    const store = this.#mortal(process, this.#traffic.through(this.#db.unopened()));
+    await store.open();
+    const client = this.#clientOn(store);
+    const isAlive = (pid: number): boolean => this.#pids.get(pid)?.isDead === false;
+    const shared = new HostProcess(client.jobDefaults.newId(), { pid: process.pid, isAlive });
+    for (const slots of this.#plan.workers) this.#work(process, client, shared, slots);
+  }
+
+  #work(process: Process, client: Client, shared: HostProcess, slots: number): void {
+    const jobs = Object.values(contracts).map((contract) =>
+      contract.run((payload, ctx) => this.#handle(process, payload, ctx)),
+    );
+    const settings = settingsOf({ jobs, lanes: { general: slots }, lease: LEASE_MS });
+    client.learn(settings.definitions.values(), settings.preset.retry);
+    void new JobWorker({
+      ...client.parts,
+      jobDefaults: client.jobDefaults,
+      settings,
+      version: "blame",
+      process: shared,
+    });
+  }
+
+  async #handle(
+    process: Process,
+    { ms, diesAfterMs }: Work,
+    ctx: Context<unknown, unknown>,
+  ): Promise<void> {
+    this.starts.set(ctx.job.id, (this.starts.get(ctx.job.id) ?? 0) + 1);
+    await wait(this.#db.clock, diesAfterMs ?? ms);
+    if (diesAfterMs === undefined || process.isDead) return;
+    this.deaths.own += 1;
+    this.#die(process);
+  }
+
+  #clientOn(store: JobStore): Client {
+    const dice = this.#dice;
+    const say = (m: string, f: object = {}) =>
+      process.env["BLAME_LOG"] && console.log("  ", this.nowMs, m, f);
+    const logger = { debug: say, info: say, warn: say, error: say };
+    const { clock } = this.#db;
+    return new Client({ store, clock, dice, logger, tenant: "default", preset: defaults });
+  }
+
+  /** After death no call has an effect or an answer. A call under way may still have its effect. */
+  #mortal(process: Process, store: JobStore): JobStore {
+    return wrapStore(
+      store,
+      () => async (call) => {
+        if (process.isDead) return silence();
+        const answer: unknown = await call();
+        return process.isDead ? silence() : answer;
+      },
+      { watch: (listener) => store.watch((wakeUp) => void (process.isDead || listener(wakeUp))) },
+    );
+  }
+
+  async #still(): Promise<void> {
+    for (let still = 0; still < STILL_TURNS;) {
+      const { calls } = this.#traffic;
+      await setImmediate();
+      still = this.#traffic.open === 0 && this.#traffic.calls === calls ? still + 1 : 0;
+    }
+  }
+}
+
+function silence(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/** The clock of a store, with rarer looks at the changes of other processes. */
+export function slowLooks(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after: (ms, wake) => clock.after(ms === 25 ? LOOK_MS : ms, wake),
+  };
+}

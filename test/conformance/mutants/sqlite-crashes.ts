@@ -1,0 +1,182 @@
+/** What can go wrong with crashed jobs, lone runs and crashing types in the store on SQLite. */
+import type { Faults } from "./all.ts";
+
+const CLOSED = "(SELECT name FROM millrace_gate WHERE until IS NULL OR until > :now)";
+
+export const SQLITE_CRASH_FAULTS: Faults = {
+  "claim of crashed jobs": {
+    claim_candidates: [
+      ["the number of crashes is not looked at", "crashes BETWEEN :least AND :most", "1"],
+    ],
+    look_for_crashed: [
+      [
+        "only the first lane is looked at",
+        "json_each(:lanes) AS named",
+        "(SELECT value FROM json_each(:lanes) LIMIT 1) AS named",
+      ],
+    ],
+    insert_ready: [["a crashed job lies among the fresh ones", ":crashes > 0", "0"]],
+    "runs/claim-candidates.ts": [
+      [
+        "crashed jobs are not limited",
+        "mayHaveCrashed && limits === undefined ? ",
+        "mayHaveCrashed ? ",
+      ],
+      ["limits count each lane apart", ".jobs.slice(0, limit)", ".jobs"],
+      ["a prefetch takes crashed jobs", "scan.hasCrashed && !prefetch", "scan.hasCrashed"],
+      ["a job with one crash counts as one with more", "room: once", "room: often"],
+      [
+        "a job at the cap runs beside others",
+        "most: cap - 1, room: often",
+        "most: 99, room: often",
+      ],
+      [
+        "crashed jobs come last",
+        "[...jobs, ...crashed].toSorted(byClaimOrder)",
+        "[...jobs, ...crashed]",
+      ],
+      ["a backlog goes before crashed jobs", "isFresh(left) - isFresh(right)", "0"],
+      [
+        "crashed jobs further back are not looked for",
+        "ends.toSorted(byClaimOrder)",
+        "ends.toSorted(byUrgency)",
+      ],
+      ["a key is locked twice", "const first = oneOfEachKey(all);", "const first = all;"],
+    ],
+  },
+  "claim beside a job that must run alone": {
+    "runs/claim.ts": [
+      ["nothing is said", "findLone(session, scan, crashed) !== null", "false"],
+      [
+        "nothing is said with jobs",
+        "const alone = awaitsAlone(session, scan, request);",
+        "const alone = false;",
+      ],
+      [
+        "nothing is said without jobs",
+        "return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };\n}",
+        "return EMPTY;\n}",
+      ],
+    ],
+    claim_candidates: [
+      ["the filter of types is dropped", ":types IS NULL", "1"],
+      ["the filter of tenants is dropped", ":tenants IS NULL", "1"],
+    ],
+  },
+  claimAlone: {
+    worker_may_claim: [
+      ["a worker whose lease has run out claims on", "until > :now", "1"],
+      ["the protocol is not looked at", "protocol >= (", "0 <= ("],
+      ["an unknown worker claims as another", "id = :worker", "1"],
+      ["a quiet worker claims on", "SELECT quiet", "SELECT 0 AS quiet"],
+    ],
+    lone_lease: [["two lone leases at once", "alone = 1", "0"]],
+    claim_candidates: [
+      ["the filter of types is dropped", ":types IS NULL", "1"],
+      ["the filter of tenants is dropped", ":tenants IS NULL", "1"],
+      ["a closed lane is not looked at", "AND lane NOT IN", "AND 0 NOT IN"],
+      ["a closed type is not looked at", "AND type NOT IN", "AND 0 NOT IN"],
+      ["a closed tenant is not looked at", "AND tenant NOT IN", "AND 0 NOT IN"],
+      ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
+    ],
+    take_ready: [["the job stays claimable", "WHERE", "WHERE 0 AND"]],
+    "runs/lone-candidates.ts": [
+      ["the cap is not looked at", "least: Math.max(1, cap)", "least: 1"],
+    ],
+    "runs/lone-claim.ts": [
+      ["the run starts with the claim", "startedAt: null", "startedAt: now"],
+      ["the key is not locked", "acquireKeys(session, [candidate]);", ""],
+      ["the lease is one of many", "alone: 1", "alone: 0"],
+    ],
+    "runs/prefetch.ts": [
+      [
+        "the key stays locked",
+        "for (const job of others) putBack(session, job);\n",
+        "for (const job of others) putBack(session, job);\n  return others.length;\n",
+      ],
+    ],
+  },
+  "claimAlone of a probe": {
+    due_probes: [
+      ["a probe does not wait", "streak.probe_at <= :now", "streak.probe_at IS NOT NULL"],
+      ["the filter of types is dropped", ":types IS NULL", "1"],
+    ],
+    probe_in_blocked: [
+      ["the jobs behind other gates are tried", "gate = :type", "gate = gate OR 0 = :type"],
+      ["the least urgent job is tried", "BY priority, rank, key", "BY priority DESC, rank, key"],
+      ["the filter of lanes is dropped", ":lanes IS NULL", "1"],
+      ["the filter of tenants is dropped", ":tenants IS NULL", "1"],
+      ["a closed lane is not looked at", `lane NOT IN ${CLOSED}`, "1"],
+      ["a closed tenant is not looked at", `tenant NOT IN ${CLOSED}`, "1"],
+      ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
+    ],
+    probe_in_ready: [
+      ["jobs of any type are tried", "front.type = :type", "1"],
+      ["the filter of tenants is dropped", ":tenants IS NULL", "1"],
+      ["a closed lane is not looked at", `front.lane NOT IN ${CLOSED}`, "1"],
+      ["a closed tenant is not looked at", `front.tenant NOT IN ${CLOSED}`, "1"],
+      ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
+    ],
+    set_next_probe: [
+      ["the next probe does not wait", "probe_at = :probe_at", "probe_at = probe_at"],
+      ["all waits are the same", "probe_ms = :probe_ms", "probe_ms = probe_ms"],
+      ["the probes of all types wait", "type = :type", "1"],
+    ],
+    delete_streak: [["a pause of an operator allows probes", "WHERE", "WHERE 0 AND"]],
+    "runs/lone-candidates.ts": [
+      [
+        "a probe comes last",
+        "findProbe(session, scan) ?? findAtCap(session, scan, cap)",
+        "findAtCap(session, scan, cap) ?? findProbe(session, scan)",
+      ],
+      ["crashed jobs are not tried", "[0, 1].map", "[0].map"],
+      ["fresh jobs are not tried", "[0, 1].map", "[1].map"],
+    ],
+    "queue/crash-streaks.ts": [
+      ["a death ends the probes", "(streak?.probe_at ?? null)", "null"],
+      ["the dead probe is not counted", "closes || (isClosed && ", "closes || (false && "],
+    ],
+    "queue/gates.ts": [
+      [
+        "a lane of the same name ends the probes",
+        'if (kind === "type") sql.get("delete_streak", { type: id });\n  outbox',
+        'sql.get("delete_streak", { type: names.find("type", name) ?? 0 });\n  outbox',
+      ],
+    ],
+  },
+  "rescue of runs that died alone": {
+    success_since: [
+      ["successes of any type count", "job.type = :type", "1"],
+      ["successes from before count", "finished_at >= :since", "1"],
+    ],
+    find_streak: [["types are counted together", "type = :type", "1"]],
+    gate_is_closed: [["an open gate is closed", "until IS NULL OR until > :now", "1"]],
+    "queue/crash-streaks.ts": [
+      ["a lone death is forgotten", "streak.ended + 1", "1"],
+      ["a success does not end the streak", "hasSucceeded(session, type, streak.at)", "false"],
+      ["a success with errors counts for nothing", ', "completed_with_errors"]', "]"],
+      ["a pause of an operator is replaced", "!isPaused(session, type, now)", "true"],
+    ],
+    "queue/gates.ts": [
+      [
+        "a resume of an operator forgets nothing",
+        'if (kind === "type") sql.get("delete_streak", { type: id });\n  outbox',
+        "outbox",
+      ],
+    ],
+    "runs/rescue.ts": [
+      ["every crash counts", 'settlement.to === "failed" && settlement.hasDiedAlone', "true"],
+    ],
+  },
+  endCrashStreak: {
+    delete_streak: [
+      ["the streak stays", "WHERE", "WHERE 0 AND"],
+      ["the streaks of all types end", "type = :type", "1"],
+    ],
+    open_gate: [["every gate opens", "name = :name", "1"]],
+    "queue/crash-streaks.ts": [
+      ["a pause of an operator ends", "if (streak?.probe_at == null) return;", ""],
+      ["no worker is woken", "outbox.wake();", ""],
+    ],
+  },
+};

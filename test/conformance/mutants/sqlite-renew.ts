@@ -1,0 +1,48 @@
+/** What can go wrong with the heartbeat in the store on SQLite. */
+import type { Faults } from "./all.ts";
+
+export const SQLITE_RENEW_FAULTS: Faults = {
+  renew: {
+    renew_worker: [
+      ["a heartbeat does not extend the lease", "until = :until", "until = until"],
+      ["an old protocol is never too old", "protocol <", "0 >"],
+    ],
+    leases_of_worker: [["every worker hears every request", "worker = :worker", "1"]],
+    "runs/workers.ts": [
+      [
+        "the requests of every second lease are forgotten",
+        ".flatMap(runsOf)",
+        ".filter((_, index) => index % 2 === 0).flatMap(runsOf)",
+      ],
+      [
+        "the requests of the first two leases are told",
+        ".flatMap(runsOf)",
+        ".slice(0, 2).flatMap(runsOf)",
+      ],
+      [
+        "the requests of every second job of a lease are forgotten",
+        ".flatMap(runsOf)",
+        ".flatMap((lease) => runsOf(lease).filter((_, index) => index % 2 === 0))",
+      ],
+    ],
+    insert_ended_run: [["an end is not stored for the worker", "WHERE", "WHERE 0 AND"]],
+    "jobs/intervene.ts": [
+      ["an unstarted run is told", "if (startedAt !== null) session", "session"],
+    ],
+    delete_ended_runs: [["the ended runs of a removed worker stay", "WHERE", "WHERE 0 AND"]],
+    ended_runs: [
+      ["no worker learns what has ended", "WHERE", "WHERE 0 AND"],
+      ["every worker learns what has ended", "worker = :worker", "1"],
+    ],
+    mark_told: [["what has ended is told for ever", "WHERE", "WHERE 0 AND"]],
+    delete_told: [
+      ["what has ended stays", "WHERE", "WHERE 0 AND"],
+      ["what has ended is told once", "told_at < :before", "told_at >= :before"],
+    ],
+    find_cancel_requests: [["reasons are lost", "asked.reason", "NULL AS reason"]],
+    last_runs: [
+      ["the former holder hears the request", "max(attempt.n)", "0"],
+      ["the first run counts, not the last", "max(attempt.n)", "min(attempt.n)"],
+    ],
+  },
+};

@@ -1,0 +1,261 @@
+/** Jobs that have reached the crash cap: each runs alone, one in the whole fleet at a time. */
+import { describe, expect, test } from "vitest";
+import { completed, runAgain, workerId } from "../../support/factories.ts";
+import {
+  add,
+  addCrashed,
+  at,
+  claimable,
+  claimableAlone,
+  eventsOf,
+  joinWorker,
+  loneRequest,
+  recordOf,
+  rescueSilent,
+  settleItem,
+  stateOf,
+  takeAlone,
+  takeOne,
+} from "../../support/steps.ts";
+import type { OpenStore } from "../../support/stores.ts";
+
+const LEASE_AND_MORE_MS = 30_001;
+
+export function loneRunsSuite(open: OpenStore): void {
+  describe("claimAlone", () => {
+    test("takes the most urgent job that has reached the cap, and does not start it", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { priority: 2 });
+      const first = await addCrashed(store, 4, { lane: "bulk", priority: 1, payload: '{"a":1}' });
+      await addCrashed(store, 2, { priority: 0 });
+      await add(store, { priority: 0 });
+      const before = await eventsOf(store, first);
+
+      const claim = await takeAlone(store);
+
+      expect(claim).toMatchObject({
+        isProbe: false,
+        job: { id: first, n: 5, crashes: 4, tries: 0, lane: "bulk", payload: '{"a":1}' },
+      });
+      expect(await recordOf(store, first)).toMatchObject({ state: "running", startedAt: null });
+      expect(await eventsOf(store, first)).toEqual(before);
+    });
+
+    test("takes the most urgent job of a lane, however many crashes it has", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { priority: 3 });
+      const urgent = await addCrashed(store, 5, { priority: 1 });
+      await addCrashed(store, 4, { priority: 2 });
+
+      expect(await claimableAlone(store)).toBe(urgent);
+    });
+
+    test("takes the next job where the key of the most urgent one is locked", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { priority: 2, concurrencyKey: "account" });
+      const next = await addCrashed(store, 3, { priority: 3 });
+      await add(store, { priority: 1, concurrencyKey: "account", lane: "bulk" });
+      await takeOne(store, { lanes: ["bulk"] });
+
+      expect(await claimableAlone(store)).toBe(next);
+    });
+
+    test("lets the job start, run and end as any other", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const id = await addCrashed(store, 3);
+      const claim = await takeAlone(store);
+      await clock.advance(5);
+
+      const started = await store.startPrefetched(claim.lease, [claim.job.key]);
+
+      expect(started).toEqual({ status: "started", begun: [claim.job.key] });
+      expect((await recordOf(store, id)).startedAt).toBe(clock.now());
+      expect((await eventsOf(store, id)).at(-1)).toBe("job:started");
+      const item = { lease: claim.lease, key: claim.job.key, n: claim.job.n };
+      const settlement = { ...completed(), crashes: 3 };
+      expect(await store.settle([{ ...item, settlement }])).toEqual(["settled"]);
+      expect(await stateOf(store, id)).toBe("completed");
+    });
+
+    test("takes none below the cap, and none where none waits", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+      await addCrashed(store, 2);
+
+      expect(await claimableAlone(store, { cap: 3 })).toBeNull();
+      expect(await claimableAlone(store, { cap: 2 })).not.toBeNull();
+    });
+
+    test("takes no second job while one has a lease, whoever asks", async () => {
+      await using db = await open();
+      const { store } = db;
+      const other = await db.another();
+      await addCrashed(store, 3, { priority: 1 });
+      const second = await addCrashed(store, 3, { priority: 2 });
+      const held = await takeAlone(store);
+
+      expect(await claimableAlone(store, { worker: held.worker })).toBeNull();
+      expect(await claimableAlone(other)).toBeNull();
+      await store.startPrefetched(held.lease, [held.job.key]);
+      expect(await claimableAlone(other)).toBeNull();
+      await store.settle([
+        settleItem({ ...held, jobs: [held.job] }, held.job, { ...completed(), crashes: 3 }),
+      ]);
+      expect(await claimableAlone(other)).toBe(second);
+    });
+
+    test("gives one job to one of several who ask at once", async () => {
+      await using db = await open();
+      const handles = [db.store, await db.another(), await db.another()];
+      for (let count = 0; count < 3; count += 1) await addCrashed(db.store, 3);
+      const workers = await Promise.all(handles.map((store) => joinWorker(store)));
+
+      for (let round = 0; round < 5; round += 1) {
+        const claims = await Promise.all(
+          handles.map((store, index) => store.claimAlone(loneRequest(workers[index]!))),
+        );
+        const taken = claims.filter((claim) => claim !== null);
+        expect(taken).toHaveLength(1);
+        const { lease, job } = at(taken, 0);
+        expect(await db.store.returnPrefetched(lease, [job.key])).toBe(1);
+      }
+      expect(await db.store.count({ states: ["queued"] }, 10)).toBe(3);
+    });
+
+    test("takes only the lanes, types and tenants asked for", async () => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { lane: "bulk", type: "sms", tenant: "acme", priority: 1 });
+      const wanted = await addCrashed(store, 3, { lane: "fast", type: "push", tenant: "bolt" });
+
+      expect(await claimableAlone(store, { lanes: ["fast", "none"] })).toBe(wanted);
+      expect(await claimableAlone(store, { types: ["push"] })).toBe(wanted);
+      expect(await claimableAlone(store, { tenants: ["bolt"] })).toBe(wanted);
+      expect(await claimableAlone(store, { types: [] })).toBeNull();
+      expect(await claimableAlone(store, { lanes: [] })).toBeNull();
+    });
+
+    test.each([
+      { kind: "type", name: "analysis" },
+      { kind: "tenant", name: "acme" },
+      { kind: "lane", name: "bulk" },
+    ] as const)("takes none behind a closed $kind", async (gate) => {
+      await using db = await open();
+      const { store } = db;
+      await addCrashed(store, 3, { type: "analysis", tenant: "acme", lane: "bulk", priority: 1 });
+      const other = await addCrashed(store, 3, { priority: 2 });
+
+      await store.pause(gate, { reason: "maintenance", by: null });
+
+      expect(await claimableAlone(store)).toBe(other);
+    });
+
+    test("takes none whose key is locked, and locks the key of the job that it takes", async () => {
+      await using db = await open();
+      const { store } = db;
+      const keyed = await addCrashed(store, 3, { lane: "a", concurrencyKey: "k", priority: 1 });
+      const [fresh] = await add(store, { lane: "b", concurrencyKey: "k" });
+      const holder = await takeOne(store, { lanes: ["b"] });
+
+      expect(await claimableAlone(store)).toBeNull();
+      await store.settle([settleItem(holder, holder.job, runAgain())]);
+      const claim = await takeAlone(store);
+      expect(claim.job.id).toBe(keyed);
+      expect(await store.lockHolder("default", "k")).toBe(keyed);
+      expect(await claimable(store, { lanes: ["b"] })).toEqual([]);
+      await store.returnPrefetched(claim.lease, [claim.job.key]);
+      expect(await store.lockHolder("default", "k")).toBeNull();
+      expect(await claimable(store, { lanes: ["b"] })).toEqual([fresh]);
+    });
+
+    test("lets the job go back to its place, uncharged", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const id = await addCrashed(store, 3);
+      const before = await recordOf(store, id);
+      await clock.advance(1_000);
+      const claim = await takeAlone(store);
+
+      expect(await store.returnPrefetched(claim.lease, [claim.job.key])).toBe(1);
+
+      expect(await recordOf(store, id)).toEqual(before);
+      const again = await takeAlone(store);
+      expect(again.job).toEqual(claim.job);
+    });
+
+    test("takes none for a worker that is unknown, expired, quiet or too old", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const id = await addCrashed(store, 3);
+      const quiet = await joinWorker(store);
+      await store.quiet(quiet);
+      const old = await joinWorker(store, { protocol: 0 });
+      const expired = await joinWorker(store, { leaseMs: 1_000 });
+      await clock.advance(1_001);
+
+      for (const worker of [workerId(), quiet, old, expired]) {
+        expect(await claimableAlone(store, { worker })).toBeNull();
+      }
+      expect(await claimableAlone(store)).toBe(id);
+    });
+
+    test("returns the job uncharged if the worker dies before the start", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const id = await addCrashed(store, 3);
+      const claim = await takeAlone(store);
+      await clock.advance(LEASE_AND_MORE_MS);
+
+      const rescue = await rescueSilent(store, claim.worker, {
+        decide() {
+          throw new Error("a job that has not started asks no decision");
+        },
+      });
+
+      expect(rescue).toEqual({ returned: 1, settled: [], missing: [], done: true });
+      expect(await recordOf(store, id)).toMatchObject({ state: "queued", crashes: 3 });
+      expect(await claimableAlone(store)).toBe(id);
+    });
+
+    test("finds the run alone if the worker dies after the start", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const id = await addCrashed(store, 3);
+      const next = await addCrashed(store, 3);
+      const claim = await takeAlone(store);
+      await store.startPrefetched(claim.lease, [claim.job.key]);
+      await clock.advance(LEASE_AND_MORE_MS);
+      const asked: unknown[] = [];
+
+      await rescueSilent(store, claim.worker, {
+        decide(job, isAlone) {
+          asked.push([job.id, job.crashes, isAlone]);
+          return { ...completed(), outcome: "crashed", tries: 1, crashes: 4 };
+        },
+      });
+
+      expect(asked).toEqual([[id, 3, true]]);
+      expect(await claimableAlone(store)).toBe(next);
+    });
+
+    test("cancels a job with a request instead of starting it, and makes room", async () => {
+      await using db = await open();
+      const { store } = db;
+      const id = await addCrashed(store, 3, { priority: 1 });
+      const next = await addCrashed(store, 3, { priority: 2 });
+      const claim = await takeAlone(store);
+      await store.cancel(id, "ada", "not needed");
+
+      const started = await store.startPrefetched(claim.lease, [claim.job.key]);
+
+      expect(started.begun).toEqual([]);
+      expect(await stateOf(store, id)).toBe("cancelled");
+      expect(await claimableAlone(store)).toBe(next);
+    });
+  });
+}

@@ -1,0 +1,203 @@
+/** What runs say about themselves: progress, phases, units, locks, log lines and children. */
+import type { JobId } from "../../../src/core/job.ts";
+import type { JobKey } from "../../../src/store/types/jobs-and-runs.ts";
+import {
+  LOG_CHARS_MAX,
+  LOG_LINES_MAX,
+  type Checkpoints,
+  type JobProgress,
+  type LogRecord,
+  type NoteAnswer,
+  type NoteBody,
+  type PhaseResult,
+  type RunNote,
+  type UnitCount,
+  type UnitEnd,
+  type UnitHolder,
+  type UnitMove,
+  type UnitRecord,
+} from "../../../src/store/types/notes.ts";
+import { enqueueAll } from "./enqueue.ts";
+import { releaseSlots } from "./ends.ts";
+import {
+  atMost,
+  copyOf,
+  endOf,
+  heldRun,
+  inOrder,
+  jobById,
+  tell,
+  type ModelJob,
+  type World,
+} from "./world.ts";
+
+const PERCENT_MAX = 100;
+
+/** All of them or, if a part is refused, one half and then the other. */
+export function record(world: World, notes: readonly RunNote[]): NoteAnswer[] {
+  const before = copyOf(world);
+  const answers = notes.map((note) => recordOne(world, note));
+  const refused = answers.find((answer) => answer !== "recorded" && answer !== "stale");
+  if (refused === undefined) return answers;
+  Object.assign(world, before);
+  if (notes.length === 1) return [refused];
+  const middle = Math.ceil(notes.length / 2);
+  return [...record(world, notes.slice(0, middle)), ...record(world, notes.slice(middle))];
+}
+
+function recordOne(world: World, note: RunNote): NoteAnswer {
+  const run = heldRun(world, note);
+  if (run === undefined) return "stale";
+  if (isRefused(note)) return "refused";
+  keepNote(world, run.job, note);
+  const children = note.children ?? [];
+  for (const [index, answer] of enqueueAll(world, children).entries()) {
+    if (answer.status === "refused") return { ...answer, child: children[index]!.id };
+  }
+  return "recorded";
+}
+
+/** Whether a note has a value that no store takes. */
+export function isRefused({ progress }: NoteBody): boolean {
+  return progress !== undefined && progress.percent > PERCENT_MAX;
+}
+
+/** Keeps what a note says, but for its children. */
+export function keepNote(
+  world: World,
+  job: ModelJob,
+  { clearCheckpoints, progress, units = [], completed, releases = [], logs = [] }: NoteBody,
+): void {
+  const { notes } = job;
+  const n = (endOf(job)?.n ?? 0) + 1;
+  const at = world.clock.now();
+  if (clearCheckpoints === true) Object.assign(notes, { progress: null, phases: [], units: [] });
+  if (progress !== undefined) {
+    const { phase, percent, overall, data } = progress;
+    notes.progress = { progress, at };
+    tell(world, "job:progress", job, JSON.stringify({ phase, percent, overall, data }));
+  }
+  for (const move of units) moveUnit(job, move, { n, at });
+  if (completed !== undefined && !notes.phases.some(({ name }) => name === completed.name)) {
+    notes.phases.push({ ...completed, n, at });
+    tell(world, "job:phase:completed", job, JSON.stringify({ phase: completed.name }));
+  }
+  releaseSlots(world, (slot) => {
+    return slot.job === job && releases.includes(slot.name) && slot.name !== keyOf(job);
+  });
+  const last = notes.logs.at(-1)?.line ?? 0;
+  notes.logs.push(...logs.map((entry, index) => ({ ...entry, line: last + index + 1, n })));
+  while (isTooLong(notes.logs)) notes.logs.shift();
+}
+
+function keyOf({ asked }: ModelJob): string | null {
+  return asked.concurrencyKey;
+}
+
+function moveUnit(
+  { notes }: ModelJob,
+  { phase, unit, to }: UnitMove,
+  { n, at }: Pick<UnitRecord, "n" | "at">,
+): void {
+  notes.units = notes.units.filter((each) => each.phase !== phase || each.unit !== unit);
+  notes.units.push({
+    phase,
+    unit,
+    state: to.state,
+    result: to.state === "completed" ? to.result : null,
+    fault: to.state === "failed" ? to.fault : null,
+    n,
+    at,
+  });
+}
+
+function isTooLong(lines: readonly LogRecord[]): boolean {
+  const chars = lines.reduce(
+    (sum, { message, fields }) => sum + message.length + (fields?.length ?? 0),
+    0,
+  );
+  return lines.length > 1 && (lines.length > LOG_LINES_MAX || chars > LOG_CHARS_MAX);
+}
+
+/** By the order of completion. */
+function phasesOf({ notes }: ModelJob): PhaseResult[] {
+  return notes.phases
+    .toSorted((left, right) => {
+      return left.at - right.at || left.n - right.n || (left.name < right.name ? -1 : 1);
+    })
+    .map(({ name, result }) => ({ name, result }));
+}
+
+function unitsOf({ notes }: ModelJob): UnitRecord[] {
+  const name = ({ phase, unit }: UnitRecord): string => JSON.stringify([phase, unit]);
+  return notes.units.toSorted((left, right) => (name(left) < name(right) ? -1 : 1));
+}
+
+export function checkpoints({ jobs }: World, key: JobKey): Checkpoints {
+  const job = jobs.get(key);
+  if (job === undefined) return { phases: [], units: [], failedUnits: {}, tries: null };
+  const { phases } = job.notes;
+  const isDone = (phase: string): boolean => phases.some(({ name }) => name === phase);
+  const units = unitsOf(job).flatMap(({ phase, unit, state, result, fault }) => {
+    if (state === "running" || isDone(phase)) return [];
+    const end: UnitEnd =
+      fault === null ? { state: "completed", result } : { state: "failed", fault };
+    return [{ phase, unit, end }];
+  });
+  const failed = unitsOf(job).filter(({ phase, state }) => state === "failed" && isDone(phase));
+  const counts = Object.entries(Object.groupBy(failed, ({ phase }) => phase));
+  const failedUnits = Object.fromEntries(counts.map(([phase, all = []]) => [phase, all.length]));
+  return { phases: phasesOf(job), units, failedUnits, tries: triesOf(job) };
+}
+
+/** The charges before the newest run that left something. */
+function triesOf({ notes, ledger }: ModelJob): number | null {
+  const newest = Math.max(...[...notes.phases, ...notes.units].map(({ n }) => n));
+  if (newest === -Infinity) return null;
+  return newest === 0 ? -1 : (ledger.find(({ n }) => n === newest - 1)?.tries ?? 0);
+}
+
+export function progressOf(world: World, id: JobId): JobProgress | null {
+  const job = jobById(world, id);
+  if (job === undefined) return null;
+  return {
+    progress: job.notes.progress?.progress ?? null,
+    at: job.notes.progress?.at ?? null,
+    lastOutcome: endOf(job)?.outcome ?? null,
+    phases: phasesOf(job),
+    units: unitCounts(job),
+  };
+}
+
+function unitCounts(job: ModelJob): UnitCount[] {
+  const counts = new Map<string, { running: number; completed: number; failed: number }>();
+  for (const { phase, state } of unitsOf(job)) {
+    const count = counts.get(phase) ?? { running: 0, completed: 0, failed: 0 };
+    count[state] += 1;
+    counts.set(phase, count);
+  }
+  return [...counts].map(([phase, count]) => ({ phase, ...count }));
+}
+
+export function unitPage(world: World, id: JobId, limit: number): UnitRecord[] {
+  const job = jobById(world, id);
+  return job === undefined ? [] : atMost(unitsOf(job), limit);
+}
+
+export function unitHolders({ jobs }: World, unit: string, limit: number): UnitHolder[] {
+  const found = [...jobs.values()].flatMap((job) =>
+    unitsOf(job)
+      .filter((each) => each.unit === unit && each.state === "running")
+      .filter(({ n }) => !job.ledger.some((row) => row.n === n))
+      .map(({ phase, at }) => ({ job: job.asked.id, phase, unit, at, key: job.key })),
+  );
+  return atMost(
+    inOrder(found, ({ at, key }) => [at, key]).map(({ key: _key, ...holder }) => holder),
+    limit,
+  );
+}
+
+export function logPage(world: World, id: JobId, limit: number): LogRecord[] {
+  const lines = jobById(world, id)?.notes.logs ?? [];
+  return limit <= 0 ? [] : lines.slice(-limit);
+}

@@ -1,0 +1,57 @@
+/**
+ * Planted bugs that harm one of several: jobs of a lease or an event, leases of a worker. That
+ * a run learns of its end by an operator is a fault of the conformance list: few runs of a
+ * simulation are long enough to be told.
+ */
+import type { Mutant } from "./all.ts";
+
+const STORE = "src/store/sqlite";
+
+export const crowdMutants: readonly Mutant[] = [
+  {
+    name: "every second prefetched job is forgotten",
+    file: "src/runtime/lane.ts",
+    now: "this.#prefetch = { lease, jobs: [...jobs] };",
+    planted: "this.#prefetch = { lease, jobs: jobs.filter((_, index) => index % 2 === 0) };",
+    breaks: "I21, I24",
+  },
+  {
+    name: "every second job that starts from a prefetch is not run",
+    file: "src/runtime/lane.ts",
+    now: "for (const job of next) if (mayRun.has(job.key))",
+    planted:
+      "for (const [index, job] of next.entries()) if (index % 2 === 0 && mayRun.has(job.key))",
+    breaks: "I21, I24",
+  },
+  {
+    name: "every second job of an event is forgotten",
+    file: "src/store/shared/event-rows.ts",
+    now: "return { kind, jobs: jobs.slice(from, to), details: rowDetails };",
+    planted:
+      "const kept = jobs.slice(from, to).filter((_, index) => index % 2 === 0);\n" +
+      "      return { kind, jobs: kept, details: rowDetails };",
+    breaks: "I13",
+  },
+  {
+    name: "every second lease of a heartbeat is forgotten",
+    file: `${STORE}/runs/workers.ts`,
+    now: '.all("leases_of_worker", { worker: id }).flatMap(runsOf)',
+    planted:
+      '.all("leases_of_worker", { worker: id }).filter((_, place) => place % 2 === 0).flatMap(runsOf)',
+    breaks: "I8",
+  },
+  {
+    name: "a prefetched job that goes back is charged",
+    file: `${STORE}/runs/prefetch.ts`,
+    now: "for (const job of others) putBack(session, job);",
+    planted: "for (const job of others) putBack(session, { ...job, tries: job.tries + 1 });",
+    breaks: "I7",
+  },
+  {
+    name: "a prefetched job that goes back has crashed",
+    file: `${STORE}/runs/prefetch.ts`,
+    now: "for (const job of others) putBack(session, job);",
+    planted: "for (const job of others) putBack(session, { ...job, crashes: job.crashes + 1 });",
+    breaks: "I7",
+  },
+];
