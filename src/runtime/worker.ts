@@ -8,12 +8,10 @@
  * reported last.
  */
 import { hostname } from "node:os";
-import { newJobOf, type JobDefaults } from "../jobs/new-job.ts";
-import { policyOf } from "../jobs/retry-policy.ts";
+import type { JobDefaults } from "../jobs/new-job.ts";
 import { within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { claimPlan, GENERAL_LANE } from "../core/lanes.ts";
-import { settle } from "../core/settle.ts";
 import type { Outcome } from "../core/outcome.ts";
 import type { RetryPolicy } from "../core/policy.ts";
 import type { Logger } from "../api/context.ts";
@@ -29,7 +27,6 @@ import type {
   WorkerId,
   WorkerInfo,
 } from "../store/types/jobs-and-runs.ts";
-import { Execution, type ExecutionParts } from "./run/execution.ts";
 import { crashLoopEnded } from "./crashes/crash-loop.ts";
 import { LoneRuns } from "./crashes/lone-runs.ts";
 import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
@@ -45,6 +42,7 @@ import { rescuer } from "./maintenance/rescuer.ts";
 import type { WorkerSettings } from "./settings.ts";
 import type { RunName } from "./run/lock-queue.ts";
 import { RunningJobs } from "./run/running-jobs.ts";
+import { RunLauncher } from "./run/run-launcher.ts";
 import { Settler } from "./run/settler.ts";
 import { stopOnSignals } from "./signals.ts";
 import { resultsNotStored, stopTimedOut, tryStep } from "./stop-errors.ts";
@@ -75,7 +73,7 @@ export class JobWorker implements Worker, ProcessMember {
   readonly #parts: WorkerParts;
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #running: RunningJobs;
-  readonly #executionParts: ExecutionParts;
+  readonly #launcher: RunLauncher;
   readonly #noteSender: NoteSender;
   readonly #settler: Settler;
   readonly #registration: Registration;
@@ -102,7 +100,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#running = new RunningJobs(clock);
     this.#noteSender = new NoteSender({ store, clock, logger });
     this.#settler = this.#makeSettler();
-    this.#executionParts = this.#makeExecutionParts();
+    this.#launcher = this.#makeLauncher();
     this.#registration = this.#makeRegistration();
     this.#lanes = new Map(
       Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
@@ -111,7 +109,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
     const { leaseMs, beatMs, pollMs, retention } = settings;
     const random = (): number => dice.random();
-    const policies = (type: string): RetryPolicy => this.#policyOf(type);
+    const policies = (type: string): RetryPolicy => this.#launcher.policyOf(type);
     const timing = { leaseMs, beatMs, pollMs };
     const steadySpan = (): SteadySpan | null => this.#registration.steadySpan;
     const shared = { store, clock, random, logger, policyOf: policies, ...timing };
@@ -159,13 +157,13 @@ export class JobWorker implements Worker, ProcessMember {
 
   get isIdle(): boolean {
     const lanes = [...this.#lanes.values()];
-    return lanes.every(({ isIdle }) => isIdle) && this.#running.size === 0 && this.#settler.isIdle;
+    return lanes.every(({ isIdle }) => isIdle) && this.#running.isIdle && this.#settler.isIdle;
   }
 
   async empty(): Promise<void> {
     await tryStep(this.#parts.logger, () => this.#returnPrefetched());
     await Promise.all(this.#pumps.map((pump) => pump.tickEnded()));
-    await this.#running.ended();
+    await this.#running.emptied();
     await this.#settler.drained();
   }
 
@@ -218,6 +216,21 @@ export class JobWorker implements Worker, ProcessMember {
     });
   }
 
+  #makeLauncher(): RunLauncher {
+    const { clock, dice, logger, jobDefaults, settings } = this.#parts;
+    return new RunLauncher({
+      clock,
+      dice,
+      logger,
+      jobDefaults,
+      settings,
+      noteSender: this.#noteSender,
+      settler: this.#settler,
+      running: this.#running,
+      holdsLease: () => this.#registration.holdsLease,
+    });
+  }
+
   #wakePumps(): void {
     for (const pump of this.#pumps) pump.wake();
   }
@@ -225,7 +238,7 @@ export class JobWorker implements Worker, ProcessMember {
   #makeRegistration(): Registration {
     const { store, clock, logger, settings } = this.#parts;
     const { beatMs, pollMs, preset, definitions } = settings;
-    const policies = [...definitions.keys()].map((type) => [type, this.#policyOf(type)]);
+    const policies = [...definitions.keys()].map((type) => [type, this.#launcher.policyOf(type)]);
     return new Registration({
       store,
       clock,
@@ -361,30 +374,8 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   /** Resolves when the run has ended and left its slot. Null: the type has no handler here. */
-  async #startRun(lane: Lane, lease: Lease, job: ClaimedJob): Promise<Outcome | null> {
-    const { clock } = this.#parts;
-    const execution = this.#makeExecution(lease, job);
-    if (execution === null) {
-      this.#failUnknown(lease, job);
-      lane.runEnded(job, 0);
-      return null;
-    }
-    const began = clock.monotonic();
-    const ended = this.#run(execution).then((outcome) => {
-      this.#settle(execution, outcome);
-      this.#running.remove(job);
-      this.#slotFreed(lane, job, clock.monotonic() - began);
-      return outcome;
-    });
-    this.#running.add(execution, ended);
-    return ended;
-  }
-
-  /** A claim may be answered after the lease has expired: the job goes back without a run. */
-  async #run(execution: Execution): Promise<Outcome> {
-    const earlier = this.#running.endEarlier(execution.job);
-    if (earlier !== null) await earlier;
-    return this.#registration.holdsLease ? execution.run() : { type: "interrupted" };
+  #startRun(lane: Lane, lease: Lease, job: ClaimedJob): Promise<Outcome | null> {
+    return this.#launcher.launch(lease, job, (ms) => this.#slotFreed(lane, job, ms));
   }
 
   #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
@@ -400,61 +391,6 @@ export class JobWorker implements Worker, ProcessMember {
       this.#isPumpScheduled = false;
       this.#wakePumps();
     });
-  }
-
-  #settle(execution: Execution, outcome: Outcome): void {
-    const { dice } = this.#parts;
-    const { job, lease, children, note } = execution;
-    const context = { policy: this.#policyOf(job.type), random: dice.random() };
-    const settlement = settle(job, outcome, context);
-    const end = { lease, key: job.key, n: job.n, settlement, children };
-    this.#noteSender.lockQueue.runEnding(job, execution.lockNames);
-    this.#settler.add(note === undefined ? end : { ...end, note });
-  }
-
-  #policyOf(type: string): RetryPolicy {
-    const { preset, definitions } = this.#parts.settings;
-    return policyOf(preset.retry, definitions.get(type)?.settings ?? {});
-  }
-
-  /**
-   * The place of the job names a type of this worker, and the job itself names another type, after
-   * a change by hand. The other jobs of the claim start nevertheless.
-   */
-  #failUnknown(lease: Lease, job: ClaimedJob): void {
-    const { logger, dice } = this.#parts;
-    const { key, n, id, type } = job;
-    const message = `The place of the job names another type than "${type}"; run millrace doctor.`;
-    logger.error(message, { job_id: id, type });
-    const fault = { class: "non_retryable", name: "UnknownTypeError", message } as const;
-    const context = { policy: this.#policyOf(type), random: dice.random() };
-    this.#settler.add({
-      lease,
-      key,
-      n,
-      settlement: settle(job, { type: "failed", fault }, context),
-    });
-  }
-
-  /** Null: this worker does not know the type. */
-  #makeExecution(lease: Lease, job: ClaimedJob): Execution | null {
-    const definition = this.#parts.settings.definitions.get(job.type);
-    if (definition === undefined) return null;
-    return new Execution(this.#executionParts, definition, lease, job);
-  }
-
-  #makeExecutionParts(): ExecutionParts {
-    const { clock, logger, jobDefaults, settings } = this.#parts;
-    return {
-      clock,
-      preset: settings.preset,
-      logger,
-      deps: settings.deps,
-      runStore: this.#noteSender,
-      // The job is passed explicitly: callbacks of connection pools lose the async context.
-      newChild: async (running, contract, ...[payload, options = {}]) =>
-        newJobOf({ contract, payload, options }, { ...jobDefaults, running }),
-    };
   }
 
   async #stop(graceMs: number): Promise<void> {
@@ -476,7 +412,7 @@ export class JobWorker implements Worker, ProcessMember {
     // Runs that waited for their last note end now.
     await new Promise<void>((resolve) => soon(resolve));
     const stuck = this.#running.executions;
-    for (const execution of stuck) this.#settle(execution, execution.outcomeAtStop);
+    for (const execution of stuck) this.#launcher.settle(execution, execution.outcomeAtStop);
     const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
     await within(clock, SECOND_DRAIN_MS, loneRunsEnded);
     this.#leaveProcess();

@@ -74,6 +74,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
   #note: SettleItem["note"];
   /** The outcome of a run that ends badly, from its first error on. */
   #badEnd: Outcome | null = null;
+  #handler: Promise<void> | null = null;
   #hasReturned = false;
   #isOver = false;
   #stopTimer = nothing;
@@ -109,11 +110,26 @@ export class Execution implements ContextParts, PhaseScopeParts {
       const overrun = (): void => this.interrupt({ type: "timed_out", limitMs });
       this.#stopTimer = this.#parts.clock.after(limitMs, overrun);
     }
-    this.#handled().then(
-      (result) => this.#joinUnits(result),
-      (error) => this.#end(error),
+    this.#handler = this.#handled().then(
+      (result) => this.#handlerReturned(result),
+      (error) => this.#handlerThrew(error),
     );
     return this.#outcome.promise;
+  }
+
+  /** The end of a handler that still runs; null: none does. A run may end without its handler. */
+  get openHandler(): Promise<void> | null {
+    return this.#handler;
+  }
+
+  #handlerReturned(result: unknown): void {
+    this.#handler = null;
+    this.#joinUnits(result);
+  }
+
+  #handlerThrew(error: unknown): void {
+    this.#handler = null;
+    this.#end(error);
   }
 
   /** The outcome if the run does not end within the stop of its worker. */

@@ -12,6 +12,8 @@ interface RunningJob {
 export class RunningJobs {
   readonly #clock: Clock;
   readonly #runs = new Map<string, RunningJob>();
+  /** Handlers that go on after their runs have ended, because they ignore their signals. */
+  readonly #leftHandlers = new Set<Promise<void>>();
   /** The last run of each job. */
   readonly #last = new Map<JobKey, RunningJob>();
 
@@ -34,8 +36,17 @@ export class RunningJobs {
     this.#last.set(execution.job.key, run);
   }
 
-  remove(run: RunName): void {
+  /** No run, and no handler that was left behind. */
+  get isIdle(): boolean {
+    return this.#runs.size === 0 && this.#leftHandlers.size === 0;
+  }
+
+  remove({ job: run, openHandler }: Pick<Execution, "job" | "openHandler">): void {
     this.#runs.delete(runKey(run));
+    if (openHandler !== null) {
+      this.#leftHandlers.add(openHandler);
+      void openHandler.then(() => this.#leftHandlers.delete(openHandler));
+    }
     if (this.#last.get(run.key)?.execution.job.n === run.n) this.#last.delete(run.key);
   }
 
@@ -61,6 +72,12 @@ export class RunningJobs {
   /** Resolves when the runs of this moment have ended. */
   async ended(): Promise<void> {
     await Promise.all([...this.#runs.values()].map((run) => run.ended));
+  }
+
+  /** The same, with the handlers that were left behind. */
+  async emptied(): Promise<void> {
+    await this.ended();
+    await Promise.all(this.#leftHandlers);
   }
 
   /** The same, but at most `ms`. */

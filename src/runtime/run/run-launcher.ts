@@ -1,0 +1,123 @@
+/** Starts the runs of a worker, and settles them when they have ended. */
+import type { Clock, Dice } from "../../core/clock.ts";
+import type { Outcome } from "../../core/outcome.ts";
+import type { RetryPolicy } from "../../core/policy.ts";
+import { settle } from "../../core/settle.ts";
+import type { Logger } from "../../api/context.ts";
+import { newJobOf, type JobDefaults } from "../../jobs/new-job.ts";
+import { policyOf } from "../../jobs/retry-policy.ts";
+import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
+import type { NoteSender } from "../notes/note-sender.ts";
+import type { WorkerSettings } from "../settings.ts";
+import { Execution, type ExecutionParts } from "./execution.ts";
+import type { RunningJobs } from "./running-jobs.ts";
+import type { Settler } from "./settler.ts";
+
+export interface RunLauncherParts {
+  readonly clock: Clock;
+  readonly dice: Pick<Dice, "random">;
+  readonly logger: Logger;
+  /** For children of the jobs that run here. */
+  readonly jobDefaults: JobDefaults;
+  readonly settings: WorkerSettings;
+  readonly noteSender: NoteSender;
+  readonly settler: Settler;
+  readonly running: RunningJobs;
+  /** Whether the lease of the worker is in force, as far as the worker knows. */
+  readonly holdsLease: () => boolean;
+}
+
+export class RunLauncher {
+  readonly #parts: RunLauncherParts;
+  readonly #executionParts: ExecutionParts;
+
+  constructor(parts: RunLauncherParts) {
+    this.#parts = parts;
+    this.#executionParts = executionPartsOf(parts);
+  }
+
+  /**
+   * Runs a job. Resolves when its settlement is queued; null: this worker does not know the type.
+   * `onEnded` is called right then, with the duration of the run.
+   */
+  launch(lease: Lease, job: ClaimedJob, onEnded: (ms: number) => void): Promise<Outcome | null> {
+    const { clock, running } = this.#parts;
+    const execution = this.#makeExecution(lease, job);
+    if (execution === null) {
+      this.#failUnknown(lease, job);
+      onEnded(0);
+      return Promise.resolve(null);
+    }
+    const began = clock.monotonic();
+    const ended = this.#run(execution).then((outcome) => {
+      this.settle(execution, outcome);
+      running.remove(execution);
+      onEnded(clock.monotonic() - began);
+      return outcome;
+    });
+    running.add(execution, ended);
+    return ended;
+  }
+
+  settle(execution: Execution, outcome: Outcome): void {
+    const { dice, noteSender, settler } = this.#parts;
+    const { job, lease, children, note } = execution;
+    const context = { policy: this.policyOf(job.type), random: dice.random() };
+    const settlement = settle(job, outcome, context);
+    const end = { lease, key: job.key, n: job.n, settlement, children };
+    noteSender.lockQueue.runEnding(job, execution.lockNames);
+    settler.add(note === undefined ? end : { ...end, note });
+  }
+
+  policyOf(type: string): RetryPolicy {
+    const { preset, definitions } = this.#parts.settings;
+    return policyOf(preset.retry, definitions.get(type)?.settings ?? {});
+  }
+
+  /** Without an await where possible, because every await costs time. */
+  #run(execution: Execution): Promise<Outcome> {
+    const earlier = this.#parts.running.endEarlier(execution.job);
+    return earlier === null ? this.#begin(execution) : earlier.then(() => this.#begin(execution));
+  }
+
+  /** A claim may be answered after the lease has expired: the job goes back without a run. */
+  #begin(execution: Execution): Promise<Outcome> {
+    return this.#parts.holdsLease() ? execution.run() : Promise.resolve({ type: "interrupted" });
+  }
+
+  /**
+   * The place of the job names a type of this worker, and the job itself names another type, after
+   * a change by hand. The other jobs of the claim start nevertheless.
+   */
+  #failUnknown(lease: Lease, job: ClaimedJob): void {
+    const { logger, dice, settler } = this.#parts;
+    const { key, n, id, type } = job;
+    const message = `The place of the job names another type than "${type}"; run millrace doctor.`;
+    logger.error(message, { job_id: id, type });
+    const fault = { class: "non_retryable", name: "UnknownTypeError", message } as const;
+    const context = { policy: this.policyOf(type), random: dice.random() };
+    const settlement = settle(job, { type: "failed", fault }, context);
+    settler.add({ lease, key, n, settlement });
+  }
+
+  /** Null: this worker does not know the type. */
+  #makeExecution(lease: Lease, job: ClaimedJob): Execution | null {
+    const definition = this.#parts.settings.definitions.get(job.type);
+    if (definition === undefined) return null;
+    return new Execution(this.#executionParts, definition, lease, job);
+  }
+}
+
+function executionPartsOf(parts: RunLauncherParts): ExecutionParts {
+  const { clock, logger, jobDefaults, settings, noteSender } = parts;
+  return {
+    clock,
+    preset: settings.preset,
+    logger,
+    deps: settings.deps,
+    runStore: noteSender,
+    // The job is passed explicitly: callbacks of connection pools lose the async context.
+    newChild: async (running, contract, ...[payload, options = {}]) =>
+      newJobOf({ contract, payload, options }, { ...jobDefaults, running }),
+  };
+}
