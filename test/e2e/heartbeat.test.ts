@@ -211,6 +211,10 @@ function startBeating({
       ended.push(...runs);
       news.emit("news");
     },
+    onNotOpen(message) {
+      failures.push(message);
+      news.emit("news");
+    },
     failed(error) {
       failures.push(error);
       news.emit("news");

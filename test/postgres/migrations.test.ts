@@ -100,7 +100,9 @@ describe("a worker and a producer of the release before", () => {
     gate.resolve("ended well");
 
     expect(await mill.result(running)).toBe("ended well");
-    expect(logged).toEqual([expect.stringMatching(/newer release.*claims no more jobs/)]);
+    // On a busy host the thread of the heartbeat may start after the migration.
+    const warnings = logged.filter((message) => !message.includes("thread of the heartbeat"));
+    expect(warnings).toEqual([expect.stringMatching(/newer release.*claims no more jobs/)]);
     const worker2 = await joinWorker(newer, { protocol: PROTOCOL + 1 });
     expect(await claimable(newer, { worker: worker2 })).toEqual([waiting.id]);
     await stopped(mill, worker);

@@ -59,7 +59,7 @@ async function opened(make: () => JobStore): Promise<JobStore> {
       await store.open();
       return store;
     } catch (error) {
-      postFailure(error);
+      post({ type: "not-open", message: String(error) });
       await wait(systemClock, start.beatMs);
     }
   }

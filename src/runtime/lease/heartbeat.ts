@@ -30,6 +30,8 @@ export interface HeartbeatParts {
   /** The thread has ended runs over their time limit. */
   readonly onEnded: (runs: readonly RunName[]) => void;
   readonly failed: (error: unknown) => void;
+  /** The thread cannot open the store: the heartbeats come from the event loop. */
+  readonly onNotOpen: (message: string) => void;
 }
 
 export interface Heartbeat {
@@ -54,6 +56,8 @@ export interface ThreadStart {
 export type ThreadMessage =
   | { readonly type: "beat"; readonly beat: Beat }
   | { readonly type: "ended"; readonly runs: readonly RunName[] }
+  /** The thread cannot open the store and tries again. The event loop beats meanwhile. */
+  | { readonly type: "not-open"; readonly message: string }
   | { readonly type: "failed"; readonly message: string };
 
 export function startHeartbeat(parts: HeartbeatParts): Heartbeat {
@@ -82,7 +86,7 @@ function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
  * from the expiry of the lease until the next message.
  */
 function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
-  const { worker, leaseMs, beatMs, policies, policy, onBeat, onEnded, failed } = parts;
+  const { worker, leaseMs, beatMs, policies, policy, onBeat, onEnded, onNotOpen, failed } = parts;
   const times = parts.times.buffer;
   const start: ThreadStart = { entry, worker, leaseMs, beatMs, times, policies, policy };
   const isSource = import.meta.url.endsWith(".ts");
@@ -98,6 +102,10 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   thread.on("message", (message: ThreadMessage) => {
     if (message.type === "failed") {
       failed(new Error(message.message));
+      return;
+    }
+    if (message.type === "not-open") {
+      onNotOpen(message.message);
       return;
     }
     if (message.type === "ended") {

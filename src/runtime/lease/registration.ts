@@ -57,6 +57,7 @@ export class Registration {
   #isRegistered = false;
   #checking: Promise<void> | null = null;
   #isOver = false;
+  #hasWarnedOfThread = false;
 
   constructor(parts: RegistrationParts) {
     this.#parts = parts;
@@ -191,6 +192,7 @@ export class Registration {
       policies,
       onBeat: (beat) => this.#onBeat(beat),
       onEnded,
+      onNotOpen: (message) => this.#warnOfThread(message),
       failed: (error) => {
         this.#renewalFailed(error);
         logger.error("heartbeat failed; trying again", { error });
@@ -231,6 +233,17 @@ export class Registration {
   #renewalFailed(error: unknown): void {
     this.#steadiness.failed();
     this.#leaseTimer.failed(error);
+  }
+
+  /** Once: the thread tries again at every beat. */
+  #warnOfThread(message: string): void {
+    if (this.#hasWarnedOfThread) return;
+    this.#hasWarnedOfThread = true;
+    this.#parts.logger.warn(
+      "the thread of the heartbeat cannot open the store and tries again; until then a handler " +
+        "that blocks the event loop for longer than the lease loses the lease",
+      { error: message },
+    );
   }
 
   #onBeat(beat: Beat): void {
