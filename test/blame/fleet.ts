@@ -42,6 +42,13 @@ export interface FleetPlan {
   readonly workers: readonly number[];
 }
 
+/** One run of a handler, in virtual milliseconds. */
+interface FleetRun {
+  readonly id: string;
+  readonly from: number;
+  until: number;
+}
+
 interface Process {
   readonly number: number;
   readonly pid: number;
@@ -59,7 +66,10 @@ export class BlameFleet {
   #isClosing = false;
   /** Deaths by a job, and by a kill from outside. */
   readonly deaths = { own: 0, outside: 0 };
-  readonly starts = new Map<string, number>();
+  /** Every run of a handler, in the order of their starts. */
+  readonly runs: FleetRun[] = [];
+  readonly workers: JobWorker[] = [];
+  readonly logged: string[] = [];
 
   constructor(db: TestStore, plan: FleetPlan, seed: number) {
     this.#db = db;
@@ -83,6 +93,17 @@ export class BlameFleet {
       if (await isDone()) return true;
     }
     return false;
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.#db.clock.move(ms, () => this.#still());
+  }
+
+  /** The most runs at one moment. */
+  get mostAtOnce(): number {
+    const beside = ({ from }: FleetRun): FleetRun[] =>
+      this.runs.filter((other) => other.from <= from && other.until > from);
+    return Math.max(0, ...this.runs.map((run) => beside(run).length));
   }
 
   /** Kills a process from outside. */
@@ -128,13 +149,9 @@ export class BlameFleet {
     );
     const settings = settingsOf({ jobs, lanes: { general: slots }, lease: LEASE_MS });
     client.learn(settings.definitions.values(), settings.preset.retry);
-    void new JobWorker({
-      ...client.parts,
-      jobDefaults: client.jobDefaults,
-      settings,
-      version: "blame",
-      process: shared,
-    });
+    const { jobDefaults } = client;
+    const parts = { ...client.parts, jobDefaults, settings, version: "blame", process: shared };
+    this.workers.push(new JobWorker(parts));
   }
 
   async #handle(
@@ -142,8 +159,10 @@ export class BlameFleet {
     { ms, diesAfterMs }: Work,
     ctx: Context<unknown, unknown>,
   ): Promise<void> {
-    this.starts.set(ctx.job.id, (this.starts.get(ctx.job.id) ?? 0) + 1);
+    const run: FleetRun = { id: ctx.job.id, from: this.nowMs, until: Infinity };
+    this.runs.push(run);
     await wait(this.#db.clock, diesAfterMs ?? ms);
+    if (!process.isDead) run.until = this.nowMs;
     if (diesAfterMs === undefined || process.isDead) return;
     this.deaths.own += 1;
     this.#die(process);
@@ -151,9 +170,8 @@ export class BlameFleet {
 
   #clientOn(store: JobStore): Client {
     const dice = this.#dice;
-    const say = (m: string, f: object = {}) =>
-      process.env["BLAME_LOG"] && console.log("  ", this.nowMs, m, f);
-    const logger = { debug: say, info: say, warn: say, error: say };
+    const log = (message: string): void => void this.logged.push(message);
+    const logger = { debug: log, info: log, warn: log, error: log };
     const { clock } = this.#db;
     return new Client({ store, clock, dice, logger, tenant: "default", preset: defaults });
   }

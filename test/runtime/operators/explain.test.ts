@@ -1,5 +1,7 @@
 import { defineJob, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import { crashedOnce, fault, workerInfo } from "../../support/factories.ts";
+import { add, addCrashed, settleAll, takeOne } from "../../support/steps.ts";
 import { latch, openTest, untilAborted, withBuffer, type RuntimeTest } from "../support.ts";
 
 const email = defineJob({ type: "email" }).run(() => "sent");
@@ -45,6 +47,34 @@ describe("jobs.explain of a job that is not due", () => {
 
     expect(await kit.mill.jobs.get(id)).toMatchObject({ state: "scheduled" });
     expect(await reasonOf(kit, id)).toBe("no_worker");
+  });
+});
+
+describe("jobs.explain of a job that has crashed before", () => {
+  test.each([
+    { crashes: 1, reason: "crashed", says: /died once .* half of the slots of a process/ },
+    { crashes: 2, reason: "crashed", says: /died 2 times .* an eighth of the slots/ },
+    { crashes: 3, reason: "alone", says: /died 3 times .* so it runs alone/ },
+  ])("says after $crashes in how much company it runs", async ({ crashes, reason, says }) => {
+    await using kit = await openTest();
+    const id = await addCrashed(kit.store, crashes, { type: "email", lane: "general" });
+    await kit.store.register(workerInfo({ types: ["email"], lanes: ["general"] }));
+
+    const explanation = await kit.mill.jobs.explain(id);
+
+    expect(explanation).toMatchObject({ reason, sentence: expect.stringMatching(says) });
+  });
+
+  test("says that the crash has cost no attempt while it waits", async () => {
+    await using kit = await openTest();
+    const [id] = await add(kit.store, { type: "email" });
+    const crash = { ...crashedOnce(), tries: 0, to: "scheduled", delayMs: 60_000 } as const;
+    await settleAll(kit.store, await takeOne(kit.store), { ...crash, fault: fault() });
+
+    expect(await kit.mill.jobs.explain(id)).toMatchObject({
+      reason: "retrying",
+      sentence: expect.stringContaining("the last run cost no attempt"),
+    });
   });
 });
 

@@ -1,0 +1,168 @@
+/** Jobs that have crashed before: in how much company they run, and how they run alone. */
+import { describe, expect, test } from "vitest";
+import { EMPTY_MS_MAX } from "../../src/runtime/crashes/lone-runs.ts";
+import type { JobId } from "../../src/core/job.ts";
+import { newJob } from "../support/factories.ts";
+import { addCrashed, stateOf } from "../support/steps.ts";
+import { openSqlite, type TestStore } from "../support/stores.ts";
+import { BlameFleet, type FleetPlan, type Work } from "./fleet.ts";
+
+describe("jobs with one crash", () => {
+  test("take at most half of the slots of a process, over all its workers", async () => {
+    await using db = await openSqlite();
+    for (let count = 0; count < 10; count += 1) await crashed(db, 1, { ms: 5_000 });
+    const fleet = await started(db, { processes: 1, workers: [4, 4] });
+
+    await fleet.advance(40_000);
+
+    expect(fleet.runs).toHaveLength(10);
+    expect(fleet.mostAtOnce).toBe(4);
+  });
+});
+
+describe("jobs with two crashes", () => {
+  test("take at most an eighth of the slots, and at least one", async () => {
+    await using db = await openSqlite();
+    for (let count = 0; count < 4; count += 1) await crashed(db, 2, { ms: 5_000 });
+    const fleet = await started(db, { processes: 1, workers: [4] });
+
+    await fleet.advance(40_000);
+
+    expect(fleet.runs).toHaveLength(4);
+    expect(fleet.mostAtOnce).toBe(1);
+  });
+});
+
+describe("a job at the crash cap", () => {
+  test("starts when its process is empty, and nothing starts beside it", async () => {
+    await using db = await openSqlite();
+    const long = await enqueued(db, { ms: 10_000 });
+    const fleet = await started(db, { processes: 1, workers: [2, 2] });
+    await fleet.advance(1_000);
+    const lone = await crashed(db, 3, { ms: 10_000 });
+    await fleet.advance(5_000);
+    const late = await enqueued(db, { ms: 1_000 });
+
+    await fleet.advance(60_000);
+
+    expect(fleet.runs.map(({ id }) => id)).toEqual([long, lone, late]);
+    expect(fleet.mostAtOnce).toBe(1);
+    expect(await stateOf(db.store, lone)).toBe("completed");
+  });
+
+  test("waits for a handler that goes on after its run has ended", async () => {
+    await using db = await openSqlite();
+    const deaf = newJob({ ...jobOf({ ms: 60_000 }), timeoutMs: 1_000, maxAttempts: 1 });
+    await db.store.enqueue([deaf]);
+    const fleet = await started(db, { processes: 1, workers: [2] });
+    await fleet.advance(10_000);
+    expect(await stateOf(db.store, deaf.id)).toBe("failed");
+    const lone = await crashed(db, 3, { ms: 1_000 });
+
+    await fleet.advance(45_000);
+    expect(fleet.runs).toHaveLength(1);
+    await fleet.advance(10_000);
+
+    expect(await stateOf(db.store, lone)).toBe("completed");
+    expect(fleet.mostAtOnce).toBe(1);
+  });
+
+  test("goes first in a new process", async () => {
+    await using db = await openSqlite();
+    const first = await enqueued(db, { ms: 1_000 });
+    const lone = await crashed(db, 3, { ms: 1_000 });
+    const fleet = await started(db, { processes: 1, workers: [4] });
+
+    await fleet.advance(10_000);
+
+    expect(fleet.runs.map(({ id }) => id)).toEqual([lone, first]);
+  });
+
+  test("empties one process of the fleet at a time", async () => {
+    await using db = await openSqlite();
+    for (let count = 0; count < 3; count += 1) await crashed(db, 3, { ms: 5_000 });
+    for (let count = 0; count < 3; count += 1) await enqueued(db, { ms: 30_000 });
+    const fleet = await started(db, { processes: 2, workers: [2] });
+
+    await fleet.advance(4_000);
+
+    expect(fleet.runs).toHaveLength(3);
+    expect(fleet.logged.filter((message) => message.includes("emptied"))).toHaveLength(1);
+  });
+
+  test("goes back when the process does not become empty, and other jobs start again", async () => {
+    await using db = await openSqlite();
+    const endless = await enqueued(db, { ms: 3 * EMPTY_MS_MAX });
+    const fleet = await started(db, { processes: 1, workers: [2] });
+    await fleet.advance(1_000);
+    const lone = await crashed(db, 3, { ms: 1_000 });
+    await fleet.advance(5_000);
+    const late = await enqueued(db, { ms: 1_000 });
+    await fleet.advance(60_000);
+    expect(fleet.runs.map(({ id }) => id)).toEqual([endless]);
+
+    await fleet.advance(EMPTY_MS_MAX);
+
+    expect(fleet.runs.map(({ id }) => id)).toEqual([endless, late]);
+    expect(await stateOf(db.store, lone)).toBe("queued");
+  });
+
+  test("goes back uncharged when its worker stops before the start", async () => {
+    await using db = await openSqlite();
+    await enqueued(db, { ms: 8_000 });
+    const fleet = await started(db, { processes: 1, workers: [2] });
+    await fleet.advance(1_000);
+    const lone = await crashed(db, 3, { ms: 1_000 });
+    await fleet.advance(5_000);
+    expect(await stateOf(db.store, lone)).toBe("running");
+
+    const stopped = fleet.workers[0]!.stop();
+    await fleet.advance(5_000);
+    await stopped;
+
+    expect(await stateOf(db.store, lone)).toBe("queued");
+    expect(await db.store.attempts(lone)).toHaveLength(3);
+  });
+});
+
+describe("a type whose jobs have died alone", () => {
+  test("is opened again by a probe that succeeds", async () => {
+    await using db = await openSqlite();
+    for (let count = 0; count < 3; count += 1) await crashed(db, 3, { ms: 0, diesAfterMs: 10 });
+    const fleet = await started(db, { processes: 1, workers: [4] });
+    await fleet.advance(30_000);
+    expect(await db.store.gates()).toMatchObject([{ kind: "type", name: "healthy" }]);
+    const waiting = await Promise.all([1, 2, 3].map(() => enqueued(db, { ms: 1_000 })));
+    await fleet.advance(20_000);
+    expect(fleet.runs).toHaveLength(3);
+
+    await fleet.advance(60_000);
+
+    expect(await db.store.gates()).toEqual([]);
+    for (const id of waiting) expect(await stateOf(db.store, id)).toBe("completed");
+    expect(fleet.deaths.own).toBe(3);
+  });
+});
+
+async function started(db: TestStore, plan: FleetPlan): Promise<BlameFleet> {
+  const fleet = new BlameFleet(db, plan, 1);
+  await fleet.start();
+  return fleet;
+}
+
+async function enqueued({ store }: TestStore, work: Work): Promise<JobId> {
+  const job = newJob(jobOf(work));
+  await store.enqueue([job]);
+  return job.id;
+}
+
+/** A waiting job that has crashed so often. Its lane is its own, so that no other job is claimed. */
+function crashed({ store }: TestStore, crashes: number, work: Work): Promise<JobId> {
+  return addCrashed(store, crashes, { ...jobOf(work), lane: `crashed-${(lanes += 1)}` });
+}
+
+let lanes = 0;
+
+function jobOf(work: Work) {
+  return { type: "healthy", payload: JSON.stringify(work), timeoutMs: null };
+}
