@@ -255,7 +255,10 @@ export class JobWorker implements Worker, ProcessMember {
         this.#running.interruptAll("expiry");
         return this.#running.size;
       },
-      onRegained: () => this.#wakePumps(),
+      onRegained: () => {
+        this.#running.leaseRenewed();
+        this.#wakePumps();
+      },
     });
   }
 

@@ -103,6 +103,8 @@ function runOf(definition: Definition, around: RunSetup): ContextParts & PhaseSc
     job: running,
     lease,
     signal,
+    runSignal: signal,
+    isInterrupted: () => signal.aborted,
     keepLine() {},
     logger: SILENT,
     deps: options.deps ?? {},

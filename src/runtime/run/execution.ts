@@ -66,7 +66,12 @@ export class Execution implements ContextParts, PhaseScopeParts {
   readonly #parts: ExecutionParts;
   readonly #definition: Definition;
   readonly #outcome = Promise.withResolvers<Outcome>();
+  /** The signal of the handler. */
   readonly #abort = new AbortController();
+  /** The signal of the run: an expired lease does not abort it, because the run may go on. */
+  readonly #stop = new AbortController();
+  /** When the lease was renewed after its expiry. */
+  #renewedAt: number | null = null;
   #interruption: { readonly why: RunInterruption; readonly reason: MillraceError } | null = null;
   #phaseScope: PhaseScope | null = null;
   #runNotes: RunNotes | null = null;
@@ -93,9 +98,30 @@ export class Execution implements ContextParts, PhaseScopeParts {
     if (this.#badEnd !== null || this.#isOver) return;
     const reason = before?.reason ?? reasonOf(why);
     this.#interruption = { why, reason };
+    this.#renewedAt = null;
     this.#abort.abort(reason);
-    if (why.type === "interrupted" && why.by !== "store") return;
+    if (isExpiry(why)) return;
+    this.#stop.abort(reason);
+    if (why.type === "interrupted" && why.by === "stop") return;
     this.#limitWait();
+  }
+
+  /** The expired lease was renewed: no other worker has taken the job, and the run goes on. */
+  leaseRenewed(): void {
+    this.#renewedAt ??= this.#parts.clock.monotonic();
+  }
+
+  /**
+   * Whether an error of the handler or of a unit is an effect of the interruption. Once an expired
+   * lease was renewed, an error is the handler's own, except an error of the aborted signal, and
+   * errors soon after the renewal.
+   */
+  isInterrupted(error: unknown): boolean {
+    if (this.#interruption === null) return false;
+    const { why, reason } = this.#interruption;
+    if (!isExpiry(why) || this.#renewedAt === null) return true;
+    const renewedMs = this.#parts.clock.monotonic() - this.#renewedAt;
+    return renewedMs < IGNORED_SIGNAL_MS_MAX || isAbortBy(reason, error);
   }
 
   /**
@@ -153,6 +179,10 @@ export class Execution implements ContextParts, PhaseScopeParts {
     return this.#abort.signal;
   }
 
+  get runSignal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
   get newChild(): PhaseScopeParts["newChild"] {
     return this.#parts.newChild;
   }
@@ -201,7 +231,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
       onRetry: settings.onRetry ?? preset.onRetry,
       runStore,
       clock,
-      signal: this.signal,
+      signal: this.runSignal,
       onLost: () => this.interrupt({ type: "interrupted", by: "store" }),
     });
   }
@@ -240,7 +270,9 @@ export class Execution implements ContextParts, PhaseScopeParts {
     this.#badEnd = outcome;
     // Before the abort, because listeners of the signal must not begin units.
     const left = this.#phaseScope?.close() ?? null;
-    if (this.#interruption === null) this.#abort.abort(new RunAborted(this.job, error));
+    const reason = new RunAborted(this.job, error);
+    this.#abort.abort(reason);
+    this.#stop.abort(reason);
     if (left === null) this.#finish(outcome);
     else this.#finishAfter(left, outcome);
   }
@@ -347,7 +379,11 @@ export class Execution implements ContextParts, PhaseScopeParts {
   }
 
   #checkpoint(): void {
-    if (this.#interruption !== null) throw this.#interruption.reason;
+    if (this.#interruption === null) return;
+    const { why, reason } = this.#interruption;
+    const hasLeftOut = this.#runNotes?.isCutShort === true;
+    // An expired lease that was renewed lets the run go on, unless it has left out units.
+    if (!isExpiry(why) || this.#renewedAt === null || hasLeftOut) throw reason;
   }
 
   #enter(phase: string | null): PhaseScope {
@@ -368,7 +404,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
   }
 
   #outcomeOf(error: unknown): Outcome {
-    const why = this.#interruption?.why;
+    const why = this.isInterrupted(error) ? this.#interruption?.why : undefined;
     if (why?.type === "interrupted") return { type: "interrupted" };
     if (why !== undefined) return why;
     if (isInstance(error, Snooze)) return { type: "snoozed", delayMs: error.delayMs };
@@ -383,6 +419,12 @@ export class Execution implements ContextParts, PhaseScopeParts {
 
 function isExpiry(why: RunInterruption): boolean {
   return why.type === "interrupted" && why.by === "expiry";
+}
+
+/** The reason itself, or the error of an aborted call, whose cause is the reason. */
+function isAbortBy(reason: unknown, error: unknown): boolean {
+  if (error === reason) return true;
+  return error instanceof Error && (error.name === "AbortError" || error.cause === reason);
 }
 
 function reasonOf(why: RunInterruption): MillraceError {

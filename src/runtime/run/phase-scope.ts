@@ -25,7 +25,12 @@ const NAMES_MAX = 10;
 
 export interface PhaseScopeParts {
   readonly job: ClaimedJob;
+  /** The signal of the handler. */
   readonly signal: AbortSignal;
+  /** The signal of the run: an expired lease does not abort it. */
+  readonly runSignal: AbortSignal;
+  /** Whether an error is an effect of the interruption of the run. */
+  isInterrupted(error: unknown): boolean;
   readonly logger: Logger;
   readonly clock: Clock;
   /** Made at the first use. */
@@ -125,11 +130,13 @@ export class PhaseScope {
     this.#watched(each(this.#unitParts, { items, key, fn, options }));
 
   get #unitParts(): UnitParts {
-    const { runNotes, signal } = this.#run;
+    const { runNotes, signal, runSignal } = this.#run;
     const faultOf = (error: unknown): Fault => this.#run.faultOf(error);
     return {
       runNotes,
       signal,
+      runSignal,
+      isInterrupted: (error) => this.#run.isInterrupted(error),
       faultOf,
       phase: this.#phase ?? "",
       phaseScope: this.#id,
@@ -148,7 +155,7 @@ export class PhaseScope {
   }
 
   async #joinUnits(): Promise<void> {
-    const { job, logger, clock, signal } = this.#run;
+    const { job, logger, clock } = this.#run;
     const stopTimer = clock.after(JOIN_WARNING_MS, () => {
       const message = "the handler has returned; the run waits for calls that it did not await";
       logger.warn(message, { job_id: job.id, type: job.type });
@@ -157,7 +164,7 @@ export class PhaseScope {
       while (this.#pending.size > 0) {
         for (const end of await Promise.allSettled(this.#pending.keys())) {
           if (end.status === "fulfilled") continue;
-          if (signal.aborted || isUnwinding(end.reason)) throw end.reason;
+          if (this.#run.isInterrupted(end.reason) || isUnwinding(end.reason)) throw end.reason;
         }
       }
     } finally {

@@ -69,6 +69,11 @@ export class RunningJobs {
     for (const execution of this.executions) execution.interrupt({ type: "interrupted", by });
   }
 
+  /** The expired lease of the worker was renewed. */
+  leaseRenewed(): void {
+    for (const execution of this.executions) execution.leaseRenewed();
+  }
+
   /** Resolves when the runs of this moment have ended. */
   async ended(): Promise<void> {
     await Promise.all([...this.#runs.values()].map((run) => run.ended));

@@ -38,7 +38,12 @@ const OPTIONS = anObject(
 /** What units use of their run. */
 export interface UnitParts {
   readonly runNotes: RunNotes;
+  /** The signal of the handler. */
   readonly signal: AbortSignal;
+  /** The signal of the run: an expired lease does not abort it. */
+  readonly runSignal: AbortSignal;
+  /** Whether an error is an effect of the interruption of the run. */
+  readonly isInterrupted: (error: unknown) => boolean;
   /** Empty if the job has no phases. */
   readonly phase: string;
   readonly faultOf: (error: unknown) => Fault;
@@ -93,7 +98,7 @@ export async function each(parts: UnitParts, request: EachRequest): Promise<Unit
   insistOn("ctx.each", OPTIONS, options, "");
   const items = itemsByKey(request);
   const names = locksOf(request, items);
-  const { runNotes, phase, signal } = parts;
+  const { runNotes, phase, signal, runSignal } = parts;
   runNotes.checkpoints.reserve(phase, [...items.keys()]);
   await runNotes.loadCheckpoints();
   parts.insistOpen("ctx.each");
@@ -103,7 +108,7 @@ export async function each(parts: UnitParts, request: EachRequest): Promise<Unit
   await begin(parts, todo);
   const concurrency = Math.min(options.concurrency ?? CONCURRENCY_DEFAULT, todo.length);
   const locks = names === null ? null : { names, runLocks: runNotes.locks };
-  const unitQueue = new UnitQueue({ units: todo, locks, signal });
+  const unitQueue = new UnitQueue({ units: todo, locks, signal: runSignal });
   await runConcurrently(parts, unitQueue, concurrency, (unit) =>
     fn(items.get(unit), { signal, key: unit }),
   );
@@ -146,6 +151,15 @@ async function begin({ runNotes, phase }: UnitParts, todo: readonly string[]): P
   }
 }
 
+/** The first error that ended `ctx.each`. */
+interface Unwinding {
+  readonly error: unknown;
+}
+
+function hasInterrupted({ isInterrupted }: UnitParts, unwinding: Unwinding | null): boolean {
+  return unwinding !== null && isInterrupted(unwinding.error);
+}
+
 /**
  * A failed unit does not stop other units. When the run is to end, running units end and no other
  * unit begins.
@@ -156,8 +170,8 @@ async function runConcurrently(
   concurrency: number,
   fn: (unit: string) => unknown,
 ): Promise<void> {
-  const { runNotes, signal } = parts;
-  let unwinding: { readonly error: unknown } | null = null;
+  const { runNotes, signal, runSignal } = parts;
+  let unwinding: Unwinding | null = null;
   const runUnits = async (): Promise<void> => {
     try {
       for (
@@ -177,7 +191,7 @@ async function runConcurrently(
   await Promise.all(Array.from({ length: concurrency }, runUnits));
   const wasCutShort = unwinding !== null || unitQueue.hasMore;
   if (!wasCutShort) return;
-  if (!signal.aborted) throw errorIn(unwinding);
+  if (!runSignal.aborted && !hasInterrupted(parts, unwinding)) throw errorIn(unwinding);
   runNotes.isCutShort = true;
   throw signal.reason;
 }
@@ -188,7 +202,7 @@ async function runConcurrently(
  * interrupted unit has not failed.
  */
 async function carryOut(
-  { runNotes, phase, signal, faultOf, phaseScope, running }: UnitParts,
+  { runNotes, phase, runSignal, isInterrupted, faultOf, phaseScope, running }: UnitParts,
   unit: string,
   fn: (unit: string) => unknown,
   lock: string | null,
@@ -206,7 +220,7 @@ async function carryOut(
     return { end: await store({ state: "completed", result: text }, children.end()) };
   } catch (error) {
     children.end();
-    if (signal.aborted || isUnwinding(error)) throw error;
+    if (runSignal.aborted || isInterrupted(error) || isUnwinding(error)) throw error;
     return { end: await store({ state: "failed", fault: faultOf(error) }, []), error };
   } finally {
     running.delete(unit);

@@ -1,5 +1,5 @@
 /** A store that refuses heartbeats, or every write, for longer than a lease. */
-import { defineJob, typed } from "millrace";
+import { defineJob, NonRetryableError, typed, type Context } from "millrace";
 import { describe, expect, test } from "vitest";
 import { crashedOnce, newJob } from "../../support/factories.ts";
 import { joinWorker, rescueSilent, stateOf, takeOne } from "../../support/steps.ts";
@@ -15,6 +15,8 @@ import {
 const WRITES = ["claim", "renew", "rescue", "settle", "startPrefetched"] as const;
 
 type Write = (typeof WRITES)[number];
+
+type AnyContext = Context<unknown, unknown>;
 
 describe("a worker whose heartbeats the store refuses", () => {
   test("tells its runs to stop when its lease has expired, and why", async () => {
@@ -149,6 +151,87 @@ describe("a worker whose heartbeats the store refuses", () => {
 
     expect(ran).toEqual(["one", "two"]);
     expect(await kit.outcomes(enqueued)).toEqual(["interrupted", "succeeded"]);
+  });
+});
+
+describe("a run that went on after the lease was renewed", () => {
+  test.each([
+    {
+      end: "an error",
+      act: () => Promise.reject(new NonRetryableError("card declined")),
+      outcomes: ["failed"],
+      state: "failed",
+    },
+    {
+      end: "a snooze",
+      act: (ctx: AnyContext) => ctx.snooze("1h"),
+      outcomes: ["snoozed"],
+      state: "scheduled",
+    },
+    {
+      end: "units",
+      act: (ctx: AnyContext) =>
+        ctx.each(
+          ["a", "b"],
+          (item) => item,
+          () => "done",
+        ),
+      outcomes: ["succeeded"],
+      state: "completed",
+    },
+    {
+      end: "an error of its aborted signal",
+      act: (ctx: AnyContext) => Promise.reject(new Error("stopped", { cause: ctx.signal.reason })),
+      outcomes: ["interrupted"],
+      state: "running",
+    },
+  ])("ends with $end", async ({ act, outcomes, state }) => {
+    await using kit = await openTest();
+    const [first, second] = [latch(), latch()];
+    const gates = [first, second];
+    const job = defineJob({ type: "long", timeout: false }).run(async (_, ctx) => {
+      await gates.shift()?.passed;
+      await act(ctx);
+    });
+    const enqueued = await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+    await kit.advance("1s");
+    const repair = refuseHeartbeats(kit);
+    await kit.advance("40s");
+    repair();
+    await kit.advance("1m");
+
+    first.open();
+    await kit.advance("1s");
+
+    expect(await kit.outcomes(enqueued)).toEqual(outcomes);
+    expect((await kit.mill.jobs.get(enqueued.id)).state).toBe(state);
+    second.open();
+  });
+
+  test("is interrupted if its handler hides that units were left out", async () => {
+    await using kit = await openTest();
+    const job = defineJob({ type: "long", timeout: false }).run(async (_, ctx) => {
+      const units = ctx.each(
+        ["a", "b"],
+        (item) => item,
+        (_item, unit) => untilAborted(unit.signal),
+        {
+          concurrency: 1,
+        },
+      );
+      await units.catch(() => {});
+      return "half";
+    });
+    const enqueued = await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+    await kit.advance("1s");
+    const repair = refuseHeartbeats(kit);
+    await kit.advance("31s");
+    repair();
+    await kit.advance("5s");
+
+    expect(await kit.outcomes(enqueued)).toEqual(["interrupted"]);
   });
 });
 
