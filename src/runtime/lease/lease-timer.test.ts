@@ -61,6 +61,32 @@ describe("a lease", () => {
   });
 });
 
+describe("a process that was stopped for longer than its lease", () => {
+  test("waits for one heartbeat before its lease expires", async () => {
+    const { clock, expired, timer, times } = makeWorld();
+    timer.stop();
+    await clock.advance(2 * LEASE_MS);
+
+    timer.start();
+    expect([timer.holds, expired.length]).toEqual([false, 0]);
+    times.renewed({ sentAt: clock.monotonic(), answeredAt: clock.monotonic() });
+    await clock.advance(BEAT_MS);
+
+    expect([timer.holds, expired.length]).toEqual([true, 0]);
+  });
+
+  test("lets its lease expire if no heartbeat succeeds", async () => {
+    const { clock, expired, timer } = makeWorld();
+    timer.stop();
+    await clock.advance(2 * LEASE_MS);
+
+    timer.start();
+    await clock.advance(BEAT_MS);
+
+    expect([timer.holds, expired.length]).toEqual([false, 1]);
+  });
+});
+
 describe("the cause of an expiry", () => {
   test("is the store's error, if the last heartbeat failed", async () => {
     const { clock, times, timer, expired } = makeWorld();

@@ -75,8 +75,25 @@ export class LeaseTimer {
   /** The timer is not moved at every heartbeat: when it fires, the end of the lease is read. */
   #arm(): void {
     const leftMs = this.#leftMs;
-    if (leftMs <= 0) this.#expire(-leftMs);
-    else this.#stopTimer = this.#parts.clock.after(leftMs, () => this.#arm());
+    if (leftMs > 0) this.#wake(leftMs, () => this.#arm());
+    else if (-leftMs > this.#parts.beatMs) this.#waitForBeat(-leftMs);
+    else this.#expire(-leftMs);
+  }
+
+  /**
+   * The timer fired late: the process was stopped, or its event loop was blocked. A heartbeat that
+   * renews the lease is then on its way, and only chance decides whether it is answered before the
+   * timer fires. Meanwhile the lease does not hold, so that no run starts.
+   */
+  #waitForBeat(lateMs: number): void {
+    this.#wake(this.#parts.beatMs, () => {
+      if (this.#leftMs > 0) this.#arm();
+      else this.#expire(lateMs);
+    });
+  }
+
+  #wake(ms: number, then: () => void): void {
+    this.#stopTimer = this.#parts.clock.after(ms, then);
   }
 
   #expire(lateMs: number): void {
