@@ -1,13 +1,19 @@
 /** enqueue and its keys. */
 import type { JobId } from "../../../src/core/job.ts";
-import type { EnqueueAnswer, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
+import type {
+  EnqueueAnswer,
+  NewJob,
+  StoreRefusal,
+} from "../../../src/store/types/jobs-and-runs.ts";
 import { sameBody } from "../../../src/store/shared/request-hash.ts";
 import { endUnstarted, resolveDependencies } from "./ends.ts";
 import { takeOver } from "./take-over.ts";
 import {
   copyOf,
   endOf,
+  isKnown,
   jobById,
+  jobNamed,
   putWaiting,
   stateOf,
   tell,
@@ -31,13 +37,32 @@ export function enqueueAll(world: World, jobs: readonly NewJob[]): EnqueueAnswer
   return answers;
 }
 
+/** The children of a note or of ended runs. The answer to the first that is refused. */
+export function enqueueChildren(world: World, children: readonly NewJob[]): StoreRefusal | null {
+  const answers = enqueueAll(world, children);
+  for (const [index, answer] of answers.entries()) {
+    if (answer.status === "refused") return { ...answer, child: children[index]!.id };
+  }
+  for (const [index, answer] of answers.entries()) {
+    if (answer.status === "existing" && answer.by !== "id") alias(world, children[index]!, answer);
+  }
+  return null;
+}
+
+/** From now on the id of a child that gave way names the holder of its key. */
+function alias(world: World, { id, parentId }: NewJob, { id: holder }: { readonly id: JobId }) {
+  const parent = parentId === null ? undefined : jobById(world, parentId);
+  if (parent === undefined || world.aliases.has(id)) return;
+  world.aliases.set(id, { holder: jobById(world, holder)?.key ?? null, parent: parent.key });
+}
+
 export function enqueueOne(world: World, job: NewJob): EnqueueAnswer {
   const same = jobById(world, job.id);
   if (same !== undefined) return repeated(same, job);
   const held =
     idempotencyHolder(world, job) ?? livingSuccessor(world, job) ?? dedupHolder(world, job);
   if (held !== null) return held;
-  const missing = job.after.find((id) => jobById(world, id) === undefined);
+  const missing = job.after.find((id) => !isKnown(world, id));
   if (missing !== undefined) return { status: "refused", code: "AFTER_UNKNOWN", holder: missing };
   if (job.priority < 0) return { status: "refused", code: "STORE_REFUSED", holder: job.id };
 
@@ -90,7 +115,7 @@ function insert(world: World, asked: NewJob): EnqueueAnswer {
 
 /** Proceeding finds those that are over already. */
 function needOf(world: World, { onFailed }: NewJob, id: JobId): ModelJob["needs"] {
-  const parent = jobById(world, id);
+  const parent = jobNamed(world, id);
   if (parent === undefined) return [];
   if ((endOf(parent)?.state ?? null) !== null) world.ended.add(parent.key);
   return [{ key: parent.key, isTolerant: onFailed === "run" }];

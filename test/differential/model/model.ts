@@ -12,7 +12,7 @@ import * as reading from "./reading.ts";
 import { recordOf } from "./records.ts";
 import * as waiting from "./waiting.ts";
 import * as work from "./work.ts";
-import { atMost, emptyWorld, jobById, slotOf, type World } from "./world.ts";
+import { atMost, emptyWorld, jobNamed, slotOf, type World } from "./world.ts";
 
 /** What only one process or only a living database has: opening, waking, transactions, threads. */
 type Beyond =
@@ -81,11 +81,11 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     hold: async (limit) => waiting.hold(world, limit),
     release: async (limit) => waiting.release(world, limit),
     get: async (id) => {
-      const job = jobById(world, id);
+      const job = jobNamed(world, id);
       return job === undefined ? null : recordOf(world, job);
     },
     attempts: async (id) =>
-      (jobById(world, id)?.ledger ?? []).map(({ state: _state, result: _result, ...row }) => row),
+      (jobNamed(world, id)?.ledger ?? []).map(({ state: _state, result: _result, ...row }) => row),
     list: async (filter, { after = Infinity, limit }) => {
       const later = reading.matching(world, filter).filter(({ key }) => key < after);
       const page = later.slice(0, limit).map((job) => recordOf(world, job));

@@ -17,7 +17,7 @@ import {
   type UnitMove,
   type UnitRecord,
 } from "../../../src/store/types/notes.ts";
-import { enqueueAll } from "./enqueue.ts";
+import { enqueueChildren } from "./enqueue.ts";
 import { releaseSlots } from "./ends.ts";
 import {
   atMost,
@@ -25,7 +25,7 @@ import {
   endOf,
   heldRun,
   inOrder,
-  jobById,
+  jobNamed,
   tell,
   type ModelJob,
   type World,
@@ -50,11 +50,7 @@ function recordOne(world: World, note: RunNote): NoteAnswer {
   if (run === undefined) return "stale";
   if (isRefused(note)) return "refused";
   keepNote(world, run.job, note);
-  const children = note.children ?? [];
-  for (const [index, answer] of enqueueAll(world, children).entries()) {
-    if (answer.status === "refused") return { ...answer, child: children[index]!.id };
-  }
-  return "recorded";
+  return enqueueChildren(world, note.children ?? []) ?? "recorded";
 }
 
 /** Whether a note has a value that no store takes. */
@@ -158,7 +154,7 @@ function triesOf({ notes, ledger }: ModelJob): number | null {
 }
 
 export function progressOf(world: World, id: JobId): JobProgress | null {
-  const job = jobById(world, id);
+  const job = jobNamed(world, id);
   if (job === undefined) return null;
   return {
     progress: job.notes.progress?.progress ?? null,
@@ -180,7 +176,7 @@ function unitCounts(job: ModelJob): UnitCount[] {
 }
 
 export function unitPage(world: World, id: JobId, limit: number): UnitRecord[] {
-  const job = jobById(world, id);
+  const job = jobNamed(world, id);
   return job === undefined ? [] : atMost(unitsOf(job), limit);
 }
 
@@ -198,6 +194,6 @@ export function unitHolders({ jobs }: World, unit: string, limit: number): UnitH
 }
 
 export function logPage(world: World, id: JobId, limit: number): LogRecord[] {
-  const lines = jobById(world, id)?.notes.logs ?? [];
+  const lines = jobNamed(world, id)?.notes.logs ?? [];
   return limit <= 0 ? [] : lines.slice(-limit);
 }

@@ -19,6 +19,7 @@ import {
   endOf,
   inOrder,
   jobById,
+  jobNamed,
   stateOf,
   tell,
   type ModelJob,
@@ -47,7 +48,7 @@ function isAsked(wanted: string | undefined, found: string | null): boolean {
 
 /** The jobs that one waits for and that are not over. */
 export function openDependencies(world: World, id: JobId): JobId[] {
-  return (jobById(world, id)?.needs ?? []).flatMap(({ key }) => {
+  return (jobNamed(world, id)?.needs ?? []).flatMap(({ key }) => {
     const parent = world.jobs.get(key);
     return parent === undefined || isFinal(stateOf(parent)) ? [] : [parent.asked.id];
   });
@@ -142,10 +143,20 @@ export function expired(world: World, { finishedMs }: Retention): ModelJob[] {
   for (const { runs } of world.leases.values()) for (const { job } of runs) leased.add(job.key);
   const found = [...world.jobs.values()].filter((job) => {
     const state = stateOf(job);
-    if (!isFinal(state) || leased.has(job.key)) return false;
+    if (!isFinal(state) || leased.has(job.key) || isOfLiving(world, job)) return false;
     return finishedAt(job) <= world.clock.now() - finishedMs[state];
   });
   return inOrder(found, (job) => [finishedAt(job)]);
+}
+
+/** Whether a parent that is not over may still name the job: as its child, or in place of one. */
+function isOfLiving(world: World, { key, asked }: ModelJob): boolean {
+  const gaveWay = [...world.aliases.values()].filter(({ holder }) => holder === key);
+  const parents = [
+    asked.parentId === null ? undefined : jobById(world, asked.parentId),
+    ...gaveWay.map(({ parent }) => world.jobs.get(parent)),
+  ];
+  return parents.some((parent) => parent !== undefined && !isFinal(stateOf(parent)));
 }
 
 export function finishedAt(job: ModelJob): number {
@@ -160,6 +171,9 @@ export function prune(world: World, retention: Retention, limit: number): Pruned
   const jobs = atMost(expired(world, retention), limit);
   for (const job of jobs) {
     world.jobs.delete(job.key);
+    for (const [id, { holder, parent }] of world.aliases) {
+      if (holder === job.key || parent === job.key) world.aliases.delete(id);
+    }
     const { asked } = job;
     const held = world.idempotency.get(`${asked.tenant} ${asked.idempotency?.key}`);
     if (held?.job === asked.id) held.expiresAt = finishedAt(job) + retention.idempotencyMs;

@@ -20,7 +20,7 @@ import {
   inOrder,
   isKeyTaken,
   isOpen,
-  jobById,
+  jobNamed,
   leaseOf,
   nextOfKey,
   putWaiting,
@@ -45,7 +45,7 @@ export function promote(world: World, limit: number): Promotion {
 }
 
 export function cancel(world: World, id: JobId, reason: string | null): CancelAnswer {
-  const job = jobById(world, id);
+  const job = jobNamed(world, id);
   if (job === undefined) return { status: "unknown" };
   const state = stateOf(job);
   if (isFinal(state)) return { status: "final", state };
@@ -58,7 +58,7 @@ export function cancel(world: World, id: JobId, reason: string | null): CancelAn
 }
 
 export function hurry(world: World, id: JobId): InterveneAnswer | { readonly status: "running" } {
-  const job = jobById(world, id);
+  const job = jobNamed(world, id);
   if (job === undefined) return { status: "unknown" };
   const state = stateOf(job);
   if (isFinal(state)) return { status: "final", state };
@@ -75,7 +75,7 @@ export function intervene(
   id: JobId,
   decide: (job: CrashFacts) => Settlement,
 ): InterveneAnswer {
-  const job = jobById(world, id);
+  const job = jobNamed(world, id);
   if (job === undefined) return { status: "unknown" };
   const state = stateOf(job);
   if (isFinal(state)) return { status: "final", state };

@@ -27,7 +27,7 @@ import {
   takeLone,
   withinLimits,
 } from "./crashes.ts";
-import { enqueueAll } from "./enqueue.ts";
+import { enqueueChildren } from "./enqueue.ts";
 import { isRefused, keepNote } from "./notes.ts";
 import { endRun, endUnstarted, keepOpen, putBack } from "./ends.ts";
 import { factsOf, specOf } from "./records.ts";
@@ -276,10 +276,7 @@ function refusedOf(world: World, ended: readonly SettleItem[]): StoreRefusal | n
   const children = ended.flatMap(({ settlement: { to }, children: born = [] }) =>
     to === "completed" || to === "completed_with_errors" ? born : [],
   );
-  for (const [index, answer] of enqueueAll(world, children).entries()) {
-    if (answer.status === "refused") return { ...answer, child: children[index]!.id };
-  }
-  return null;
+  return enqueueChildren(world, children);
 }
 
 function settleOne(world: World, item: SettleItem): SettleAnswer {

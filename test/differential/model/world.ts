@@ -110,6 +110,13 @@ export interface IdempotencyHolder {
   expiresAt: number | null;
 }
 
+/** What the id of a child that gave way names. */
+export interface ModelAlias {
+  /** The holder of the key. Null: it was removed before the child gave way. */
+  readonly holder: JobKey | null;
+  readonly parent: JobKey;
+}
+
 /** Who has an exclusive name. */
 export interface ModelSlot {
   readonly tenant: string;
@@ -129,6 +136,7 @@ export interface World {
   /** Gates in the order in which they were first named. */
   readonly names: string[];
   readonly idempotency: Map<string, IdempotencyHolder>;
+  readonly aliases: Map<JobId, ModelAlias>;
   readonly letters: Map<JobId, DeadLetterRecord>;
   slots: ModelSlot[];
   /** Jobs that are over, and of which those that wait for them have yet to hear. */
@@ -147,6 +155,7 @@ export function emptyWorld(clock: Pick<Clock, "now">): World {
     streaks: new Map(),
     names: ["tenant default"],
     idempotency: new Map(),
+    aliases: new Map(),
     letters: new Map(),
     slots: [],
     ended: new Set(),
@@ -160,8 +169,18 @@ export function copyOf({ clock: _clock, ...rest }: World): Omit<World, "clock"> 
   return structuredClone(rest);
 }
 
+/** The job that was made with an id. */
 export function jobById(world: World, id: JobId): ModelJob | undefined {
   return [...world.jobs.values()].find(({ asked }) => asked.id === id);
+}
+
+/** The job that an id names: the job with this id, else the one to which a child gave way. */
+export function jobNamed(world: World, id: JobId): ModelJob | undefined {
+  return jobById(world, id) ?? world.jobs.get(world.aliases.get(id)?.holder ?? -1);
+}
+
+export function isKnown(world: World, id: JobId): boolean {
+  return jobById(world, id) !== undefined || world.aliases.has(id);
 }
 
 export function endOf(job: ModelJob): LedgerRow | undefined {
