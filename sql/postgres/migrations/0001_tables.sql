@@ -319,11 +319,14 @@ CREATE TABLE millrace.alias (
 CREATE INDEX alias_job ON millrace.alias (job) WHERE job IS NOT NULL;
 CREATE INDEX alias_parent ON millrace.alias (parent);
 
--- Every id that names a job, with the key of the job.
+-- Every id that names a job, once, with the key of the job. A repeated note may have created the job
+-- of an alias, because the holder has ended meanwhile: then the id names this job.
 CREATE VIEW millrace.job_name AS
 SELECT id, key FROM millrace.job
 UNION ALL
-SELECT id, job AS key FROM millrace.alias;
+SELECT alias.id, alias.job AS key
+FROM millrace.alias AS alias
+WHERE (SELECT job.key FROM millrace.job AS job WHERE job.id = alias.id) IS NULL;
 
 CREATE TABLE millrace.cancel_request (
     key    bigint PRIMARY KEY,

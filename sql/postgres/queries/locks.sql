@@ -20,11 +20,15 @@ WHERE job = :key::bigint
   AND name = ANY (:names::text[]);
 
 -- name: release_locks
--- Runs release locks, but not those of their jobs' concurrency keys. Returns how many.
+-- Runs release locks, but not those of their jobs' concurrency keys. A lock that several notes of a
+-- run name is released once: each release moves a waiting job. Returns how many.
 -- returns: count bigint, done text?
 WITH own AS MATERIALIZED (
     SELECT lock.tenant, lock.name
-    FROM json_to_recordset(:names::json) AS given (key bigint, n integer, name text)
+    FROM (
+        SELECT DISTINCT key, n, name
+        FROM json_to_recordset(:names::json) AS note (key bigint, n integer, name text)
+    ) AS given
     JOIN millrace.job AS job ON job.key = given.key
     JOIN millrace.lock AS lock ON lock.tenant = job.tenant AND lock.name = given.name
     WHERE lock.job = given.key

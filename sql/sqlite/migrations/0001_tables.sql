@@ -260,11 +260,14 @@ CREATE TABLE millrace_alias (
 CREATE INDEX millrace_alias_job ON millrace_alias (job) WHERE job IS NOT NULL;
 CREATE INDEX millrace_alias_parent ON millrace_alias (parent);
 
--- Every id that names a job, with the key of the job.
+-- Every id that names a job, once, with the key of the job. A repeated note may have created the job
+-- of an alias, because the holder has ended meanwhile: then the id names this job.
 CREATE VIEW millrace_job_name AS
 SELECT id, key FROM millrace_job
 UNION ALL
-SELECT id, job AS key FROM millrace_alias;
+SELECT alias.id, alias.job AS key
+FROM millrace_alias AS alias
+WHERE (SELECT job.key FROM millrace_job AS job WHERE job.id = alias.id) IS NULL;
 
 CREATE TABLE millrace_cancel_request (
     key    INTEGER PRIMARY KEY,

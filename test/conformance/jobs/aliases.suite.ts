@@ -200,6 +200,25 @@ export function aliasesSuite(open: OpenStore): void {
       expect(await store.get(child.id)).toBeNull();
     });
 
+    test("give way to a job with the same id, after a lost answer", async () => {
+      await using db = await open();
+      const { store } = db;
+      const known = await family(store);
+      const { child } = known;
+      await giveWay(store, known);
+      await runOne(store, completed());
+
+      // The answer was lost. The holder has ended, and the repeated note creates the child.
+      await giveWay(store, known);
+      const [next] = await add(store, { after: [child.id], type: "next" });
+
+      expect((await store.get(child.id))?.id).toBe(child.id);
+      expect(await store.attempts(child.id)).toEqual([]);
+      expect(await store.openDependencies(next, 10)).toEqual([child.id]);
+      expect(await store.cancel(child.id, null, null)).toEqual({ status: "cancelled" });
+      expect(await stateOf(store, child.id)).toBe("cancelled");
+    });
+
     test("are rolled back with a child that is refused", async () => {
       await using db = await open();
       const { store } = db;

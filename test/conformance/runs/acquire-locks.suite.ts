@@ -331,6 +331,22 @@ function vacateTests(open: OpenStore): void {
     });
   });
 
+  test("is given up once by two notes of one call: one waiting job is next", async () => {
+    await using db = await open();
+    const { store } = db;
+    await add(store, {});
+    const run = await takeOne(store);
+    await store.acquireLocks(runOf(run), ["a"]);
+    await add(store, { concurrencyKey: "a" }, { concurrencyKey: "a" });
+    const moved = await store.hold(100);
+    const note = runNote(run, run.job, { releases: ["a"] });
+
+    await store.record([note, note]);
+
+    expect(moved).toBe(2);
+    expect(await store.stats(100)).toMatchObject({ queued: 1, held: 1 });
+  });
+
   test("gives up nothing that another run has", async () => {
     await using db = await open();
     const { store } = db;
