@@ -256,10 +256,17 @@ function plain(asked: JobWish): JobWish {
 /** In a caller's transaction nobody repeats what he asked for before. */
 const unheard = jobs.map((all) => all.map((each) => ({ ...each, repeats: null })));
 
-/** A quarter of the ends that could have children do. */
+/** A child repeats no job. Half of them have the dedup key of other jobs, so that they give way. */
+const childWish = fc.tuple(wish, fc.boolean()).map(([asked, isPlain]) => {
+  const child = { ...asked, retryOf: null };
+  const dedup = asked.dedup ?? { key: "d1", onConflict: "skip" as const };
+  return isPlain ? child : { ...child, idempotency: null, dedup };
+});
+
+/** A third of the ends that could have children do. */
 const children = fc.oneof(
-  { weight: 3, arbitrary: fc.constant([]) },
-  { weight: 1, arbitrary: fc.array(wish, { minLength: 1, maxLength: 2 }) },
+  { weight: 2, arbitrary: fc.constant([]) },
+  { weight: 1, arbitrary: fc.array(childWish, { minLength: 1, maxLength: 2 }) },
 );
 
 const runProof = fc.oneof(

@@ -189,7 +189,8 @@ export async function audit(subject: Subject, script: Script): Promise<unknown> 
       units: await store.units(id, {}, { limit: ALL }),
       logs: await store.logs(id, { limit: ALL }),
     };
-    ledgers.push([id, shown.attempts(subject, await store.attempts(id)), notes]);
+    const job = shown.record(await store.get(id));
+    ledgers.push([id, job, shown.attempts(subject, await store.attempts(id)), notes]);
   }
   const locks: unknown[] = [];
   for (const tenant of TENANTS) {
@@ -338,8 +339,9 @@ async function settle(
     const job = oneOf(jobs, target.job);
     const proof = wish.proof === "other run" ? "right" : wish.proof;
     const lease = proofOf(subject, target.claim, proof);
-    const children = script.jobs.slice(born, (born += wish.children.length));
+    const asked = script.jobs.slice(born, (born += wish.children.length));
     if (job === undefined || lease === undefined) return [];
+    const children = childrenOf(job.id, asked);
     const n = wish.proof === "other run" ? job.n + 1 : job.n;
     const note = wish.note === null ? {} : { note: bodyOf(wish.note, script.now) };
     return [{ lease, key: job.key, n, settlement: endDecision(wish.end)(job), ...note, children }];
@@ -358,12 +360,18 @@ async function record(
     const job = oneOf(subject.claims[target.claim]?.jobs ?? [], target.job);
     const proof = wish.proof === "other run" ? "right" : wish.proof;
     const lease = proofOf(subject, target.claim, proof);
-    const children = script.jobs.slice(born, (born += wish.children.length));
+    const asked = script.jobs.slice(born, (born += wish.children.length));
     if (job === undefined || lease === undefined) return [];
+    const children = childrenOf(job.id, asked);
     const n = wish.proof === "other run" ? job.n + 1 : job.n;
     return [{ lease, key: job.key, n, ...bodyOf(wish.note, script.now), children }];
   });
   return notes.length === 0 ? [] : subject.store.record(notes);
+}
+
+/** A child that names no parent has the job whose run asks for it. */
+function childrenOf(parent: JobId, asked: readonly NewJob[]): NewJob[] {
+  return asked.map((job) => ({ ...job, parentId: job.parentId ?? parent }));
 }
 
 /** Says that a run was charged more often than it ran, which no store takes. */
