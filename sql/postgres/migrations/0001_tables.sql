@@ -319,7 +319,7 @@ CREATE TABLE millrace.alias (
 CREATE INDEX alias_job ON millrace.alias (job) WHERE job IS NOT NULL;
 CREATE INDEX alias_parent ON millrace.alias (parent);
 
--- Every id that names a job, once, with the key of the job. A repeated note may have created the job
+-- Every id that names a job, once, with the key of the job. A repeated note may have made the job
 -- of an alias, because the holder has ended meanwhile: then the id names this job.
 CREATE VIEW millrace.job_name AS
 SELECT id, key FROM millrace.job

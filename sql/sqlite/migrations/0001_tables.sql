@@ -260,7 +260,7 @@ CREATE TABLE millrace_alias (
 CREATE INDEX millrace_alias_job ON millrace_alias (job) WHERE job IS NOT NULL;
 CREATE INDEX millrace_alias_parent ON millrace_alias (parent);
 
--- Every id that names a job, once, with the key of the job. A repeated note may have created the job
+-- Every id that names a job, once, with the key of the job. A repeated note may have made the job
 -- of an alias, because the holder has ended meanwhile: then the id names this job.
 CREATE VIEW millrace_job_name AS
 SELECT id, key FROM millrace_job
