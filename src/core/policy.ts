@@ -10,8 +10,8 @@ export interface RetryPolicy {
   /** The maximum number of attempts, the first included. */
   readonly maxAttempts: number;
   /**
-   * From this number of crashes on, a job runs alone. A crash of a run that was alone ends the job
-   * once this number is reached.
+   * From this number of crashes on, a job runs alone. The next crash of a run that was alone ends
+   * the job.
    */
   readonly crashCap: number;
   /** The class of an error that is not classified. */

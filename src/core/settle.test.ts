@@ -230,28 +230,28 @@ describe("a job whose worker crashes", () => {
     });
   });
 
-  test("fails at the crash cap if it was alone, and counts against its type", () => {
-    const poison = facts({ tries: 0, crashes: 2, maxAttempts: 100 });
+  test("fails if it was alone and had reached the cap, and counts against its type", () => {
+    const poison = facts({ tries: 0, crashes: 3, maxAttempts: 100 });
     const single = { ...context, policy: { ...defaults.retry, crashCap: 1 } };
 
     expect(settle(poison, alone, context)).toEqual({
       outcome: "crashed",
       to: "failed",
       tries: 1,
-      crashes: 3,
+      crashes: 4,
       hasDiedAlone: true,
       fault: {
         class: "retryable",
         name: "CrashError",
-        message: "The job crashed its worker 3 times, at last alone.",
+        message: "The job crashed its worker 4 times, at last alone.",
       },
     });
-    expect(settle(facts(), alone, single)).toMatchObject({
+    expect(settle(facts({ crashes: 1 }), alone, single)).toMatchObject({
       to: "failed",
       hasDiedAlone: true,
-      fault: { message: "The job crashed its worker once, at last alone." },
+      fault: { message: "The job crashed its worker 2 times, at last alone." },
     });
-    expect(settle(facts({ crashes: 1, maxAttempts: 100 }), alone, context).to).toBe("scheduled");
+    expect(settle(facts({ crashes: 2, maxAttempts: 100 }), alone, context).to).toBe("scheduled");
   });
 
   test("goes on beyond the crash cap if it was not alone", () => {
@@ -281,7 +281,7 @@ describe("a job whose worker crashes", () => {
   });
 
   test("counts against its type if the crash cap and the last attempt are one", () => {
-    expect(settle(facts({ tries: 4, crashes: 2 }), alone, context)).toMatchObject({
+    expect(settle(facts({ tries: 4, crashes: 3 }), alone, context)).toMatchObject({
       to: "failed",
       hasDiedAlone: true,
     });

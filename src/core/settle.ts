@@ -73,8 +73,8 @@ function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleConte
 
 /**
  * A crash counts for every run that the process had begun, because any of them may be the cause. It
- * costs an attempt only if the run was alone, and only then it ends a job that has reached the
- * crash cap. A crash is retried also when a supervisor owns the retries, because the supervisor has
+ * costs an attempt only if the run was alone, and only then it ends a job, if the job had reached
+ * the crash cap before. A crash is retried also when a supervisor owns the retries, because the supervisor has
  * no result to decide on.
  */
 function settleCrash(
@@ -93,7 +93,7 @@ function settleCrash(
     const fault = crashFault("The worker died during the run, and onOrphan is fail.");
     return { ...ended, to: "failed", fault };
   }
-  if (isAlone && crashes >= policy.crashCap) {
+  if (isAlone && facts.crashes >= policy.crashCap) {
     const fault = crashFault(`The job crashed its worker ${times(crashes)}, at last alone.`);
     return { ...ended, to: "failed", fault, hasDiedAlone: true };
   }
