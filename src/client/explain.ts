@@ -31,7 +31,7 @@ export async function explain(
     case "failed":
       return over(job, `Read the error, then reprocess or discard it: millrace dlq show ${job.id}`);
     case "running":
-      return explainRunning(job);
+      return explainRunning(job, context.crashCap);
     case "scheduled":
       // A due job stays scheduled until the next promoter tick.
       return (job.runAt ?? 0) > context.now
@@ -46,12 +46,19 @@ function over({ state }: JobRecord, hint: string): Explanation {
   return { sentence: `The job is final: ${state}.`, reason: state, hint };
 }
 
-function explainRunning(job: JobRecord): Explanation {
+function explainRunning(job: JobRecord, crashCap: number): Explanation {
   if (job.cancelRequested) {
     return {
       sentence: "It is running and has been asked to stop.",
       reason: "cancelling",
       hint: "Its handler should react to ctx.signal; if not, its run ends without it in seconds.",
+    };
+  }
+  if (job.startedAt === null && job.crashes >= crashCap) {
+    return {
+      sentence: "It runs alone: a worker has claimed it and starts it when its process is empty.",
+      reason: "alone",
+      hint: `To return it to the queue: millrace jobs release ${job.id}`,
     };
   }
   if (job.startedAt === null) {

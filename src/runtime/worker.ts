@@ -88,7 +88,7 @@ export class JobWorker implements Worker, ProcessMember {
   #stopRejections = (): void => {};
   #isQuiet = false;
   #isPumpScheduled = false;
-  /** The last claim has found a job that must run alone. */
+  /** A claim of this pass has found a job that must run alone. */
   #awaitsAlone = false;
   #hasBegun = false;
   #stopping: Promise<void> | null = null;
@@ -290,6 +290,7 @@ export class JobWorker implements Worker, ProcessMember {
     for (const { key, n, reason } of renewal.cancel) {
       this.#running.interrupt({ key, n }, { type: "cancelled", reason });
     }
+    this.#loneRuns.cancelRuns([...renewal.cancel, ...renewal.ended]);
     this.#interruptEnded(renewal.ended);
   }
 
@@ -311,7 +312,7 @@ export class JobWorker implements Worker, ProcessMember {
       crashCap: settings.preset.retry.crashCap,
       start: (lane, lease, job) => void this.#startRun(lane, lease, job),
       onLost: () => this.#registration.checkLease(),
-      onClaimed: (awaitsAlone) => void (this.#awaitsAlone = awaitsAlone),
+      onClaimed: (awaitsAlone) => void (this.#awaitsAlone ||= awaitsAlone),
       isOpen: () => this.#mayClaim(),
       hasRoom: () => this.#settler.hasRoom,
     });
@@ -364,15 +365,21 @@ export class JobWorker implements Worker, ProcessMember {
   /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
   async #fillLanes(): Promise<number> {
     const { pollMs } = this.#parts.settings;
+    let isComplete = true;
     for (let isMore = true; isMore;) {
       isMore = false;
       const loads = [...this.#lanes.values()].map((lane) => lane.load);
+      isComplete &&= loads.every(({ slots, running }) => slots === 0 || slots > running);
       for (const claim of claimPlan(loads)) {
         if (!this.#mayClaim()) continue;
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }
     }
-    if (this.#isOpen()) this.#loneRuns.report(this.#awaitsAlone);
+    // A pass that did not ask for all lanes does not know that no job waits.
+    if (this.#isOpen() && (this.#awaitsAlone || isComplete)) {
+      this.#loneRuns.report(this.#awaitsAlone);
+    }
+    this.#awaitsAlone = false;
     return jittered(pollMs, this.#parts.dice.random());
   }
 
@@ -418,6 +425,7 @@ export class JobWorker implements Worker, ProcessMember {
     for (const execution of stuck) this.#launcher.settle(execution, execution.outcomeAtStop);
     const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
     await within(clock, SECOND_DRAIN_MS, loneRunsEnded);
+    this.#loneRuns.end();
     this.#leaveProcess();
     // A removal or a retention hook may take a minute: the stop does not wait for either.
     const duties = Promise.all(this.#duties.map((duty) => duty.stop()));

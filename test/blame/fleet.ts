@@ -38,8 +38,8 @@ export const contracts = { healthy, poison };
 
 export interface FleetPlan {
   readonly processes: number;
-  /** The slots of each `work()` of a process. */
-  readonly workers: readonly number[];
+  /** The slots of each `work()` of a process: those of the general lane, or of each lane. */
+  readonly workers: readonly (number | Readonly<Record<string, number>>)[];
 }
 
 /** One run of a handler, in virtual milliseconds. */
@@ -143,11 +143,17 @@ export class BlameFleet {
     for (const slots of this.#plan.workers) this.#work(process, client, shared, slots);
   }
 
-  #work(process: Process, client: Client, shared: HostProcess, slots: number): void {
+  #work(
+    process: Process,
+    client: Client,
+    shared: HostProcess,
+    slots: FleetPlan["workers"][number],
+  ): void {
+    const lanes = typeof slots === "number" ? { general: slots } : slots;
     const jobs = Object.values(contracts).map((contract) =>
       contract.run((payload, ctx) => this.#handle(process, payload, ctx)),
     );
-    const settings = settingsOf({ jobs, lanes: { general: slots }, lease: LEASE_MS });
+    const settings = settingsOf({ jobs, lanes, lease: LEASE_MS });
     client.learn(settings.definitions.values(), settings.preset.retry);
     const { jobDefaults } = client;
     const parts = { ...client.parts, jobDefaults, settings, version: "blame", process: shared };

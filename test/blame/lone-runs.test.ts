@@ -67,6 +67,35 @@ describe("a job at the crash cap", () => {
     expect(fleet.mostAtOnce).toBe(1);
   });
 
+  test.each(["mail", "report"])("is found in the lane %s, whichever claims last", async (lane) => {
+    await using db = await openSqlite();
+    const fleet = await started(db, { processes: 1, workers: [{ mail: 1, report: 1 }] });
+    await fleet.advance(1_000);
+    const lone = await addCrashed(db.store, 3, { ...jobOf({ ms: 1_000 }), lane });
+
+    await fleet.advance(20_000);
+
+    expect(await stateOf(db.store, lone)).toBe("completed");
+  });
+
+  test("gives its process back when it is cancelled before the start", async () => {
+    await using db = await openSqlite();
+    const long = await enqueued(db, { ms: 600_000 });
+    const fleet = await started(db, { processes: 1, workers: [2] });
+    await fleet.advance(1_000);
+    const lone = await crashed(db, 3, { ms: 600_000 });
+    await fleet.advance(5_000);
+    const late = await enqueued(db, { ms: 1_000 });
+    await fleet.advance(5_000);
+    expect(await stateOf(db.store, late)).toBe("queued");
+
+    await db.store.cancel(lone, null, null);
+    await fleet.advance(2_000);
+
+    expect(fleet.runs.map(({ id }) => id)).toEqual([long, late]);
+    expect(await stateOf(db.store, lone)).toBe("cancelled");
+  });
+
   test("goes first in a new process", async () => {
     await using db = await openSqlite();
     const first = await enqueued(db, { ms: 1_000 });
@@ -156,7 +185,7 @@ async function enqueued({ store }: TestStore, work: Work): Promise<JobId> {
   return job.id;
 }
 
-/** A waiting job that has crashed so often. Its lane is its own, so that no other job is claimed. */
+/** A waiting job that has crashed so often. In a lane of its own, no other job is claimed. */
 function crashed({ store }: TestStore, crashes: number, work: Work): Promise<JobId> {
   return addCrashed(store, crashes, { ...jobOf(work), lane: `crashed-${(lanes += 1)}` });
 }

@@ -9,9 +9,9 @@ const LEASE_MS = 2_000;
 const HOST = "host";
 
 describe("a worker that begins", () => {
-  test("waits while three workers of its host died early with runs, at most 1.5 leases", async () => {
+  test("waits while four processes of its host died early, at most 1.5 leases", async () => {
     await using world = await makeWorld();
-    for (const pid of [2, 3, 4]) await world.worker({ pid });
+    for (const pid of [2, 3, 4, 5]) await world.worker({ pid });
 
     const { logged, hasEnded } = world.begin();
 
@@ -23,7 +23,7 @@ describe("a worker that begins", () => {
 
   test("goes on when they are rescued", async () => {
     await using world = await makeWorld();
-    for (const pid of [2, 3, 4]) await world.worker({ pid });
+    for (const pid of [2, 3, 4, 5]) await world.worker({ pid });
     const { hasEnded } = world.begin();
     await world.db.clock.advance(400);
     expect(hasEnded()).toBe(false);
@@ -44,11 +44,12 @@ describe("a worker that begins", () => {
   });
 
   test.each([
-    { case: "only two died", pids: [2, 3] },
-    { case: "they live", pids: [2, 3, 4], alive: true },
-    { case: "they died on another host", pids: [2, 3, 4], host: "other" },
-    { case: "they had no runs", pids: [2, 3, 4], isIdle: true },
-    { case: "they died after more than a lease", pids: [2, 3, 4], livedMs: LEASE_MS },
+    { case: "only three died", pids: [2, 3, 4] },
+    { case: "they were workers of one process", pids: [2, 2, 2, 2, 2] },
+    { case: "they live", pids: [2, 3, 4, 5], alive: true },
+    { case: "they died on another host", pids: [2, 3, 4, 5], host: "other" },
+    { case: "they had no runs", pids: [2, 3, 4, 5], isIdle: true },
+    { case: "they died after more than a lease", pids: [2, 3, 4, 5], livedMs: LEASE_MS },
   ])("begins at once if $case", async ({ pids, alive, ...death }) => {
     await using world = await makeWorld(alive);
     for (const pid of pids) await world.worker({ pid, ...death });
@@ -61,12 +62,31 @@ describe("a worker that begins", () => {
 
   test("knows a dead worker of an earlier container by its own process id", async () => {
     await using world = await makeWorld(true);
-    for (let count = 0; count < 3; count += 1) await world.worker({ pid: 1 });
+    for (let count = 0; count < 4; count += 1) {
+      await world.worker({ pid: 1 });
+      await world.db.clock.advance(1_000);
+    }
 
     const { hasEnded } = world.begin();
-    await world.turns();
+    await world.db.clock.advance(LEASE_MS / 2);
 
     expect(hasEnded()).toBe(false);
+  });
+
+  test("takes workers of other threads of its own process for living ones", async () => {
+    await using world = await makeWorld(true);
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      ids.push(await world.worker({ pid: 1 }));
+      await world.db.clock.advance(1_000);
+    }
+    const { logged, hasEnded } = world.begin();
+    await world.turns();
+    for (const id of ids) await world.db.store.renew(id, LEASE_MS);
+
+    await world.db.clock.advance(LEASE_MS / 2);
+
+    expect([hasEnded(), logged]).toEqual([true, []]);
   });
 });
 
@@ -112,14 +132,15 @@ async function makeWorld(areOthersAlive = false) {
 async function addWorker(
   { store, clock }: TestStore,
   { pid, host = HOST, isIdle = false, livedMs = 0 }: Death,
-): Promise<void> {
+): Promise<string> {
   const info = workerInfo({ pid, host, leaseMs: LEASE_MS });
   await store.register(info);
   if (livedMs > 0) {
     await clock.advance(livedMs);
     await store.renew(info.id, LEASE_MS);
   }
-  if (isIdle) return;
+  if (isIdle) return info.id;
   await add(store, {});
   await takeOne(store, { worker: info.id });
+  return info.id;
 }

@@ -8,15 +8,19 @@
 import { wait, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
+import type { WorkerId } from "../../store/types/jobs-and-runs.ts";
 import type { WorkerRecord } from "../../store/types/records.ts";
 import type { HostProcess } from "./host-process.ts";
 
-/** So many workers of this host must have died soon after their start, with runs. */
-const DEATHS_MIN = 3;
+/** So many processes of this host must have died soon after their start, with runs. */
+const DEATHS_MIN = 4;
 /** In leases: a dead worker is rescued within this time. */
 const WAIT_LEASES_MAX = 1.5;
 const CHECKS_PER_LEASE = 6;
 const WORKERS_MAX = 1_000;
+const CRASH_LOOP =
+  "processes of this host die soon after their start: the worker waits until their jobs are " +
+  "rescued, so that the job which kills them is found; a shorter lease makes the wait shorter";
 
 export interface CrashLoopParts {
   readonly store: Pick<JobStore, "workers">;
@@ -33,12 +37,15 @@ export interface CrashLoopParts {
 export async function crashLoopEnded(parts: CrashLoopParts): Promise<void> {
   const { clock, logger, leaseMs, isOver } = parts;
   const end = clock.monotonic() + WAIT_LEASES_MAX * leaseMs;
-  for (let isFirst = true; clock.monotonic() < end && !isOver(); isFirst = false) {
-    const deaths = await earlyDeaths(parts);
-    if (deaths < DEATHS_MIN) return;
-    if (isFirst) {
-      logger.warn("workers of this host die soon after their start: waiting before the first job", {
-        deaths,
+  let before: Beats | null = null;
+  for (let look = 1; clock.monotonic() < end && !isOver(); look += 1) {
+    const dead = await earlyDeaths(parts, before);
+    if (processesOf(dead) < DEATHS_MIN) return;
+    before = new Map(dead.map(({ id, beats }) => [id, beats]));
+    // The second look is certain: a worker of another thread has sent a heartbeat meanwhile.
+    if (look === 2) {
+      logger.warn(CRASH_LOOP, {
+        deaths: processesOf(dead),
         wait_ms_max: WAIT_LEASES_MAX * leaseMs,
       });
     }
@@ -46,14 +53,28 @@ export async function crashLoopEnded(parts: CrashLoopParts): Promise<void> {
   }
 }
 
-async function earlyDeaths({ store, logger, ...parts }: CrashLoopParts): Promise<number> {
+/** The heartbeat counters of workers at an earlier look. */
+type Beats = ReadonlyMap<WorkerId, number>;
+
+async function earlyDeaths(
+  { store, logger, ...parts }: CrashLoopParts,
+  before: Beats | null,
+): Promise<readonly WorkerRecord[]> {
   try {
     const workers = await store.workers(WORKERS_MAX);
-    return workers.filter((worker) => hasDiedEarly(worker, parts)).length;
+    return workers.filter((worker) => {
+      const isSilent = before === null || before.get(worker.id) === worker.beats;
+      return isSilent && hasDiedEarly(worker, parts);
+    });
   } catch (error) {
     logger.warn("cannot look for a crash loop: the worker begins", { error });
-    return 0;
+    return [];
   }
+}
+
+/** The workers of one process start within the same second. */
+function processesOf(workers: readonly WorkerRecord[]): number {
+  return new Set(workers.map(({ pid, joinedAt }) => `${pid} ${Math.floor(joinedAt / 1000)}`)).size;
 }
 
 type Surroundings = Pick<CrashLoopParts, "process" | "host" | "leaseMs">;

@@ -9,7 +9,7 @@
 import { within, type Clock } from "../../core/clock.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
-import type { LoneClaim, LoneClaimRequest } from "../../store/types/jobs-and-runs.ts";
+import type { JobKey, LoneClaim, LoneClaimRequest } from "../../store/types/jobs-and-runs.ts";
 import type { HostProcess } from "./host-process.ts";
 
 /**
@@ -40,7 +40,10 @@ export class LoneRuns {
   readonly #parts: LoneRunsParts;
   #current: Promise<void> | null = null;
   #cancelled = Promise.withResolvers<void>();
+  readonly #stopped = Promise.withResolvers<void>();
   #isOver = false;
+  /** The job that waits for an empty process, or runs. */
+  #claim: LoneClaim | null = null;
   /** When a claim first reported a waiting job; null: the last claim reported none. */
   #wantedSince: number | null = null;
   #restUntil = -Infinity;
@@ -85,25 +88,41 @@ export class LoneRuns {
     this.#cancelled.resolve();
   }
 
+  /** An operator has cancelled or ended these runs: a job that waits is given up. */
+  cancelRuns(runs: readonly { readonly key: JobKey; readonly n: number }[]): void {
+    const job = this.#claim?.job;
+    if (runs.some(({ key, n }) => key === job?.key && n === job.n)) this.cancel();
+  }
+
   /** The same for good. Resolves when the job has gone back, or its run has ended. */
   async stop(): Promise<void> {
     this.#isOver = true;
+    this.#stopped.resolve();
     this.cancel();
     await this.#current;
+  }
+
+  /** The worker has stopped, perhaps without a handler that ignores its signal. */
+  end(): void {
+    if (this.#claim !== null) this.#parts.process.reopen();
   }
 
   async #next(): Promise<void> {
     const { store, clock, logger, request, pollMs } = this.#parts;
     const began = clock.monotonic();
     let restMs = pollMs;
+    // Before the claim: the worker may be asked to stop while the store answers.
+    this.#cancelled = Promise.withResolvers();
     try {
       const claim = await store.claimAlone(request);
       if (claim === null) return;
+      this.#claim = claim;
       const wasEmpty = await this.#runReserved(claim);
       if (!wasEmpty) restMs = Math.max(pollMs, clock.monotonic() - began);
     } catch (error) {
       logger.error("cannot run a job alone; trying again", { error });
     } finally {
+      this.#claim = null;
       this.#restUntil = clock.monotonic() + restMs;
     }
   }
@@ -112,8 +131,11 @@ export class LoneRuns {
   async #runReserved(claim: LoneClaim): Promise<boolean> {
     const { clock, logger, process, store } = this.#parts;
     const { job, isProbe } = claim;
+    if (!this.#mayStart()) {
+      await this.#giveBack(claim);
+      return false;
+    }
     logger.info("the process is emptied for a job that runs alone", fieldsOf(claim));
-    this.#cancelled = Promise.withResolvers();
     try {
       const emptied = Promise.race([process.empty(), this.#cancelled.promise]);
       await within(clock, EMPTY_MS_MAX, emptied);
@@ -158,7 +180,7 @@ export class LoneRuns {
       } catch (error) {
         logger.error(`cannot ${what} a job that runs alone; trying again`, { error });
         if (this.#isOver) return null;
-        await within(clock, pollMs, this.#cancelled.promise);
+        await within(clock, pollMs, this.#stopped.promise);
       }
     }
   }

@@ -18,6 +18,7 @@ import {
 } from "../../support/factories.ts";
 import {
   add,
+  addCrashed,
   at,
   claimable,
   joinWorker,
@@ -48,6 +49,22 @@ export function badRowsSuite(open: OpenPast): void {
 }
 
 function rescueTests(open: OpenPast): void {
+  describe("claimAlone of a job without a row", () => {
+    test("drops the place, and takes another job with the next call", async () => {
+      await using db = await open();
+      const { store } = db;
+      const bad = await addCrashed(store, 3, { lane: "a" });
+      const good = await addCrashed(store, 3, { lane: "b" });
+      await deleteJobs(db, [(await recordOf(store, bad)).key]);
+      const worker = await joinWorker(store);
+      const request = { worker, lanes: "any", cap: 3 } as const;
+
+      const claims = [await store.claimAlone(request), await store.claimAlone(request)];
+
+      expect(claims.map((claim) => claim?.job.id)).toEqual([undefined, good]);
+    });
+  });
+
   describe("rescue with a job without a row", () => {
     test("rescues its neighbours, names its key and removes the worker", async () => {
       await using db = await open();

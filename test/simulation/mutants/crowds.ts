@@ -37,7 +37,7 @@ export const crowdMutants: readonly Mutant[] = [
     file: `${STORE}/runs/workers.ts`,
     now: '.all("leases_of_worker", { worker: id }).flatMap(runsOf)',
     planted:
-      '.all("leases_of_worker", { worker: id }).filter((_, place) => place % 2 === 0).flatMap(runsOf)',
+      '.all("leases_of_worker", { worker: id }).filter((_, at) => at % 2 === 0).flatMap(runsOf)',
     breaks: "I8",
   },
   {

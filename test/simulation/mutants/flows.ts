@@ -305,8 +305,8 @@ export const flowMutants: readonly Mutant[] = [
   {
     name: "units begin after the end of their run",
     file: "src/runtime/run/execution.ts",
-    now: "if (this.#interruption === null) this.#abort.abort(new RunAborted(this.job, error));",
-    planted: "void RunAborted;",
+    now: "    this.#abort.abort(reason);\n    this.#stop.abort(reason);\n    if (left",
+    planted: "    if (left",
     breaks: "I25",
   },
   {

@@ -10,6 +10,7 @@ import { scanOf } from "./claim-candidates.ts";
 import { listsOf } from "./lease.ts";
 import { acquireKeys } from "./locks.ts";
 import { findLone, type LoneCandidate } from "./lone-candidates.ts";
+import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
 /** Checks without the write lock whether {@link claimAlone} would answer null. */
 export function claimsNoneAlone(session: Session, request: LoneClaimRequest): boolean {
@@ -45,7 +46,14 @@ export async function claimAlone(
 function takeAlone(session: Session, request: LoneClaimRequest, secret: string): LoneClaim | null {
   if (refusalOf(session, request) !== null) return null;
   const found = findLone(session, scanOf(session, request), request);
-  return found === null ? null : lease(session, request, found, secret);
+  if (found === null) return null;
+  const { missing } = splitMissing(session, [found]);
+  if (missing.length === 0) return lease(session, request, found, secret);
+  // The next call finds another job.
+  takeWaiting(session, found.key);
+  dropMissing(session, missing);
+  session.warnings.reportMissing("claimAlone", missing);
+  return null;
 }
 
 function lease(
