@@ -67,7 +67,13 @@ async function show(store: string, open: OpenStore): Promise<boolean> {
     rows.push(rowOf(shape, verdicts, bareMs));
   }
   console.log(`\n${store}, ${count} seeds from ${first}:`);
-  const head = ["shape", "innocents ended", "healthy done", "poisons failed / waiting"];
+  const head = [
+    "shape",
+    "innocents ended",
+    "killed alone",
+    "healthy done",
+    "poisons failed / waiting",
+  ];
   for (const line of table([...head, "deaths", "healthy done after (s)", "without poison"], rows)) {
     console.log(line);
   }
@@ -85,8 +91,9 @@ async function runOnce(
   return await runShape(db, shape, seed, isBare);
 }
 
-function isFair({ healthy }: Shape, { innocentsEnded, healthyDone }: Verdict): boolean {
-  return innocentsEnded === 0 && healthyDone === healthy.length;
+function isFair({ healthy }: Shape, verdict: Verdict): boolean {
+  const { innocentsEnded, healthyDone, killedAlone } = verdict;
+  return innocentsEnded === 0 && healthyDone + killedAlone === healthy.length;
 }
 
 function rowOf({ name, healthy, poisons }: Shape, all: readonly Verdict[], bareMs: number[]) {
@@ -97,6 +104,7 @@ function rowOf({ name, healthy, poisons }: Shape, all: readonly Verdict[], bareM
   return [
     name,
     String(sum(({ innocentsEnded }) => innocentsEnded)),
+    String(sum(({ killedAlone }) => killedAlone)),
     `${sum(({ healthyDone }) => healthyDone)} of ${healthy.length * all.length}`,
     `${failed} / ${waiting} of ${poisons.length * all.length}`,
     spread(all.map(({ deaths }) => deaths)),

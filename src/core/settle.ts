@@ -74,8 +74,8 @@ function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleConte
 /**
  * A crash counts for every run that the process had begun, because any of them may be the cause. It
  * costs an attempt only if the run was alone, and only then it ends a job, if the job had reached
- * the crash cap before. A crash is retried also when a supervisor owns the retries, because the supervisor has
- * no result to decide on.
+ * the crash cap before. A crash is retried also when a supervisor owns the retries, because the
+ * supervisor has no result to decide on.
  */
 function settleCrash(
   facts: RunFacts,

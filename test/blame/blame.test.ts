@@ -38,7 +38,7 @@ function shapesOn(open: OpenStore): void {
         const waiting = PAUSED.has(shape.name) ? verdict.poisonsWaiting : 0;
         expect({ seed, ...verdict }).toMatchObject({
           innocentsEnded: 0,
-          healthyDone: shape.healthy.length,
+          healthyDone: shape.healthy.length - verdict.killedAlone,
           poisonsFailed: shape.poisons.length - waiting,
           poisonsWaiting: waiting,
         });

@@ -1,5 +1,6 @@
 /** The shapes in which a job kills its process beside healthy jobs, and what must come of them. */
 import { isFinal, type JobId, type State } from "../../src/core/job.ts";
+import { defaults } from "../../src/core/presets.ts";
 import { seededDice } from "../support/seeded-dice.ts";
 import type { TestStore } from "../support/stores.ts";
 import { BlameFleet, healthy, poison, type FleetPlan, type Work } from "./fleet.ts";
@@ -79,8 +80,10 @@ export const SHAPES: readonly Shape[] = [
 ];
 
 export interface Verdict {
-  /** Healthy jobs that did not complete. */
+  /** Healthy jobs that did not complete, without those of `killedAlone`. */
   readonly innocentsEnded: number;
+  /** Healthy jobs that a kill from outside hit while they ran alone at the cap: a known limit. */
+  readonly killedAlone: number;
   readonly healthyDone: number;
   /** Poisons that have not failed; those behind a closed gate are left alone. */
   readonly poisonsFailed: number;
@@ -135,8 +138,11 @@ export async function runShape(
   fleet.close();
   const stateOf = (id: JobId): State => states.get(id) ?? "queued";
   const isEnded = (id: JobId): boolean => isFinal(stateOf(id)) && stateOf(id) !== "completed";
+  const ended = [...own].filter(isEnded);
+  const killedAlone = (shape.kills ?? []).length === 0 ? [] : await beyondCap(db, ended);
   return {
-    innocentsEnded: [...own].filter(isEnded).length,
+    innocentsEnded: ended.length - killedAlone.length,
+    killedAlone: killedAlone.length,
     healthyDone: [...own].filter((id) => stateOf(id) === "completed").length,
     poisonsFailed: others.filter((id) => stateOf(id) === "failed").length,
     poisonsWaiting: others.filter((id) => !isFinal(stateOf(id))).length,
@@ -144,6 +150,12 @@ export async function runShape(
     healthyMs,
     endMs: fleet.nowMs - began,
   };
+}
+
+/** The jobs whose last run began at the crash cap. Such a run is always alone. */
+async function beyondCap({ store }: TestStore, ids: readonly JobId[]): Promise<readonly JobId[]> {
+  const records = await Promise.all(ids.map((id) => store.get(id)));
+  return ids.filter((_, index) => (records[index]?.crashes ?? 0) > defaults.retry.crashCap);
 }
 
 /** Whether all of these jobs are final. Keeps their states, and asks for no final job twice. */
