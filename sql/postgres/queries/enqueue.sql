@@ -175,18 +175,19 @@ ON CONFLICT (tenant, type, key) DO NOTHING
 RETURNING type, job;
 
 -- name: find_dedup
--- The unfinished jobs that hold dedup keys or are successors.
--- returns: type integer, seeker bigint, holder bigint, id uuid
+-- The unfinished jobs that hold dedup keys or are successors. A holder without id has no job row.
+-- The row of a key and the row of its job are committed together, so such a job was deleted.
+-- returns: type integer, seeker bigint, holder bigint, id uuid?
 SELECT wanted.type, wanted.job AS seeker, held.job AS holder, job.id
 FROM json_to_recordset(:wanted::json) AS wanted (
     tenant integer, type integer, key text, job bigint
 )
 JOIN millrace.dedup AS held
     ON held.tenant = wanted.tenant AND held.type = wanted.type AND held.key = wanted.key
-JOIN millrace.job AS job ON job.key = held.job;
+LEFT JOIN millrace.job AS job ON job.key = held.job;
 
 -- name: delete_dedup
--- Removes the dedup keys of jobs that are over or were not written.
+-- Removes the dedup keys of jobs that are over, were deleted or were not written.
 DELETE FROM millrace.dedup
 WHERE job = ANY (:jobs::bigint[]);
 

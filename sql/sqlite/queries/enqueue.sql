@@ -69,11 +69,11 @@ WHERE job.retry_of = :retry_of
 LIMIT 1;
 
 -- name: find_dedup
--- The unfinished job that holds a dedup key.
--- returns: key integer, id blob
+-- The unfinished job that holds a dedup key. A holder without id has no job row.
+-- returns: key integer, id blob?
 SELECT dedup.job AS key, job.id
 FROM millrace_dedup AS dedup
-JOIN millrace_job AS job ON job.key = dedup.job
+LEFT JOIN millrace_job AS job ON job.key = dedup.job
 WHERE dedup.tenant = :tenant
   AND dedup.type = :type
   AND dedup.key = :key;
@@ -84,7 +84,7 @@ INSERT INTO millrace_dedup (tenant, type, key, job)
 VALUES (:tenant, :type, :key, :job);
 
 -- name: delete_dedup
--- Removes the dedup keys of jobs that are over.
+-- Removes the dedup keys of jobs that are over or were deleted.
 DELETE FROM millrace_dedup
 WHERE job IN (SELECT value FROM json_each(:keys));
 

@@ -24,6 +24,17 @@ export class OperatorWarnings {
     }
   }
 
+  /** Jobs without a row, whose dedup keys `enqueue` has freed. */
+  reportFreedKeys(keys: Iterable<JobKey>): void {
+    for (const key of keys) {
+      this.report(
+        `enqueue freed the dedup key of the job with the key ${key}, which has no row in the ` +
+          "table job. The row was probably deleted by hand. millrace doctor --fix removes the " +
+          "rest of the job.",
+      );
+    }
+  }
+
   listen(listener: (warning: string) => void): void {
     this.#listener = listener;
     for (const warning of this.#reported) listener(warning);

@@ -9,6 +9,7 @@ import { openFile } from "../transactions/callers.ts";
 import { pastSqlite } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
 import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
+import { freedKeysSuite } from "../doctor/freed-keys.suite.ts";
 
 interface Parts {
   readonly makeSqliteStore: typeof makeStore;
@@ -21,6 +22,7 @@ const MOVED = { code: "STORE_MOVED", message: expect.stringContaining(MARK.to) }
 export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void {
   repairSuite(pastSqlite(makeSqliteStore));
   badRowsSuite(pastSqlite(makeSqliteStore));
+  freedKeysSuite(pastSqlite(makeSqliteStore));
 
   describe("enqueueInTransaction that fails in its middle", () => {
     test("leaves nothing of the call, and the transaction as it was", async () => {

@@ -2,6 +2,12 @@
 import type { Faults } from "./all.ts";
 
 export const SQLITE_BAD_ROW_FAULTS: Faults = {
+  dedup: {
+    find_dedup: [["a deleted job keeps its key", "LEFT JOIN", "JOIN"]],
+    "jobs/enqueue.ts": [
+      ["the freed key is not named", "  warnings.reportFreedKeys([key]);", "  void warnings;"],
+    ],
+  },
   rescue: {
     missing_jobs: [["a job without a row is not noticed", "WHERE NOT", "WHERE 0 AND NOT"]],
     "runs/missing-jobs.ts": [
@@ -43,6 +49,17 @@ export const SQLITE_BAD_ROW_FAULTS: Faults = {
 };
 
 export const POSTGRES_BAD_ROW_FAULTS: Faults = {
+  dedup: {
+    find_dedup: [["a deleted job keeps its key", "LEFT JOIN", "JOIN"]],
+    "jobs/enqueue-keyed.ts": [
+      ["the freed key is not named", "  transaction.warnings.reportFreedKeys(holders);", ""],
+      [
+        "the freed key is not taken",
+        "await takeRows(transaction, again);",
+        "await takeRows(transaction, again.slice(again.length));",
+      ],
+    ],
+  },
   rescue: {
     runs_of_leases: [
       ["a job without a row is not noticed", "run.n IS NULL OR NOT EXISTS (", "EXISTS ("],

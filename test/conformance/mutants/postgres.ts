@@ -87,8 +87,8 @@ export const POSTGRES_FAULTS: Faults = {
       ["any database will do for a job with a key", "here?.home !== home", "false"],
       [
         "what went wrong ends the transaction",
-        "await inSavepoint(sql, () => writeKeyed(sql, batches))",
-        "await writeKeyed(sql, batches)",
+        "await inSavepoint(sql, () => writeKeyed(session, sql, batches))",
+        "await writeKeyed(session, sql, batches)",
       ],
       ["no event is written for jobs with keys", "await outbox.write(sql);", ""],
       [

@@ -30,6 +30,7 @@ import type { PostgresTestStore } from "../../support/stores.ts";
 import { pastPostgres } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
 import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
+import { freedKeysSuite } from "../doctor/freed-keys.suite.ts";
 
 /** Each way to say something of a job that one does not hold. */
 const FORGERIES: readonly (readonly [string, (item: SettleItem) => SettleItem])[] = [
@@ -45,6 +46,7 @@ export function ownWaysSuite(
 ): void {
   repairSuite(pastPostgres(open));
   badRowsSuite(pastPostgres(open));
+  freedKeysSuite(pastPostgres(open));
 
   describe("settle on either way", () => {
     test.each(FORGERIES)("refuses %s and changes nothing (I4)", async (_, forge) => {

@@ -53,7 +53,7 @@ export interface QueryRows {
   take_idempotency: { readonly job_id: JobId; };
   find_idempotency: { readonly seeker: JobId; readonly holder: JobId; readonly same: boolean; };
   take_dedup: { readonly type: number; readonly job: number; };
-  find_dedup: { readonly type: number; readonly seeker: number; readonly holder: number; readonly id: JobId; };
+  find_dedup: { readonly type: number; readonly seeker: number; readonly holder: number; readonly id: JobId | null; };
   table_health: TableHealth;
   oldest_transaction: { readonly pid: number; readonly state: string; readonly application: string; readonly ms: number; };
   server_settings: { readonly version: string; readonly autovacuum: boolean; };
@@ -555,7 +555,7 @@ export const queries: {
     timeout: "answer",
   },
   find_dedup: {
-    text: "SELECT wanted.type, wanted.job AS seeker, held.job AS holder, job.id\nFROM json_to_recordset($1::json) AS wanted (\n    tenant integer, type integer, key text, job bigint\n)\nJOIN millrace.dedup AS held\n    ON held.tenant = wanted.tenant AND held.type = wanted.type AND held.key = wanted.key\nJOIN millrace.job AS job ON job.key = held.job",
+    text: "SELECT wanted.type, wanted.job AS seeker, held.job AS holder, job.id\nFROM json_to_recordset($1::json) AS wanted (\n    tenant integer, type integer, key text, job bigint\n)\nJOIN millrace.dedup AS held\n    ON held.tenant = wanted.tenant AND held.type = wanted.type AND held.key = wanted.key\nLEFT JOIN millrace.job AS job ON job.key = held.job",
     parameters: ["wanted"],
     timeout: "answer",
   },

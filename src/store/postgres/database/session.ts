@@ -23,6 +23,7 @@ const IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_
 export interface JobWriter extends Sql {
   /** Events, wake-up and dependency task of the transaction. */
   readonly outbox: Outbox;
+  readonly warnings: OperatorWarnings;
 }
 
 /** One transaction in progress. */
@@ -147,7 +148,8 @@ export class Session {
   #transactionOn(client: PgClient, lockMs: number): StoreTransaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
     const outbox = new Outbox();
-    return { ...sql, outbox, savepoint: (...args) => inSavepoint(sql, outbox, ...args) };
+    const { warnings } = this;
+    return { ...sql, outbox, warnings, savepoint: (...args) => inSavepoint(sql, outbox, ...args) };
   }
 }
 

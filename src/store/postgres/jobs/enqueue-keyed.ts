@@ -139,10 +139,7 @@ async function takeDedup(
   answers: Answers,
   dependencies: Dependencies,
 ): Promise<void> {
-  const lost = await takeRows(transaction, numbered.flatMap(wantedRows));
-  if (lost.length === 0) return;
-  const rows = await transaction.all("find_dedup", { wanted: JSON.stringify(lost) });
-  if (rows.length < lost.length) throw new Outdated("the holder of a dedup key was removed");
+  const rows = await takeFreeRows(transaction, numbered.flatMap(wantedRows));
   const conflicts: DedupConflict[] = [];
   for (const { type, seeker: key, holder, id } of rows) {
     const seeker = numbered.find((each) => each.key === key)!;
@@ -177,6 +174,39 @@ function refuseUnresolved(
     const refused = dependencyRefusal(each, dependencies);
     if (refused !== null) answers.set(each.interned, refused);
   }
+}
+
+/** A row of `dedup` that another job holds. */
+interface HeldRow {
+  readonly type: number;
+  readonly seeker: JobKey;
+  readonly holder: JobKey;
+  readonly id: JobId;
+}
+
+/**
+ * Takes rows of `dedup`. Answers the rows that other jobs hold. The row of a holder without a job
+ * row counts as free.
+ */
+async function takeFreeRows(
+  transaction: JobWriter,
+  wanted: readonly WantedRow[],
+): Promise<readonly HeldRow[]> {
+  const lost = await takeRows(transaction, wanted);
+  if (lost.length === 0) return [];
+  const rows = await transaction.all("find_dedup", { wanted: JSON.stringify(lost) });
+  if (rows.length < lost.length) throw new Outdated("the holder of a dedup key was removed");
+  const held = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]));
+  if (held.length === rows.length) return held;
+  const deleted = rows.filter(({ id }) => id === null);
+  const holders = deleted.map(({ holder }) => holder);
+  await transaction.run("delete_dedup", { jobs: list(holders) });
+  const freed = new Set(deleted.map(({ type, seeker }) => rowKey(type, seeker)));
+  const again = lost.filter(({ type, job }) => freed.has(rowKey(type, job)));
+  const taken = await takeRows(transaction, again);
+  if (taken.length > 0) throw new Outdated("a dedup key was taken while the key was freed");
+  transaction.warnings.reportFreedKeys(holders);
+  return held;
 }
 
 /** Takes rows of `dedup`. Answers the rows that other jobs hold. */

@@ -60,7 +60,7 @@ async function holdersOf(transaction: JobWriter, jobs: readonly NumberedJob[]): 
   const rows = await transaction.all("find_dedup", { wanted: JSON.stringify(wanted) });
   return {
     seekers: new Set(rows.map(({ seeker }) => seeker)),
-    ids: new Set(rows.map(({ id }) => id)),
+    ids: new Set(rows.flatMap(({ id }) => id ?? [])),
   };
 }
 

@@ -83,7 +83,7 @@ async function insertKeyed(
   if (here?.home !== home) throw otherDatabase(session.schema);
   for (let round = 1; ; round += 1) {
     try {
-      return await inSavepoint(sql, () => writeKeyed(sql, batches));
+      return await inSavepoint(sql, () => writeKeyed(session, sql, batches));
     } catch (error) {
       if (!(error instanceof Outdated) || round >= ROUNDS_MAX) throw error;
     }
@@ -91,6 +91,7 @@ async function insertKeyed(
 }
 
 async function writeKeyed(
+  { warnings }: Session,
   sql: Sql,
   batches: readonly (readonly InternedJob[])[],
 ): Promise<EnqueueAnswer[]> {
@@ -98,7 +99,7 @@ async function writeKeyed(
   const answers: EnqueueAnswer[] = [];
   const keyHolders = new Map<JobId, JobId>();
   for (const batch of batches) {
-    const own = await enqueueKeyed({ ...sql, outbox }, batch, keyHolders);
+    const own = await enqueueKeyed({ ...sql, outbox, warnings }, batch, keyHolders);
     noteKeyHolders(keyHolders, batch, own);
     answers.push(...own);
   }

@@ -45,7 +45,7 @@ export interface QueryRows {
   find_body: { readonly key: number; readonly type: number; readonly tenant: number; readonly payload: string | null; };
   find_idempotency: { readonly job_id: Uint8Array; readonly body: Uint8Array; };
   find_successor: { readonly key: number; readonly id: Uint8Array; };
-  find_dedup: { readonly key: number; readonly id: Uint8Array; };
+  find_dedup: { readonly key: number; readonly id: Uint8Array | null; };
   lost_jobs: { readonly id: Uint8Array; };
   ownerless_leases: { readonly number: number; readonly worker: Uint8Array; readonly id: Uint8Array | null; };
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
@@ -588,7 +588,7 @@ export const queries: {
     parameters: ["retry_of"],
   },
   find_dedup: {
-    text: "SELECT dedup.job AS key, job.id\nFROM millrace_dedup AS dedup\nJOIN millrace_job AS job ON job.key = dedup.job\nWHERE dedup.tenant = ?1\n  AND dedup.type = ?2\n  AND dedup.key = ?3",
+    text: "SELECT dedup.job AS key, job.id\nFROM millrace_dedup AS dedup\nLEFT JOIN millrace_job AS job ON job.key = dedup.job\nWHERE dedup.tenant = ?1\n  AND dedup.type = ?2\n  AND dedup.key = ?3",
     parameters: ["tenant","type","key"],
   },
   insert_dedup: {

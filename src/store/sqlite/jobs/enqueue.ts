@@ -259,6 +259,10 @@ function dedupHolder(
   const { sql, clock } = session;
   const row = sql.get("find_dedup", { tenant, type, key: job.dedup.key });
   if (row === undefined) return null;
+  if (row.id === null) {
+    freeDedup(session, row.key);
+    return null;
+  }
 
   if (job.dedup.onConflict === "replace" && isWaiting(session, row.key)) {
     if ("status" in dependencies) return dependencies;
@@ -274,6 +278,12 @@ function dedupHolder(
   const now = sql.get("job_by_key", { key: row.key });
   const state = now === undefined ? null : stateCodec.word(now.state);
   return { status: "existing", id: idFromBytes(row.id), state, by: "dedup" };
+}
+
+/** Frees the dedup key of a job without a row, which never ends and never frees the key itself. */
+function freeDedup({ sql, warnings }: Session, key: JobKey): void {
+  sql.run("delete_dedup", { keys: JSON.stringify([key]) });
+  warnings.reportFreedKeys([key]);
 }
 
 function isWaiting({ sql }: Session, key: JobKey): boolean {
