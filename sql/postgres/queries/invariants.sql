@@ -259,7 +259,9 @@ ORDER BY place.key
 LIMIT :limit::integer;
 
 -- name: dependencies_without_wait
--- Jobs with a dependency that are not behind gate 0.
+-- Jobs with a dependency that are final, gone or wait elsewhere than behind gate 0. Lost jobs are
+-- found by another query, and wait for their dependencies once they are released. A running job is
+-- judged when its run has ended.
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT dependency.job AS key, job.id
@@ -268,6 +270,17 @@ LEFT JOIN millrace.job AS job ON job.key = dependency.job
 WHERE NOT EXISTS (
     SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job AND place.gate = 0
 )
+  AND (
+      job.key IS NULL
+      OR EXISTS (
+          SELECT 1
+          FROM millrace.attempt AS done
+          WHERE done.key = dependency.job AND done.state IS NOT NULL
+      )
+      OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = dependency.job)
+      OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = dependency.job)
+      OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job)
+  )
 ORDER BY dependency.job
 LIMIT :limit::integer;
 

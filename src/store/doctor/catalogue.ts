@@ -160,9 +160,13 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     means: "the job has dependencies and does not wait: retention would keep them forever",
     fix: sql(
       (table) =>
-        `DELETE FROM ${table("dependency")} WHERE job NOT IN ` +
-        `(SELECT key FROM ${table("blocked")} ` +
-        "WHERE gate = 0);",
+        // A lost job keeps its dependencies: it waits for them once it is released.
+        `DELETE FROM ${table("dependency")} WHERE job NOT IN (SELECT key FROM ` +
+        `${table("blocked")} WHERE gate = 0) AND (job NOT IN (SELECT key FROM ${table("job")}) ` +
+        ["attempt WHERE state IS NOT NULL", "scheduled", "ready", "blocked"]
+          .map((from) => `OR job IN (SELECT key FROM ${withTable(from, table)})`)
+          .join(" ") +
+        ");",
     ),
     isDeep: false,
   },

@@ -18,6 +18,7 @@ import { completed, failedWith, runAgain } from "../../support/factories.ts";
 import {
   add,
   joinWorker,
+  recordOf,
   settleAll,
   settleItem,
   stateOf,
@@ -268,6 +269,26 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       const { findings, brokenInvariants } = await patient.examine();
       expect(findings).toEqual([]);
       expect(brokenInvariants.map((broken) => broken.invariant.name)).toEqual([]);
+    });
+
+    test("leave the dependencies of lost jobs, which wait again after their release", async () => {
+      await using patient = await open();
+      const { store, doctor, plant, table } = patient;
+      const [first] = await add(store, { lane: "first" });
+      const ids = await add(store, { after: [first] }, { after: [first] });
+      await plant("DELETE FROM millrace.blocked");
+
+      const { findings, brokenInvariants } = await patient.examine();
+      for (const { query, fix } of INVARIANTS) {
+        const repair = repairOf(fix, [], table);
+        if (query === "dependencies_without_wait" && repair) await applyRepair(doctor, repair);
+      }
+      await applyRepair(doctor, { kind: "release", ids });
+
+      expect(findings.length).toBe(2);
+      expect(brokenInvariants).toEqual([]);
+      for (const id of ids) expect((await recordOf(store, id)).heldBy).toEqual({ kind: "after" });
+      expect(await patient.examine()).toEqual({ findings: [], brokenInvariants: [] });
     });
 
     test("name the jobs that break them", async () => {

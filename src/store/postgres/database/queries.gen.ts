@@ -810,7 +810,7 @@ export const queries: {
     timeout: "doctor",
   },
   dependencies_without_wait: {
-    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM millrace.dependency AS dependency\nLEFT JOIN millrace.job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\nORDER BY dependency.job\nLIMIT $1::integer",
+    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM millrace.dependency AS dependency\nLEFT JOIN millrace.job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\n  AND (\n      job.key IS NULL\n      OR EXISTS (\n          SELECT 1\n          FROM millrace.attempt AS done\n          WHERE done.key = dependency.job AND done.state IS NOT NULL\n      )\n      OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job)\n  )\nORDER BY dependency.job\nLIMIT $1::integer",
     parameters: ["limit"],
     timeout: "doctor",
   },

@@ -800,7 +800,7 @@ export const queries: {
     parameters: ["limit"],
   },
   dependencies_without_wait: {
-    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM millrace_dependency AS dependency\nLEFT JOIN millrace_job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\nORDER BY dependency.job\nLIMIT ?1",
+    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM millrace_dependency AS dependency\nLEFT JOIN millrace_job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\n  AND (\n      job.key IS NULL\n      OR EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS done\n          WHERE done.key = dependency.job AND done.state IS NOT NULL\n      )\n      OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job)\n  )\nORDER BY dependency.job\nLIMIT ?1",
     parameters: ["limit"],
   },
   failed_without_letter: {
