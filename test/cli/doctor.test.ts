@@ -2,6 +2,8 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { fileChecks } from "../../src/cli/commands/doctor-file-findings.ts";
+import { applyFixes } from "../../src/cli/commands/doctor-fix.ts";
 import { defineJob, typed } from "../../src/index.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { take } from "../support/steps.ts";
@@ -235,6 +237,59 @@ describe("doctor --fix", () => {
     });
   });
 
+  test("fixes more jobs than a check lists, and they wait for their dependencies", async () => {
+    await using store = new TestStore();
+    const mill = await store.mill;
+    const first = await mill.enqueue(email, 0, { delay: "1h" });
+    const requests = Array.from({ length: 130 }, (_, number) =>
+      email.of(number, { after: [first] }),
+    );
+    await mill.enqueueMany(requests);
+    plant(store, "DELETE FROM millrace_blocked");
+
+    const { out } = await store.type("doctor", "--fix");
+
+    expect(out.match(/^FIXED {4}lost job: /gm)).toHaveLength(130);
+    expect(await namesOf(store)).not.toContain("lost job");
+    expect(rowsOf(store, "millrace_blocked").map(({ gate }) => gate)).toEqual(
+      requests.map(() => 0),
+    );
+    expect(rowsOf(store, "millrace_dependency")).toHaveLength(130);
+  });
+
+  test("fixes all places before rows that are judged by them", async () => {
+    await using store = new TestStore();
+    const requests = Array.from({ length: 25 }, (_, number) => email.of(number));
+    await (await store.mill).enqueueMany(requests);
+    const before = rowsOf(store, "millrace_ready");
+    await claim(store);
+    insert(store, "millrace_ready", before);
+    plant(store, "INSERT INTO millrace_cancel_request (key, at) SELECT key, 1 FROM millrace_job");
+
+    await store.type("doctor", "--fix");
+
+    expect(rowsOf(store, "millrace_ready")).toEqual([]);
+    expect(rowsOf(store, "millrace_cancel_request")).toHaveLength(25);
+    expect(await store.json("stats")).toMatchObject({ queued: 0, running: 25 });
+  });
+
+  test("says when the maximum of passes has left something to fix", async () => {
+    await using store = new TestStore();
+    const requests = Array.from({ length: 25 }, (_, number) => email.of(number));
+    await (await store.mill).enqueueMany(requests);
+    plant(store, "DELETE FROM millrace_ready");
+    const file = makeSqliteStore({ path: store.file });
+    await file.open();
+    const check = async () => fileChecks(await file.examine(), store.file);
+
+    const cut = await applyFixes({ store: file, check }, 1);
+    const whole = await applyFixes({ store: file, check }, 2);
+    await file.close();
+
+    expect([cut.fixes.length, cut.isCutShort]).toEqual([20, true]);
+    expect([whole.fixes.length, whole.isCutShort]).toEqual([5, false]);
+  });
+
   test("prints the fixes for programs, and leaves the rest to a person", async () => {
     await using store = new TestStore();
     const [id] = await held(store, 1);
@@ -311,7 +366,7 @@ describe("a sound file", () => {
     await worker.stop();
 
     expect(out).toContain("ok       file: not damaged, and every job has one place");
-    expect(out).toContain("ok       invariants: 25 hold\n");
+    expect(out).toContain("ok       invariants: 26 hold\n");
     expect(code).toBe(0);
   });
 });

@@ -54,6 +54,12 @@ fix, and checks again.
 Exit codes: 0 nothing was found or is left, 1 something was found or is left.
 `;
 
+const CUT_SHORT: DoctorCheck = {
+  name: "fixes",
+  found: "the maximum of passes was reached, and more may be left to fix",
+  fix: "Run millrace doctor --fix again.",
+};
+
 async function doctor(
   { db, output, deep, fix }: DoctorOptions,
   terminal: Terminal,
@@ -65,9 +71,10 @@ async function doctor(
       ? await openFileInstallation(db, address.path)
       : await openServer(address, deep === true);
   try {
-    const fixes = fix === true ? await applyFixes(installation) : [];
+    const { fixes, isCutShort } =
+      fix === true ? await applyFixes(installation) : { fixes: [], isCutShort: false };
     const node: DoctorCheck = { name: "node", found: process.versions.node, fix: null };
-    const checks = [node, ...(await installation.check())];
+    const checks = [node, ...(await installation.check()), ...(isCutShort ? [CUT_SHORT] : [])];
     const told = [...fixes, ...checks].map(({ repair: _repair, ...check }) => check);
     terminal.out(output === "json" ? json(told) : told.map(shown).join(""));
     return checks.every((check) => check.fix === null) ? EXIT.success : EXIT.broken;
