@@ -16,7 +16,7 @@ import type { HostProcess } from "./host-process.ts";
  * How long a process waits until it is empty. As long as the default time-out of a run: with the
  * default settings every process is empty within this time.
  */
-export const EMPTY_MS_MAX = 20 * 60_000;
+export const EMPTY_MS_MAX = 1_200_000;
 /** A process with runs leaves the job to an idle process for so many polls. */
 const PATIENCE_POLLS = 2;
 
