@@ -94,7 +94,7 @@ function settleCrash(
     return { ...ended, to: "failed", fault };
   }
   if (isAlone && facts.crashes >= policy.crashCap) {
-    const fault = crashFault(`The job crashed its worker ${times(crashes)}, at last alone.`);
+    const fault = crashFault(`The job crashed its worker ${crashes} times, at last alone.`);
     return { ...ended, to: "failed", fault, hasDiedAlone: true };
   }
   if (isLast) {
@@ -119,8 +119,4 @@ function timeoutFault(limitMs: number): Fault {
 
 function crashFault(message: string): Fault {
   return { class: "retryable", name: "CrashError", message };
-}
-
-function times(count: number): string {
-  return count === 1 ? "once" : `${count} times`;
 }
