@@ -407,7 +407,7 @@ const TOPICS: readonly (readonly Kind[])[] = [
         crashed: fc.constant(null),
       }),
     ],
-    // Whoever fails with notes has a successor.
+    // A job that failed with notes may have a successor.
     [4, of("reprocess", { job, wish })],
     [3, of("intervene", { job, end: fc.constant("hopeless") })],
     [2, of("progress", { job })],

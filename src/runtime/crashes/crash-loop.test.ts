@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { workerInfo } from "../../../test/support/factories.ts";
+import { crashedOnce, workerInfo } from "../../../test/support/factories.ts";
 import { add, takeOne } from "../../../test/support/steps.ts";
 import { openSqlite, type TestStore } from "../../../test/support/stores.ts";
 import { crashLoopEnded } from "./crash-loop.ts";
@@ -29,15 +29,10 @@ describe("a worker that begins", () => {
     expect(hasEnded()).toBe(false);
 
     const { store } = world.db;
-    for (const { id } of await store.workers(1)) {
-      await store.deregister(id);
-      for (const { beats } of await store.silent(10)) {
-        const decide = (): never => {
-          throw new Error("a run of another worker");
-        };
-        await store.rescue({ worker: id, beats, limit: 1, decide: () => SETTLED ?? decide() });
-      }
-    }
+    const [first] = await store.workers(1);
+    await store.deregister(first!.id);
+    const [silent] = await store.silent(1);
+    await store.rescue({ worker: first!.id, beats: silent!.beats, limit: 1, decide: crashedOnce });
     await world.db.clock.advance(400);
 
     expect(hasEnded()).toBe(true);
@@ -89,15 +84,6 @@ describe("a worker that begins", () => {
     expect([hasEnded(), logged]).toEqual([true, []]);
   });
 });
-
-const SETTLED = {
-  outcome: "crashed",
-  to: "queued",
-  tries: 0,
-  crashes: 1,
-  delayMs: 0,
-  fault: null,
-} as const;
 
 interface Death {
   readonly pid: number;

@@ -23,7 +23,7 @@ const RESCUE_BATCH = 500;
 const CHECKS_PER_LEASE = 6;
 /** A living worker sends at least one heartbeat in this time. */
 const BEATS_MISSED = 2;
-/** After an outage every worker, whatever its lease, has two heartbeats' time to renew. */
+/** After an outage every worker has two heartbeats' time to renew, also with a long lease. */
 const RECOVERY_MS_MIN = BEATS_MISSED * BEAT_MS_MAX;
 
 const JOBS_MISSING =

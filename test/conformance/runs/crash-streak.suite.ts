@@ -234,7 +234,7 @@ export function crashStreakSuite(open: OpenStore): void {
       const ids = await add(store, { priority: 2 }, { type: "sms", priority: 1 });
       await clock.advance(PROBE_MS_MIN);
 
-      // The longest due goes first, whatever its jobs are.
+      // The longest due goes first, also if its jobs are less urgent.
       expect(await claimableAlone(store)).toBe(ids[0]);
       expect(await claimableAlone(store)).toBe(ids[1]);
       expect(await claimableAlone(store)).toBeNull();

@@ -165,7 +165,7 @@ export function crashedJobsSuite(open: OpenStore): void {
       expect(await claimable(store, { limit: 2 })).toEqual([first, second]);
     });
 
-    test("takes none for a prefetch, whatever the limits are", async () => {
+    test("takes none for a prefetch, also with high limits", async () => {
       await using db = await open();
       const { store } = db;
       await addCrashed(store, 1, { priority: 1 });

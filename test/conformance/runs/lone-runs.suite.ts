@@ -91,7 +91,7 @@ export function loneRunsSuite(open: OpenStore): void {
       expect(await claimableAlone(store, { cap: 2 })).not.toBeNull();
     });
 
-    test("takes no second job while one has a lease, whoever asks", async () => {
+    test("takes no second job while one has a lease, for any worker", async () => {
       await using db = await open();
       const { store } = db;
       const other = await db.another();

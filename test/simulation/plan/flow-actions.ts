@@ -73,7 +73,7 @@ async function enqueueMixed(
 
 /**
  * Of three jobs under a key the second is passed the key while its type is paused, and is cancelled
- * there. Nobody releases the key any more: only the gatekeeper finds the third job.
+ * there. No run releases the key any more: only the gatekeeper finds the third job.
  */
 async function cancelNext(context: ActionContext, member: Member, draw: Draw): Promise<void> {
   const { client, process } = member;

@@ -1,6 +1,6 @@
 /**
  * What was promised of locks, of jobs that run after others, of units and of logs. Lines of the
- * ledger are in the order in which they were written, whatever the clocks say.
+ * ledger are in the order of their writing. Clocks play no part.
  */
 import { LOG_LINES_MAX } from "../../../../src/store/types/notes.ts";
 import { logLine } from "../fleet/history.ts";
