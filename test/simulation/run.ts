@@ -158,7 +158,10 @@ async function heal(life: Life, roles: readonly string[], isBroken: () => boolea
   fleet.healedAtMs = world.elapsedMs;
   fleet.slow = { untilMs: 0, share: 0 };
   watch.heal();
-  for (const process of world.living) Object.assign(process, { pausedUntil: 0, skewMs: 0 });
+  for (const process of world.living) {
+    process.pausedUntil = Math.min(process.pausedUntil, world.elapsedMs);
+    process.skewMs = 0;
+  }
   // Delayed operations complete first, so that their effects are healed as well.
   const isThrough = (): boolean => isBroken() || world.living.every(({ pending }) => pending === 0);
   await world.run(world.elapsedMs + LAST_OPERATIONS_MS, isThrough);

@@ -13,7 +13,14 @@ export interface Wanted {
   /** It takes over no checkpoints of the job that it repeats. */
   readonly ignoreCheckpoints: boolean;
   /** Its dedup key, and where that is unique. */
-  readonly dedup: { readonly key: string; readonly type: string; readonly tenant: string } | null;
+  readonly dedup: WantedKey | null;
+}
+
+interface WantedKey {
+  readonly key: string;
+  readonly type: string;
+  readonly tenant: string;
+  readonly onConflict: string;
 }
 
 export const GATE_AFTER = 0;
@@ -57,6 +64,19 @@ function holderOf({ before, after }: Step, dedup: Wanted["dedup"] = null): strin
     after.dedup.get(`${tenant}.${type}.${dedup.key}`) === key;
   const holder = rivals.find(hasIt) ?? rivals.find(({ key }) => finalState(before, key) === null);
   return holder?.id;
+}
+
+/** Whether a job of the same call may have given the new job another due time. */
+export function isExtended({ after, wanted }: Step, job: JobRow): boolean {
+  const { names } = after;
+  return [...wanted].some(
+    ([id, { dedup }]) =>
+      dedup?.onConflict === "extend" &&
+      dedup.key === job.dedup &&
+      dedup.type === names.get(job.type) &&
+      dedup.tenant === names.get(job.tenant) &&
+      !after.keys.has(id),
+  );
 }
 
 /** Answers the events that the feed must have. */

@@ -51,7 +51,7 @@ export class NoteAnswers {
     const { wanted } = this.#parts.watch;
     for (const job of newJobsIn(verb, args)) {
       const { id, after, onFailed, ignoreCheckpoints = false, type, tenant } = job;
-      const dedup = job.dedup === null ? null : { key: job.dedup.key, type, tenant };
+      const dedup = job.dedup === null ? null : { ...job.dedup, type, tenant };
       const isPlain = after.length === 0 && !ignoreCheckpoints && dedup === null;
       if (!isPlain)
         wanted.set(hexOf(id), { after: after.map(hexOf), onFailed, ignoreCheckpoints, dedup });

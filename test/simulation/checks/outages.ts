@@ -94,8 +94,7 @@ export class Outages {
   #checkTaken(key: number, process: Process, silentMs: number): void {
     const { world, leaseMs, report } = this.#parts;
     const now = world.elapsedMs;
-    const beatMs = Math.min(BEAT_MS_MAX, leaseMs / BEATS_PER_LEASE);
-    const wasHealthy = this.#startedAt - (now - silentMs) < 1.5 * beatMs;
+    const wasHealthy = this.#startedAt - (now - silentMs) < 1.5 * this.#beatMs;
     // A process that is dead, or was frozen meanwhile, could not renew.
     const couldRenew = process.isAlive && process.pausedUntil <= this.#startedAt;
     if (wasHealthy && couldRenew && now - this.#endsAt < RECOVERY_MS) {
@@ -103,15 +102,22 @@ export class Outages {
     }
   }
 
-  /** A process that is frozen, or has work that is due, may not have come to it. */
+  /**
+   * A process that is frozen, or has work that is due, may not have come to it. One that was frozen
+   * gives the heartbeat on its way the time of a beat (decision 19).
+   */
   #checkTold({ process, id, fence, signal }: Handler, { before, silentMs }: Step): void {
     const { world, leaseMs, report, count } = this.#parts;
-    const isFrozen = process.pausedUntil > world.elapsedMs;
+    const isFrozen = process.pausedUntil + this.#beatMs > world.elapsedMs;
     if (!process.isAlive || isFrozen || process.nextAt <= world.elapsedMs) return;
     const key = before.keys.get(id) ?? 0;
     const held = before.held.get(key)?.find((run) => run.fence === fence);
     if (held === undefined || silentMs(held.worker) <= leaseMs) return;
     if (signal.aborted) count("run told that its lease has expired");
     else report("I5", `run ${fence} of job ${key} is not told that its lease has expired`);
+  }
+
+  get #beatMs(): number {
+    return Math.min(BEAT_MS_MAX, this.#parts.leaseMs / BEATS_PER_LEASE);
   }
 }

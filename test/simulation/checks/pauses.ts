@@ -29,6 +29,8 @@ export class Pauses {
   readonly #parts: PausesParts;
   /** The newest pause of each gate; no two kinds of gates share a name here. */
   readonly #newest = new Map<string, Gate>();
+  /** When each gate was resumed last. */
+  readonly #resumedAt = new Map<string, number>();
   /** All pauses ever made, by their text in an explanation. */
   readonly #sentences = new Map<string, Gate[]>();
 
@@ -39,7 +41,7 @@ export class Pauses {
   /** A verb has taken effect at this moment of its process's clock. */
   answered(nowMs: number, verb: Verb, args: readonly any[]): void {
     if (verb === "pause") this.#answeredPause(nowMs, args[0], args[1]);
-    if (verb === "resume") this.#answeredResume(args[0]);
+    if (verb === "resume") this.#answeredResume(nowMs, args[0]);
   }
 
   #answeredPause(
@@ -60,7 +62,8 @@ export class Pauses {
     this.#checkRow(pause);
   }
 
-  #answeredResume({ name }: GateName): void {
+  #answeredResume(nowMs: number, { name }: GateName): void {
+    this.#resumedAt.set(name, nowMs);
     const old = this.#newest.get(name);
     if (this.#rowOf(name)?.by === CRASH_GATE_BY) this.#newest.delete(name);
     if (old === undefined || !this.#newest.has(name)) return;
@@ -84,6 +87,12 @@ export class Pauses {
     const pause = this.#closedByCrashes(row, name) ?? this.#newest.get(name);
     if (pause === undefined || row === undefined) return undefined;
     return isClosed(pause, nowMs) ? pause : undefined;
+  }
+
+  /** Whether no pause of a name has been in force since then. */
+  wasOpenSince(name: string, sinceMs: number): boolean {
+    const resumedAt = this.#resumedAt.get(name) ?? -Infinity;
+    return resumedAt <= sinceMs && this.closedAt(name, sinceMs) === undefined;
   }
 
   /** The gate of a type that the store has closed. */

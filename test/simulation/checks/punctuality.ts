@@ -39,7 +39,7 @@ export function punctuality({ world, watch, fleet, report }: PunctualityParts): 
       const isLate = place === "scheduled" && rank / 1_000 < now - LATE_MS_MAX;
       if (isLate) report("I21", `job ${key} is due and nobody has noticed`);
       const gateName = committed.names.get(gate ?? 0) ?? "";
-      const isFree = gate !== null && gate > 0 && !pauses.closedAt(gateName, now - LATE_MS_MAX);
+      const isFree = gate !== null && gate > 0 && pauses.wasOpenSince(gateName, now - LATE_MS_MAX);
       if (isFree) report("I21", `job ${key} is held by gate ${gateName}, which is open`);
     }
     for (const { workers, process } of fleet.members.values()) {
