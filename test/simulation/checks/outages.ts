@@ -92,7 +92,7 @@ export class Outages {
 
   /** `silentMs` ago the last heartbeat of the worker was committed. */
   #checkTaken(key: number, process: Process, silentMs: number): void {
-    const { world, leaseMs, report } = this.#parts;
+    const { world, report } = this.#parts;
     const now = world.elapsedMs;
     const wasHealthy = this.#startedAt - (now - silentMs) < 1.5 * this.#beatMs;
     // A process that is dead, or was frozen meanwhile, could not renew.
