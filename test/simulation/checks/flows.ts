@@ -1,7 +1,8 @@
 /** Checks of locks, dependencies, and the two stages of retention. */
 import { idFromBytes } from "../../../src/core/ids.ts";
 import { comesBefore } from "./order.ts";
-import type { Report, Rules, Step, ExpectedEvent } from "./invariants.ts";
+import type { ExpectedEvent } from "./feed-events.ts";
+import type { Report, Rules, Step } from "./invariants.ts";
 import type { JobEnd } from "../fleet/retention.ts";
 import type { JobRow, PlaceRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";

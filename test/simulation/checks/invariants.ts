@@ -3,6 +3,7 @@
  * The numbers are those of the list of invariants in RELIABILITY.md.
  */
 import { idFromBytes } from "../../../src/core/ids.ts";
+import { DELETED, type ExpectedEvent } from "./feed-events.ts";
 import {
   checkFlows,
   isExtended,
@@ -14,7 +15,7 @@ import {
 import { checkNotes, checkSuccess, checkTakenOver } from "./notes.ts";
 import { isBehindGate, isCrashGate, isClosed } from "./order.ts";
 import type { RetentionRules } from "../fleet/retention.ts";
-import type { AttemptRow, EventRow, JobRow, PlaceRow } from "./rows.ts";
+import type { AttemptRow, JobRow, PlaceRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";
 
 export interface Rules {
@@ -149,13 +150,9 @@ function checkKeys(now: Snapshot, job: JobRow, report: Report): void {
   if (holder?.job_id !== job.id) report("I9", `job ${job.key} has lost its idempotency key`);
 }
 
-/** What a step has to tell in the feed: kind and job. */
-export type ExpectedEvent = readonly [kind: number, job: number | string];
-
 const ENQUEUED = 1;
 const STARTED = 2;
 const RETRYING = 4;
-const DELETED = 7;
 const EVENT_OF: Readonly<Record<number, number>> = { 4: 3, 5: 3, 6: 5, 7: 6 };
 
 /** One step: what was, what is, and which jobs it has to do with. */
@@ -484,23 +481,4 @@ function checkMoves({ before, after, changed, nowMs }: Step, report: Report): vo
 function isHeldBack(now: Snapshot, { gate, tenant, concurrency }: PlaceRow, nowMs: number) {
   if (gate === GATE_KEY) return now.locks.has(`${tenant}.${concurrency}`);
   return gate !== null && isBehindGate(now, gate, nowMs);
-}
-
-/** The feed tells of every change once, in the transaction that made it. */
-export function checkEvents(
-  expected: readonly ExpectedEvent[],
-  rows: readonly EventRow[],
-  lastBefore: number,
-  report: Report,
-): void {
-  const written = rows.flatMap(({ kind, keys, ids }) => {
-    const names: (number | string)[] = JSON.parse(keys ?? ids ?? "[]");
-    return names.map((name) => `${kind}:${ids === null ? name : "gone"}`);
-  });
-  const wanted = expected.map(([kind, job]) => `${kind}:${kind === DELETED ? "gone" : job}`);
-  const [left, right] = [written.toSorted().join(" "), wanted.toSorted().join(" ")];
-  if (left !== right) report("I13", `the feed tells [${left}], what happened is [${right}]`);
-  rows.forEach(({ position }, index) => {
-    if (position !== lastBefore + index + 1) report("I13", `the feed has a gap at ${position}`);
-  });
 }

@@ -1,5 +1,6 @@
 /** Checks of the notes of runs: phases, units, progress and logs. */
-import type { Report, Step, ExpectedEvent } from "./invariants.ts";
+import type { ExpectedEvent } from "./feed-events.ts";
+import type { Report, Step } from "./invariants.ts";
 import { PHASES, isPipeline, restarts } from "../fleet/pipelines.ts";
 import type { AttemptRow, HeldRow, JobRow, PhaseRow, UnitRow } from "./rows.ts";
 import { finalState, type Snapshot } from "./snapshot.ts";

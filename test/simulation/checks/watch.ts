@@ -14,15 +14,14 @@ import {
 import { DatabaseSync } from "node:sqlite";
 import {
   checkBeats,
-  checkEvents,
   checkState,
   checkStep,
   type Report,
   type Rules,
   type Step,
-  type ExpectedEvent,
 } from "./invariants.ts";
 import { countFlowPaths } from "./flow-paths.ts";
+import { checkEvents, type ExpectedEvent } from "./feed-events.ts";
 import { noteHolders, type Wanted } from "./flows.ts";
 import { checkOrder } from "./order.ts";
 import { Outages } from "./outages.ts";
