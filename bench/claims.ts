@@ -1,6 +1,8 @@
 /** P16: what a claim costs when many jobs wait, and when none of those in front may be taken. */
 import type { ClaimRequest } from "../src/store/types/jobs-and-runs.ts";
 import type { JobStore } from "../src/store/store.ts";
+import { crashedTimes } from "../test/support/factories.ts";
+import { settleItem, take } from "../test/support/steps.ts";
 import type { Database } from "./databases.ts";
 import type { Arena, Figures } from "./measurements.ts";
 import { median } from "./report.ts";
@@ -9,6 +11,8 @@ import { joinWorker, newJobs, openStore } from "./store-jobs.ts";
 const FEW = 1_000;
 const MANY = 1_000_000;
 const IN_FRONT = 200_000;
+const CRASHED = 5_000;
+const CRASH_CAP = 3;
 const BATCH = 100;
 const CLAIMS = 60;
 const FILL = 2_000;
@@ -16,7 +20,7 @@ const FILL = 2_000;
 /** How many jobs wait, and which of them stand in front for nothing. */
 interface Scene {
   readonly waiting: number;
-  readonly inFront: "none" | "unknown" | "paused";
+  readonly inFront: "none" | "unknown" | "paused" | "crashed" | "crashed and paused";
 }
 
 /** Medians over that of 1,000 waiting jobs, and the first claim in milliseconds. */
@@ -27,7 +31,11 @@ export async function claims({ fresh }: Arena): Promise<Figures> {
   const many = await measured(fresh, { waiting: MANY, inFront: "none" });
   const unknown = await measured(fresh, { waiting: FEW, inFront: "unknown" });
   const paused = await measured(fresh, { waiting: FEW, inFront: "paused" });
+  const crashed = await measured(fresh, { waiting: FEW, inFront: "crashed" });
+  const held = await measured(fresh, { waiting: FEW, inFront: "crashed and paused" });
   return {
+    crashed: crashed.usual / few.usual,
+    crashedPaused: held.usual / few.usual,
     many: many.usual / few.usual,
     unknown: unknown.usual / few.usual,
     paused: paused.usual / few.usual,
@@ -42,15 +50,20 @@ async function measured(
 ): Promise<{ first: number; usual: number }> {
   await using database = await fresh();
   const store = await openStore(database.url);
-  if (inFront !== "none") await fill(store, IN_FRONT, "other");
-  if (inFront === "paused") {
+  const hasCrashed = inFront.startsWith("crashed");
+  const isPaused = inFront.endsWith("paused");
+  if (inFront !== "none") await fill(store, hasCrashed ? CRASHED : IN_FRONT, "other");
+  if (hasCrashed) await crashAll(store);
+  if (isPaused) {
     await store.pause({ kind: "type", name: "other" }, { reason: "benchmark", by: null });
   }
   await fill(store, waiting, "email");
   await database.settle();
   const types = inFront === "unknown" ? { types: ["email"] } : {};
   const worker = await joinWorker(store);
-  const request: ClaimRequest = { worker, lanes: "any", limit: BATCH, prefetch: false, ...types };
+  const crashed = { once: BATCH / 2, often: BATCH / 8, cap: CRASH_CAP };
+  const batch = { limit: BATCH, prefetch: false, crashed };
+  const request: ClaimRequest = { worker, lanes: "any", ...batch, ...types };
   const times: number[] = [];
   for (let made = 0; made < CLAIMS; made += 1) {
     const began = performance.now();
@@ -59,10 +72,22 @@ async function measured(
     if (jobs.length !== BATCH) throw new Error(`a claim of ${BATCH} took ${jobs.length}`);
     // As many jobs wait at every claim, and a worker would move away what is paused.
     await store.enqueue(newJobs(BATCH));
-    if (made === 0 && inFront === "paused") while ((await store.hold(BATCH * 10)) > 0);
+    if (made === 0 && isPaused) while ((await store.hold(BATCH * 10)) > 0);
   }
   await store.close();
   return { first: times[0] ?? Number.NaN, usual: median(times.slice(CLAIMS / 6)) };
+}
+
+/** Lets all waiting jobs crash as often as the cap allows. */
+async function crashAll(store: JobStore): Promise<void> {
+  const worker = await joinWorker(store);
+  const fresh = { once: 0, often: 0, cap: 1 };
+  for (let left = CRASHED; left > 0;) {
+    const batch = await take(store, { worker, lanes: "any", limit: FILL, crashed: fresh });
+    const settlement = crashedTimes(CRASH_CAP);
+    await store.settle(batch.jobs.map((job) => settleItem(batch, job, settlement)));
+    left -= batch.jobs.length;
+  }
 }
 
 async function fill(store: JobStore, count: number, type: string): Promise<void> {

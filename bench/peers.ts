@@ -136,6 +136,8 @@ function inDepth(store: StoreName): Contest[] {
     { id: "P16", work: "claim, 1M waiting over 1k", ...cost, figure: "many", bound: 1.5 },
     { id: "P16", work: "… 200k of unknown types in front", ...cost, figure: "unknown", bound: 1.5 },
     { id: "P16", work: "… 200k paused in front", ...cost, figure: "paused", bound: 1.5 },
+    { id: "P16", work: "… 5k at the crash cap in front", ...cost, figure: "crashed", bound: 1.5 },
+    { id: "P16", work: "… and paused", ...cost, figure: "crashedPaused", bound: 1.5 },
     { id: "P16", work: "… first claim, unknown types", ...ms, figure: "firstUnknown", bound: 100 },
     { id: "P16", work: "… first claim, paused", ...ms, figure: "firstPaused", bound: 100 },
   ]);

@@ -89,11 +89,11 @@ SELECT EXISTS (SELECT 1 FROM millrace.gate) AS gates,
 
 -- name: hold_jobs
 -- Moves due jobs behind closed gates, and jobs whose lock is taken, from `ready` to `blocked`, so
--- that claims need not skip them. Only the front of each lane is scanned, and less of it for locks
--- alone. Jobs that have crashed before stay: a claim takes few of them. Rows that others have
--- locked are skipped. The rows of taken locks are locked meanwhile: a run that ends waits, and then
--- finds the jobs that wait for its lock. A lock that is being released blocks no job. Keys are
--- passed as a list: with a join the planner might scan whole tables.
+-- that claims need not skip them. Only the front of each lane is scanned, of the jobs with
+-- each number of crashes, and less of it for locks alone. Rows that others have locked are skipped.
+-- The rows of taken locks are locked meanwhile: a run that ends waits, and then finds the jobs that
+-- wait for its lock. A lock that is being released blocks no job. Keys are passed as a list: with a
+-- join the planner might scan whole tables.
 WITH RECURSIVE closed AS MATERIALIZED (
     SELECT name
     FROM millrace.gate
@@ -113,6 +113,28 @@ lane (id) AS (
     FROM lane
     WHERE lane.id IS NOT NULL
 ),
+crashed_part (lane, crashes) AS (
+    SELECT first.lane, first.crashes
+    FROM (
+        SELECT lane, crashes
+        FROM millrace.ready
+        WHERE crashes > 0
+          AND (EXISTS (SELECT 1 FROM closed) OR EXISTS (SELECT 1 FROM millrace.lock))
+        ORDER BY lane, crashes
+        LIMIT 1
+    ) AS first
+    UNION ALL
+    SELECT next.lane, next.crashes
+    FROM crashed_part AS part
+    CROSS JOIN LATERAL (
+        SELECT ready.lane, ready.crashes
+        FROM millrace.ready AS ready
+        WHERE (ready.lane, ready.crashes) > (part.lane, part.crashes)
+          AND ready.crashes > 0
+        ORDER BY ready.lane, ready.crashes
+        LIMIT 1
+    ) AS next
+),
 front AS MATERIALIZED (
     SELECT front.key, front.lane, front.type, front.tenant, front.concurrency
     FROM lane
@@ -121,6 +143,21 @@ front AS MATERIALIZED (
         FROM millrace.ready AS ready
         WHERE ready.lane = lane.id
           AND ready.crashes = 0
+        ORDER BY ready.priority, ready.rank, ready.key
+        LIMIT CASE
+            WHEN EXISTS (SELECT 1 FROM closed) THEN :depth::integer
+            ELSE :key_depth::integer
+        END
+    ) AS front
+    UNION ALL
+    SELECT front.key, front.lane, front.type, front.tenant, front.concurrency
+    FROM crashed_part AS part
+    CROSS JOIN LATERAL (
+        SELECT ready.key, ready.lane, ready.type, ready.tenant, ready.concurrency
+        FROM millrace.ready AS ready
+        WHERE ready.lane = part.lane
+          AND ready.crashes = part.crashes
+          AND ready.crashes > 0
         ORDER BY ready.priority, ready.rank, ready.key
         LIMIT CASE
             WHEN EXISTS (SELECT 1 FROM closed) THEN :depth::integer

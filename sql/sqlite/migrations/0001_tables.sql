@@ -80,11 +80,11 @@ CREATE TABLE millrace_scheduled (
 
 CREATE INDEX millrace_scheduled_due ON millrace_scheduled (run_at, key);
 
--- Jobs that have crashed before (`crashed`) are apart in the order: however many there are, a claim
--- of other jobs does not meet them.
+-- Jobs with each number of crashes are apart in the order: however many jobs have crashed before, a
+-- claim of others does not meet them.
 CREATE TABLE millrace_ready (
     lane        INTEGER NOT NULL,
-    crashed     INTEGER NOT NULL DEFAULT 0 CHECK (crashed = (crashes > 0)),
+    crashes     INTEGER NOT NULL CHECK (crashes >= 0),
     priority    INTEGER NOT NULL CHECK (priority >= 0),
     rank        INTEGER NOT NULL CHECK (rank BETWEEN 0 AND 9000000000000000),
     key         INTEGER NOT NULL UNIQUE,
@@ -93,8 +93,7 @@ CREATE TABLE millrace_ready (
     concurrency TEXT,
     n           INTEGER NOT NULL CHECK (n >= 1),
     tries       INTEGER NOT NULL CHECK (tries >= 0),
-    crashes     INTEGER NOT NULL CHECK (crashes >= 0),
-    PRIMARY KEY (lane, crashed, priority, rank, key)
+    PRIMARY KEY (lane, crashes, priority, rank, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE millrace_blocked (

@@ -17,8 +17,7 @@ WHERE id = :worker
 SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
 FROM millrace_ready
 WHERE lane = :lane
-  AND crashed = (:least > 0)
-  AND crashes BETWEEN :least AND :most
+  AND crashes = :crashes
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
   AND (:prefetch = 0 OR concurrency IS NULL)

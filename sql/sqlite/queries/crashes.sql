@@ -26,9 +26,31 @@ SELECT EXISTS (
            SELECT 1
            FROM json_each(:lanes) AS named
            CROSS JOIN millrace_ready AS ready
-               ON ready.lane = named.value AND ready.crashed = 1
+               ON ready.lane = named.value AND ready.crashes > 0
        ) AS has_crashed,
        EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS has_closed;
+
+-- name: crash_numbers
+-- The numbers of crashes of due jobs that have crashed before. A recursive hop over the index finds
+-- them, however many jobs there are.
+-- returns: crashes integer
+WITH RECURSIVE hop (lane, crashes) AS (
+    SELECT named.value, (
+        SELECT min(ready.crashes)
+        FROM millrace_ready AS ready
+        WHERE ready.lane = named.value AND ready.crashes > 0
+    )
+    FROM json_each(:lanes) AS named
+    UNION ALL
+    SELECT hop.lane, (
+        SELECT min(ready.crashes)
+        FROM millrace_ready AS ready
+        WHERE ready.lane = hop.lane AND ready.crashes > hop.crashes
+    )
+    FROM hop
+    WHERE hop.crashes IS NOT NULL
+)
+SELECT DISTINCT crashes FROM hop WHERE crashes IS NOT NULL;
 
 -- name: lone_lease
 -- The lease of the job that runs alone, or will.
@@ -69,14 +91,14 @@ LIMIT 1;
 
 -- name: probe_in_ready
 -- The most urgent job of a type in a part of one lane that nothing but the gate of the type blocks.
--- Only the front is scanned: `hold` moves fresh jobs from there behind the gate.
+-- Only the front is scanned: `hold` moves jobs from there behind the gate.
 -- returns: key integer, priority integer, rank integer
 SELECT front.key, front.priority, front.rank
 FROM (
     SELECT key, lane, priority, rank, type, tenant, concurrency
     FROM millrace_ready
     WHERE lane = :lane
-      AND crashed = :crashed
+      AND crashes = :crashes
     ORDER BY priority, rank, key
     LIMIT :depth
 ) AS front

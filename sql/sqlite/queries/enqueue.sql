@@ -21,11 +21,9 @@ VALUES (:name, :value, :key);
 -- name: insert_ready
 -- Puts a job into `ready`, unless it is there.
 INSERT INTO millrace_ready (
-    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+    lane, crashes, priority, rank, key, type, tenant, concurrency, n, tries
 )
-VALUES (
-    :lane, :crashes > 0, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries, :crashes
-)
+VALUES (:lane, :crashes, :priority, :rank, :key, :type, :tenant, :concurrency, :n, :tries)
 ON CONFLICT DO NOTHING;
 
 -- name: insert_scheduled

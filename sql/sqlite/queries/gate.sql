@@ -32,15 +32,15 @@ DELETE FROM millrace_gate
 WHERE name = :name;
 
 -- name: jobs_behind_gates
--- Due jobs at the front of a lane that are behind a closed gate. Only the front is scanned: jobs
--- further back do not slow down a claim, and neither do jobs that have crashed before.
+-- Due jobs at the front of a lane, with so many crashes, that are behind a closed gate. Only the
+-- front is scanned: jobs further back do not slow down a claim.
 -- returns: key integer, gate integer
 SELECT front.key, min(gate.name) AS gate
 FROM (
     SELECT key, lane, type, tenant
     FROM millrace_ready
     WHERE lane = :lane
-      AND crashed = 0
+      AND crashes = :crashes
     ORDER BY priority, rank, key
     LIMIT :depth
 ) AS front

@@ -92,25 +92,24 @@ SELECT count(*) AS count
 FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 
 -- name: oldest_ready
--- The least rank of all due jobs. Of each lane and priority, the first job without a crash and the
--- first with one are the oldest, so a recursive hop over the index finds it, however many jobs
--- there are.
+-- The least rank of all due jobs. Of each lane, number of crashes and priority, the first job
+-- is the oldest, so a recursive hop over the index finds it, however many jobs there are.
 -- returns: rank integer?
-WITH RECURSIVE hop (lane, crashed, priority, rank) AS (
-    SELECT lane, crashed, priority, rank
+WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
+    SELECT lane, crashes, priority, rank
     FROM millrace_ready
     WHERE key = (
-        SELECT key FROM millrace_ready ORDER BY lane, crashed, priority, rank, key LIMIT 1
+        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1
     )
     UNION ALL
-    SELECT ready.lane, ready.crashed, ready.priority, ready.rank
+    SELECT ready.lane, ready.crashes, ready.priority, ready.rank
     FROM hop
     JOIN millrace_ready AS ready ON ready.key = coalesce(
         (
             SELECT next.key
             FROM millrace_ready AS next
             WHERE next.lane = hop.lane
-              AND next.crashed = hop.crashed
+              AND next.crashes = hop.crashes
               AND next.priority > hop.priority
             ORDER BY next.priority, next.rank, next.key
             LIMIT 1
@@ -118,15 +117,15 @@ WITH RECURSIVE hop (lane, crashed, priority, rank) AS (
         (
             SELECT next.key
             FROM millrace_ready AS next
-            WHERE next.lane = hop.lane AND next.crashed > hop.crashed
-            ORDER BY next.crashed, next.priority, next.rank, next.key
+            WHERE next.lane = hop.lane AND next.crashes > hop.crashes
+            ORDER BY next.crashes, next.priority, next.rank, next.key
             LIMIT 1
         ),
         (
             SELECT next.key
             FROM millrace_ready AS next
             WHERE next.lane > hop.lane
-            ORDER BY next.lane, next.crashed, next.priority, next.rank, next.key
+            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key
             LIMIT 1
         )
     )

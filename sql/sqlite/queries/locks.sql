@@ -60,15 +60,15 @@ FROM millrace_lock
 LIMIT 1;
 
 -- name: jobs_of_taken_keys
--- Due jobs at the front of a lane whose concurrency key is locked. Only the front is scanned: jobs
--- further back do not slow down a claim, and neither do jobs that have crashed before.
+-- Due jobs at the front of a lane, with so many crashes, whose concurrency key is locked. Only the
+-- front is scanned: jobs further back do not slow down a claim.
 -- returns: key integer
 SELECT front.key
 FROM (
     SELECT key, tenant, concurrency
     FROM millrace_ready
     WHERE lane = :lane
-      AND crashed = 0
+      AND crashes = :crashes
     ORDER BY priority, rank, key
     LIMIT :depth
 ) AS front

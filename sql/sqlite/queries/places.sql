@@ -34,9 +34,9 @@ LIMIT :limit;
 -- name: copy_scheduled_to_ready
 -- First half of a promotion. A job that is in `ready` as well stays there once.
 INSERT INTO millrace_ready (
-    lane, crashed, priority, rank, key, type, tenant, concurrency, n, tries, crashes
+    lane, crashes, priority, rank, key, type, tenant, concurrency, n, tries
 )
-SELECT lane, crashes > 0, priority, run_at * 1000, key, type, tenant, concurrency, n, tries, crashes
+SELECT lane, crashes, priority, run_at * 1000, key, type, tenant, concurrency, n, tries
 FROM millrace_scheduled
 WHERE key IN (SELECT value FROM json_each(:keys))
 ON CONFLICT DO NOTHING;

@@ -167,6 +167,12 @@ export const POSTGRES_FAULTS: Faults = {
       ["tenants are not looked at", "front.type, front.tenant)", "front.type)"],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
       ["only the first lane is looked at", "WHERE lane.id IS NOT NULL", "WHERE false"],
+      [
+        "only the first lane and number of crashes is looked at",
+        "(ready.lane, ready.crashes) > (part.lane, part.crashes)",
+        "false",
+      ],
+      ["jobs that have crashed stay", "ready.crashes = part.crashes", "false"],
     ],
   },
   release: {

@@ -5,9 +5,7 @@ const CLOSED = "(SELECT name FROM millrace_gate WHERE until IS NULL OR until > :
 
 export const SQLITE_CRASH_FAULTS: Faults = {
   "claim of crashed jobs": {
-    claim_candidates: [
-      ["the number of crashes is not looked at", "crashes BETWEEN :least AND :most", "1"],
-    ],
+    claim_candidates: [["the number of crashes is not looked at", "crashes = :crashes", "1"]],
     look_for_crashed: [
       [
         "only the first lane is looked at",
@@ -15,21 +13,23 @@ export const SQLITE_CRASH_FAULTS: Faults = {
         "(SELECT value FROM json_each(:lanes) LIMIT 1) AS named",
       ],
     ],
-    insert_ready: [["a crashed job lies among the fresh ones", ":crashes > 0", "0"]],
+    crash_numbers: [
+      ["only the fewest crashes are looked for", "WHERE hop.crashes IS NOT NULL", "WHERE 0"],
+    ],
     "runs/claim-candidates.ts": [
       [
         "crashed jobs are not limited",
-        "mayHaveCrashed && limits === undefined ? ",
-        "mayHaveCrashed ? ",
+        "prefetch || limits !== undefined ? [] : scan",
+        "prefetch ? [] : scan",
       ],
       ["limits count each lane apart", ".jobs.slice(0, limit)", ".jobs"],
-      ["a prefetch takes crashed jobs", "scan.hasCrashed && !prefetch", "scan.hasCrashed"],
-      ["a job with one crash counts as one with more", "room: once", "room: often"],
+      ["a prefetch takes crashed jobs", "prefetch || limits !== undefined", "limits !== undefined"],
       [
-        "a job at the cap runs beside others",
-        "most: cap - 1, room: often",
-        "most: 99, room: often",
+        "a job with one crash counts as one with more",
+        "single, bounded(once,",
+        "single, bounded(often,",
       ],
+      ["a job at the cap runs beside others", "crashes < cap", "crashes < 99"],
       [
         "crashed jobs come last",
         "[...jobs, ...crashed].toSorted(byClaimOrder)",
@@ -80,9 +80,7 @@ export const SQLITE_CRASH_FAULTS: Faults = {
       ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],
     ],
     take_ready: [["the job stays claimable", "WHERE", "WHERE 0 AND"]],
-    "runs/lone-candidates.ts": [
-      ["the cap is not looked at", "least: Math.max(1, cap)", "least: 1"],
-    ],
+    "runs/lone-candidates.ts": [["the cap is not looked at", "crashes >= cap", "crashes > 0"]],
     "runs/lone-claim.ts": [
       ["the run starts with the claim", "startedAt: null", "startedAt: now"],
       ["the key is not locked", "acquireKeys(session, [candidate]);", ""],
@@ -129,8 +127,8 @@ export const SQLITE_CRASH_FAULTS: Faults = {
         "findProbe(session, scan) ?? findAtCap(session, scan, cap)",
         "findAtCap(session, scan, cap) ?? findProbe(session, scan)",
       ],
-      ["crashed jobs are not tried", "[0, 1].map", "[0].map"],
-      ["fresh jobs are not tried", "[0, 1].map", "[1].map"],
+      ["crashed jobs are not tried", "[0, ...crashNumbers].map", "[0].map"],
+      ["fresh jobs are not tried", "[0, ...crashNumbers].map", "crashNumbers.map"],
     ],
     "queue/crash-streaks.ts": [
       ["a death ends the probes", "(streak?.probe_at ?? null)", "null"],

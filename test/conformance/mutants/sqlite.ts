@@ -372,6 +372,13 @@ export const SQLITE_FAULTS: Faults = {
       ["tenants are not looked at", "front.type, front.tenant", "front.type"],
     ],
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
+    "queue/gates.ts": [
+      [
+        "jobs that have crashed stay",
+        "const crashNumbers = [0, ...crashNumbersOf(session, lanes)];",
+        "const crashNumbers = [0];",
+      ],
+    ],
   },
   release: {
     insert_blocked: [["runs are forgotten", ":n, :tries", "1, :tries"]],

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { crashedOnce, newJobs } from "../../support/factories.ts";
-import { add, claimable, recordOf, runOne, stateOf, takeOne } from "../../support/steps.ts";
+import {
+  add,
+  addCrashed,
+  claimable,
+  recordOf,
+  runOne,
+  stateOf,
+  takeOne,
+} from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
 const TYPE = { kind: "type", name: "email" } as const;
@@ -95,6 +103,39 @@ export function holdSuite(open: OpenStore): void {
       await store.promote(100);
       expect(await store.hold(100)).toBe(1);
       expect(await recordOf(store, id)).toMatchObject({ state: "queued", heldBy: TYPE });
+    });
+
+    test("moves jobs that have crashed before, from every lane", async () => {
+      await using db = await open();
+      const { store } = db;
+      const crashed = [
+        await addCrashed(store, 1, { lane: "a" }),
+        await addCrashed(store, 1, { lane: "a" }),
+        await addCrashed(store, 4, { lane: "a" }),
+        await addCrashed(store, 2, { lane: "b" }),
+      ];
+      const [fresh] = await add(store, { lane: "b" });
+      const other = await addCrashed(store, 1, { type: "sms" });
+      await store.pause(TYPE, WHY);
+
+      const moved = await store.hold(100);
+
+      expect(moved).toBe(5);
+      for (const id of [...crashed, fresh]) {
+        expect((await recordOf(store, id)).heldBy).toEqual(TYPE);
+      }
+      expect((await recordOf(store, other)).heldBy).toBeNull();
+    });
+
+    test("moves a job that has crashed before and whose key is taken", async () => {
+      await using db = await open();
+      const { store } = db;
+      const crashed = await addCrashed(store, 1, { concurrencyKey: "account" });
+      await add(store, { concurrencyKey: "account", priority: 0 });
+      await takeOne(store);
+
+      expect(await store.hold(100)).toBe(1);
+      expect((await recordOf(store, crashed)).heldBy).toEqual({ kind: "key", name: "account" });
     });
   });
 

@@ -16,7 +16,6 @@ import { endRun, endUnstarted } from "./ends.ts";
 import { factsOf } from "./records.ts";
 import {
   atMost,
-  endOf,
   inOrder,
   isKeyTaken,
   isOpen,
@@ -127,8 +126,7 @@ export function isHeldBack(world: World, job: ModelJob): boolean {
 export function hold(world: World, limit: number): number {
   const behind = [...world.jobs.values()].flatMap((job) => {
     const [gate = keyOf(world, job)] = gatesBefore(world, job);
-    const hasCrashed = (endOf(job)?.crashes ?? 0) > 0;
-    return job.place?.kind === "ready" && !hasCrashed && gate !== null ? [{ job, gate }] : [];
+    return job.place?.kind === "ready" && gate !== null ? [{ job, gate }] : [];
   });
   const moved = atMost(behind, limit);
   for (const { job, gate } of moved) {

@@ -6,6 +6,7 @@ import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { putBack } from "./places.ts";
+import { crashNumbersOf } from "../runs/claim-candidates.ts";
 import { hasFreeKeys, releaseKeys } from "../runs/locks.ts";
 
 /** How many jobs of a lane `hold` scans per job that it may move. */
@@ -88,9 +89,9 @@ export function findBlocked(session: Session, wanted: number): readonly BlockedJ
   const isTaken = sql.get("any_lock", {}) !== undefined;
   if (!isClosed && !isTaken) return [];
   const gateOf = new Map<JobKey, number>();
-  for (const { lane } of sql.all("ready_lanes", {})) {
-    const front = { lane, limit: Math.max(0, limit - gateOf.size) };
-    const [near, far] = [limit * KEY_DEPTH_FACTOR, limit * HOLD_DEPTH_FACTOR];
+  const [near, far] = [limit * KEY_DEPTH_FACTOR, limit * HOLD_DEPTH_FACTOR];
+  for (const part of readyParts(session)) {
+    const front = { ...part, limit: Math.max(0, limit - gateOf.size) };
     const taken = isTaken ? sql.all("jobs_of_taken_keys", { ...front, depth: near }) : [];
     const behind = isClosed ? sql.all("jobs_behind_gates", { ...front, depth: far, now }) : [];
     for (const { key } of taken) gateOf.set(key, GATE_KEY);
@@ -98,6 +99,13 @@ export function findBlocked(session: Session, wanted: number): readonly BlockedJ
     for (const { key, gate } of behind) gateOf.set(key, gate);
   }
   return [...gateOf].map(([key, gate]) => ({ key, gate })).slice(0, limit);
+}
+
+/** The parts of `ready` whose fronts claims scan: each lane, by the number of crashes. */
+function readyParts(session: Session): readonly { lane: number; crashes: number }[] {
+  const lanes = session.sql.all("ready_lanes", {}).map((row) => row.lane);
+  const crashNumbers = [0, ...crashNumbersOf(session, lanes)];
+  return lanes.flatMap((lane) => crashNumbers.map((crashes) => ({ lane, crashes })));
 }
 
 /** Returns jobs whose gate has opened, and jobs whose key is free. */

@@ -35,8 +35,8 @@ export interface ClaimScan {
   readonly types: string | null;
   readonly tenants: string | null;
   readonly now: number;
-  /** The lanes have due jobs that have crashed before. */
-  readonly hasCrashed: boolean;
+  /** The numbers of crashes of due jobs in the lanes that have crashed before. */
+  readonly crashNumbers: readonly number[];
   /** Crashes have closed the gate of a type. */
   readonly hasClosed: boolean;
 }
@@ -55,19 +55,15 @@ export function scanOf(
     types: idList(session, "type", request.types),
     tenants: idList(session, "tenant", request.tenants),
     now,
-    hasCrashed: look?.has_crashed === 1,
+    crashNumbers: look?.has_crashed === 1 ? crashNumbersOf(session, lanes) : [],
     hasClosed: look?.has_closed === 1,
   };
 }
 
-/** The numbers of crashes of the jobs to find. */
-interface CrashRange {
-  readonly least: number;
-  readonly most: number;
+/** The numbers of crashes, above 0, of the due jobs of these lanes. */
+export function crashNumbersOf({ sql }: Session, lanes: readonly number[]): readonly number[] {
+  return sql.all("crash_numbers", { lanes: JSON.stringify(lanes) }).map((row) => row.crashes);
 }
-
-const FRESH: CrashRange = { least: 0, most: 0 };
-const CRASHED: CrashRange = { least: 1, most: Number.MAX_SAFE_INTEGER };
 
 /**
  * The most urgent jobs for the request, and only the most urgent job of each key. Of the jobs that
@@ -80,12 +76,12 @@ export function findCandidates(
 ): readonly ReadyJob[] {
   const limit = bounded(request.limit, BATCH_MAX);
   const { crashed: limits, prefetch } = request;
-  const mayHaveCrashed = scan.hasCrashed && !prefetch;
-  const ranges = mayHaveCrashed && limits === undefined ? [FRESH, CRASHED] : [FRESH];
-  const crashed = mayHaveCrashed && limits !== undefined ? findLimited(session, scan, limits) : [];
+  const unlimited = prefetch || limits !== undefined ? [] : scan.crashNumbers;
+  const crashed = prefetch || limits === undefined ? [] : findLimited(session, scan, limits);
+  const crashNumbers = [0, ...unlimited];
   let keyed: readonly ReadyJob[] = [];
   for (let reach = limit; ; reach *= REACH_FACTOR) {
-    const { jobs, horizon } = findReady(session, scan, { ranges, prefetch, reach, keyed });
+    const { jobs, horizon } = findReady(session, scan, { crashNumbers, prefetch, reach, keyed });
     const all = crashed.length === 0 ? jobs : [...jobs, ...crashed].toSorted(byClaimOrder);
     const first = oneOfEachKey(all);
     // Beyond its horizon a lane may have jobs that are more urgent than those of other lanes.
@@ -103,41 +99,40 @@ function findLimited(
   scan: ClaimScan,
   { once, often, cap }: CrashedLimits,
 ): readonly ReadyJob[] {
-  const ranges = [
-    { least: 1, most: Math.min(1, cap - 1), room: once },
-    { least: 2, most: cap - 1, room: often },
+  const below = scan.crashNumbers.filter((crashes) => crashes < cap);
+  const [single, several] = [below.filter((n) => n === 1), below.filter((n) => n > 1)];
+  return [
+    ...findMostUrgent(session, scan, single, bounded(once, BATCH_MAX)),
+    ...findMostUrgent(session, scan, several, bounded(often, BATCH_MAX)),
   ];
-  return ranges.flatMap(({ least, most, room }) =>
-    findMostUrgent(session, scan, { least, most }, bounded(room, BATCH_MAX)),
-  );
 }
 
-/** The most urgent jobs with so many crashes that nothing blocks. */
+/** The most urgent jobs with one of these numbers of crashes that nothing blocks. */
 export function findMostUrgent(
   session: Session,
   scan: ClaimScan,
-  range: CrashRange,
+  crashNumbers: readonly number[],
   limit: number,
 ): readonly ReadyJob[] {
-  const request = { ranges: [range], prefetch: false, reach: limit, keyed: [] };
+  const request = { crashNumbers, prefetch: false, reach: limit, keyed: [] };
   return findReady(session, scan, request).jobs.slice(0, limit);
 }
 
 interface ReadyRequest extends Pick<ClaimRequest, "prefetch"> {
-  readonly ranges: readonly CrashRange[];
+  readonly crashNumbers: readonly number[];
   readonly reach: number;
   readonly keyed: readonly ReadyJob[];
 }
 
 /**
- * The most urgent jobs without a closed gate or a taken key, up to `reach` per lane and range. Of
- * the keys in `keyed`, only the jobs in `keyed`. Beyond `horizon` there may be more jobs; null:
- * there are none.
+ * The most urgent jobs without a closed gate or a taken key, up to `reach` per lane and number
+ * of crashes. Of the keys in `keyed`, only the jobs in `keyed`. Beyond `horizon` there may be more
+ * jobs; null: there are none.
  */
 function findReady(
   { sql }: Session,
   { lanes, types, tenants, now }: ClaimScan,
-  { ranges, prefetch, reach, keyed }: ReadyRequest,
+  { crashNumbers, prefetch, reach, keyed }: ReadyRequest,
 ): { readonly jobs: readonly ReadyJob[]; readonly horizon: ReadyJob | null } {
   const wanted = {
     types,
@@ -149,8 +144,8 @@ function findReady(
     limit: reach,
   };
   const found = lanes.flatMap((lane) =>
-    ranges.map((range) =>
-      sql.tuples("claim_candidates", { lane, ...range, ...wanted }).map(readyJob),
+    crashNumbers.map((crashes) =>
+      sql.tuples("claim_candidates", { lane, crashes, ...wanted }).map(readyJob),
     ),
   );
   const ends = found.flatMap((jobs) => (jobs.length < reach ? [] : jobs.slice(-1)));

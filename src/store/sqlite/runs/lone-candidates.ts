@@ -18,15 +18,14 @@ export function findLone(
   scan: ClaimScan,
   { cap }: Pick<LoneClaimRequest, "cap">,
 ): LoneCandidate | null {
-  if (!scan.hasCrashed && !scan.hasClosed) return null;
+  if (scan.crashNumbers.length === 0 && !scan.hasClosed) return null;
   if (session.sql.get("lone_lease", {}) !== undefined) return null;
   return findProbe(session, scan) ?? findAtCap(session, scan, cap);
 }
 
 function findAtCap(session: Session, scan: ClaimScan, cap: number): LoneCandidate | null {
-  if (!scan.hasCrashed) return null;
-  const range = { least: Math.max(1, cap), most: Number.MAX_SAFE_INTEGER };
-  const [job] = findMostUrgent(session, scan, range, 1);
+  const atCap = scan.crashNumbers.filter((crashes) => crashes >= cap);
+  const [job] = findMostUrgent(session, scan, atCap, 1);
   return job === undefined ? null : { key: job.key, probe: null };
 }
 
@@ -42,12 +41,12 @@ function findProbe(session: Session, scan: ClaimScan): LoneCandidate | null {
 
 /** The most urgent job of a type that nothing but the gate of the type blocks. */
 function mostUrgentOfType({ sql }: Session, scan: ClaimScan, type: number): JobKey | null {
-  const { lanes, onlyLanes, tenants, now } = scan;
+  const { lanes, onlyLanes, crashNumbers, tenants, now } = scan;
   const found = [
     sql.get("probe_in_blocked", { type, lanes: onlyLanes, tenants, now }),
     ...lanes.flatMap((lane) =>
-      [0, 1].map((crashed) =>
-        sql.get("probe_in_ready", { lane, crashed, type, tenants, now, depth: PROBE_DEPTH }),
+      [0, ...crashNumbers].map((crashes) =>
+        sql.get("probe_in_ready", { lane, crashes, type, tenants, now, depth: PROBE_DEPTH }),
       ),
     ),
   ];
