@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { EMPTY_MS_MAX } from "../../src/runtime/crashes/lone-runs.ts";
 import type { JobId } from "../../src/core/job.ts";
-import { newJob } from "../support/factories.ts";
+import type { JobStore } from "../../src/store/store.ts";
+import { failedWith, newJob } from "../support/factories.ts";
 import { addCrashed, stateOf } from "../support/steps.ts";
 import { openSqlite, type TestStore } from "../support/stores.ts";
 import { BlameFleet, type FleetPlan, type Work } from "./fleet.ts";
@@ -78,7 +79,10 @@ describe("a job at the crash cap", () => {
     expect(await stateOf(db.store, lone)).toBe("completed");
   });
 
-  test("gives its process back when it is cancelled before the start", async () => {
+  test.each([
+    ["cancelled", (store: JobStore, id: JobId) => store.cancel(id, null, null)],
+    ["failed", (store: JobStore, id: JobId) => store.intervene(id, () => failedWith())],
+  ])("gives its process back when it is %s before the start", async (state, end) => {
     await using db = await openSqlite();
     const long = await enqueued(db, { ms: 600_000 });
     const fleet = await started(db, { processes: 1, workers: [2] });
@@ -89,11 +93,11 @@ describe("a job at the crash cap", () => {
     await fleet.advance(5_000);
     expect(await stateOf(db.store, late)).toBe("queued");
 
-    await db.store.cancel(lone, null, null);
+    await end(db.store, lone);
     await fleet.advance(2_000);
 
     expect(fleet.runs.map(({ id }) => id)).toEqual([long, late]);
-    expect(await stateOf(db.store, lone)).toBe("cancelled");
+    expect(await stateOf(db.store, lone)).toBe(state);
   });
 
   test("goes first in a new process", async () => {

@@ -152,7 +152,11 @@ export const POSTGRES_RUN_FAULTS: Faults = {
   renew: {
     insert_ended_run: [["an end is not stored for the worker", "WHERE", "WHERE false AND"]],
     "jobs/intervene.ts": [
-      ["an unstarted run is told", "if (startedAt !== null) {", "if (holder !== null) {"],
+      [
+        "the end of an unstarted run is not told",
+        "if (fence === null || holder === null) return;",
+        "if (fence === null || holder?.runs.find((run) => run.key === key)?.started_at == null) return;",
+      ],
     ],
     delete_ended_runs: [["the ended runs of a removed worker stay", "WHERE", "WHERE false AND"]],
     renew_worker: [

@@ -27,7 +27,12 @@ export const SQLITE_RENEW_FAULTS: Faults = {
     ],
     insert_ended_run: [["an end is not stored for the worker", "WHERE", "WHERE 0 AND"]],
     "jobs/intervene.ts": [
-      ["an unstarted run is told", "if (startedAt !== null) session", "session"],
+      [
+        "the end of an unstarted run is not told",
+        "function letGo(session: Session, { key, n }: HeldRun, lease: LeaseRow): void {\n",
+        "function letGo(session: Session, { key, n, startedAt }: HeldRun, lease: LeaseRow): void {\n" +
+          "  if (startedAt !== null)\n",
+      ],
     ],
     delete_ended_runs: [["the ended runs of a removed worker stay", "WHERE", "WHERE 0 AND"]],
     ended_runs: [

@@ -160,17 +160,23 @@ export function renewSuite(open: OpenStore): void {
       expect(await endedRuns(store, worker)).toEqual(told);
     });
 
-    test("and not runs that their worker has settled, nor jobs that had not started", async () => {
+    test("also one that had not started: a process may be emptied for its job", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(1));
+      const prefetched = await take(store, { prefetch: true });
+      await store.intervene(at(prefetched.jobs, 0).id, () => runAgain());
+
+      expect(await endedRuns(store, prefetched.worker)).toEqual([nameOf(prefetched, 0)]);
+    });
+
+    test("and not runs that their worker has settled", async () => {
       await using db = await open();
       const { store } = db;
       const started = await takeThree(store);
-      const { worker } = started;
       await settleOne(store, started, 1);
-      await store.enqueue(newJobs(1));
-      const prefetched = await take(store, { worker, prefetch: true });
-      await store.intervene(at(prefetched.jobs, 0).id, () => runAgain());
 
-      expect(await endedRuns(store, worker)).toEqual([]);
+      expect(await endedRuns(store, started.worker)).toEqual([]);
     });
 
     test("to no other worker", async () => {

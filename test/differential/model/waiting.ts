@@ -81,7 +81,7 @@ export function intervene(
   const lease = job.place === null ? (leaseOf(world, job) ?? null) : null;
   const startedAt = lease?.runs.find((run) => run.job === job)?.startedAt ?? null;
   endRun(world, { job, startedAt }, lease, decide(factsOf(job)));
-  if (lease !== null && startedAt !== null) {
+  if (lease !== null) {
     const n = job.ledger.at(-1)?.n ?? 0;
     world.workers.get(lease.worker)?.ended.push({ key: job.key, n, toldAt: null });
   }

@@ -122,15 +122,13 @@ async function lockRunningRun(
   return { key, n: job.runs + 1, fence: null, startedAt: job.at, claimedAt: null, holder: null };
 }
 
-/** Tells the worker that its run was ended, if the run had started, and deletes an empty lease. */
+/** Tells the worker that its run was ended, started or not, and deletes an empty lease. */
 async function letGo(
   transaction: StoreTransaction,
-  { key, n, fence, startedAt, holder }: FoundRun,
+  { key, n, fence, holder }: FoundRun,
 ): Promise<void> {
   if (fence === null || holder === null) return;
-  if (startedAt !== null) {
-    await transaction.run("insert_ended_run", { worker: uuidOf(holder.worker), key, n });
-  }
+  await transaction.run("insert_ended_run", { worker: uuidOf(holder.worker), key, n });
   if (holder.runs.some((run) => run.key !== key && !run.ended)) return;
   await transaction.run("delete_leases", { numbers: list([fence]) });
 }

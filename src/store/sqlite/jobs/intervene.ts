@@ -91,9 +91,8 @@ function withoutLease({ sql, clock }: Session, key: JobKey): FoundRun {
   return { lease: null, run: { key, n: n + 1, rank: now * 1000, startedAt: now } };
 }
 
-/** Tells the worker that its run was ended, if the run had started, and deletes an empty lease. */
-function letGo(session: Session, { key, n, startedAt }: HeldRun, lease: LeaseRow): void {
-  const { worker } = lease;
-  if (startedAt !== null) session.sql.run("insert_ended_run", { worker, key, n });
+/** Tells the worker that its run was ended, started or not, and deletes an empty lease. */
+function letGo(session: Session, { key, n }: HeldRun, lease: LeaseRow): void {
+  session.sql.run("insert_ended_run", { worker: lease.worker, key, n });
   closeIfDone(session, lease);
 }
