@@ -203,6 +203,13 @@ SELECT millrace.clock_at(:now::timestamptz), told.kind,
             THEN ARRAY(SELECT value FROM json_array_elements_text(told.details)) END
 FROM json_to_recordset(:batches::json) AS told (kind smallint, keys json, ids json, details json);
 
+-- name: find_aliases
+-- Those of these ids whose children have given way.
+-- returns: id uuid
+SELECT id
+FROM millrace.alias
+WHERE id = ANY (:ids::uuid[]);
+
 -- name: insert_aliases
 -- The ids of children that gave way name the holders of their keys.
 INSERT INTO millrace.alias (id, job, parent)

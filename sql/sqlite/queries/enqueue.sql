@@ -91,6 +91,13 @@ WHERE job IN (SELECT value FROM json_each(:keys));
 INSERT INTO millrace_event (kind, at, keys, ids, details)
 VALUES (:kind, :at, :keys, :ids, :details);
 
+-- name: find_alias
+-- Whether a child with this id has given way.
+-- returns: yes integer `1`
+SELECT 1 AS yes
+FROM millrace_alias
+WHERE id = :id;
+
 -- name: insert_alias
 -- The id of a child that gave way names the holder of its key.
 INSERT INTO millrace_alias (id, job, parent)

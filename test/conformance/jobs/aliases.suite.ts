@@ -62,6 +62,24 @@ export function aliasesSuite(open: OpenStore): void {
       expect((await store.list({}, { limit: 10 })).jobs).toHaveLength(2);
     });
 
+    test("keep a child away when its note is repeated and the key is free", async () => {
+      await using db = await open();
+      const { store } = db;
+      const known = await family(store);
+      const { batch, parent, holder, child } = known;
+      await giveWay(store, known);
+      await runOne(store, completed());
+      const next = newJob({ parentId: parent, after: [child.id] });
+      const note = { completed: { name: "one", result: null }, children: [child, next] };
+
+      await keep(store, batch, note);
+      const children = [child];
+      await store.settle([{ ...settleItem(batch, batch.job, completed()), children }]);
+
+      expect((await store.get(child.id))?.id).toBe(holder);
+      expect(await claimable(store)).toEqual([next.id]);
+    });
+
     test("name a child of the same call", async () => {
       await using db = await open();
       const { store } = db;
@@ -200,7 +218,7 @@ export function aliasesSuite(open: OpenStore): void {
       expect(await store.get(child.id)).toBeNull();
     });
 
-    test("give way to a job with the same id, after a lost answer", async () => {
+    test("give way to a job that an application enqueues with the same id", async () => {
       await using db = await open();
       const { store } = db;
       const known = await family(store);
@@ -208,8 +226,7 @@ export function aliasesSuite(open: OpenStore): void {
       await giveWay(store, known);
       await runOne(store, completed());
 
-      // The answer was lost. The holder has ended, and the repeated note creates the child.
-      await giveWay(store, known);
+      await store.enqueue([child]);
       const [next] = await add(store, { after: [child.id], type: "next" });
 
       expect((await store.get(child.id))?.id).toBe(child.id);

@@ -193,6 +193,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     log_after: [["they have no log", "FROM millrace.job_name", "FROM millrace.job"]],
     newest_log: [["they have no newest log", "FROM millrace.job_name", "FROM millrace.job"]],
     open_dependencies: [["they wait for nothing", "FROM millrace.job_name", "FROM millrace.job"]],
+    find_aliases: [
+      ["a repeated note creates the child", "WHERE id = ANY (:ids::uuid[])", "WHERE false"],
+    ],
     insert_aliases: [["they forget the holder", "holder.id = given.holder", "false"]],
     expired_keys: [["their holder goes", "alias.job = walked.key", "false"]],
     prune_jobs: [

@@ -157,6 +157,7 @@ export const SQLITE_FLOW_FAULTS: Faults = {
     log_after: [["they have no log", "FROM millrace_job_name", "FROM millrace_job"]],
     newest_log: [["they have no newest log", "FROM millrace_job_name", "FROM millrace_job"]],
     open_dependencies: [["they wait for nothing", "FROM millrace_job_name", "FROM millrace_job"]],
+    find_alias: [["a repeated note creates the child", "WHERE id = :id", "WHERE 0"]],
     insert_alias: [["they forget the holder", "WHERE id = :holder)", "WHERE id = :holder AND 0)"]],
     expired_jobs: [["their holder goes", "alias.job = job.key", "0"]],
     removable_jobs: [["their holder goes", "alias.job = job.key", "0"]],

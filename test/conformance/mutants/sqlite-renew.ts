@@ -29,9 +29,8 @@ export const SQLITE_RENEW_FAULTS: Faults = {
     "jobs/intervene.ts": [
       [
         "the end of an unstarted run is not told",
-        "function letGo(session: Session, { key, n }: HeldRun, lease: LeaseRow): void {\n",
-        "function letGo(session: Session, { key, n, startedAt }: HeldRun, lease: LeaseRow): void {\n" +
-          "  if (startedAt !== null)\n",
+        "{ key, n }: HeldRun, lease: LeaseRow): void {\n",
+        "{ key, n, startedAt }: HeldRun, lease: LeaseRow): void {\n  if (startedAt !== null)",
       ],
     ],
     delete_ended_runs: [["the ended runs of a removed worker stay", "WHERE", "WHERE 0 AND"]],

@@ -38,7 +38,10 @@ export function enqueueAll(world: World, jobs: readonly NewJob[]): EnqueueAnswer
 }
 
 /** The children of a note or of ended runs. The answer to the first that is refused. */
-export function enqueueChildren(world: World, children: readonly NewJob[]): StoreRefusal | null {
+export function enqueueChildren(world: World, all: readonly NewJob[]): StoreRefusal | null {
+  const isKeyed = ({ dedup, idempotency }: NewJob): boolean =>
+    dedup !== null || idempotency !== null;
+  const children = all.filter((child) => !(isKeyed(child) && world.aliases.has(child.id)));
   const answers = enqueueAll(world, children);
   for (const [index, answer] of answers.entries()) {
     if (answer.status === "refused") return { ...answer, child: children[index]!.id };

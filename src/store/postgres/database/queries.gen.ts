@@ -54,6 +54,7 @@ export interface QueryRows {
   find_idempotency: { readonly seeker: JobId; readonly holder: JobId; readonly same: boolean; };
   take_dedup: { readonly type: number; readonly job: number; };
   find_dedup: { readonly type: number; readonly seeker: number; readonly holder: number; readonly id: JobId | null; };
+  find_aliases: { readonly id: JobId; };
   table_health: TableHealth;
   oldest_transaction: { readonly pid: number; readonly state: string; readonly application: string; readonly ms: number; };
   server_settings: { readonly version: string; readonly autovacuum: boolean; };
@@ -218,6 +219,7 @@ export interface QueryParameters {
   find_dedup: readonly ["wanted"];
   delete_dedup: readonly ["jobs"];
   append_events: readonly ["now", "batches"];
+  find_aliases: readonly ["ids"];
   insert_aliases: readonly ["given"];
   table_health: readonly ["schema"];
   oldest_transaction: readonly [];
@@ -567,6 +569,11 @@ export const queries: {
   append_events: {
     text: "INSERT INTO millrace.event_outbox (at, kind, keys, ids, details)\nSELECT millrace.clock_at($1::timestamptz), told.kind,\n       CASE WHEN told.keys IS NOT NULL\n            THEN ARRAY(SELECT value::bigint FROM json_array_elements_text(told.keys)) END,\n       CASE WHEN told.ids IS NOT NULL\n            THEN ARRAY(SELECT value::uuid FROM json_array_elements_text(told.ids)) END,\n       CASE WHEN told.details IS NOT NULL\n            THEN ARRAY(SELECT value FROM json_array_elements_text(told.details)) END\nFROM json_to_recordset($2::json) AS told (kind smallint, keys json, ids json, details json)",
     parameters: ["now","batches"],
+    timeout: "answer",
+  },
+  find_aliases: {
+    text: "SELECT id\nFROM millrace.alias\nWHERE id = ANY ($1::uuid[])",
+    parameters: ["ids"],
     timeout: "answer",
   },
   insert_aliases: {

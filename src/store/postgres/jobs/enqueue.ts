@@ -142,7 +142,10 @@ export async function enqueueWithin(
   );
 }
 
-/** Enqueues the child jobs of phases and of ended runs. */
+/**
+ * Enqueues the child jobs of phases and of ended runs. A note is repeated after a lost answer: a
+ * child that has given way stays away, even if its key is free by now.
+ */
 export async function enqueueChildren(
   transaction: StoreTransaction,
   parents: readonly {
@@ -150,8 +153,13 @@ export async function enqueueChildren(
     readonly interned: readonly (InternedJob | null)[];
   }[],
 ): Promise<void> {
-  const children = parents.flatMap((parent) => parent.children);
-  const interned = parents.flatMap((parent) => parent.interned);
+  const all = parents.flatMap((parent) => parent.children);
+  const givenWay = await findGivenWay(transaction, all);
+  const isNew = ({ id }: NewJob): boolean => !givenWay.has(id);
+  const children = all.filter(isNew);
+  const interned = parents
+    .flatMap((parent) => parent.interned)
+    .filter((_, index) => isNew(all[index]!));
   const answers = await enqueueWithin(transaction, interned, children);
   throwIfRefused(children, answers);
   const aliases = aliasesOf(children, answers);
@@ -160,6 +168,17 @@ export async function enqueueChildren(
     return { id: uuidOf(id), holder: uuidOf(holder), parent: uuidOf(parent) };
   });
   await transaction.run("insert_aliases", { given: JSON.stringify(given) });
+}
+
+/** The ids of children that have given way before. */
+async function findGivenWay(
+  transaction: StoreTransaction,
+  children: readonly NewJob[],
+): Promise<ReadonlySet<JobId>> {
+  const keyed = children.filter(({ dedup, idempotency }) => dedup !== null || idempotency !== null);
+  if (keyed.length === 0) return new Set();
+  const rows = await transaction.all("find_aliases", { ids: uuids(keyed.map(({ id }) => id)) });
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** One statement for the whole batch. A refused batch is bisected in a transaction. */

@@ -47,6 +47,7 @@ export interface QueryRows {
   find_idempotency: { readonly job_id: Uint8Array; readonly body: Uint8Array; };
   find_successor: { readonly key: number; readonly id: Uint8Array; };
   find_dedup: { readonly key: number; readonly id: Uint8Array | null; };
+  find_alias: { readonly yes: 1; };
   lost_jobs: { readonly id: Uint8Array; };
   ownerless_leases: { readonly number: number; readonly worker: Uint8Array; readonly id: Uint8Array | null; };
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
@@ -219,6 +220,7 @@ export interface QueryParameters {
   insert_dedup: readonly ["tenant", "type", "key", "job"];
   delete_dedup: readonly ["keys"];
   append_event: readonly ["kind", "at", "keys", "ids", "details"];
+  find_alias: readonly ["id"];
   insert_alias: readonly ["id", "holder", "parent"];
   lost_jobs: readonly ["limit"];
   ownerless_leases: readonly ["limit"];
@@ -608,6 +610,10 @@ export const queries: {
   append_event: {
     text: "INSERT INTO millrace_event (kind, at, keys, ids, details)\nVALUES (?1, ?2, ?3, ?4, ?5)",
     parameters: ["kind","at","keys","ids","details"],
+  },
+  find_alias: {
+    text: "SELECT 1 AS yes\nFROM millrace_alias\nWHERE id = ?1",
+    parameters: ["id"],
   },
   insert_alias: {
     text: "INSERT INTO millrace_alias (id, job, parent)\nSELECT ?1, (SELECT key FROM millrace_job WHERE id = ?2), parent.key\nFROM millrace_job AS parent\nWHERE parent.id = ?3\nON CONFLICT (id) DO NOTHING",

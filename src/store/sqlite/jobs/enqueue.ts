@@ -38,8 +38,12 @@ export function enqueueWithin(session: Session, jobs: readonly NewJob[]): readon
   return answers;
 }
 
-/** Enqueues the children of notes or settlements. Throws if one is refused. */
-export function enqueueChildren(session: Session, children: readonly NewJob[]): void {
+/**
+ * Enqueues the children of notes or settlements. Throws if one is refused. A note is repeated after
+ * a lost answer: a child that has given way stays away, even if its key is free by now.
+ */
+export function enqueueChildren(session: Session, all: readonly NewJob[]): void {
+  const children = all.filter((child) => !hasGivenWay(session, child));
   const answers = enqueueWithin(session, children);
   throwIfRefused(children, answers);
   for (const { id, holder, parent } of aliasesOf(children, answers)) {
@@ -49,6 +53,11 @@ export function enqueueChildren(session: Session, children: readonly NewJob[]): 
       parent: idBytes(parent),
     });
   }
+}
+
+function hasGivenWay({ sql }: Session, { id, dedup, idempotency }: NewJob): boolean {
+  const hasKey = dedup !== null || idempotency !== null;
+  return hasKey && sql.get("find_alias", { id: idBytes(id) }) !== undefined;
 }
 
 /** Inserts jobs in order, because a job may depend on a key holder of an earlier job. */
