@@ -22,7 +22,7 @@ interface OutagesParts {
 }
 
 /** A handler that has not ended. */
-interface Handler {
+export interface Handler {
   readonly process: Process;
   /** The hex of the id of its job. */
   readonly id: string;

@@ -127,8 +127,9 @@ export class Pauses {
       this.#parts.report("I8", `closed gates are ${wanted}; listed is ${found}`);
   }
 
-  /** No job is claimed while one of its gates is paused. */
+  /** No job is claimed while one of its gates is paused, unless a pause shares the commit. */
   checkClaimed(nowMs: number, job: JobRow): void {
+    if (!this.#parts.watch.isAlone) return;
     for (const { name, reason } of this.#pausesOf(job, nowMs)) {
       this.#parts.report("I8", `job ${job.key} was claimed while ${name} is paused: ${reason}`);
     }

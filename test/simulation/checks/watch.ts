@@ -24,6 +24,7 @@ import { countFlowPaths } from "./flow-paths.ts";
 import { checkEvents, type ExpectedEvent } from "./feed-events.ts";
 import { noteHolders, type Wanted } from "./flows.ts";
 import { checkOrder } from "./order.ts";
+import { LoneRuns } from "./lone-runs.ts";
 import { Outages } from "./outages.ts";
 import {
   eventsAfter,
@@ -90,6 +91,7 @@ export class Watch implements SqliteHooks {
   /** Called once, when a commit is made that is not synced. */
   onRelaxed: (() => void) | null = null;
   readonly outages: Outages;
+  readonly loneRuns: LoneRuns;
   readonly #parts: WatchParts;
   readonly #connections = new Map<DatabaseSync, Connection>();
   readonly #disks = new Map<Process, Disk>();
@@ -110,6 +112,7 @@ export class Watch implements SqliteHooks {
   constructor(parts: WatchParts) {
     this.#parts = parts;
     this.outages = new Outages({ ...parts, leaseMs: parts.rules.leaseMs });
+    this.loneRuns = new LoneRuns({ report: parts.report, committed: () => this.committed });
     this.committed = this.#readFile();
   }
 

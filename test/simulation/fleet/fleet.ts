@@ -52,6 +52,12 @@ interface FleetParts {
 /** The context of any handler. */
 type Ctx = Context<unknown, unknown>;
 
+/** Where a worker lives: the simulated process, and the engine's notion of it. */
+interface Home {
+  readonly process: Process;
+  readonly host: HostProcess;
+}
+
 export class Fleet {
   readonly members = new Map<string, Member>();
   readonly answers: Answers;
@@ -98,9 +104,10 @@ export class Fleet {
         const { clock } = process;
         const parts = { store, clock, dice, logger, tenant: "default", preset: PRESET };
         const client = new Client(parts);
+        const host = new HostProcess(client.jobDefaults.newId());
         const workers = rolesOf(role, plan).map((each) => ({
           role: each,
-          worker: this.#work(client, process, each, plan),
+          worker: this.#work(client, { process, host }, each),
         }));
         const state = { isStopping: false, hasStopped: false };
         this.members.set(role, { role, process, client, workers, ...state });
@@ -129,8 +136,8 @@ export class Fleet {
     this.#parts.report(invariant, what);
   }
 
-  #work(client: Client, process: Process, role: string, plan: Plan): JobWorker {
-    const { leaseMs, slots, batch, graceMs } = plan;
+  #work(client: Client, { process, host }: Home, role: string): JobWorker {
+    const { leaseMs, slots, batch, graceMs } = this.#parts.plan;
     const plain = [...contracts, contractFor(role)].map((contract) =>
       contract.run((payload, ctx) =>
         this.#told(process, ctx, () => this.#handle(process, payload, ctx)),
@@ -157,17 +164,18 @@ export class Fleet {
       jobDefaults: client.jobDefaults,
       settings,
       version: "simulated",
-      process: new HostProcess(client.jobDefaults.newId()),
+      process: host,
     });
     this.#parts.watch.workers.set(hexOf(worker.id), process);
     return worker;
   }
 
-  /** The signal of a run must be aborted when its lease has expired. */
+  /** The signal of a run must be aborted when its lease has expired; a lone run has no company. */
   #told(process: Process, ctx: Ctx, work: () => Promise<string>): Promise<string> {
     const { job, lease, signal } = ctx;
     const handler = { process, id: hexOf(job.id), fence: lease.fence, signal };
-    return this.#parts.watch.outages.watch(handler, work);
+    const { outages, loneRuns } = this.#parts.watch;
+    return outages.watch(handler, () => loneRuns.watch(handler, work));
   }
 
   /** Polls for changes of other processes come later, or never. */

@@ -9,6 +9,22 @@ const STORE = "src/store/sqlite";
 
 export const crowdMutants: readonly Mutant[] = [
   {
+    name: "a job that is to run alone starts beside others",
+    file: "src/runtime/crashes/lone-runs.ts",
+    now:
+      "await within(clock, EMPTY_MS_MAX, emptied);\n" +
+      "      if (!process.isIdle || !this.#mayStart()) {",
+    planted: "void within(clock, 1, emptied);\n      if (!this.#mayStart()) {",
+    breaks: "I7",
+  },
+  {
+    name: "jobs start beside a job that runs alone",
+    file: "src/runtime/crashes/lone-runs.ts",
+    now: "const hasSucceeded = await this.#parts.run(claim);",
+    planted: "process.reopen();\n      const hasSucceeded = await this.#parts.run(claim);",
+    breaks: "I7",
+  },
+  {
     name: "every second prefetched job is forgotten",
     file: "src/runtime/lane.ts",
     now: "this.#prefetch = { lease, jobs: [...jobs] };",
