@@ -20,6 +20,7 @@ import { claimAlone } from "./runs/claim-alone.ts";
 import { LostClaims } from "./runs/lost-claims.ts";
 import { Enqueuer } from "./jobs/enqueue.ts";
 import { SYNC_COMMIT } from "./database/connection-settings.ts";
+import { heartbeatConnection } from "./database/heartbeat-connection.ts";
 import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
@@ -215,6 +216,7 @@ export class PostgresJobStore implements JobStore {
     await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
     await within(systemClock, CLOSE_MS_MAX, session.dependencyTasks.done());
     await within(systemClock, CLOSE_MS_MAX, session.notifier.drained());
+    await session.heartbeatConnection?.end();
     await session.pool.end();
   }
 }
@@ -226,8 +228,10 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   try {
     await migrate({ pool, schema, migrations, dice, tell: warn });
     await refuseUnfinished(pool, schema);
+    // With a replaced clock, every statement of a test goes through the pool of the test.
+    const beats = clock === null ? await heartbeatConnection(address, pool) : null;
     const notifier = new Notifier({ pool, address, schema, dice, warn });
-    const parts = { pool, schema, clock, dice, notifier, warnings };
+    const parts = { pool, heartbeatConnection: beats, schema, clock, dice, notifier, warnings };
     return new Session({ ...parts, runDependencyTask, makeState });
   } catch (error) {
     await pool.end();

@@ -29,6 +29,7 @@ import {
   stateOf,
   take,
   takeOne,
+  warningsOf,
   type Batch,
 } from "../../support/steps.ts";
 import { GATE } from "../../support/waiting.ts";
@@ -514,12 +515,4 @@ async function deleteJobs(db: OpenedPast, keys: readonly JobKey[]): Promise<void
 
 async function keyOf(store: JobStore, id: JobId): Promise<JobKey> {
   return (await recordOf(store, id)).key;
-}
-
-function warningsOf(store: JobStore): readonly string[] {
-  const warnings: string[] = [];
-  // The server of the tests runs without fsync, and says so.
-  const isOfJob = (warning: string): boolean => !warning.startsWith("the PostgreSQL server has");
-  store.onWarning?.((warning) => void (isOfJob(warning) && warnings.push(warning)));
-  return warnings;
 }

@@ -4,6 +4,7 @@ import type { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
 import { settingsOf, SYNC_COMMIT } from "./connection-settings.ts";
 import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
+import type { HeartbeatConnection } from "./heartbeat-connection.ts";
 import { InternedNames } from "./interned-names.ts";
 import { send, type PgClient, type Pool, type Received } from "./pool.ts";
 import { retrying } from "./retry.ts";
@@ -50,6 +51,7 @@ export interface StoreTransaction extends JobWriter {
 
 interface SessionOptions {
   readonly pool: Pool;
+  readonly heartbeatConnection: HeartbeatConnection | null;
   readonly schema: string;
   /** Null: the server's clock decides. Tests bring their own. */
   readonly clock: Clock | null;
@@ -65,6 +67,9 @@ export class Session {
   readonly read: Sql;
   /** Runs one writing statement. When its answer is lost, throws {@link UncertainWrite}. */
   readonly write: Sql;
+  /** The same on the connection of the heartbeat, without retries. Null: there is none. */
+  readonly heartbeat: Sql | null;
+  readonly heartbeatConnection: HeartbeatConnection | null;
   readonly names: InternedNames;
   readonly dice: Dice;
   readonly pool: Pool;
@@ -90,15 +95,10 @@ export class Session {
     this.warnings = options.warnings;
     this.read = this.#statements.through((work) => retrying(dice, () => pool.withConnection(work)));
     this.write = this.#statements.through((work, name) =>
-      retrying(dice, () =>
-        pool.withConnection(async (client) => {
-          const { readsCommitted, waitsForDisk } = await settingsOf(client);
-          return readsCommitted && (waitsForDisk || SYNCS.has(name))
-            ? orUncertain(() => work(client))
-            : inTransaction(client, BEGIN, () => work(client));
-        }),
-      ),
+      retrying(dice, () => pool.withConnection((client) => writeOn(client, name, work))),
     );
+    this.heartbeat = this.#heartbeatOn(options.heartbeatConnection);
+    this.heartbeatConnection = options.heartbeatConnection;
     this.names = new InternedNames(dice, this.read, this.write);
     this.state = options.makeState(this);
     this.dependencyTasks = new DependencyTasks((task) => runDependencyTask(this, task));
@@ -154,12 +154,31 @@ export class Session {
     });
   }
 
+  #heartbeatOn(connection: HeartbeatConnection | null): Sql | null {
+    if (connection === null) return null;
+    return this.#statements.through((work, name) =>
+      connection.withConnection((client) => writeOn(client, name, work)),
+    );
+  }
+
   #transactionOn(client: PgClient, lockMs: number): StoreTransaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
     const outbox = new Outbox();
     const { warnings } = this;
     return { ...sql, outbox, warnings, savepoint: (...args) => inSavepoint(sql, outbox, ...args) };
   }
+}
+
+/** One writing statement: in a transaction where the settings of the connection demand it. */
+async function writeOn(
+  client: PgClient,
+  name: QueryName,
+  work: (client: PgClient) => Promise<Received>,
+): Promise<Received> {
+  const { readsCommitted, waitsForDisk } = await settingsOf(client);
+  return readsCommitted && (waitsForDisk || SYNCS.has(name))
+    ? orUncertain(() => work(client))
+    : inTransaction(client, BEGIN, () => work(client));
 }
 
 async function inSavepoint<Answer>(
