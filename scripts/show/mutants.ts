@@ -56,12 +56,13 @@ const RUNNERS = {
     import { postgresCallers } from "./transactions/callers.ts";
     import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
     import { rowLocksSuite } from "./runs/postgres-row-locks.suite.ts";
+    import { commitsSuite } from "./database/postgres-commits.suite.ts";
     import { ownWaysSuite } from "./runs/postgres-own.suite.ts";
     const url = process.env["MILLRACE_MUTANTS_URL"];
     const server = { url, async [Symbol.asyncDispose]() {} };
     const open = (connections = "shared") => openPostgres(server, connections);
     describe("TITLE", () => {
-      for (const suite of [...suites, rowLocksSuite, ownWaysSuite]) suite(open);
+      for (const suite of [...suites, rowLocksSuite, ownWaysSuite, commitsSuite]) suite(open);
       insideSuite(postgresCallers(open));
     });`,
 } as const;

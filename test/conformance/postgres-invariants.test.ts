@@ -34,7 +34,9 @@ async function openPatient(): Promise<Patient> {
       // Transactions of other tests may be old, and tables of former ones full of dead rows.
       const limits = { transactionMs: Infinity, deadRows: Infinity, isDeep: true };
       const { findings, brokenInvariants } = await doctor.examine(limits);
-      return { findings, brokenInvariants };
+      // The server of the tests does not wait for the disk.
+      const others = findings.filter(({ name }) => !["fsync", "full_page_writes"].includes(name));
+      return { findings: others, brokenInvariants };
     },
     async [Symbol.asyncDispose]() {
       await doctor.close();

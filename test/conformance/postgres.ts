@@ -8,6 +8,7 @@ import { openPostgres } from "../support/stores.ts";
 import { suites } from "./all.ts";
 import { postgresCallers } from "./transactions/callers.ts";
 import { insideSuite } from "./transactions/enqueue-in-transaction.suite.ts";
+import { commitsSuite } from "./database/postgres-commits.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
 import { rowLocksSuite } from "./runs/postgres-row-locks.suite.ts";
 import { ownWaysSuite } from "./runs/postgres-own.suite.ts";
@@ -31,6 +32,7 @@ export function ownWaysOnOldestPostgres(): void {
   describeOldest((bin) => {
     const server = serverFor({ bin });
     rowLocksSuite(() => openPostgres(server(), "shared"));
+    commitsSuite((connections) => openPostgres(server(), connections));
     ownWaysSuite((connections = "shared") => openPostgres(server(), connections));
   });
 }
@@ -57,6 +59,7 @@ function deal(hand: number, release: { readonly bin?: string }): void {
   if (hand < HANDS - 1) return;
   insideSuite(postgresCallers(() => openPostgres(server(), "shared")));
   rowLocksSuite(() => openPostgres(server(), "shared"));
+  commitsSuite((connections) => openPostgres(server(), connections));
   ownWaysSuite((connections = "shared") => openPostgres(server(), connections));
 }
 

@@ -1,5 +1,5 @@
 /** A process whose clock is wrong, on a server whose clock decides. */
-import { Pool } from "pg";
+import { Client as PgClient, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import type { Clock } from "../../src/core/clock.ts";
@@ -48,8 +48,9 @@ describe("a worker on PostgreSQL whose clock is ten minutes off", () => {
 /** A process of its own, as far as its clock is concerned. */
 async function openProcess(schema: string, offsetMs: number) {
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + offsetMs };
-  // A caller's pool: no thread with the clock of this host can use it.
-  const pool = new Pool({ connectionString: server.url });
+  // A pool with its own clients: no thread with the clock of this host can use it.
+  class OwnClient extends PgClient {}
+  const pool = new Pool({ connectionString: server.url, Client: OwnClient });
   // The server may be stopped before all of its connections have ended.
   pool.on("error", () => {});
   const store = makePostgresStore({ pool, schema });

@@ -11,7 +11,7 @@ import { add, settleAll, stateOf, take } from "../support/steps.ts";
 let server: PostgresServer;
 let pool: Pool;
 beforeAll(async () => {
-  server = await startPostgres({ durable: false });
+  server = await startPostgres();
   const options = { application_name: "somebody", allowExitOnIdle: true };
   pool = new Pool({ connectionString: server.url, ...options });
   // The server is stopped under it.
@@ -244,6 +244,40 @@ describe("what slows a server down", () => {
   });
 });
 
+describe("settings that endanger jobs", () => {
+  test("are found and cured: a server that does not wait for its disk", async () => {
+    await using patient = await openPatient("unsynced");
+    await switchOff("fsync", "full_page_writes");
+    const findings = await patient.findings();
+    for (const { fix } of findings) {
+      // A block of several statements is a transaction, which ALTER SYSTEM refuses.
+      for (const each of (fix ?? "").split(/(?<=;) /)) await pool.query(each);
+    }
+    expect(findings.map(({ name }) => name)).toEqual(["fsync", "full_page_writes"]);
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("are said when the store is opened, with cause and fix", async () => {
+    await switchOff("fsync");
+    await using patient = await openPatient("warned");
+    const warnings: string[] = [];
+    patient.store.onWarning((warning) => warnings.push(warning));
+    await pool.query("ALTER SYSTEM RESET fsync");
+    await pool.query("SELECT pg_reload_conf()");
+    expect(warnings).toEqual([
+      expect.stringMatching(/fsync = off: .* acknowledged jobs are lost .* ALTER SYSTEM SET fsync/),
+    ]);
+  });
+
+  test("are mentioned: commits that do not wait for the disk, which does not count", async () => {
+    await using patient = await openPatient("unawaited");
+    await pool.query("ALTER DATABASE postgres SET synchronous_commit = off");
+    const { out } = await patient.doctor();
+    await pool.query("ALTER DATABASE postgres RESET synchronous_commit");
+    expect(out).toMatch(/ok +synchronous_commit: off .* wait for the disk anyway/);
+  });
+});
+
 describe("doctor --fix on PostgreSQL", () => {
   test("repairs what was changed by hand, and healthy jobs go on", async () => {
     await using patient = await openPatient("fixed");
@@ -287,6 +321,16 @@ describe("doctor --fix on PostgreSQL", () => {
     expect(await stateOf(store, one)).toBe("running");
   });
 });
+
+/** Resolves when new connections have the settings. */
+async function switchOff(...names: readonly string[]): Promise<void> {
+  for (const name of names) await pool.query(`ALTER SYSTEM SET ${name} = off`);
+  await pool.query("SELECT pg_reload_conf()");
+  const text = "SELECT count(*)::integer AS left FROM pg_settings WHERE name = ANY ($1)";
+  const isLeft = async (): Promise<boolean> =>
+    (await pool.query(`${text} AND setting = 'on'`, [names])).rows[0].left > 0;
+  while (await isLeft());
+}
 
 /** An installation that can be spoilt, examined and cured. */
 async function openPatient(schema: string) {

@@ -15,7 +15,7 @@ import { type } from "../cli/command-line.ts";
 let server: PostgresServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startPostgres({ durable: false });
+  server = await startPostgres();
   client = await connect(server.url);
 });
 afterAll(async () => {

@@ -29,11 +29,13 @@ const SIGNALS = { immediate: "SIGQUIT", fast: "SIGINT" } as const;
 
 const LOCAL = ["-h", "127.0.0.1", "-c", "max_connections=200"];
 /** What is tested is not the disk: a server that forgets everything when the power goes. */
-const FORGETFUL = ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"];
+const FORGETFUL = ["fsync=off", "full_page_writes=off"];
 
 interface ServerOptions {
   /** It waits for the disk, as a real one does. Default: yes. */
   readonly durable?: boolean;
+  /** Further settings of the server, such as `wal_writer_delay=10s`. */
+  readonly settings?: readonly string[];
   /** The folder of its binaries. Default: those of the newest release. */
   readonly bin?: string;
 }
@@ -41,6 +43,7 @@ interface ServerOptions {
 /** Starts a server and waits until it answers. */
 export async function startPostgres({
   durable = true,
+  settings = [],
   bin: wanted = newestPostgres(),
 }: ServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-postgres-"));
@@ -56,10 +59,11 @@ export async function startPostgres({
   );
 
   const port = await freePort();
+  const chosen = [...(durable ? [] : FORGETFUL), ...settings].flatMap((each) => ["-c", each]);
   const start = async (): Promise<ChildProcess> => {
     const server = spawn(
       join(bin, "postgres"),
-      ["-D", files, "-p", String(port), "-k", folder, ...LOCAL, ...(durable ? [] : FORGETFUL)],
+      ["-D", files, "-p", String(port), "-k", folder, ...LOCAL, ...chosen],
       { ...identity, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
     );
     // It must not outlive a program that ends before it disposes of it.

@@ -239,3 +239,12 @@ export function nextCall(store: JobStore): Promise<"called"> {
     });
   });
 }
+
+/** The warnings of a store about its jobs. The server of most tests has no fsync, and says so. */
+export function warningsOf(store: JobStore): readonly string[] {
+  const warnings: string[] = [];
+  store.onWarning?.((warning) => {
+    if (!warning.startsWith("the PostgreSQL server has")) warnings.push(warning);
+  });
+  return warnings;
+}

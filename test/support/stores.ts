@@ -53,22 +53,27 @@ interface Shared {
 const shared = new WeakMap<PostgresServer, Shared>();
 let schemas = 0;
 
+/** `unsynced`: one connection of its own, whose commits do not wait for the disk. */
+export type Connections = "shared" | "own" | "unsynced";
+
 /**
  * A schema of its own on a server that is already running. The handles share the connections of all
  * tests, as those of an application with a pool do, or have their own.
  */
 export async function openPostgres(
   server: PostgresServer,
-  connections: "shared" | "own" = "own",
+  connections: Connections = "own",
 ): Promise<PostgresTestStore> {
   const { url } = server;
-  const { pool, schemas: free } = sharedOf(server);
+  const { pool: all, schemas: free } = sharedOf(server);
+  const pool = connections === "unsynced" ? unsyncedPool(url) : all;
   const schema = free.pop() ?? `test_${process.pid}_${(schemas += 1)}`;
-  const address = connections === "shared" ? { pool } : { url, poolSize: 4 };
+  const address = connections === "own" ? { url, poolSize: 4 } : { pool };
   const handles = await openHandles(
     (ports) => makePostgresStore({ ...address, schema }, ports),
     async () => {
-      await empty(pool, schema);
+      if (pool !== all) await pool.end();
+      await empty(all, schema);
       free.push(schema);
     },
   );
@@ -84,6 +89,11 @@ function sharedOf(server: PostgresServer): Shared {
   const made = { pool, schemas: [] };
   shared.set(server, made);
   return made;
+}
+
+function unsyncedPool(url: string): Pool {
+  const options = "-c synchronous_commit=off";
+  return new Pool({ connectionString: url, max: 1, options, allowExitOnIdle: true });
 }
 
 /** Leaves what an installation has from its first day on. */

@@ -68,6 +68,7 @@ DECLARE
     far_urgent integer;
     far_rank   bigint;
     far_key    bigint;
+    durable    text := millrace.sync_commit();
 BEGIN
     SELECT worker.quiet,
            ARRAY(

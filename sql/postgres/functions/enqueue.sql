@@ -22,6 +22,7 @@ DECLARE
     keys   bigint[] := ARRAY(
         SELECT nextval('millrace.job_key_seq') FROM generate_subscripts(ids, 1)
     );
+    durable text := millrace.sync_commit();
 BEGIN
     INSERT INTO millrace.job (
         key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
@@ -74,6 +75,7 @@ AS $enqueue$
 DECLARE
     moment timestamptz := millrace.clock_at(given);
     later  uuid[];
+    durable text := millrace.sync_commit();
 BEGIN
     WITH fresh AS MATERIALIZED (
         SELECT nextval('millrace.job_key_seq') AS key, item.*,

@@ -26,6 +26,7 @@ DECLARE
     done   bigint[];
     low    bigint;
     high   bigint;
+    durable text := millrace.sync_commit();
 BEGIN
     accepted := '{}';
     freed := false;

@@ -13,6 +13,15 @@ CREATE FUNCTION millrace.clock_at(given timestamptz) RETURNS timestamptz
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN date_trunc('milliseconds', coalesce(given, clock_timestamp()));
 
+-- Makes the commit of this transaction wait for the disk where the role, the database or the server
+-- has `synchronous_commit = off`: what was acknowledged must survive a crash of the server. Any
+-- other value is at least as strict and stays. A SET clause of a function would end before the
+-- commit.
+CREATE FUNCTION millrace.sync_commit() RETURNS text
+    LANGUAGE sql VOLATILE
+    RETURN CASE WHEN current_setting('synchronous_commit') = 'off'
+                THEN set_config('synchronous_commit', 'on', true) END;
+
 -- Instants as milliseconds since the epoch, independent of DateStyle and TimeZone.
 CREATE FUNCTION millrace.ms_of(moment timestamptz) RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE

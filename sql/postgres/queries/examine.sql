@@ -47,10 +47,14 @@ ORDER BY xact_start
 LIMIT 1;
 
 -- name: server_settings
--- The version of the server, and whether autovacuum is on.
--- returns: version text, autovacuum boolean
+-- The version of the server, whether autovacuum is on, and which commits survive a crash.
+-- returns: version text, autovacuum boolean, fsync boolean, full_page_writes boolean,
+--   synchronous_commit text
 SELECT current_setting('server_version') AS version,
-       current_setting('autovacuum')::boolean AS autovacuum;
+       current_setting('autovacuum')::boolean AS autovacuum,
+       current_setting('fsync')::boolean AS fsync,
+       current_setting('full_page_writes')::boolean AS full_page_writes,
+       current_setting('synchronous_commit') AS synchronous_commit;
 
 -- name: schema_objects
 -- The objects of the schema and their definitions. An index or a constraint may exist and be

@@ -159,7 +159,7 @@ SELECT millrace.release_job_locks(:keys::bigint[]) AS freed;
 -- would refuse the end and never give the job to another worker.
 -- returns: held boolean, begun bigint[], asked bigint[]
 WITH moment AS MATERIALIZED (
-    SELECT millrace.clock_at(:now::timestamptz) AS at
+    SELECT millrace.clock_at(:now::timestamptz) AS at, millrace.sync_commit() AS commit
 ),
 held AS MATERIALIZED (
     SELECT number, keys, ns, starts

@@ -1,8 +1,10 @@
 -- name: home
 -- only: postgres, whose connections may lead to any server.
--- Which database this is: the identity of the cluster, and the name of the database.
--- returns: home text
-SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home;
+-- Which database this is: the identity of the cluster, and the name of the database. Makes the
+-- commit of a caller's transaction wait for the disk: jobs with keys follow.
+-- returns: home text, commit text?
+SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home,
+       millrace.sync_commit() AS commit;
 
 -- name: enqueue_at_home
 -- only: postgres, whose connections may lead to any server.

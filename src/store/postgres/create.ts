@@ -5,7 +5,10 @@ import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../../lib/url-password.ts
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
-import type { PgPool } from "./database/pool.ts";
+import type { JobStore } from "../store.ts";
+import type { ThreadEntry } from "../types/jobs-and-runs.ts";
+import { plainOptionsOf } from "./database/callers-pool.ts";
+import type { PgPool, PoolOptions } from "./database/pool.ts";
 import { migrations } from "./database/queries.gen.ts";
 import { PostgresJobStore } from "./store.ts";
 
@@ -27,7 +30,10 @@ type PostgresConnection =
       readonly pool?: undefined;
     }
   | {
-      /** A `pg.Pool` of the application. It stays open when the store is closed. */
+      /**
+       * A `pg.Pool` of the application. It stays open when the store is closed. The heartbeat and
+       * the listener connect by themselves, with the options of the pool.
+       */
       readonly pool: PgPool;
       readonly url?: undefined;
       readonly poolSize?: undefined;
@@ -56,12 +62,18 @@ export function makePostgresStore(
     clock: ports.clock ?? null,
     dice: ports.dice ?? systemDice,
     migrations: ports.migrations ?? migrations,
-    // Another thread cannot use this pool or a replaced clock.
-    thread:
-      options.url === undefined || ports.clock !== undefined
-        ? null
-        : { module: import.meta.url, options: { ...options, poolSize: THREAD_POOL_SIZE } },
+    // Another thread cannot use a replaced clock.
+    thread: ports.clock === undefined ? threadEntry(options) : null,
   });
+}
+
+/** Null: another thread cannot use this pool, nor connect in the same way. */
+function threadEntry({ url, pool, schema }: PostgresOptions): ThreadEntry | null {
+  const common = { schema, poolSize: THREAD_POOL_SIZE };
+  const module = import.meta.url;
+  if (pool === undefined) return { module, options: { url, ...common } };
+  const plain = plainOptionsOf(pool);
+  return "missing" in plain ? null : { module, options: { connection: plain, ...common } };
 }
 
 /**
@@ -69,12 +81,24 @@ export function makePostgresStore(
  *
  * @public by its name: the thread imports this module by the address in `thread`.
  */
-export function makeThreadStore(options: PostgresOptions): PostgresJobStore {
-  return makePostgresStore(options);
+export function makeThreadStore({ schema = "millrace", ...address }: ThreadOptions): JobStore {
+  return new PostgresJobStore({
+    address,
+    place: placeOf(address),
+    schema,
+    clock: null,
+    dice: systemDice,
+    migrations,
+    thread: null,
+  });
+}
+
+interface ThreadOptions extends Omit<PoolOptions, "pool"> {
+  readonly schema?: string;
 }
 
 /** InternedNames the database in messages, without its password. */
-function placeOf({ url }: PostgresOptions): string {
+function placeOf({ url }: Pick<PoolOptions, "url">): string {
   if (url === undefined || !URL.canParse(url)) return "PostgreSQL";
   const { host, pathname } = new URL(url);
   return `PostgreSQL at ${host}${pathname}`;

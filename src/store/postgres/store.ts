@@ -19,6 +19,8 @@ import { claim } from "./runs/claim.ts";
 import { claimAlone } from "./runs/claim-alone.ts";
 import { LostClaims } from "./runs/lost-claims.ts";
 import { Enqueuer } from "./jobs/enqueue.ts";
+import { SYNC_COMMIT } from "./database/connection-settings.ts";
+import { heartbeatConnection } from "./database/heartbeat-connection.ts";
 import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
@@ -40,7 +42,7 @@ import { Pool, type PoolOptions } from "./database/pool.ts";
 import { markStale, prune, remove, RESCAN_MS_MAX } from "./retention/prune.ts";
 import { progress, checkpoints, unitHolders, units } from "./inspect/progress.ts";
 import { deadLetter, deadLetters, reprocess, review } from "./jobs/dead-letters.ts";
-import { doesReadCommitted, Session } from "./database/session.ts";
+import { Session } from "./database/session.ts";
 import type { SessionState } from "./database/session-state.ts";
 import { settle, settlementBatcher } from "./runs/settle.ts";
 import { acquireLocks, lockHolder, LOCK_SWEEP_MS_MAX } from "./runs/locks.ts";
@@ -168,7 +170,8 @@ export class PostgresJobStore implements JobStore {
   /** Runs statements of `millrace doctor --fix` in one transaction. */
   async runSql(sql: string): Promise<void> {
     // Several statements of one message are one transaction.
-    await this.#run(({ pool }) => pool.withConnection((client) => send(client, { text: sql })));
+    const text = `${SYNC_COMMIT}; ${sql}`;
+    await this.#run(({ pool }) => pool.withConnection((client) => send(client, { text })));
   }
 
   readonly repairLeases: () => Promise<void> = this.#verb(repairLeases);
@@ -213,6 +216,7 @@ export class PostgresJobStore implements JobStore {
     await within(systemClock, CLOSE_MS_MAX, Promise.allSettled(this.#running));
     await within(systemClock, CLOSE_MS_MAX, session.dependencyTasks.done());
     await within(systemClock, CLOSE_MS_MAX, session.notifier.drained());
+    await session.heartbeatConnection?.end();
     await session.pool.end();
   }
 }
@@ -224,9 +228,10 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   try {
     await migrate({ pool, schema, migrations, dice, tell: warn });
     await refuseUnfinished(pool, schema);
-    const readsCommitted = await doesReadCommitted(pool);
+    // With a replaced clock, every statement of a test goes through the pool of the test.
+    const beats = clock === null ? await heartbeatConnection(address, pool) : null;
     const notifier = new Notifier({ pool, address, schema, dice, warn });
-    const parts = { pool, schema, clock, dice, notifier, warnings, readsCommitted };
+    const parts = { pool, heartbeatConnection: beats, schema, clock, dice, notifier, warnings };
     return new Session({ ...parts, runDependencyTask, makeState });
   } catch (error) {
     await pool.end();

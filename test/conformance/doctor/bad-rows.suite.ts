@@ -29,6 +29,7 @@ import {
   stateOf,
   take,
   takeOne,
+  warningsOf,
   type Batch,
 } from "../../support/steps.ts";
 import { GATE } from "../../support/waiting.ts";
@@ -514,10 +515,4 @@ async function deleteJobs(db: OpenedPast, keys: readonly JobKey[]): Promise<void
 
 async function keyOf(store: JobStore, id: JobId): Promise<JobKey> {
   return (await recordOf(store, id)).key;
-}
-
-function warningsOf(store: JobStore): readonly string[] {
-  const warnings: string[] = [];
-  store.onWarning?.((warning) => void warnings.push(warning));
-  return warnings;
 }

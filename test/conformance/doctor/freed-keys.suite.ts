@@ -5,7 +5,17 @@ import type { JobStore } from "../../../src/store/store.ts";
 import type { JobKey, NewJob } from "../../../src/store/types/jobs-and-runs.ts";
 import { completed, newJob, newJobs } from "../../support/factories.ts";
 import { done, runNote } from "../../support/notes.ts";
-import { add, addDead, ask, at, recordOf, settleItem, stateOf, take } from "../../support/steps.ts";
+import {
+  add,
+  addDead,
+  ask,
+  at,
+  recordOf,
+  settleItem,
+  stateOf,
+  take,
+  warningsOf,
+} from "../../support/steps.ts";
 import type { OpenedPast, OpenPast } from "./past-the-store.ts";
 
 const POLICIES = ["skip", "replace", "extend"] as const;
@@ -19,8 +29,7 @@ export function freedKeysSuite(open: OpenPast): void {
       async (policy) => {
         await using db = await open();
         const { store } = db;
-        const warnings: string[] = [];
-        store.onWarning?.((warning) => void warnings.push(warning));
+        const warnings = warningsOf(store);
         const deleted = await deletedHolder(db, { dedup: DEDUP });
         const [before, after] = newJobs(2);
         const next = newJob({ dedup: { ...DEDUP, onConflict: policy } });

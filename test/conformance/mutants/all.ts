@@ -5,6 +5,7 @@
  */
 import { POSTGRES_BAD_ROW_FAULTS, SQLITE_BAD_ROW_FAULTS } from "./bad-rows.ts";
 import { POSTGRES_CROWD_FAULTS, SQLITE_CROWD_FAULTS } from "./crowds.ts";
+import { POSTGRES_COMMIT_FAULTS } from "./postgres-commits.ts";
 import { POSTGRES_CRASH_FAULTS } from "./postgres-crashes.ts";
 import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
@@ -51,6 +52,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_CROWD_FAULTS,
     POSTGRES_CRASH_FAULTS,
     POSTGRES_BAD_ROW_FAULTS,
+    POSTGRES_COMMIT_FAULTS,
   ].flatMap(mutantsOf),
 };
 

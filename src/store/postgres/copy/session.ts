@@ -1,4 +1,5 @@
 /** The connections of a copy to its target, with a longer time-out than the store's. */
+import { SYNC_COMMIT } from "../database/connection-settings.ts";
 import { storeError } from "../database/errors.ts";
 import { send, type PgClient, type Pool, type Received } from "../database/pool.ts";
 import { inSchema } from "../database/statements.ts";
@@ -36,10 +37,11 @@ export class CopySession {
   /** `sync: "off"` does not wait for the disk: rows lost in a crash are copied again. */
   async transaction(sync: "on" | "off", work: (ask: SendQuery) => Promise<void>): Promise<void> {
     const mode = "BEGIN ISOLATION LEVEL READ COMMITTED";
-    const settings = `synchronous_commit = ${sync}; SET LOCAL millrace_copy.writes = 'yes'`;
+    const commits = sync === "off" ? "SET LOCAL synchronous_commit = off" : SYNC_COMMIT;
+    const settings = `${commits}; SET LOCAL millrace_copy.writes = 'yes'`;
     await this.#withConnection(async (client) => {
       const ask = this.#askOn(client);
-      await ask(`${mode}; SET LOCAL ${settings}`);
+      await ask(`${mode}; ${settings}`);
       try {
         await work(ask);
       } catch (error) {

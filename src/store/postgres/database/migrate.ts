@@ -12,10 +12,11 @@ import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
 import { newerError, newestOf, type Migration } from "../../shared/migrations.ts";
 import { PROTOCOL } from "../../store.ts";
+import { settingWarnings } from "../doctor/server-settings.ts";
 import { failureOf } from "./errors.ts";
 import { send, type PgClient, type Pool } from "./pool.ts";
 import { migrations as newest } from "./queries.gen.ts";
-import { inTransaction } from "./session.ts";
+import { BEGIN, inTransaction } from "./session.ts";
 import { inSchema, quoted } from "./statements.ts";
 
 /** The oldest server that is tested. */
@@ -42,16 +43,14 @@ export interface MigrateOptions {
 /** Checks the server, and migrates if necessary: each migration is one transaction. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { pool, schema, migrations } = options;
-  await pool.withConnection(checkServer);
+  await pool.withConnection((client) => checkServer(client, options.tell));
   for (;;) {
     const version = await pool.withConnection((client) => schemaVersion(client, schema));
     if (version > newestOf(migrations)) await admit(options, version);
     if (version >= newestOf(migrations)) return;
     await patiently(options, () =>
       pool.withConnection((client) =>
-        inTransaction(client, "BEGIN ISOLATION LEVEL READ COMMITTED", () =>
-          applyNext(client, options),
-        ),
+        inTransaction(client, BEGIN, () => applyNext(client, options)),
       ),
     );
   }
@@ -128,14 +127,16 @@ async function createSchema(client: PgClient, schema: string): Promise<void> {
   if (rows.length === 0) await send(client, { text: `CREATE SCHEMA ${quoted(schema)}` });
 }
 
-async function checkServer(client: PgClient): Promise<void> {
+async function checkServer(client: PgClient, tell: MigrateOptions["tell"]): Promise<void> {
   const { rows } = await send(client, {
     text: `SELECT current_setting('server_version_num') AS number,
                   current_setting('server_version') AS version,
                   getdatabaseencoding() AS encoding,
-                  current_setting('transaction_read_only') AS read_only`,
+                  current_setting('transaction_read_only') AS read_only,
+                  current_setting('fsync')::boolean AS fsync,
+                  current_setting('full_page_writes')::boolean AS full_page_writes`,
   });
-  const { number, version, encoding, read_only: readOnly } = rows[0];
+  const { number, version, encoding, read_only: readOnly, ...disk } = rows[0];
   if (Number(number) < SERVER_OLDEST * 10_000) {
     const needed = `Millrace needs PostgreSQL ${SERVER_OLDEST} or newer`;
     throw new MillraceError("STORE_UNSUITABLE", `${needed}, and this is ${version}`);
@@ -148,6 +149,7 @@ async function checkServer(client: PgClient): Promise<void> {
     const found = "the server takes no writes: it is a standby, or was made read-only";
     throw new MillraceError("STORE_SERVER_READ_ONLY", found);
   }
+  for (const warning of settingWarnings(disk)) tell(warning);
 }
 
 /** The schema version of the installation; 0 if there is none. */

@@ -11,6 +11,7 @@
 import { within } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
+import type { ConnectionOptions } from "./callers-pool.ts";
 import { failureOf, isAnswerTimeout, NotConnected, breaksConnection } from "./errors.ts";
 import { cancelStatement } from "./cancel-statement.ts";
 import { ANSWER_MS } from "./statement-timeouts.ts";
@@ -56,6 +57,8 @@ export interface PgPool {
 
 export interface PoolOptions {
   readonly url?: string | undefined;
+  /** Instead of a URL. */
+  readonly connection?: ConnectionOptions | undefined;
   readonly pool?: PgPool | undefined;
   readonly poolSize?: number | undefined;
 }
@@ -87,10 +90,16 @@ export class Pool {
   }
 
   /** Wraps the caller's pool, or creates one. Connects on first use. */
-  static async make({ url, pool, poolSize = POOL_SIZE }: PoolOptions): Promise<Pool> {
+  static async make(options: PoolOptions): Promise<Pool> {
+    const {
+      url = "",
+      connection = { connectionString: url },
+      pool,
+      poolSize = POOL_SIZE,
+    } = options;
     if (pool !== undefined) return new Pool(pool, false);
     const pg = await importDriver();
-    return new Pool(makePool(pg, url ?? "", poolSize), true);
+    return new Pool(makePool(pg, connection, poolSize), true);
   }
 
   /** Runs `work` with a connection and releases it. */
@@ -167,12 +176,12 @@ async function importDriver(): Promise<Driver> {
   }
 }
 
-function makePool(pg: Driver, url: string, poolSize: number): PgPool {
+function makePool(pg: Driver, connection: ConnectionOptions, poolSize: number): PgPool {
   try {
     // A pool parses the URL only when it connects; a client parses it at once.
-    void new pg.Client({ connectionString: url });
+    if ("connectionString" in connection) void new pg.Client(connection);
     return new pg.Pool({
-      connectionString: url,
+      ...connection,
       max: poolSize,
       connectionTimeoutMillis: CONNECT_MS_MAX,
       keepAlive: true,

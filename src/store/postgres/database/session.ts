@@ -2,11 +2,13 @@
 import type { Clock, Dice } from "../../../core/clock.ts";
 import type { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
+import { settingsOf, SYNC_COMMIT } from "./connection-settings.ts";
 import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
+import type { HeartbeatConnection } from "./heartbeat-connection.ts";
 import { InternedNames } from "./interned-names.ts";
 import { send, type PgClient, type Pool, type Received } from "./pool.ts";
 import { retrying } from "./retry.ts";
-import { Statements, type Sql } from "./statements.ts";
+import { Statements, type QueryName, type Sql } from "./statements.ts";
 import { Outbox } from "../events/outbox.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Notifier } from "../events/notifier.ts";
@@ -16,7 +18,16 @@ const LOCK_MS = 7_000;
 /** The server releases the locks of an interrupted transaction after this time. */
 const IDLE_MS_MAX = 10_000;
 
-const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/** Begins a transaction that writes. */
+export const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SYNC_COMMIT}`;
+/** Hot statements that call `sync_commit` themselves: one round trip, whatever the settings are. */
+const SYNCS: ReadonlySet<QueryName> = new Set([
+  "claim",
+  "enqueue",
+  "enqueue_alike",
+  "settle_done",
+  "start_runs",
+]);
 const IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 
 /** Statements and outbox for writing jobs, in a transaction of the store or of a caller. */
@@ -40,14 +51,13 @@ export interface StoreTransaction extends JobWriter {
 
 interface SessionOptions {
   readonly pool: Pool;
+  readonly heartbeatConnection: HeartbeatConnection | null;
   readonly schema: string;
   /** Null: the server's clock decides. Tests bring their own. */
   readonly clock: Clock | null;
   readonly dice: Dice;
   readonly notifier: Notifier;
   readonly warnings: OperatorWarnings;
-  /** Whether single statements run in READ COMMITTED, the default of PostgreSQL. */
-  readonly readsCommitted: boolean;
   readonly runDependencyTask: (session: Session, task: DependencyTask) => Promise<void>;
   readonly makeState: (session: Session) => SessionState;
 }
@@ -57,6 +67,9 @@ export class Session {
   readonly read: Sql;
   /** Runs one writing statement. When its answer is lost, throws {@link UncertainWrite}. */
   readonly write: Sql;
+  /** The same on the connection of the heartbeat, without retries. Null: there is none. */
+  readonly heartbeat: Sql | null;
+  readonly heartbeatConnection: HeartbeatConnection | null;
   readonly names: InternedNames;
   readonly dice: Dice;
   readonly pool: Pool;
@@ -71,7 +84,7 @@ export class Session {
   readonly #statements: Statements;
 
   constructor(options: SessionOptions) {
-    const { pool, schema, clock, dice, notifier, readsCommitted, runDependencyTask } = options;
+    const { pool, schema, clock, dice, notifier, runDependencyTask } = options;
     const now = (): string | null => (clock === null ? null : new Date(clock.now()).toISOString());
     this.#statements = new Statements(schema, now);
     this.pool = pool;
@@ -81,15 +94,11 @@ export class Session {
     this.notifier = notifier;
     this.warnings = options.warnings;
     this.read = this.#statements.through((work) => retrying(dice, () => pool.withConnection(work)));
-    this.write = this.#statements.through((work) =>
-      retrying(dice, () =>
-        pool.withConnection((client) =>
-          readsCommitted
-            ? orUncertain(() => work(client))
-            : inTransaction(client, BEGIN, () => work(client)),
-        ),
-      ),
+    this.write = this.#statements.through((work, name) =>
+      retrying(dice, () => pool.withConnection((client) => writeOn(client, name, work))),
     );
+    this.heartbeat = this.#heartbeatOn(options.heartbeatConnection);
+    this.heartbeatConnection = options.heartbeatConnection;
     this.names = new InternedNames(dice, this.read, this.write);
     this.state = options.makeState(this);
     this.dependencyTasks = new DependencyTasks((task) => runDependencyTask(this, task));
@@ -145,6 +154,13 @@ export class Session {
     });
   }
 
+  #heartbeatOn(connection: HeartbeatConnection | null): Sql | null {
+    if (connection === null) return null;
+    return this.#statements.through((work, name) =>
+      connection.withConnection((client) => writeOn(client, name, work)),
+    );
+  }
+
   #transactionOn(client: PgClient, lockMs: number): StoreTransaction {
     const sql = this.#statements.through((run) => run(client), lockMs);
     const outbox = new Outbox();
@@ -153,11 +169,16 @@ export class Session {
   }
 }
 
-/** False: another default isolation level is set for the database or the user. */
-export async function doesReadCommitted(pool: Pool): Promise<boolean> {
-  const text = "SELECT current_setting('default_transaction_isolation') AS level";
-  const { rows } = await pool.withConnection((client) => send(client, { text }));
-  return rows[0]?.level === "read committed";
+/** One writing statement: in a transaction where the settings of the connection demand it. */
+async function writeOn(
+  client: PgClient,
+  name: QueryName,
+  work: (client: PgClient) => Promise<Received>,
+): Promise<Received> {
+  const { readsCommitted, waitsForDisk } = await settingsOf(client);
+  return readsCommitted && (waitsForDisk || SYNCS.has(name))
+    ? orUncertain(() => work(client))
+    : inTransaction(client, BEGIN, () => work(client));
 }
 
 async function inSavepoint<Answer>(

@@ -4,7 +4,7 @@ import { send, type PgClient, type Received } from "./pool.ts";
 import { queries, type QueryParameters, type QueryRows, type QueryTuples } from "./queries.gen.ts";
 import { types } from "./values.ts";
 
-type QueryName = keyof QueryParameters;
+export type QueryName = keyof QueryParameters;
 type ReadName = keyof QueryRows & QueryName;
 type TupleName = keyof QueryTuples & QueryName;
 
@@ -47,7 +47,7 @@ export class Statements {
    * a lock.
    */
   through(
-    lend: (work: (client: PgClient) => Promise<Received>) => Promise<Received>,
+    lend: (work: (client: PgClient) => Promise<Received>, name: QueryName) => Promise<Received>,
     lockMs = 0,
   ): Sql {
     const query = (name: QueryName, parameters: object, rowMode?: "array"): Promise<Received> => {
@@ -61,7 +61,7 @@ export class Statements {
         query_timeout: timeoutMs(queries[name].timeout, values) + lockMs,
         ...mode,
       };
-      return lend((client) => send(client, sent));
+      return lend((client) => send(client, sent), name);
     };
     return {
       run: async (name, parameters) => (await query(name, parameters)).rowCount ?? 0,

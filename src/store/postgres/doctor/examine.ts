@@ -9,6 +9,7 @@ import { schemaDrift } from "./schema-drift.ts";
 import type { TableHealth } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
 import { quoted } from "../database/statements.ts";
+import { settingFindings } from "./server-settings.ts";
 import { misplacedJobs } from "./misplaced-jobs.ts";
 
 /** Dead rows beyond this multiple of the autovacuum threshold mean that autovacuum lags. */
@@ -68,6 +69,7 @@ export async function examine(
     findings: [
       ...oldTransaction(oldest, all),
       ...(settings?.autovacuum === false ? [NO_AUTOVACUUM] : []),
+      ...(settings === undefined ? [] : settingFindings(settings)),
       ...tables.flatMap((table) => [
         ...switchedOff(schema, table),
         ...deadRows(schema, table, all),

@@ -9,6 +9,7 @@ import type { Dice } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
 import type { WakeUp } from "../../store.ts";
 import { parsePayload, payloadOf } from "./notify.ts";
+import { optionsOf } from "../database/callers-pool.ts";
 import { send, type PoolOptions, type Received } from "../database/pool.ts";
 import { quoted } from "../database/statements.ts";
 
@@ -153,10 +154,10 @@ async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient |
       application_name: "millrace listener",
     });
   }
-  // Every pool of `pg` has these; a pool of another library may not.
-  const Client: unknown = pool === undefined ? undefined : Reflect.get(pool, "Client");
-  const options: unknown = pool === undefined ? undefined : Reflect.get(pool, "options");
-  if (typeof Client !== "function" || typeof options !== "object") return null;
+  // Every pool of `pg` reveals its options; a pool of another library may not.
+  const options = pool === undefined ? null : optionsOf(pool);
+  const Client = options?.["Client"];
+  if (typeof Client !== "function") return null;
   // The pool's options may allow an unbounded wait for a connection.
   return Reflect.construct(Client, [{ ...options, ...BOUNDS }]);
 }

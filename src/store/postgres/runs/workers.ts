@@ -4,6 +4,7 @@ import type { WorkerRecord } from "../../types/records.ts";
 import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
+import type { Sql } from "../database/statements.ts";
 import { uuidOf } from "../database/values.ts";
 
 export { rescue } from "./rescue.ts";
@@ -12,6 +13,7 @@ export { rescue } from "./rescue.ts";
 const WORKERS_MAX = 1_000;
 
 export async function register(session: Session, worker: WorkerInfo): Promise<void> {
+  await session.heartbeatConnection?.reserve((warning) => session.warnings.report(warning));
   await repeating(session.dice, () =>
     session.write.run("register_worker", {
       id: uuidOf(worker.id),
@@ -41,16 +43,29 @@ export async function deregister(session: Session, worker: WorkerId): Promise<vo
     }),
   );
   session.state.lostClaims.forget(worker);
+  session.heartbeatConnection?.release();
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {
-  const row = await repeating(session.dice, () =>
-    session.write.get("renew_worker", { id: uuidOf(worker), lease_ms: Math.round(leaseMs) }),
-  );
+  const parameters = { id: uuidOf(worker), lease_ms: Math.round(leaseMs) };
+  const row = await onHeartbeatConnection(session, (sql) => sql.get("renew_worker", parameters));
   if (row === undefined) return { status: "lost" };
   const { now, quiet: isQuiet, outdated } = row;
   const [cancel, ended] = [JSON.parse(row.cancel ?? "[]"), JSON.parse(row.ended ?? "[]")];
   return { status: "renewed", now, cancel, quiet: isQuiet, outdated, ended };
+}
+
+/** A connection of the pool serves as well if the one of the heartbeat fails. */
+async function onHeartbeatConnection<Answer>(
+  { heartbeat, write, dice }: Session,
+  renewal: (sql: Sql) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    if (heartbeat !== null) return await renewal(heartbeat);
+  } catch {
+    // A repeated renewal is harmless, and the pool tells why it fails.
+  }
+  return repeating(dice, () => renewal(write));
 }
 
 export async function quiet(session: Session, worker: WorkerId): Promise<boolean> {
