@@ -174,6 +174,25 @@ ORDER BY wanted.tenant, wanted.type, wanted.key
 ON CONFLICT (tenant, type, key) DO NOTHING
 RETURNING type, job;
 
+-- name: lock_dedup
+-- Locks dedup keys until the end of the transaction, in one order for all callers. The next
+-- statement then reads the holder that the transaction before has left. An advisory lock: the end
+-- of a job deletes the row of its key, and must not wait for a caller that waits for the place of
+-- the job.
+-- returns: locked bigint
+SELECT count(pg_advisory_xact_lock(key.hash)) AS locked
+FROM (
+    SELECT hashtextextended(
+               concat_ws(
+                   ' ', 'millrace.dedup'::regclass::oid, wanted.tenant, wanted.type, wanted.key
+               ),
+               0
+           ) AS hash
+    FROM json_to_recordset(:wanted::json) AS wanted (tenant integer, type integer, key text)
+    ORDER BY hash
+    OFFSET 0
+) AS key;
+
 -- name: find_dedup
 -- The unfinished jobs that hold dedup keys or are successors. A holder without id has no job row.
 -- The row of a key and the row of its job are committed together, so such a job was deleted.

@@ -53,6 +53,13 @@ export const POSTGRES_FAULTS: Faults = {
         "md5(random()::text), wanted.job",
       ],
     ],
+    lock_dedup: [
+      [
+        "callers change the holder of one dedup key at the same time",
+        "count(pg_advisory_xact_lock(key.hash))",
+        "count(key.hash)",
+      ],
+    ],
     delete_dedup: [["a dedup key is never freed", "WHERE", "WHERE false AND"]],
     prune_jobs: [
       [

@@ -53,6 +53,7 @@ export interface QueryRows {
   take_idempotency: { readonly job_id: JobId; };
   find_idempotency: { readonly seeker: JobId; readonly holder: JobId; readonly same: boolean; };
   take_dedup: { readonly type: number; readonly job: number; };
+  lock_dedup: { readonly locked: number; };
   find_dedup: { readonly type: number; readonly seeker: number; readonly holder: number; readonly id: JobId | null; };
   find_aliases: { readonly id: JobId; };
   table_health: TableHealth;
@@ -216,6 +217,7 @@ export interface QueryParameters {
   find_idempotency: readonly ["wanted"];
   return_idempotency: readonly ["taken"];
   take_dedup: readonly ["wanted"];
+  lock_dedup: readonly ["wanted"];
   find_dedup: readonly ["wanted"];
   delete_dedup: readonly ["jobs"];
   append_events: readonly ["now", "batches"];
@@ -553,6 +555,11 @@ export const queries: {
   },
   take_dedup: {
     text: "INSERT INTO millrace.dedup (tenant, type, key, job)\nSELECT wanted.tenant, wanted.type, wanted.key, wanted.job\nFROM json_to_recordset($1::json) AS wanted (\n    tenant integer, type integer, key text, job bigint\n)\nORDER BY wanted.tenant, wanted.type, wanted.key\nON CONFLICT (tenant, type, key) DO NOTHING\nRETURNING type, job",
+    parameters: ["wanted"],
+    timeout: "answer",
+  },
+  lock_dedup: {
+    text: "SELECT count(pg_advisory_xact_lock(key.hash)) AS locked\nFROM (\n    SELECT hashtextextended(\n               concat_ws(\n                   ' ', 'millrace.dedup'::regclass::oid, wanted.tenant, wanted.type, wanted.key\n               ),\n               0\n           ) AS hash\n    FROM json_to_recordset($1::json) AS wanted (tenant integer, type integer, key text)\n    ORDER BY hash\n    OFFSET 0\n) AS key",
     parameters: ["wanted"],
     timeout: "answer",
   },
