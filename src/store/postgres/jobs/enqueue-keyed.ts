@@ -10,6 +10,7 @@ import type { JobId } from "../../../core/job.ts";
 import { bodyHash } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
+import { requireProtocol } from "../../shared/migrations.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import { repeatAnswer } from "./enqueue-answers.ts";
 import { Outdated } from "../database/errors.ts";
@@ -137,6 +138,7 @@ async function reserveKeys(
   jobs: readonly InternedJob[],
 ): Promise<NumberedJob[]> {
   const rows = await transaction.all("draw_keys", { count: jobs.length });
+  if (transaction.isProducer === true) requireProtocol(rows[0]?.protocol ?? 0);
   return jobs.map((interned, index) => ({ interned, key: rows[index]!.key }));
 }
 

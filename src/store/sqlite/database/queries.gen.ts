@@ -43,6 +43,7 @@ export interface QueryRows {
   take_dependant: WaitingRow;
   dependencies_after: { readonly job: number; readonly depends_on: number; readonly is_over: 0 | 1; };
   open_dependencies: { readonly id: Uint8Array; };
+  least_protocol: { readonly protocol: number; };
   find_body: { readonly key: number; readonly type: number; readonly tenant: number; readonly payload: string | null; };
   find_idempotency: { readonly job_id: Uint8Array; readonly body: Uint8Array; };
   find_successor: { readonly key: number; readonly id: Uint8Array; };
@@ -208,6 +209,7 @@ export interface QueryParameters {
   take_dependant: readonly ["key"];
   dependencies_after: readonly ["job", "depends_on", "limit"];
   open_dependencies: readonly ["id", "limit"];
+  least_protocol: readonly [];
   insert_job: readonly ["id", "type", "tenant", "lane", "category", "priority", "run_at", "max_attempts", "timeout_ms", "payload", "payload_version", "correlation", "parent", "retry_of", "concurrency", "idempotency", "dedup", "webhook", "tags", "created_by", "created_at", "flags"];
   insert_tag: readonly ["name", "value", "key"];
   insert_ready: readonly ["lane", "crashes", "priority", "rank", "key", "type", "tenant", "concurrency", "n", "tries"];
@@ -562,6 +564,10 @@ export const queries: {
   open_dependencies: {
     text: "SELECT parent.id\nFROM millrace_dependency AS dependency\nCROSS JOIN millrace_job AS parent ON parent.key = dependency.depends_on\nWHERE dependency.job = (SELECT key FROM millrace_job_name WHERE id = ?1)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS ended\n      WHERE ended.key = dependency.depends_on AND ended.state IS NOT NULL\n  )\nORDER BY dependency.depends_on\nLIMIT ?2",
     parameters: ["id","limit"],
+  },
+  least_protocol: {
+    text: "SELECT CAST(value AS INTEGER) AS protocol FROM millrace_meta WHERE name = 'min_protocol'",
+    parameters: [],
   },
   insert_job: {
     text: "INSERT INTO millrace_job (\n    id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,\n    payload_version, correlation, parent, retry_of, concurrency, idempotency, dedup, webhook, tags,\n    created_by, created_at, flags\n)\nVALUES (\n    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,\n    ?11, ?12, ?13, ?14, ?15, ?16, ?17,\n    ?18, ?19, ?20, ?21, ?22\n)\nON CONFLICT (id) DO NOTHING",
