@@ -208,6 +208,8 @@ export interface JobView {
   readonly payload: Json;
   /** The result of the handler; `null` before the end, and for a handler that returns nothing. */
   readonly result: Json;
+  /** Present if the stored text of these values is damaged. They read as `null`. */
+  readonly damaged?: readonly ("payload" | "result")[];
   /** The error of the last run, if it failed. */
   readonly error: Fault | null;
   /** The progress of the whole job, 0 to 100. */

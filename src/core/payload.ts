@@ -64,9 +64,14 @@ export function encodeResult(value: unknown): Encoded {
   return encode(value, { subject: "result", trail: [] });
 }
 
-/** The value of a stored text. */
-export function decode(text: JsonText | null): Json | undefined {
-  return text === null ? undefined : JSON.parse(text);
+/** The value of a stored text. `what` names it in the error about a text that was damaged. */
+export function decode(text: JsonText | null, what = "a stored value"): Json | undefined {
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new MillraceError("STORE_CORRUPT", `${what} is damaged: it is not JSON`, { cause });
+  }
 }
 
 /** The canonical text of a value: keys are sorted by their code units. */
