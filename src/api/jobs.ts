@@ -49,8 +49,11 @@ export interface Jobs {
    * of the preset applies.
    */
   fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
-  /** Takes a job away from a stuck worker and queues it again, without a charged attempt. */
-  release(id: string): Promise<JobView>;
+  /**
+   * Takes a job away from a stuck worker and queues it again, without a charged attempt. With
+   * `force: false`, a job is refused (RUN_HEALTHY) while the lease of its worker is alive.
+   */
+  release(id: string, options?: { force?: boolean }): Promise<JobView>;
   /** Returns every run of a job that has ended, oldest first. */
   attempts(id: string): Promise<readonly AttemptView[]>;
   /**

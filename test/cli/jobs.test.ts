@@ -328,10 +328,13 @@ describe("millrace jobs", () => {
     await started;
     await worker.quiet();
 
-    const released = await store.json("jobs", "release", id);
+    const refused = await store.type("jobs", "release", id);
+    const released = await store.json("jobs", "release", id, "--force");
     letGo();
     await worker.stop();
 
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toMatch(/^RUN_HEALTHY: .*lease is alive\n.*--force/);
     expect(released).toMatchObject({ id, state: "queued", attempts: 0 });
     expect((await store.json("jobs", "show", id)).job).toMatchObject({ state: "queued" });
   });

@@ -145,6 +145,13 @@ export const POSTGRES_FAULTS: Faults = {
   intervene: {
     own_lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
     insert_attempts: [["the run is not charged", "ended.n, ended.tries", "ended.n, 0"]],
+    worker_lives: [
+      [
+        "a silent worker counts as alive",
+        "until > millrace.clock_at(:now::timestamptz)",
+        "until IS NOT NULL",
+      ],
+    ],
     "jobs/intervene.ts": [
       [
         "a lease without runs stays",

@@ -163,6 +163,7 @@ export interface QueryRows {
   renew_worker: { readonly now: number; readonly quiet: boolean; readonly outdated: boolean; readonly cancel: string | null; readonly ended: string | null; };
   lock_worker: { readonly id: JobId; };
   silent_workers: { readonly id: JobId; readonly beats: number; readonly silent_ms: number; };
+  worker_lives: { readonly lives: boolean; };
   list_workers: { readonly id: JobId; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly beats: number; readonly quiet: boolean; readonly running: number; readonly buffered: number; };
   overdue_runs: { readonly number: number; readonly secret: string; readonly key: number; readonly n: number; readonly limit_ms: number; readonly ran_ms: number; readonly id: JobId; readonly type_name: string; readonly max_attempts: number; readonly flags: number; readonly tries: number; readonly crashes: number; };
 }
@@ -361,6 +362,7 @@ export interface QueryParameters {
   delete_worker: readonly ["id"];
   expire_worker: readonly ["now", "id"];
   silent_workers: readonly ["now", "limit"];
+  worker_lives: readonly ["now", "id"];
   quiet_worker: readonly ["id"];
   list_workers: readonly ["limit"];
   overdue_runs: readonly ["now", "worker", "slack_ms"];
@@ -1276,6 +1278,11 @@ export const queries: {
   silent_workers: {
     text: "SELECT worker.id, worker.beats,\n       millrace.ms_of(moment.at) - millrace.ms_of(worker.until) AS silent_ms\nFROM (SELECT millrace.clock_at($1::timestamptz) AS at) AS moment\nJOIN millrace.worker AS worker ON worker.until <= moment.at\nORDER BY worker.until, worker.id\nLIMIT $2::integer",
     parameters: ["now","limit"],
+    timeout: "answer",
+  },
+  worker_lives: {
+    text: "SELECT until > millrace.clock_at($1::timestamptz) AS lives\nFROM millrace.worker\nWHERE id = $2::uuid",
+    parameters: ["now","id"],
     timeout: "answer",
   },
   quiet_worker: {

@@ -152,6 +152,7 @@ export interface QueryRows {
   ended_runs: { readonly key: number; readonly n: number; };
   silent_workers: { readonly id: Uint8Array; readonly beats: number; readonly until: number; };
   worker_is_silent: { readonly process: Uint8Array; readonly died_with: number | null; };
+  worker_lives: { readonly lives: 0 | 1; };
   leases_of_worker: { readonly number: number; readonly secret: string; readonly worker: Uint8Array; readonly keys: string; readonly ns: string; readonly ranks: string; readonly starts: string; readonly claimed_at: number; };
   list_workers: { readonly id: Uint8Array; readonly host: string; readonly pid: number; readonly version: string; readonly types: string; readonly lanes: string; readonly slots: number; readonly tenant: string | null; readonly joined_at: number; readonly until: number; readonly beats: number; readonly quiet: 0 | 1; };
 }
@@ -378,6 +379,7 @@ export interface QueryParameters {
   delete_worker: readonly ["id"];
   silent_workers: readonly ["now", "limit"];
   worker_is_silent: readonly ["id", "beats", "now"];
+  worker_lives: readonly ["now", "id"];
   leases_of_worker: readonly ["worker"];
   list_workers: readonly ["limit"];
   quiet_worker: readonly ["id"];
@@ -1240,6 +1242,10 @@ export const queries: {
   worker_is_silent: {
     text: "SELECT process, died_with\nFROM millrace_worker\nWHERE id = ?1\n  AND beats = ?2\n  AND until <= ?3",
     parameters: ["id","beats","now"],
+  },
+  worker_lives: {
+    text: "SELECT until > ?1 AS lives\nFROM millrace_worker\nWHERE id = ?2",
+    parameters: ["now","id"],
   },
   leases_of_worker: {
     text: "SELECT number, secret, worker, keys, ns, ranks, starts, claimed_at\nFROM millrace_lease\nWHERE worker = ?1\nORDER BY number",
