@@ -111,6 +111,23 @@ describe("a heartbeat with a thread", () => {
   );
 
   test(
+    "says nothing of the failures of a thread that is being stopped",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: lateThread(world.path, Infinity) });
+      await heart.until(() => heart.failures.length > 0);
+      const before = heart.failures.length;
+
+      // While this loop is blocked, the thread reports further failures.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5 * BEAT_MS);
+      await heart.stop();
+
+      expect(heart.failures).toHaveLength(before);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     "beats on the loop alone when the thread cannot start, and says so",
     async () => {
       await using world = await openWorld();
@@ -237,6 +254,7 @@ function startBeating({
     ended,
     loopBeats: () => loopBeats,
     assist: () => heartbeat.assist(),
+    stop: () => heartbeat.stop(),
     /** Looks again whenever something was heard. */
     async until(condition: () => boolean | Promise<boolean>): Promise<void> {
       while (!(await condition())) await once(news, "news");
