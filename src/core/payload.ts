@@ -1,7 +1,8 @@
 /**
  * The rule for values that may be stored: payloads and results.
  *
- * An accepted value is read back from JSON unchanged, from either database. The check writes the
+ * An accepted value is read back from JSON unchanged, from either database, except that -0 becomes
+ * 0. The check writes the
  * text itself, so that the checked value is the stored value, even if a getter changes its answer.
  *
  * Results are treated differently in one point, as their public type says: an object with a
@@ -12,7 +13,7 @@ import { MillraceError } from "./errors.ts";
 import type { JsonText } from "./job.ts";
 import { storable, utf8Bytes } from "./text.ts";
 
-/** A value that can be stored. A property that is `undefined` counts as absent. */
+/** A value that can be stored. A property that is `undefined` counts as absent; -0 becomes 0. */
 export type Json =
   | null
   | boolean
