@@ -171,4 +171,6 @@ export interface DeadLetter {
   /** The job that `reprocess` has enqueued. */
   readonly successorId: string | null;
   readonly payload: Json;
+  /** Present if the stored text of the payload is damaged. The payload reads as `null`. */
+  readonly damaged?: readonly ["payload"];
 }

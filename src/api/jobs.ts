@@ -49,8 +49,11 @@ export interface Jobs {
    * of the preset applies.
    */
   fail(id: string, message: string, options?: { retry?: boolean }): Promise<JobView>;
-  /** Takes a job away from a stuck worker and queues it again, without a charged attempt. */
-  release(id: string): Promise<JobView>;
+  /**
+   * Takes a job away from a stuck worker and queues it again, without a charged attempt. With
+   * `force: false`, a job is refused (RUN_HEALTHY) while the lease of its worker is alive.
+   */
+  release(id: string, options?: { force?: boolean }): Promise<JobView>;
   /** Returns every run of a job that has ended, oldest first. */
   attempts(id: string): Promise<readonly AttemptView[]>;
   /**
@@ -208,6 +211,8 @@ export interface JobView {
   readonly payload: Json;
   /** The result of the handler; `null` before the end, and for a handler that returns nothing. */
   readonly result: Json;
+  /** Present if the stored text of these values is damaged. They read as `null`. */
+  readonly damaged?: readonly ("payload" | "result")[];
   /** The error of the last run, if it failed. */
   readonly error: Fault | null;
   /** The progress of the whole job, 0 to 100. */

@@ -2,14 +2,9 @@
 import { runCommandLine } from "./program.ts";
 import { systemTerminal } from "./terminal/terminal.ts";
 
-/** The exit code that shells report for a program ended by a closed pipe. */
-const CLOSED_PIPE = 141;
-
 async function main(): Promise<void> {
-  // `millrace jobs list | head` closes the pipe before the end of the output.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", () => process.exit(CLOSED_PIPE));
-  }
+  // A log that has no reader must not end a worker with runs in flight.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   process.exitCode = await runCommandLine(process.argv.slice(2), systemTerminal);
   // A job file may have left a pool or a timer open, which must not keep the command alive. Exit
   // after the pending output is written.

@@ -1,7 +1,7 @@
 /** `mill.deadLetters`: review of failed jobs. */
 import { MillraceError } from "../core/errors.ts";
 import type { JobId } from "../core/job.ts";
-import { encodePayload } from "../core/payload.ts";
+import { decode, encodePayload } from "../core/payload.ts";
 import type { DeadLetters } from "../api/client.ts";
 import { aName, anObject, type Rule } from "../api/rules.ts";
 import type { DeadLetterRecord } from "../store/types/records.ts";
@@ -35,6 +35,7 @@ export function makeDeadLetters(store: JobStore, newId: () => JobId): DeadLetter
       const { actor, notes, payload } = by;
       const id = idOf(text);
       const letter = await letterOf(store, id);
+      decode(letter.spec, `the dead letter of job ${id}`);
       const spec: Repeatable = JSON.parse(letter.spec);
       const change =
         payload === undefined

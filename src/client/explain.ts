@@ -58,14 +58,14 @@ function explainRunning(job: JobRecord, crashCap: number): Explanation {
     return {
       sentence: "It runs alone: a worker has claimed it and starts it when its process is empty.",
       reason: "alone",
-      hint: `To return it to the queue: millrace jobs release ${job.id}`,
+      hint: `To return it to the queue: millrace jobs release ${job.id} --force`,
     };
   }
   if (job.startedAt === null) {
     return {
       sentence: "A worker has prefetched it and starts it when a slot is free.",
       reason: "buffered",
-      hint: `If the worker hangs, return the job to the queue: millrace jobs release ${job.id}`,
+      hint: `If the worker hangs, return the job: millrace jobs release ${job.id} --force`,
     };
   }
   return {

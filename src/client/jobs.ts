@@ -7,7 +7,7 @@ import type { RetryPolicy } from "../core/policy.ts";
 import type { JobFilter, Jobs, JobView } from "../api/client.ts";
 import type { Enqueued } from "../api/enqueue.ts";
 import { anObject, must, type Rule } from "../api/rules.ts";
-import type { CrashFacts } from "../store/types/jobs-and-runs.ts";
+import type { CrashFacts, InterveneFacts } from "../store/types/jobs-and-runs.ts";
 import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { explain } from "./explain.ts";
@@ -26,6 +26,14 @@ const RETRY: Rule = anObject(
     optional: { restart: must((value) => typeof value === "boolean", "true or false") },
   },
   "an object such as { restart: true }",
+);
+
+const RELEASE: Rule = anObject(
+  {
+    required: {},
+    optional: { force: must((value) => typeof value === "boolean", "true or false") },
+  },
+  "an object such as { force: false }",
 );
 
 export interface JobsParts {
@@ -86,15 +94,19 @@ export function makeJobs(parts: JobsParts): Jobs {
       await intervene(parts, id, (facts) => failBy(facts, message, again, contextOf(facts.type)));
       return view(id);
     },
-    async release(text) {
+    async release(text, options = {}) {
+      insistOn("jobs.release", RELEASE, options, "");
+      const { force = true } = options;
       const id = idOf(text);
       const insistRunning = async (): Promise<void> => {
         const { state } = await recordOf(parts, id);
         if (state !== "running" && !isFinal(state)) throw notRunning(id, state);
       };
       await insistRunning();
-      const decide = (facts: CrashFacts): Settlement =>
-        settle(facts, { type: "interrupted" }, contextOf(facts.type));
+      const decide = ({ isHeld, ...facts }: InterveneFacts): Settlement => {
+        if (isHeld && !force) throw isHealthy(id);
+        return settle(facts, { type: "interrupted" }, contextOf(facts.type));
+      };
       try {
         await intervene(parts, id, decide);
       } catch (error) {
@@ -178,7 +190,7 @@ async function insistOnSomethingToDo(
 async function intervene(
   { store, notFound }: JobsParts,
   id: JobId,
-  decide: (job: CrashFacts) => Settlement,
+  decide: (job: InterveneFacts) => Settlement,
 ): Promise<void> {
   const answer = await store.intervene(id, decide);
   if (answer.status === "unknown") throw notFound(id);
@@ -209,6 +221,11 @@ function isOver(id: JobId, state: State): MillraceError {
   return new MillraceError("JOB_OVER", `job ${id} is ${state}, which is final`, {
     details: { id, state },
   });
+}
+
+function isHealthy(id: JobId): MillraceError {
+  const message = `job ${id} runs on a worker whose lease is alive`;
+  return new MillraceError("RUN_HEALTHY", message, { details: { id } });
 }
 
 function notRunning(id: JobId, state: State): MillraceError {

@@ -110,7 +110,7 @@ function closed(id: JobId, state: string): MillraceError {
 /** The final job, as a union by its state. */
 export function finishedOf(job: JobRecord, failedUnits: number): Finished<any> {
   const { id, type } = job;
-  const result = decode(job.result);
+  const result = decode(job.result, `the result of job ${id}`);
   switch (job.state) {
     case "completed":
       return { id, type, state: "completed", result };

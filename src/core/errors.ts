@@ -50,6 +50,10 @@ export const CATALOGUE = {
   WORKER_NOT_FOUND: { status: 404, hint: "List the workers; the worker may have stopped." },
   JOB_FAILED: { status: 409, hint: "Read the dead letter of the job." },
   JOB_NOT_RUNNING: { status: 409, hint: "Retry the job to run it now, or cancel it." },
+  RUN_HEALTHY: {
+    status: 409,
+    hint: "Cancel the job to stop its run, or add --force if its handler hangs.",
+  },
   NOTHING_TO_RETRY: {
     status: 409,
     hint: "Retry the job with { restart: true } to run all phases again.",

@@ -242,6 +242,16 @@ describe("decode", () => {
     expect(decode('{"a":[1]}')).toEqual({ a: [1] });
     expect(decode(null)).toBeUndefined();
   });
+
+  test("names a text that was damaged", () => {
+    expect(() => decode("[1,", "the result of job 7")).toThrow(
+      expect.objectContaining({
+        code: "STORE_CORRUPT",
+        message: "the result of job 7 is damaged: it is not JSON",
+      }),
+    );
+    expect(() => decode("")).toThrow("a stored value is damaged");
+  });
 });
 
 describe("canonicalJson", () => {

@@ -1,7 +1,8 @@
 /**
  * The rule for values that may be stored: payloads and results.
  *
- * An accepted value is read back from JSON unchanged, from either database. The check writes the
+ * An accepted value is read back from JSON unchanged, from either database, except that -0 becomes
+ * 0. The check writes the
  * text itself, so that the checked value is the stored value, even if a getter changes its answer.
  *
  * Results are treated differently in one point, as their public type says: an object with a
@@ -12,7 +13,7 @@ import { MillraceError } from "./errors.ts";
 import type { JsonText } from "./job.ts";
 import { storable, utf8Bytes } from "./text.ts";
 
-/** A value that can be stored. A property that is `undefined` counts as absent. */
+/** A value that can be stored. A property that is `undefined` counts as absent; -0 becomes 0. */
 export type Json =
   | null
   | boolean
@@ -64,9 +65,14 @@ export function encodeResult(value: unknown): Encoded {
   return encode(value, { subject: "result", trail: [] });
 }
 
-/** The value of a stored text. */
-export function decode(text: JsonText | null): Json | undefined {
-  return text === null ? undefined : JSON.parse(text);
+/** The value of a stored text. `what` names it in the error about a text that was damaged. */
+export function decode(text: JsonText | null, what = "a stored value"): Json | undefined {
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new MillraceError("STORE_CORRUPT", `${what} is damaged: it is not JSON`, { cause });
+  }
 }
 
 /** The canonical text of a value: keys are sorted by their code units. */

@@ -3,6 +3,7 @@
  * OpenAPI document are both made from the list of routes.
  */
 import type { Context } from "hono";
+import { duplicateKey } from "../lib/duplicate-key.ts";
 import { isRecord, mismatchOf, unknownName, type JsonSchema } from "./schema.ts";
 import { invalid, RequestRefusal } from "./problem.ts";
 
@@ -91,8 +92,16 @@ async function bodyOf(schema: JsonSchema, context: Context): Promise<RouteReques
 
 async function parsed(context: Context): Promise<unknown> {
   const bytes = await context.req.arrayBuffer();
+  const { text, value } = read(bytes);
+  const path = duplicateKey(text);
+  if (path !== null) throw invalid({ path, message: "is given twice" });
+  return value;
+}
+
+function read(bytes: ArrayBuffer): { readonly text: string; readonly value: unknown } {
   try {
-    return JSON.parse(UTF8.decode(bytes));
+    const text = UTF8.decode(bytes);
+    return { text, value: JSON.parse(text) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
     throw invalid({ path: "the body", message: `is not JSON: ${reason}` });

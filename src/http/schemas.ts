@@ -28,7 +28,13 @@ const FAULT: JsonSchema = {
   },
 };
 
-export const JOB: JsonSchema = whole({
+const DAMAGED: JsonSchema = {
+  description: "Values whose stored text is damaged. They read as null.",
+  type: "array",
+  items: { type: "string", enum: ["payload", "result"] },
+};
+
+const JOB_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   id: TEXT,
   type: TEXT,
   state: STATE,
@@ -57,7 +63,12 @@ export const JOB: JsonSchema = whole({
   finishedAt: MOMENT_OR_NULL,
   cancelReason: TEXT_OR_NULL,
   stale: { description: "True when the job will soon be removed.", type: "boolean" },
-});
+};
+
+export const JOB: JsonSchema = {
+  ...whole(JOB_PROPERTIES),
+  properties: { ...JOB_PROPERTIES, damaged: DAMAGED },
+};
 
 export const ENQUEUED: JsonSchema = whole({
   id: TEXT,

@@ -7,7 +7,13 @@ import { decode, type Json } from "../core/payload.ts";
 import type { AttemptView, DeadLetter, JobView, WorkerView } from "../api/client.ts";
 import type * as store from "../store/types/records.ts";
 
+/** A damaged payload or result is left out and named, so that its job can be found and ended. */
 export function jobView(job: store.JobRecord): JobView {
+  const [payload, result] = [readable(job.payload), readable(job.result)];
+  const damaged = [
+    ...(payload === undefined ? (["payload"] as const) : []),
+    ...(result === undefined ? (["result"] as const) : []),
+  ];
   return {
     id: job.id,
     type: job.type,
@@ -16,8 +22,9 @@ export function jobView(job: store.JobRecord): JobView {
     lane: job.lane,
     category: job.category,
     priority: job.priority,
-    payload: decode(job.payload) ?? null,
-    result: decode(job.result) ?? null,
+    payload: payload ?? null,
+    result: result ?? null,
+    ...(damaged.length > 0 ? { damaged } : {}),
     error: job.fault,
     progress: overallOf(job.state, job.overall),
     phase: job.phase,
@@ -38,6 +45,15 @@ export function jobView(job: store.JobRecord): JobView {
     cancelReason: job.cancelReason,
     stale: job.isStale,
   };
+}
+
+/** The value of a stored text; undefined: the text is damaged. */
+function readable(text: string | null): Json | undefined {
+  try {
+    return decode(text) ?? null;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A completed job counts as 100 %, whatever its last progress was. */
@@ -61,8 +77,7 @@ export function attemptView(attempt: store.AttemptRecord): AttemptView {
 }
 
 export function deadLetterView(letter: store.DeadLetterRecord): DeadLetter {
-  const { payload }: { payload: string | null } = JSON.parse(letter.spec);
-  const value: Json | undefined = decode(payload);
+  const payload = payloadOf(letter);
   return {
     id: letter.id,
     jobId: letter.id,
@@ -76,8 +91,17 @@ export function deadLetterView(letter: store.DeadLetterRecord): DeadLetter {
     reviewedAt: dateOf(letter.reviewedAt),
     notes: letter.notes,
     successorId: letter.successor,
-    payload: value ?? null,
+    payload: payload ?? null,
+    ...(payload === undefined ? { damaged: ["payload"] as const } : {}),
   };
+}
+
+/** Undefined: the copy of the request or its payload is damaged. */
+function payloadOf({ spec }: store.DeadLetterRecord): Json | undefined {
+  const request = readable(spec);
+  if (typeof request !== "object" || request === null || !("payload" in request)) return undefined;
+  const { payload } = request;
+  return typeof payload === "string" || payload === null ? readable(payload) : undefined;
 }
 
 export function workerView(worker: store.WorkerRecord, now: number): WorkerView {

@@ -43,8 +43,8 @@ export interface JobStore
 export const BATCH_MAX = 500;
 
 /**
- * The protocol version of this release. A migration that is incompatible with workers of older
- * releases raises the minimum version that the store accepts.
+ * The protocol version of this release. A migration that is incompatible with workers or producers
+ * of older releases raises the minimum version that the store accepts.
  */
 export const PROTOCOL = 1;
 

@@ -183,9 +183,9 @@ describe("an invariant that does not hold", () => {
     );
 
     const { fix } = await findingOf(store, "job in two leases");
-    await store.type("jobs", "release", id ?? "");
+    await store.type("jobs", "release", id ?? "", "--force");
 
-    expect(fix).toBe(`millrace jobs release ${id}`);
+    expect(fix).toBe(`millrace jobs release ${id} --force`);
     expect(await namesOf(store)).not.toContain("job in two leases");
   });
 });

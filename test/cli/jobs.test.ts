@@ -61,10 +61,12 @@ describe("millrace enqueue", () => {
 
   test.each([
     ["what is not JSON", ["enqueue", "email", "{to:1}"], "The payload is not JSON"],
+    ["a key twice", ["enqueue", "email", '{"to":{"a":1,"a":2}}'], 'has the key "to.a" twice'],
     ["an unknown priority", ["enqueue", "email", "--priority", "urgent"], "priority"],
     ["a moment without offset", ["enqueue", "email", "--run-at", "2100-01-01T00:00"], "runAt"],
     ["a delay without unit", ["enqueue", "email", "--delay", "soon"], "Write a duration as"],
     ["a delay and a moment", ["enqueue", "e", "--delay", "1s", "--run-at", "2100-01-01"], "both"],
+    ["a tag twice", ["enqueue", "e", "--tag", "a=1", "--tag", "a=2"], "tag a is given twice"],
     ["a tag without value", ["enqueue", "email", "--tag", "a"], "name=value"],
   ])("refuses %s and stores nothing", async (_, args, advice) => {
     await using store = new TestStore();
@@ -326,10 +328,13 @@ describe("millrace jobs", () => {
     await started;
     await worker.quiet();
 
-    const released = await store.json("jobs", "release", id);
+    const refused = await store.type("jobs", "release", id);
+    const released = await store.json("jobs", "release", id, "--force");
     letGo();
     await worker.stop();
 
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toMatch(/^RUN_HEALTHY: .*lease is alive\n.*--force/);
     expect(released).toMatchObject({ id, state: "queued", attempts: 0 });
     expect((await store.json("jobs", "show", id)).job).toMatchObject({ state: "queued" });
   });

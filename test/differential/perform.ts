@@ -308,7 +308,7 @@ function aim(
 function proofOf({ claims }: Subject, index: number, proof: Proof): Lease | undefined {
   const lease = claims[index]?.lease;
   if (lease === undefined) return undefined;
-  if (proof === "wrong secret") return { ...lease, secret: "0123456789abcdef" };
+  if (proof === "wrong secret") return { ...lease, secret: "0123456789abcdef".repeat(2) };
   const other = claims[index + 1]?.lease ?? lease;
   return proof === "other number" ? { ...lease, number: other.number + 1_000 } : lease;
 }

@@ -11,7 +11,7 @@ import type { Renewal } from "../../src/store/types/jobs-and-runs.ts";
 import { add, at, joinWorker, take } from "../support/steps.ts";
 import { virtualClock } from "../support/virtual-clock.ts";
 import { temporaryFolder } from "./children.ts";
-import { hangingThread, lateThread, mortalThread } from "./mortal-thread.ts";
+import { blindThread, hangingThread, lateThread, mortalThread } from "./mortal-thread.ts";
 
 const LEASE_MS = 1_000;
 const BEAT_MS = 50;
@@ -93,6 +93,36 @@ describe("a heartbeat with a thread", () => {
 
       expect(heart.heard.at(-1)).toBe("thread");
       expect(heart.failures).toEqual(Array(2).fill("Error: the server is starting up"));
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "says once that the look for overdue runs fails, and goes on",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: blindThread(world.path) });
+
+      await heart.until(() => heart.heard.filter((who) => who === "thread").length > 5);
+
+      expect(heart.failures).toEqual([new Error("Error: a row cannot be read")]);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "says nothing of the failures of a thread that is being stopped",
+    async () => {
+      await using world = await openWorld();
+      await using heart = world.beat({ thread: lateThread(world.path, Infinity) });
+      await heart.until(() => heart.failures.length > 0);
+      const before = heart.failures.length;
+
+      // While this loop is blocked, the thread reports further failures.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5 * BEAT_MS);
+      await heart.stop();
+
+      expect(heart.failures).toHaveLength(before);
     },
     PATIENCE_MS,
   );
@@ -224,6 +254,7 @@ function startBeating({
     ended,
     loopBeats: () => loopBeats,
     assist: () => heartbeat.assist(),
+    stop: () => heartbeat.stop(),
     /** Looks again whenever something was heard. */
     async until(condition: () => boolean | Promise<boolean>): Promise<void> {
       while (!(await condition())) await once(news, "news");

@@ -16,6 +16,8 @@ interface MortalOptions {
   readonly refusals: number;
   /** The verb that is never answered after the beats. Null: the thread dies then. */
   readonly hangsAt: Verb | null;
+  /** The look for overdue runs fails. */
+  readonly isBlind?: boolean;
 }
 
 let refused = 0;
@@ -30,13 +32,20 @@ export function hangingThread(path: string, beats: number, hangsAt: Verb): Threa
   return { module: import.meta.url, options: { path, beats, refusals: 0, hangsAt } };
 }
 
+/** A thread that cannot read which runs are overdue. */
+export function blindThread(path: string): ThreadEntry {
+  const options = { path, beats: Infinity, refusals: 0, hangsAt: null, isBlind: true };
+  return { module: import.meta.url, options };
+}
+
 /** A thread whose store is away so often before it can be opened. */
 export function lateThread(path: string, refusals: number): ThreadEntry {
   return { module: import.meta.url, options: { path, beats: Infinity, refusals, hangsAt: null } };
 }
 
 /** @public by its name: the thread imports this module by the address in `module`. */
-export function makeThreadStore({ path, beats, refusals, hangsAt }: MortalOptions): JobStore {
+export function makeThreadStore(options: MortalOptions): JobStore {
+  const { path, beats, refusals, hangsAt, isBlind = false } = options;
   const store = makeSqliteThreadStore({ path });
   if (refused < refusals) {
     refused += 1;
@@ -49,8 +58,10 @@ export function makeThreadStore({ path, beats, refusals, hangsAt }: MortalOption
     left -= 1;
     return left < 0 && hangsAt === "renew" ? new Promise(() => {}) : call();
   };
-  const look: VerbWrapper = (call) =>
-    left <= 0 && hangsAt === "overdue" ? new Promise(() => {}) : call();
+  const look: VerbWrapper = (call) => {
+    if (isBlind) return Promise.reject(new Error("a row cannot be read"));
+    return left <= 0 && hangsAt === "overdue" ? new Promise(() => {}) : call();
+  };
   const wrappers: Partial<Record<Verb, VerbWrapper>> = { renew: beat, overdue: look };
   return wrapStore(store, (verb) => wrappers[verb] ?? null);
 }

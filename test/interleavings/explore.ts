@@ -124,7 +124,7 @@ async function runOnce(stage: Stage, pair: Pair, path: readonly number[]): Promi
 function inWords(answer: unknown): string {
   return inspect(answer, { breakLength: Infinity, depth: 4 })
     .replaceAll(/'[0-9A-Z]{26}'/g, "id")
-    .replaceAll(/'[0-9a-f]{16}'/g, "secret")
+    .replaceAll(/'[0-9a-f]{32}'/g, "secret")
     .replaceAll(/\d{2,}/g, "#")
     .replaceAll(/(number|key): \d+/g, "$1: #");
 }

@@ -1,3 +1,18 @@
+-- Refuses a producer of an older release, whose protocol the store no longer accepts.
+CREATE FUNCTION millrace.require_protocol(protocol integer) RETURNS void
+LANGUAGE plpgsql STABLE
+AS $require$
+#variable_conflict use_variable
+DECLARE
+    least integer := (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol');
+BEGIN
+    IF least > protocol THEN
+        RAISE EXCEPTION 'protocol % is required, and this release speaks %', least, protocol
+            USING ERRCODE = 'MR002';
+    END IF;
+END
+$require$;
+
 -- Writes new jobs that differ only in id and payload, as most jobs of a batch do, and puts them
 -- into `ready` or `scheduled`, by the store's clock. An id that is taken fails the whole batch:
 -- that is rare, and looking for it in every row would cost a third more. Returns whether the jobs
@@ -6,7 +21,7 @@ CREATE FUNCTION millrace.enqueue_alike(
     ids uuid[], payloads text[], type integer, tenant integer, lane integer, category integer,
     priority integer, due_at bigint, delay_ms bigint, max_attempts integer, timeout_ms bigint,
     payload_version text, correlation text, parent uuid, concurrency text, webhook text, tags json,
-    created_by text, flags smallint, given timestamptz
+    created_by text, flags smallint, given timestamptz, protocol integer
 )
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE
@@ -24,6 +39,7 @@ DECLARE
     );
     durable text := millrace.sync_commit();
 BEGIN
+    PERFORM millrace.require_protocol(protocol);
     INSERT INTO millrace.job (
         key, id, type, tenant, lane, category, priority, run_at, max_attempts, timeout_ms, payload,
         payload_version, correlation, parent, concurrency, webhook, tags, created_by, created_at,
@@ -62,7 +78,8 @@ $enqueue$;
 -- an id, a payload and the number of its kind. Returns the ids of the jobs that are scheduled for
 -- later.
 CREATE FUNCTION millrace.enqueue_batch(
-    kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz
+    kinds json, ids uuid[], payloads text[], kind_of integer[], given timestamptz,
+    protocol integer
 )
 RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE
@@ -77,6 +94,7 @@ DECLARE
     later  uuid[];
     durable text := millrace.sync_commit();
 BEGIN
+    PERFORM millrace.require_protocol(protocol);
     WITH fresh AS MATERIALIZED (
         SELECT nextval('millrace.job_key_seq') AS key, item.*,
                item.run_at > moment AS waits

@@ -6,7 +6,7 @@
 -- looking for it in every row would cost a third more. Returns the keys of the accepted runs,
 -- whether locks were released, whether other jobs wait for one of these jobs, and the keys of jobs
 -- without a row, whose runs end without a ledger row. One look at the range of their keys saves
--- most batches a look for each key.
+-- most batches a look for each key. After a clock was set back, a run begins and ends at the end.
 CREATE FUNCTION millrace.settle_done(
     leases bigint[], secrets text[], places integer[], keys bigint[], ns integer[], tries integer[],
     crashes integer[], states smallint[], results text[], given timestamptz,
@@ -48,7 +48,8 @@ BEGIN
                 worker, result
             )
             SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
-                   held.claimed_at, run.start, held.number, held.worker, item.result::json
+                   least(held.claimed_at, moment), least(run.start, moment), held.number,
+                   held.worker, item.result::json
             FROM unnest(places, keys, ns, tries, crashes, states, results)
                 AS item (place, key, n, tries, crashes, state, result)
             JOIN unnest(held.keys, held.ns, held.starts) AS run (key, n, start)

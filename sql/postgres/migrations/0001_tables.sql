@@ -180,7 +180,7 @@ CREATE TABLE millrace.lease (
     high       bigint NOT NULL GENERATED ALWAYS AS (millrace.greatest_of(keys)) STORED,
     claimed_at timestamptz(3) NOT NULL,
     worker     uuid   NOT NULL,
-    secret     text   NOT NULL,
+    secret     text   NOT NULL CHECK (length(secret) = 32),
     keys       bigint[] NOT NULL,
     ns         integer[] NOT NULL,
     ranks      bigint[] NOT NULL,

@@ -11,7 +11,7 @@ SELECT millrace.enqueue_alike(
     :category::integer, :priority::integer, :due_at::bigint, :delay_ms::bigint,
     :max_attempts::integer, :timeout_ms::bigint, :payload_version::text, :correlation::text,
     :parent::uuid, :concurrency::text, :webhook::text, :tags::json, :created_by::text,
-    :flags::smallint, :now::timestamptz
+    :flags::smallint, :now::timestamptz, :protocol::integer
 ) AS later,
     CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text)::text END AS told;
 
@@ -19,7 +19,8 @@ SELECT millrace.enqueue_alike(
 -- Writes new jobs and puts them into `ready` or `scheduled`. Returns the ids of the scheduled ones.
 -- returns tuples: later uuid[]?
 SELECT millrace.enqueue_batch(
-    :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[], :now::timestamptz
+    :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[], :now::timestamptz,
+    :protocol::integer
 ) AS later;
 
 -- name: insert_jobs
@@ -125,9 +126,11 @@ FROM millrace.job_now
 WHERE id = ANY (:ids::uuid[]);
 
 -- name: draw_keys
--- Draws keys for jobs that do not exist yet: their dedup rows must name them first.
--- returns: key bigint
-SELECT nextval('millrace.job_key_seq') AS key
+-- Draws keys for jobs that do not exist yet: their dedup rows must name them first. Returns the
+-- least protocol that the store accepts with each key.
+-- returns: key bigint, protocol integer
+SELECT nextval('millrace.job_key_seq') AS key,
+       (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol') AS protocol
 FROM generate_series(1, :count::integer);
 
 -- name: take_idempotency
@@ -173,6 +176,25 @@ FROM json_to_recordset(:wanted::json) AS wanted (
 ORDER BY wanted.tenant, wanted.type, wanted.key
 ON CONFLICT (tenant, type, key) DO NOTHING
 RETURNING type, job;
+
+-- name: lock_dedup
+-- Locks dedup keys until the end of the transaction, in one order for all callers. The next
+-- statement then reads the holder that the transaction before has left. An advisory lock: the end
+-- of a job deletes the row of its key, and must not wait for a caller that waits for the place of
+-- the job.
+-- returns: locked bigint
+SELECT count(pg_advisory_xact_lock(key.hash)) AS locked
+FROM (
+    SELECT hashtextextended(
+               concat_ws(
+                   ' ', 'millrace.dedup'::regclass::oid, wanted.tenant, wanted.type, wanted.key
+               ),
+               0
+           ) AS hash
+    FROM json_to_recordset(:wanted::json) AS wanted (tenant integer, type integer, key text)
+    ORDER BY hash
+    OFFSET 0
+) AS key;
 
 -- name: find_dedup
 -- The unfinished jobs that hold dedup keys or are successors. A holder without id has no job row.

@@ -13,15 +13,19 @@ FROM millrace.settle_done(
 
 -- name: insert_attempts
 -- Writes the ledger rows of runs that have ended, and of waits that an operator ended. The lease of
--- a run must still exist. Returns when a job is to run again.
+-- a run must still exist. After a clock was set back, a run begins and ends at the end. Returns
+-- when a job is to run again.
 -- returns: key bigint, next_run_at bigint?
 INSERT INTO millrace.attempt (
     key, n, tries, crashes, worker, fence, claimed_at, started_at, finished_at, outcome, state,
     error_class, error, result, reason, next_run_at
 )
-SELECT ended.key, ended.n, ended.tries, ended.crashes, lease.worker, ended.fence, lease.claimed_at,
-       millrace.at_ms(ended.started_at), moment.at, ended.outcome, ended.state, ended.error_class,
-       ended.error::json, ended.result::json, ended.reason,
+SELECT ended.key, ended.n, ended.tries, ended.crashes, lease.worker, ended.fence,
+       CASE WHEN lease.claimed_at > moment.at THEN moment.at ELSE lease.claimed_at END,
+       CASE WHEN millrace.at_ms(ended.started_at) > moment.at THEN moment.at
+            ELSE millrace.at_ms(ended.started_at) END,
+       moment.at, ended.outcome, ended.state, ended.error_class, ended.error::json,
+       ended.result::json, ended.reason,
        moment.at + ended.delay_ms * interval '1 millisecond'
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
 CROSS JOIN json_to_recordset(:ends::json) AS ended (

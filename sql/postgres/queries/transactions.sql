@@ -15,6 +15,6 @@ SELECT CASE WHEN (pg_control_system()).system_identifier || ' ' || current_datab
             THEN coalesce(
                 millrace.enqueue_batch(
                     :kinds::json, :ids::uuid[], :payloads::text[], :kind_of::integer[],
-                    :now::timestamptz
+                    :now::timestamptz, :protocol::integer
                 ), '{}'
             ) END AS later;

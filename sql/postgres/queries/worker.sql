@@ -133,6 +133,13 @@ JOIN millrace.worker AS worker ON worker.until <= moment.at
 ORDER BY worker.until, worker.id
 LIMIT :limit::integer;
 
+-- name: worker_lives
+-- Whether the lease of a worker has not expired.
+-- returns: lives boolean
+SELECT until > millrace.clock_at(:now::timestamptz) AS lives
+FROM millrace.worker
+WHERE id = :id::uuid;
+
 -- name: quiet_worker
 -- Asks a worker to take no new work.
 UPDATE millrace.worker

@@ -123,7 +123,7 @@ CREATE INDEX millrace_blocked_key
 -- nothing else.
 CREATE TABLE millrace_lease (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
-    secret     TEXT    NOT NULL CHECK (length(secret) = 16),
+    secret     TEXT    NOT NULL CHECK (length(secret) = 32),
     worker     BLOB    NOT NULL CHECK (length(worker) = 16),
     keys       TEXT    NOT NULL CHECK (json_array_length(keys) BETWEEN 1 AND 500),
     ns         TEXT    NOT NULL CHECK (json_array_length(ns) = json_array_length(keys)),

@@ -1,3 +1,9 @@
+-- name: least_protocol
+-- only: sqlite. On PostgreSQL, the statements that write jobs check the protocol.
+-- The least protocol that the store accepts.
+-- returns: protocol integer
+SELECT CAST(value AS INTEGER) AS protocol FROM millrace_meta WHERE name = 'min_protocol';
+
 -- name: insert_job
 -- Writes the spec of a job. The rest of an enqueue depends on this row being new, so that a
 -- repeated call changes nothing.

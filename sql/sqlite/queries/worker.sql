@@ -86,6 +86,13 @@ WHERE id = :id
   AND beats = :beats
   AND until <= :now;
 
+-- name: worker_lives
+-- Whether the lease of a worker has not expired.
+-- returns: lives boolean
+SELECT until > :now AS lives
+FROM millrace_worker
+WHERE id = :id;
+
 -- name: leases_of_worker
 -- The leases of a worker, oldest first.
 -- returns: number integer, secret text, worker blob, keys text, ns text, ranks text, starts text,

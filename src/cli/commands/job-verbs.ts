@@ -34,9 +34,9 @@ export function declareJobVerbs(jobs: Command, shell: Shell): void {
     .description("End a job as failed, with a dead letter.")
     .option("--message <text>", "the error message, for the record", "failed by hand")
     .option("--retry", "count a failed attempt, and retry the job if any attempt is left");
-  declare(jobs, shell, "release", release).description(
-    "Take a job away from a stuck worker and queue it again, without a charged attempt.",
-  );
+  declare(jobs, shell, "release", release)
+    .description("Take a job away from a dead or stuck worker and queue it again, uncharged.")
+    .option("--force", "also from a worker whose lease is alive");
 }
 
 function declare<Given extends JobVerbOptions>(
@@ -88,8 +88,12 @@ async function fail(
   return now(await mill.jobs.fail(id, options.message, { retry: options.retry === true }));
 }
 
-async function release(mill: Millrace, id: string): Promise<Answer> {
-  return now(await mill.jobs.release(id));
+async function release(
+  mill: Millrace,
+  id: string,
+  { force }: JobVerbOptions & { readonly force?: boolean },
+): Promise<Answer> {
+  return now(await mill.jobs.release(id, { force: force === true }));
 }
 
 function now(job: JobView): Answer {

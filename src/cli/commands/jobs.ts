@@ -212,6 +212,7 @@ function shownJob(job: JobView, attempts: readonly AttemptView[], waits: string 
     ["waits", waits],
     ["tags", tags.length === 0 ? null : tags.join(", ")],
     ["payload", JSON.stringify(job.payload)],
+    ["damaged", job.damaged?.join(", ") ?? null],
     ["result", job.finishedAt === null ? null : JSON.stringify(job.result)],
     ["error", job.error === null ? null : `${job.error.name}: ${job.error.message}`],
     ["cancelled", job.cancelReason],

@@ -4,6 +4,7 @@ import { waitMs } from "../../core/duration.ts";
 import { STATES, type State } from "../../core/job.ts";
 import type { Json } from "../../core/payload.ts";
 import { closest } from "../../lib/closest.ts";
+import { duplicateKey } from "../../lib/duplicate-key.ts";
 
 export const PORT_DEFAULT = 7333;
 
@@ -80,6 +81,9 @@ export function parseTag(
   if (name === undefined || value === undefined) {
     throw new InvalidArgumentError("Write a tag as name=value.");
   }
+  if (Object.hasOwn(before, name)) {
+    throw new InvalidArgumentError(`The tag ${name} is given twice.`);
+  }
   return { ...before, [name]: value };
 }
 
@@ -102,6 +106,13 @@ function parseState(text: string): State | "pending" {
 }
 
 export function parseJson(text: string): Json {
+  const value = readJson(text);
+  const key = duplicateKey(text);
+  if (key === null) return value;
+  throw new InvalidArgumentError(`The payload has the key ${JSON.stringify(key)} twice.`);
+}
+
+function readJson(text: string): Json {
   try {
     const value: Json = JSON.parse(text);
     return value;

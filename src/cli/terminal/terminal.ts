@@ -22,7 +22,10 @@ export interface Screen {
   readonly paint: Paint;
 }
 
-const { stderr } = process;
+/** The exit code that shells report for a program ended by a closed pipe. */
+const CLOSED_PIPE = 141;
+
+const { stdout, stderr } = process;
 
 const systemScreen: Screen = {
   // Some terminals report no size, or 0.
@@ -33,7 +36,8 @@ const systemScreen: Screen = {
 };
 
 export const systemTerminal: Terminal = {
-  out: (text) => void process.stdout.write(text),
+  // `millrace jobs list | head` closes the pipe before the end of the output.
+  out: (text) => void stdout.write(text, (error) => error && process.exit(CLOSED_PIPE)),
   err: (text) => void stderr.write(text),
   isWatched: stderr.isTTY,
   ...(stderr.isTTY && process.env["TERM"] !== "dumb" ? { screen: systemScreen } : {}),

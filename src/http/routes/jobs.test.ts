@@ -127,6 +127,21 @@ describe("POST /api/v1/jobs", () => {
     expect(await response.text()).toContain("did you mean tenant?");
   });
 
+  test("names a key that the body has twice, and stores nothing", async () => {
+    await using server = await openServer();
+    const body = '{"type":"a","payload":{"to":[{"name":"Ada","name":"Bob"}]}}';
+
+    const response = await server.ask("/api/v1/jobs", { body });
+
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: "INPUT_INVALID",
+      detail: "payload.to[0].name is given twice",
+      errors: [{ path: "payload.to[0].name" }],
+    });
+    expect((await server.mill.jobs.list()).jobs).toEqual([]);
+  });
+
   test.each<[number, string, Question]>([
     [400, "what is not JSON", { body: "{type}" }],
     [400, "what is not UTF-8", { body: new Uint8Array([0x22, 0xff, 0x22]) }],

@@ -26,14 +26,21 @@ async function run(): Promise<void> {
   });
   // Not a part of the beat: a look that the store answers late must not delay the next beat.
   let isLooking = false;
-  const lookForOverdue = (now: number): void => {
+  let lastFailure = "";
+  const lookForOverdue = async (now: number): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    overdueWatch
-      .beat(now)
-      .then((runs) => void (runs.length > 0 && post({ type: "ended", runs })))
-      .catch(postFailure)
-      .finally(() => (isLooking = false));
+    try {
+      const runs = await overdueWatch.beat(now);
+      lastFailure = "";
+      if (runs.length > 0) post({ type: "ended", runs });
+    } catch (error) {
+      // Once: a row that cannot be read stays at every beat.
+      if (String(error) !== lastFailure) postFailure(error);
+      lastFailure = String(error);
+    } finally {
+      isLooking = false;
+    }
   };
   const times = new BeatTimes(start.times);
   const ticker = new Ticker({
@@ -44,7 +51,7 @@ async function run(): Promise<void> {
       const beat = await beatOnce(store, systemClock, { ...start, times });
       post({ type: "beat", beat });
       const { renewal } = beat;
-      if (renewal.status === "renewed") lookForOverdue(renewal.now);
+      if (renewal.status === "renewed") void lookForOverdue(renewal.now);
       return start.beatMs;
     },
   });

@@ -100,6 +100,8 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   let substitute: Heartbeat | null = inlineHeartbeat(parts);
   let isStopping = false;
   thread.on("message", (message: ThreadMessage) => {
+    // A thread that is stopped while it loads reports that its modules are incomplete.
+    if (isStopping && (message.type === "failed" || message.type === "not-open")) return;
     if (message.type === "failed") {
       failed(new Error(message.message));
       return;

@@ -333,7 +333,7 @@ export class Execution implements ContextParts, PhaseScopeParts {
   /** Synchronous where possible, because every await costs time. */
   #handle(): unknown {
     const { type, schema } = this.#definition;
-    const stored = decode(this.job.payload);
+    const stored = storedPayload(this.job);
     if (schema === undefined) return this.#carryOut(stored);
     const payload = accepted(type, schema, stored);
     return payload instanceof Promise
@@ -455,6 +455,15 @@ function currentRunOf(
       });
     },
   };
+}
+
+/** A payload that was damaged in the store does not heal by a retry. */
+function storedPayload({ id, payload }: ClaimedJob): unknown {
+  try {
+    return decode(payload, `the payload of job ${id}`);
+  } catch (error) {
+    return refuse(error);
+  }
 }
 
 /** The output of the schema for the stored payload. A payload that it refuses is not retried. */

@@ -49,7 +49,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     number: "I3",
     name: "job in two leases",
     means: "two workers run the job at the same time",
-    fix: release(),
+    fix: release("--force"),
     isDeep: false,
   },
   leases_against_ledger: {
@@ -144,7 +144,7 @@ export const CATALOGUE: Readonly<Record<InvariantQuery, InvariantDescription>> =
     number: "I14",
     name: "run without its key",
     means: "the job runs without its concurrency key: another job may run with the key",
-    fix: release(),
+    fix: release("--force"),
     isDeep: false,
   },
   waits_without_dependencies: {

@@ -17,8 +17,10 @@ export type Fix =
   | { readonly kind: "leases" }
   | { readonly kind: "words"; readonly text: string };
 
-export function release(): Fix {
-  return { kind: "command", verb: "release", of: (id) => `millrace jobs release ${id}` };
+/** `--force`: the worker of the job may be alive. */
+export function release(option?: "--force"): Fix {
+  const end = option === undefined ? "" : ` ${option}`;
+  return { kind: "command", verb: "release", of: (id) => `millrace jobs release ${id}${end}` };
 }
 
 export function cancel(): Fix {

@@ -1,7 +1,7 @@
 /** What a person does about jobs, gates, workers and dead letters. */
 import type { JobId } from "../../core/job.ts";
 import type { Settlement } from "../../core/outcome.ts";
-import type { CrashFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
+import type { InterveneFacts, NewJob, WorkerId } from "../types/jobs-and-runs.ts";
 import type {
   CancelAnswer,
   GateName,
@@ -27,7 +27,7 @@ export interface OperatorStore {
    * `settle`, whichever worker holds the lease. A later settlement by that worker is stale. A final
    * job stays as it is.
    */
-  intervene(id: JobId, decide: (job: CrashFacts) => Settlement): Promise<InterveneAnswer>;
+  intervene(id: JobId, decide: (job: InterveneFacts) => Settlement): Promise<InterveneAnswer>;
   /** Closes a gate. From the next claim on, no job behind the gate starts. */
   pause(
     gate: GateName,

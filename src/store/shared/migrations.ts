@@ -1,5 +1,6 @@
 /** Which migrations a database still needs. Each store applies them itself. */
 import { MillraceError } from "../../core/errors.ts";
+import { PROTOCOL } from "../store.ts";
 
 export interface Migration {
   readonly version: number;
@@ -27,5 +28,16 @@ export function newerError(migrations: readonly Migration[], found: number): Mil
     "STORE_NEWER",
     `the database has schema version ${found}, this release of Millrace knows up to ${known}`,
     { details: { found, known } },
+  );
+}
+
+/** Refuses a store that no longer accepts the protocol of this release. */
+export function requireProtocol(least: number): void {
+  if (least <= PROTOCOL) return;
+  throw new MillraceError(
+    "STORE_NEWER",
+    "a newer release of Millrace has migrated the database: " +
+      `protocol ${least} is required, and this release speaks ${PROTOCOL}`,
+    { details: { found: least, known: PROTOCOL } },
   );
 }

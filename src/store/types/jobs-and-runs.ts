@@ -304,6 +304,12 @@ export interface CrashFacts extends RunFacts {
   readonly type: string;
 }
 
+/** A run that an operator ends. */
+export interface InterveneFacts extends CrashFacts {
+  /** A worker whose lease has not expired holds the job. */
+  readonly isHeld: boolean;
+}
+
 export interface RescueAnswer {
   /** Prefetched jobs that were returned without a charge. */
   readonly returned: number;

@@ -10,6 +10,7 @@ import { pastSqlite } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
 import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
 import { freedKeysSuite } from "../doctor/freed-keys.suite.ts";
+import { protocolSuite } from "./protocol.suite.ts";
 
 interface Parts {
   readonly makeSqliteStore: typeof makeStore;
@@ -23,6 +24,7 @@ export function sqliteOwnSuite({ makeSqliteStore, unblockWrites }: Parts): void 
   repairSuite(pastSqlite(makeSqliteStore));
   badRowsSuite(pastSqlite(makeSqliteStore));
   freedKeysSuite(pastSqlite(makeSqliteStore));
+  protocolSuite(pastSqlite(makeSqliteStore));
 
   describe("enqueueInTransaction that fails in its middle", () => {
     test("leaves nothing of the call, and the transaction as it was", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
 import type { JobStore } from "../../../src/store/store.ts";
+import type { EnqueueAnswer } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   cancelled,
   completed,
@@ -227,6 +228,28 @@ export function dedupSuite(open: OpenStore): void {
 
       expect(answers.filter((answer) => answer.status === "created")).toHaveLength(1);
       expect(await claimable(store)).toHaveLength(1);
+    });
+
+    test.each([
+      ["extend", 1],
+      ["replace", 100],
+    ] as const)("admits every caller who races to %s", async (onConflict, createdCount) => {
+      await using db = await open();
+      const handles = await Promise.all(Array.from({ length: 10 }, () => db.another()));
+      const askOften = async (handle: JobStore): Promise<readonly EnqueueAnswer[]> => {
+        const answers: EnqueueAnswer[] = [];
+        for (let call = 0; call < 10; call += 1) {
+          const due = { delayMs: call % 2 === 0 ? 0 : 60_000 };
+          answers.push(await ask(handle, { dedup: { key: "one", onConflict }, due }));
+        }
+        return answers;
+      };
+
+      const answers = (await Promise.all(handles.map(askOften))).flat();
+
+      const created = answers.filter(({ status }) => status === "created");
+      expect(created).toHaveLength(createdCount);
+      expect(await db.store.count({ states: ["queued", "scheduled"] }, 10)).toBe(1);
     });
   });
 }

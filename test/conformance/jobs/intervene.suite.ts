@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Settlement } from "../../../src/core/outcome.ts";
-import type { CrashFacts } from "../../../src/store/types/jobs-and-runs.ts";
+import type { CrashFacts, InterveneFacts } from "../../../src/store/types/jobs-and-runs.ts";
 import {
   cancelled,
   completed,
@@ -365,7 +365,7 @@ export function interveneSuite(open: OpenStore): void {
 
     test.each([...WAITING, ...HELD_BY_WORKER])(
       "hands the decision the facts of a %s job",
-      async (_, put) => {
+      async (name, put) => {
         await using db = await open();
         const { store } = db;
         const id = await put(store, {
@@ -373,7 +373,7 @@ export function interveneSuite(open: OpenStore): void {
           onOrphan: "fail",
           retryOwner: "supervisor",
         });
-        const asked: CrashFacts[] = [];
+        const asked: InterveneFacts[] = [];
 
         await store.intervene(id, (job) => {
           asked.push(job);
@@ -389,6 +389,7 @@ export function interveneSuite(open: OpenStore): void {
             maxAttempts: 7,
             onOrphan: "fail",
             retryOwner: "supervisor",
+            isHeld: HELD_BY_WORKER.some(([held]) => held === name),
           },
         ]);
       },
@@ -414,6 +415,26 @@ export function interveneSuite(open: OpenStore): void {
         { tries: 2, crashes: 1 },
       ]);
       expect(await recordOf(store, id)).toMatchObject({ attempts: 3, crashes: 1 });
+    });
+
+    test("tells whether the lease of the worker is alive", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [held, silent, waiting] = await add(store, { priority: 1 }, { priority: 2 }, {});
+      await takeOne(store);
+      await takeOne(store);
+      const told: boolean[] = [];
+      const decide = ({ isHeld }: InterveneFacts): Settlement => {
+        told.push(isHeld);
+        return failedWith();
+      };
+
+      await store.intervene(waiting, decide);
+      await store.intervene(held, decide);
+      await clock.advance(30_001);
+      await store.intervene(silent, decide);
+
+      expect(told).toEqual([false, true, false]);
     });
 
     test.each([...WAITING, ...HELD_BY_WORKER])(

@@ -11,6 +11,7 @@ import { POSTGRES_FLOW_FAULTS } from "./postgres-flows.ts";
 import { POSTGRES_FAULTS } from "./postgres.ts";
 import { POSTGRES_NOTE_FAULTS } from "./postgres-notes.ts";
 import { POSTGRES_RUN_FAULTS } from "./postgres-runs.ts";
+import { POSTGRES_PROTOCOL_FAULTS, SQLITE_PROTOCOL_FAULTS } from "./protocol.ts";
 import { SQLITE_CRASH_FAULTS } from "./sqlite-crashes.ts";
 import { SQLITE_FLOW_FAULTS } from "./sqlite-flows.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
@@ -43,6 +44,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     SQLITE_CROWD_FAULTS,
     SQLITE_CRASH_FAULTS,
     SQLITE_BAD_ROW_FAULTS,
+    SQLITE_PROTOCOL_FAULTS,
   ].flatMap(mutantsOf),
   postgres: [
     POSTGRES_FAULTS,
@@ -53,6 +55,7 @@ export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>>
     POSTGRES_CRASH_FAULTS,
     POSTGRES_BAD_ROW_FAULTS,
     POSTGRES_COMMIT_FAULTS,
+    POSTGRES_PROTOCOL_FAULTS,
   ].flatMap(mutantsOf),
 };
 

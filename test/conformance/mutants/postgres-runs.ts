@@ -80,6 +80,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
   },
   settle: {
     "functions/settle.sql": [
+      ["a success ends before its start", "least(run.start, moment)", "run.start"],
       ["the fence is dropped", "FOR KEY SHARE OF lease", ""],
       [
         "leases are locked in another order",
@@ -134,6 +135,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
     runs_of_leases: [["a run ends twice", "done.n = run.n", "false"]],
     insert_attempts: [
+      ["a failure ends before its start", "millrace.at_ms(ended.started_at) > moment.at", "false"],
       ["the ledger forgets the fence", "lease.worker, ended.fence", "lease.worker, NULL"],
     ],
     put_waiting: [["a retry is due at once", "WHERE run_at > now", "WHERE false"]],

@@ -53,6 +53,13 @@ export const POSTGRES_FAULTS: Faults = {
         "md5(random()::text), wanted.job",
       ],
     ],
+    lock_dedup: [
+      [
+        "callers change the holder of one dedup key at the same time",
+        "count(pg_advisory_xact_lock(key.hash))",
+        "count(key.hash)",
+      ],
+    ],
     delete_dedup: [["a dedup key is never freed", "WHERE", "WHERE false AND"]],
     prune_jobs: [
       [
@@ -138,6 +145,13 @@ export const POSTGRES_FAULTS: Faults = {
   intervene: {
     own_lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
     insert_attempts: [["the run is not charged", "ended.n, ended.tries", "ended.n, 0"]],
+    worker_lives: [
+      [
+        "a silent worker counts as alive",
+        "until > millrace.clock_at(:now::timestamptz)",
+        "until IS NOT NULL",
+      ],
+    ],
     "jobs/intervene.ts": [
       [
         "a lease without runs stays",

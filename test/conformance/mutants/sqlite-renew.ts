@@ -2,6 +2,15 @@
 import type { Faults } from "./all.ts";
 
 export const SQLITE_RENEW_FAULTS: Faults = {
+  settle: {
+    "runs/attempts.ts": [
+      [
+        "a run ends before its start",
+        "started_at: notAfterEnd(startedAt)",
+        "started_at: startedAt",
+      ],
+    ],
+  },
   renew: {
     renew_worker: [
       ["a heartbeat does not extend the lease", "until = :until", "until = until"],

@@ -119,6 +119,7 @@ export const SQLITE_FAULTS: Faults = {
   intervene: {
     lease_of_job: [["the oldest lease is taken", "lease.number DESC", "lease.number"]],
     insert_attempt: [["the run is not charged", ":tries", "0"]],
+    worker_lives: [["a silent worker counts as alive", "until > :now", "until > 0"]],
     "jobs/intervene.ts": [
       ["a lease without runs stays", "  closeIfDone(session, lease);", "  void closeIfDone;"],
     ],

@@ -51,6 +51,20 @@ export function fenceSuite(open: OpenStore): void {
       expect(await store.settle([settleItem(batch, job, completed())])).toEqual(["settled"]);
     });
 
+    test("is proven by secrets of 128 bits, each of its own", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(2));
+
+      const secrets = [(await takeOne(store)).lease.secret, (await takeOne(store)).lease.secret];
+
+      expect(secrets).toEqual([
+        expect.stringMatching(/^[0-9a-f]{32}$/),
+        expect.stringMatching(/^[0-9a-f]{32}$/),
+      ]);
+      expect(secrets[0]).not.toBe(secrets[1]);
+    });
+
     test("refuses a job that belongs to another lease", async () => {
       await using db = await open();
       const { store } = db;

@@ -31,6 +31,7 @@ import { pastPostgres } from "../doctor/past-the-store.ts";
 import { repairSuite } from "../queue/repair.suite.ts";
 import { badRowsSuite } from "../doctor/bad-rows.suite.ts";
 import { freedKeysSuite } from "../doctor/freed-keys.suite.ts";
+import { protocolSuite } from "../database/protocol.suite.ts";
 
 /** Each way to say something of a job that one does not hold. */
 const FORGERIES: readonly (readonly [string, (item: SettleItem) => SettleItem])[] = [
@@ -47,6 +48,7 @@ export function ownWaysSuite(
   repairSuite(pastPostgres(open));
   badRowsSuite(pastPostgres(open));
   freedKeysSuite(pastPostgres(open));
+  protocolSuite(pastPostgres(open));
 
   describe("settle on either way", () => {
     test.each(FORGERIES)("refuses %s and changes nothing (I4)", async (_, forge) => {

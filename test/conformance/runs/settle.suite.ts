@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { JobStore } from "../../../src/store/store.ts";
 import {
   cancelled,
   completed,
@@ -23,11 +24,34 @@ import {
   stateOf,
   take,
   takeOne,
+  type Batch,
 } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
 export function settleSuite(open: OpenStore): void {
   describe("settle", () => {
+    test.each([
+      ["a success", (store: JobStore, batch: Batch) => settleAll(store, batch, completed())],
+      ["a failure", (store: JobStore, batch: Batch) => settleAll(store, batch, retryIn(1_000))],
+      [
+        "an operator",
+        (store: JobStore, { jobs }: Batch) => store.intervene(at(jobs, 0).id, () => failedWith()),
+      ],
+    ])("ends no run before its start, after the clock was set back, by %s", async (_, end) => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      const batch = await take(store);
+      const earlier = clock.now() - 60_000;
+      vi.spyOn(clock, "now").mockReturnValue(earlier);
+
+      await end(store, batch);
+
+      expect(await store.attempts(id)).toMatchObject([
+        { claimedAt: earlier, startedAt: earlier, finishedAt: earlier },
+      ]);
+    });
+
     test("completes a job with its result (003-14)", async () => {
       await using db = await open();
       const { store, clock } = db;

@@ -10,7 +10,7 @@ import type {
   InterveneAnswer,
   Promotion,
 } from "../../../src/store/types/records.ts";
-import type { CrashFacts } from "../../../src/store/types/jobs-and-runs.ts";
+import type { InterveneFacts } from "../../../src/store/types/jobs-and-runs.ts";
 import type { JobStore } from "../../../src/store/store.ts";
 import { endRun, endUnstarted } from "./ends.ts";
 import { factsOf } from "./records.ts";
@@ -72,7 +72,7 @@ export function hurry(world: World, id: JobId): InterveneAnswer | { readonly sta
 export function intervene(
   world: World,
   id: JobId,
-  decide: (job: CrashFacts) => Settlement,
+  decide: (job: InterveneFacts) => Settlement,
 ): InterveneAnswer {
   const job = jobNamed(world, id);
   if (job === undefined) return { status: "unknown" };
@@ -80,7 +80,9 @@ export function intervene(
   if (isFinal(state)) return { status: "final", state };
   const lease = job.place === null ? (leaseOf(world, job) ?? null) : null;
   const startedAt = lease?.runs.find((run) => run.job === job)?.startedAt ?? null;
-  endRun(world, { job, startedAt }, lease, decide(factsOf(job)));
+  const until = lease === null ? 0 : (world.workers.get(lease.worker)?.until ?? 0);
+  const isHeld = until > world.clock.now();
+  endRun(world, { job, startedAt }, lease, decide({ ...factsOf(job), isHeld }));
   if (lease !== null) {
     const n = job.ledger.at(-1)?.n ?? 0;
     world.workers.get(lease.worker)?.ended.push({ key: job.key, n, toldAt: null });

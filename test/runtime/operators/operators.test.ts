@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import { take } from "../../support/steps.ts";
 import { latch, openTest, unchecked, untilAborted, type RuntimeTest } from "../support.ts";
 
 const say = (text: string, { attempt }: { readonly attempt: number }): string => {
@@ -221,6 +222,26 @@ describe("jobs.release", () => {
     expect(view).toMatchObject({ state: "queued", attempts: 0 });
     expect(await kit.mill.result(job)).toBe("by the other");
     expect(await kit.outcomes(job)).toEqual(["interrupted", "succeeded"]);
+  });
+
+  test("without force takes a run of a dead worker only", async () => {
+    await using kit = await openTest();
+    const end = latch();
+    const stuck = defineJob({ type: "stuck" }).run(() => end.passed);
+    const [alive, dead] = [await kit.mill.enqueue(stuck), await kit.mill.enqueue(stuck)];
+    kit.mill.work({ jobs: [stuck], lanes: { general: 1 } });
+    await kit.settled();
+    const batch = await take(kit.store);
+    await kit.store.deregister(batch.worker);
+    const release = (id: string) => kit.mill.jobs.release(id, { force: false });
+
+    await expect(release(alive.id)).rejects.toMatchObject({ code: "RUN_HEALTHY" });
+    const released = await release(dead.id);
+
+    expect(released).toMatchObject({ state: "queued" });
+    expect(await kit.mill.jobs.get(alive.id)).toMatchObject({ state: "running" });
+    end.open();
+    await kit.settled();
   });
 
   test("tells the handler to stop (004-31)", async () => {

@@ -30,6 +30,7 @@ const MEANINGS: readonly (readonly [RegExp, ErrorCode, string])[] = [
   [/^53100$/, "STORE_FULL", "the server's disk is full"],
   [/^53300$/, "STORE_CROWDED", "the server has no connection left"],
   [/^(53|57014$)/, "STORE_BUSY", "the server is overloaded"],
+  [/^MR002$/, "STORE_NEWER", "a newer release of Millrace has migrated the database"],
   [/^MR001$/, "STORE_INCOMPLETE", "the installation is incomplete"],
   [/^XX00[12]$/, "STORE_CORRUPT", "the database is damaged"],
   [SESSION_ENDS, "STORE_UNREACHABLE", "the server ended the connection"],

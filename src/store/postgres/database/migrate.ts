@@ -10,8 +10,7 @@
 import { wait, type Dice } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
-import { newerError, newestOf, type Migration } from "../../shared/migrations.ts";
-import { PROTOCOL } from "../../store.ts";
+import { newestOf, requireProtocol, type Migration } from "../../shared/migrations.ts";
 import { settingWarnings } from "../doctor/server-settings.ts";
 import { failureOf } from "./errors.ts";
 import { send, type PgClient, type Pool } from "./pool.ts";
@@ -44,15 +43,17 @@ export interface MigrateOptions {
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { pool, schema, migrations } = options;
   await pool.withConnection((client) => checkServer(client, options.tell));
-  for (;;) {
-    const version = await pool.withConnection((client) => schemaVersion(client, schema));
-    if (version > newestOf(migrations)) await admit(options, version);
-    if (version >= newestOf(migrations)) return;
+  const versionNow = (): Promise<number> =>
+    pool.withConnection((client) => schemaVersion(client, schema));
+  let version = await versionNow();
+  await admit(options, version);
+  while (version < newestOf(migrations)) {
     await patiently(options, () =>
       pool.withConnection((client) =>
         inTransaction(client, BEGIN, () => applyNext(client, options)),
       ),
     );
+    version = await versionNow();
   }
 }
 
@@ -70,11 +71,13 @@ export function migrationScripts(schema = "millrace"): readonly Migration[] {
   });
 }
 
-/** An older release may use a newer schema as long as the schema accepts its protocol. */
+/** A release may use a newer schema as long as the schema accepts the protocol of the release. */
 async function admit({ pool, schema, migrations, tell }: MigrateOptions, version: number) {
+  if (version === 0) return;
   const text = inSchema("SELECT value FROM millrace.meta WHERE name = 'min_protocol'", schema);
   const { rows } = await pool.withConnection((client) => send(client, { text }));
-  if (!(Number(rows[0]?.value) <= PROTOCOL)) throw newerError(migrations, version);
+  requireProtocol(Number(rows[0]?.value));
+  if (version <= newestOf(migrations)) return;
   tell(
     `a newer release of Millrace has migrated the database (schema version ${version}, known ` +
       `here up to ${newestOf(migrations)}): this one still works, but should be upgraded`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Pool, type PgClient, type PgPool } from "./pool.ts";
+import { driverError, Pool, type PgClient, type PgPool } from "./pool.ts";
 
 describe("a pool of connections", () => {
   test("closes all connections to a server that is read-only", async () => {
@@ -41,6 +41,19 @@ describe("a pool of connections", () => {
     const refused = Object.assign(new Error("no"), { code: "22003" });
     await expect(pool.withConnection(() => Promise.reject(refused))).rejects.toBe(refused);
     expect(released).toEqual([["first", false]]);
+  });
+});
+
+describe("a driver that cannot be loaded", () => {
+  test("is to be installed only if the package is missing", () => {
+    const missing = Object.assign(new Error("Cannot find package"), {
+      code: "ERR_MODULE_NOT_FOUND",
+    });
+
+    expect(driverError(missing)).toMatchObject({ message: expect.stringContaining("npm i pg") });
+    expect(driverError(new TypeError("no Client"))).toMatchObject({
+      message: 'the package "pg" cannot be loaded: TypeError: no Client',
+    });
   });
 });
 

@@ -170,10 +170,18 @@ async function importDriver(): Promise<Driver> {
     const { default: pg } = await import("pg");
     return pg;
   } catch (cause) {
-    throw new MillraceError("OPTION_INVALID", 'postgresStore needs the package "pg": npm i pg', {
-      cause,
-    });
+    throw driverError(cause);
   }
+}
+
+/** Only a package that is not found has to be installed. */
+export function driverError(cause: unknown): MillraceError {
+  const isMissing =
+    cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND";
+  const message = isMissing
+    ? 'postgresStore needs the package "pg": npm i pg'
+    : `the package "pg" cannot be loaded: ${String(cause)}`;
+  return new MillraceError("OPTION_INVALID", message, { cause });
 }
 
 function makePool(pg: Driver, connection: ConnectionOptions, poolSize: number): PgPool {

@@ -35,6 +35,11 @@ export interface JobWriter extends Sql {
   /** Events, wake-up and dependency task of the transaction. */
   readonly outbox: Outbox;
   readonly warnings: OperatorWarnings;
+  /**
+   * The jobs come from a producer, which a store for newer releases refuses. The children of a run
+   * are accepted, so that a worker of an older release can end its runs.
+   */
+  readonly isProducer?: true;
 }
 
 /** One transaction in progress. */

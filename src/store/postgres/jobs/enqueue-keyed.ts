@@ -3,18 +3,26 @@
  * unique rows. All transactions take them before the job is inserted and in the same order:
  * idempotency keys first, then dedup keys together with the rows of successors. A transaction that
  * finds a key taken waits for the commit of the key holder, and reads the holder in a statement of
- * its own, which sees that commit. Dependencies are read, never locked.
+ * its own, which sees that commit. A transaction that extends or replaces a holder locks the key
+ * before it reads the holder. Dependencies are read, never locked.
  */
 import type { JobId } from "../../../core/job.ts";
 import { bodyHash } from "../../shared/request-hash.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
+import { requireProtocol } from "../../shared/migrations.ts";
 import type { EnqueueAnswer, JobKey, NewJob } from "../../types/jobs-and-runs.ts";
 import { repeatAnswer } from "./enqueue-answers.ts";
 import { Outdated } from "../database/errors.ts";
 import { dueOf, jobRow, type InternedJob } from "./job-rows.ts";
 import { endUnstarted, putWaiting, takeWaiting } from "../queue/places.ts";
-import { wantedRows, roundsOf, type NumberedJob, type WantedRow } from "./enqueue-order.ts";
+import {
+  mayChangeHolder,
+  roundsOf,
+  wantedRows,
+  type NumberedJob,
+  type WantedRow,
+} from "./enqueue-order.ts";
 import {
   findDependencies,
   dependencyRows,
@@ -130,6 +138,7 @@ async function reserveKeys(
   jobs: readonly InternedJob[],
 ): Promise<NumberedJob[]> {
   const rows = await transaction.all("draw_keys", { count: jobs.length });
+  if (transaction.isProducer === true) requireProtocol(rows[0]?.protocol ?? 0);
   return jobs.map((interned, index) => ({ interned, key: rows[index]!.key }));
 }
 
@@ -139,7 +148,7 @@ async function takeDedup(
   answers: Answers,
   dependencies: Dependencies,
 ): Promise<void> {
-  const rows = await takeFreeRows(transaction, numbered.flatMap(wantedRows));
+  const rows = await takeFreeRows(transaction, numbered);
   const conflicts: DedupConflict[] = [];
   for (const { type, seeker: key, holder, id } of rows) {
     const seeker = numbered.find((each) => each.key === key)!;
@@ -190,10 +199,11 @@ interface HeldRow {
  */
 async function takeFreeRows(
   transaction: JobWriter,
-  wanted: readonly WantedRow[],
+  numbered: readonly NumberedJob[],
 ): Promise<readonly HeldRow[]> {
-  const lost = await takeRows(transaction, wanted);
+  const lost = await takeRows(transaction, numbered.flatMap(wantedRows));
   if (lost.length === 0) return [];
+  await lockChanged(transaction, numbered, lost);
   const rows = await transaction.all("find_dedup", { wanted: JSON.stringify(lost) });
   if (rows.length < lost.length) throw new Outdated("the holder of a dedup key was removed");
   const held = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]));
@@ -207,6 +217,20 @@ async function takeFreeRows(
   if (taken.length > 0) throw new Outdated("a dedup key was taken while the key was freed");
   transaction.warnings.reportFreedKeys(holders);
   return held;
+}
+
+/** Locks the keys whose holders will be extended or replaced. */
+async function lockChanged(
+  transaction: JobWriter,
+  numbered: readonly NumberedJob[],
+  lost: readonly WantedRow[],
+): Promise<void> {
+  const changing = new Set(
+    numbered.flatMap(({ interned, key }) => (mayChangeHolder(interned) ? [key] : [])),
+  );
+  const changed = lost.filter(({ type, job }) => type !== 0 && changing.has(job));
+  if (changed.length === 0) return;
+  await transaction.all("lock_dedup", { wanted: JSON.stringify(changed) });
 }
 
 /** Takes rows of `dedup`. Answers the rows that other jobs hold. */

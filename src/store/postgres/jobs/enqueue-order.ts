@@ -64,7 +64,8 @@ async function holdersOf(transaction: JobWriter, jobs: readonly NumberedJob[]): 
   };
 }
 
-function mayChangeHolder({ job: { dedup } }: InternedJob): boolean {
+/** Whether a job replaces or postpones the holder of its dedup key. */
+export function mayChangeHolder({ job: { dedup } }: InternedJob): boolean {
   return dedup !== null && dedup.onConflict !== "skip";
 }
 

@@ -290,7 +290,10 @@ function sendKeyedBatch(
 ): Promise<readonly EnqueueAnswer[]> {
   return repeating(session.dice, async (isRepeat) => {
     const insert = async (work: typeof insertBatch): Promise<readonly EnqueueAnswer[]> =>
-      session.transaction((transaction) => work(transaction, jobs, earlier), { lockMs: LOCK_MS });
+      session.transaction(
+        (transaction) => work({ ...transaction, isProducer: true }, jobs, earlier),
+        { lockMs: LOCK_MS },
+      );
     try {
       return ownAsCreated(await insert(insertBatch), isRepeat);
     } catch (error) {

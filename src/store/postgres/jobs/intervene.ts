@@ -2,7 +2,7 @@
 import { isFinal, type JobId } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import type { CrashFacts, JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
+import type { InterveneFacts, JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import type { InterveneAnswer } from "../../types/records.ts";
 import { startOf } from "../../shared/run-end.ts";
 import { endRuns } from "../runs/attempts.ts";
@@ -40,7 +40,7 @@ export async function hurry(
 export async function intervene(
   session: Session,
   id: JobId,
-  decide: (job: CrashFacts) => Settlement,
+  decide: (job: InterveneFacts) => Settlement,
 ): Promise<InterveneAnswer> {
   let endedRun = Infinity;
   const remember = ({ n }: FoundRun): void => void (endedRun = n);
@@ -70,7 +70,7 @@ async function interveneWithin(
   remember(found);
   const [job] = await withFacts(transaction, [found]);
   if (job === undefined) throw new Error(`job ${key} has no row`);
-  const settlement = decide(factsOf(job));
+  const settlement = decide({ ...factsOf(job), isHeld: await isHeld(transaction, found) });
   const startedAt = startOf(settlement, found);
   const states = await endRuns(transaction, [{ ...found, startedAt, settlement }]);
   await letGo(transaction, found);
@@ -80,7 +80,7 @@ async function interveneWithin(
 interface Intervention {
   readonly id: JobId;
   readonly key: JobKey;
-  readonly decide: (job: CrashFacts) => Settlement;
+  readonly decide: (job: InterveneFacts) => Settlement;
   readonly remember: (found: FoundRun) => void;
 }
 
@@ -120,6 +120,12 @@ async function lockRunningRun(
   }
   // Only in a damaged database: no lease names the job. The run may have started.
   return { key, n: job.runs + 1, fence: null, startedAt: job.at, claimedAt: null, holder: null };
+}
+
+async function isHeld(transaction: StoreTransaction, { holder }: FoundRun): Promise<boolean> {
+  if (holder === null) return false;
+  const worker = await transaction.get("worker_lives", { id: uuidOf(holder.worker) });
+  return worker?.lives === true;
 }
 
 /** Tells the worker that its run was ended, started or not, and deletes an empty lease. */

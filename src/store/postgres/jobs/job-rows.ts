@@ -1,5 +1,6 @@
 /** Jobs as parameters of statements. Their names are interned. */
 import { flagsOf } from "../../shared/codes.ts";
+import { PROTOCOL } from "../../store.ts";
 import type { NewJob } from "../../types/jobs-and-runs.ts";
 import type { InternedName, InternedNames } from "../database/interned-names.ts";
 import type { Due } from "../queue/places.ts";
@@ -64,7 +65,7 @@ export function jobRow(interned: InternedJob, key?: number): object {
 type AlikeParameters = Omit<Bound<"enqueue_alike">, "channel" | "word">;
 
 /** The fields of an unkeyed job besides id and payload. Many jobs of a batch share them. */
-interface SharedFields extends Omit<AlikeParameters, "ids" | "payloads" | "tags"> {
+interface SharedFields extends Omit<AlikeParameters, "ids" | "payloads" | "tags" | "protocol"> {
   readonly tags: NewJob["tags"] | null;
 }
 
@@ -101,6 +102,7 @@ export function alikeParameters(jobs: readonly InternedJob[]): AlikeParameters |
     ...shared,
     tags: tags === null ? null : JSON.stringify(tags),
     ...idsAndPayloads(jobs),
+    protocol: PROTOCOL,
   };
 }
 
@@ -129,6 +131,7 @@ export function batchParameters(jobs: readonly InternedJob[]): Bound<"enqueue"> 
     kinds: `[${[...kinds.keys()].join()}]`,
     ...idsAndPayloads(jobs),
     kind_of: list(numbers),
+    protocol: PROTOCOL,
   };
 }
 

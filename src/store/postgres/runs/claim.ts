@@ -13,7 +13,8 @@ import type { Session } from "../database/session.ts";
 import type { Bound } from "../database/statements.ts";
 import { list, uuidOf } from "../database/values.ts";
 
-const SECRET_BYTES = 8;
+/** 128 bits cannot be guessed. */
+const SECRET_BYTES = 16;
 
 export async function claim(session: Session, request: ClaimRequest): Promise<Claim> {
   const limit = bounded(request.limit, BATCH_MAX);

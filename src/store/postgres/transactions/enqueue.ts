@@ -99,7 +99,8 @@ async function writeKeyed(
   const answers: EnqueueAnswer[] = [];
   const keyHolders = new Map<JobId, JobId>();
   for (const batch of batches) {
-    const own = await enqueueKeyed({ ...sql, outbox, warnings }, batch, keyHolders);
+    const writer = { ...sql, outbox, warnings, isProducer: true } as const;
+    const own = await enqueueKeyed(writer, batch, keyHolders);
     noteKeyHolders(keyHolders, batch, own);
     answers.push(...own);
   }

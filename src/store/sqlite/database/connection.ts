@@ -7,7 +7,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { wait, type Clock } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
-import { pendingMigrations, type Migration } from "../../shared/migrations.ts";
+import { pendingMigrations, requireProtocol, type Migration } from "../../shared/migrations.ts";
 import { isBusy, storeError } from "./errors.ts";
 import { refuseMoved } from "../copy/write-block.ts";
 import { migrations } from "./queries.gen.ts";
@@ -148,7 +148,10 @@ async function migrate(
   clock: Clock,
 ): Promise<void> {
   const current = await untilFree(clock, () => schemaVersion(database, options));
-  if (current > 0) refuseMoved(database);
+  if (current > 0) {
+    refuseMoved(database);
+    requireProtocol(leastProtocol(database));
+  }
   if (pendingMigrations(migrations, current).length === 0) return;
   await untilFree(clock, () => database.exec("BEGIN IMMEDIATE"));
   try {
@@ -199,6 +202,11 @@ function schemaVersion(database: DatabaseSync, options: ConnectionOptions): numb
   const version = Number(row?.["value"] ?? 0);
   if (Number.isSafeInteger(version)) return version;
   throw new MillraceError("STORE_CORRUPT", `${options.path} has no readable schema version`);
+}
+
+function leastProtocol(database: DatabaseSync): number {
+  const text = "SELECT value FROM millrace_meta WHERE name = 'min_protocol'";
+  return Number(database.prepare(text).get()?.["value"] ?? 0);
 }
 
 /** Waits for a lock that another process holds, without holding up the event loop. */

@@ -4,6 +4,7 @@ import type { JobId } from "../../../core/job.ts";
 import { bodyHash, sameBody } from "../../shared/request-hash.ts";
 import { flagsOf, stateCodec } from "../../shared/codes.ts";
 import { aliasesOf, noteKeyHolder, type KeyHolders } from "../../shared/key-holders.ts";
+import { requireProtocol } from "../../shared/migrations.ts";
 import { throwIfRefused } from "../../shared/refused-child.ts";
 import {
   AFTER_MAX,
@@ -22,8 +23,12 @@ import { bisect } from "../batching/fallback.ts";
 import type { Session } from "../database/session.ts";
 import { putWaiting, takeWaiting, type WaitingJob } from "../queue/places.ts";
 
-/** Inserts a batch. One answer per job, in the order given. */
+/**
+ * Inserts a batch of a producer. One answer per job, in the order given. The children of a run do
+ * not come this way: a worker of an older release must be able to end its runs.
+ */
 export function enqueue(session: Session, jobs: readonly NewJob[]): readonly EnqueueAnswer[] {
+  requireProtocol(session.sql.get("least_protocol", {})?.protocol ?? 0);
   const answers = enqueueAll(session, jobs, new Map());
   resolveNew(session, jobs);
   return answers;

@@ -4,7 +4,7 @@ import { isFinal, type JobId } from "../../../core/job.ts";
 import type { Settlement } from "../../../core/outcome.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { startOf } from "../../shared/run-end.ts";
-import type { CrashFacts, JobKey } from "../../types/jobs-and-runs.ts";
+import type { InterveneFacts, JobKey } from "../../types/jobs-and-runs.ts";
 import type { InterveneAnswer } from "../../types/records.ts";
 import { setDue } from "../queue/dependencies.ts";
 import { factsOf } from "../runs/claim.ts";
@@ -36,7 +36,7 @@ export function hurry(
 export function intervene(
   session: Session,
   id: JobId,
-  decide: (job: CrashFacts) => Settlement,
+  decide: (job: InterveneFacts) => Settlement,
 ): InterveneAnswer {
   const { sql } = session;
   const row = sql.get("job_by_id", { id: idBytes(id) });
@@ -50,7 +50,8 @@ export function intervene(
     session,
     withFacts(session, [found.run]).map((job) => {
       const { key, n } = job;
-      const settlement = decide(factsOf(session, job));
+      const isHeld = found.lease !== null && lives(session, found.lease);
+      const settlement = decide({ ...factsOf(session, job), isHeld });
       const claimedAt = found.lease?.claimed_at ?? null;
       const startedAt = startOf(settlement, { startedAt: job.startedAt, claimedAt });
       return { lease: found.lease, key, n, startedAt, settlement };
@@ -82,6 +83,10 @@ function findRunning(session: Session, key: JobKey): FoundRun {
   const runs = lease === undefined ? [] : openRuns(session, lease);
   const run = runs.find((held) => held.key === key);
   return lease === undefined || run === undefined ? withoutLease(session, key) : { lease, run };
+}
+
+function lives({ sql, clock }: Session, { worker }: LeaseRow): boolean {
+  return sql.get("worker_lives", { id: worker, now: clock.now() })?.lives === 1;
 }
 
 /** A running job without a lease, in a damaged file. It counts as started. */

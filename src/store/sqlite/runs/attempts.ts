@@ -31,6 +31,9 @@ export function insertAttempt(
   now: number,
 ): void {
   const { fault, state } = end;
+  // After the clock was set back, a run begins and ends at the end.
+  const notAfterEnd = (at: number | null): number | null =>
+    at === null ? null : Math.min(at, now);
   sql.run("insert_attempt", {
     key,
     n,
@@ -38,8 +41,8 @@ export function insertAttempt(
     crashes: settlement.crashes,
     worker: lease?.worker ?? null,
     fence: lease?.number ?? null,
-    claimed_at: lease?.claimed_at ?? null,
-    started_at: startedAt,
+    claimed_at: notAfterEnd(lease?.claimed_at ?? null),
+    started_at: notAfterEnd(startedAt),
     finished_at: now,
     outcome: outcomeCodec.code[end.outcome],
     state: state === null ? null : stateCodec.code[state],

@@ -27,7 +27,8 @@ import type { Session } from "../database/session.ts";
 import { acquireKeys } from "./locks.ts";
 import { dropMissing, splitMissing } from "./missing-jobs.ts";
 
-const SECRET_BYTES = 8;
+/** 128 bits cannot be guessed. */
+const SECRET_BYTES = 16;
 const EMPTY: Claim = { lease: null, jobs: [], lost: false, awaitsAlone: false };
 const LOST: Claim = { ...EMPTY, lost: true };
 

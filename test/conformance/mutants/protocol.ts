@@ -1,0 +1,31 @@
+/** What can go wrong when a newer release has raised the least protocol of a store. */
+import type { Faults } from "./all.ts";
+
+export const SQLITE_PROTOCOL_FAULTS: Faults = {
+  "a store that requires a newer protocol": {
+    "jobs/enqueue.ts": [
+      ["an old producer enqueues jobs", "  requireProtocol(session.sql", "  Object(session.sql"],
+    ],
+    "database/connection.ts": [
+      ["an old release opens the store", "    requireProtocol(leastProtocol(database));\n", ""],
+    ],
+  },
+};
+
+export const POSTGRES_PROTOCOL_FAULTS: Faults = {
+  "a store that requires a newer protocol": {
+    "functions/enqueue.sql": [
+      ["an old producer enqueues jobs", "IF least > protocol THEN", "IF false THEN"],
+    ],
+    "jobs/enqueue.ts": [
+      [
+        "an old producer enqueues jobs with keys",
+        "work({ ...transaction, isProducer: true }, jobs, earlier)",
+        "work(transaction, jobs, earlier)",
+      ],
+    ],
+    "database/migrate.ts": [
+      ["an old release opens the store", "requireProtocol(Number(rows[0]?.value));", ""],
+    ],
+  },
+};
