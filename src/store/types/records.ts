@@ -128,12 +128,14 @@ export interface Page {
 }
 
 /**
- * One page. A search scans a bounded number of candidates, so a page may be short or empty before
+ * One page. A search reads a bounded number of candidates, so a page may be short or empty before
  * the last one. `next: null` marks the last page.
  */
 export interface Listing {
   readonly jobs: readonly JobRecord[];
   readonly next: JobKey | null;
+  /** The search reached its maximum before the page was full, and continues after `next`. */
+  readonly isCutShort: boolean;
 }
 
 /**

@@ -70,12 +70,8 @@ export interface QueryRows {
   keys_of_correlation: { readonly key: number; };
   keys_of_parent: { readonly key: number; };
   keys_of_tag: { readonly key: number; };
-  keys_of_final_state: { readonly key: number; };
-  keys_scheduled: { readonly key: number; };
-  keys_ready: { readonly key: number; };
-  keys_blocked: { readonly key: number; };
-  keys_leased: { readonly key: number; };
-  start_of_run: { readonly started_at: number | null; };
+  keys_of_states: { readonly key: number; };
+  starts_of_runs: { readonly key: number; readonly started_at: number | null; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: Uint8Array | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly next_run_at: number | null; };
   feed_end: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; };
@@ -236,7 +232,7 @@ export interface QueryParameters {
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
@@ -248,12 +244,8 @@ export interface QueryParameters {
   keys_of_correlation: readonly ["correlation", "before", "correlation_id", "limit"];
   keys_of_parent: readonly ["parent", "before", "limit"];
   keys_of_tag: readonly ["name", "value", "before", "limit"];
-  keys_of_final_state: readonly ["state", "before", "limit"];
-  keys_scheduled: readonly ["before", "limit"];
-  keys_ready: readonly ["before", "limit"];
-  keys_blocked: readonly ["before", "limit"];
-  keys_leased: readonly ["before", "limit"];
-  start_of_run: readonly ["key"];
+  keys_of_states: readonly ["states", "before", "limit"];
+  starts_of_runs: readonly ["keys"];
   attempts_of_job: readonly ["id"];
   feed_end: readonly [];
   feed_after: readonly ["position", "limit"];
@@ -676,8 +668,8 @@ export const queries: {
     parameters: ["key"],
   },
   match_jobs: {
-    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?10",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags","limit"],
   },
   count_matching: {
     text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
@@ -723,29 +715,13 @@ export const queries: {
     text: "SELECT key\nFROM millrace_tag\nWHERE name = ?1\n  AND value = ?2\n  AND key < ?3\nORDER BY key DESC\nLIMIT ?4",
     parameters: ["name","value","before","limit"],
   },
-  keys_of_final_state: {
-    text: "SELECT key\nFROM millrace_attempt\nWHERE state = ?1\n  AND state > 4\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
-    parameters: ["state","before","limit"],
+  keys_of_states: {
+    text: "WITH wanted (state) AS MATERIALIZED (SELECT value FROM json_each(?1))\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_scheduled\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 1)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_ready\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 2)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_blocked\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 2)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT claimed.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS claimed\n    WHERE lease.number < (SELECT 9e18 FROM wanted WHERE state = 3) AND claimed.value < ?2\n    ORDER BY claimed.value DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 4)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 5 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 5)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 6 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 6)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 7 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 7)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["states","before","limit"],
   },
-  keys_scheduled: {
-    text: "SELECT key\nFROM millrace_scheduled\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  keys_ready: {
-    text: "SELECT key\nFROM millrace_ready\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  keys_blocked: {
-    text: "SELECT key\nFROM millrace_blocked\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  keys_leased: {
-    text: "SELECT DISTINCT claimed.value AS key\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value < ?1\nORDER BY claimed.value DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  start_of_run: {
-    text: "SELECT lease.claimed_at + (lease.starts ->> claimed.key) AS started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
-    parameters: ["key"],
+  starts_of_runs: {
+    text: "SELECT claimed.value AS key, lease.claimed_at + (lease.starts ->> claimed.key) AS started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value IN (SELECT value FROM json_each(?1))\nORDER BY lease.number",
+    parameters: ["keys"],
   },
   attempts_of_job: {
     text: "SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,\n       attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,\n       attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at\nFROM millrace_attempt AS attempt\nWHERE attempt.key = (SELECT key FROM millrace_job_name WHERE id = ?1)\nORDER BY attempt.n",
