@@ -194,7 +194,10 @@ export interface Jobs {
   logs(id: string, page?: LogPage): Promise<{ lines: readonly LogView[]; next: number | null }>;
   /** Explains why a job does not run, and what to do. */
   explain(id: string): Promise<Explanation>;
-  /** Counts the jobs that wait, run and have failed, and returns the longest wait. */
+  /**
+   * Counts the jobs that wait, run and have failed, and returns the longest wait. Counts stop at
+   * 10,000: `atLeast` names those that did.
+   */
   stats(): Promise<JobStats>;
 }
 
@@ -229,6 +232,8 @@ export interface JobStats {
   readonly running: number;
   readonly failed: number;
   readonly oldestQueuedMs: number | null;
+  /** The figures that stopped at a maximum: the true figure is at least as large. */
+  readonly atLeast: readonly Exclude<keyof JobStats, "atLeast">[];
 }
 
 export interface JobView {

@@ -15,11 +15,10 @@ import { jobFilter } from "./filters.ts";
 import { cursorOf, keyOfCursor } from "./job-cursor.ts";
 import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
+import { countJobs } from "./stats.ts";
 import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
 import { attemptView, idOf, jobView, type NotFound } from "../jobs/views.ts";
-
-const COUNT_MAX = 10_000;
 
 const RETRY: Rule = anObject(
   {
@@ -50,7 +49,7 @@ export function makeJobs(parts: JobsParts): Jobs {
   return {
     get: async (id) => view(idOf(id)),
     list: async (filter = {}) => listJobs(store, filter),
-    stats: () => store.stats(COUNT_MAX),
+    stats: () => countJobs(store),
     async progress(id) {
       const job = await recordOf(parts, idOf(id));
       return progressOf(store, job, phasesOf(job.type));

@@ -36,6 +36,11 @@ async function openPatient(): Promise<Patient> {
       const { findings, brokenInvariants } = await doctor.examine(limits);
       return { findings, brokenInvariants };
     },
+    async examineWithin(bounds) {
+      const limits = { transactionMs: Infinity, deadRows: Infinity, bounds };
+      const { findings, brokenInvariants, cutShort } = await doctor.examine(limits);
+      return { findings, brokenInvariants, cutShort };
+    },
     async [Symbol.asyncDispose]() {
       await doctor.close();
       await handles[Symbol.asyncDispose]();

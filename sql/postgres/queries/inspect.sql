@@ -137,7 +137,7 @@ FROM (
 -- How long the job that has been due longest has waited. The first job of each lane and priority is
 -- the oldest there, among the jobs with each number of crashes, so a recursive hop over the indexes
 -- finds it, however many jobs there are.
--- returns: ms bigint?
+-- returns: ms bigint?, hops bigint
 -- timeout: reader
 WITH RECURSIVE fresh (lane, priority, rank) AS (
     (
@@ -180,7 +180,8 @@ crashed (lane, crashes, priority, rank) AS (
         LIMIT 1
     ) AS next
 )
-SELECT greatest(0, millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000) AS ms
+SELECT greatest(0, millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000) AS ms,
+       count(*) AS hops
 FROM (
     (SELECT rank FROM fresh LIMIT :hops::integer)
     UNION ALL

@@ -95,7 +95,7 @@ FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 -- name: oldest_ready
 -- The least rank of all due jobs. Of each lane, number of crashes and priority, the first job
 -- is the oldest, so a recursive hop over the index finds it, however many jobs there are.
--- returns: rank integer?
+-- returns: rank integer?, hops integer
 WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
     SELECT lane, crashes, priority, rank
     FROM millrace_ready
@@ -132,7 +132,7 @@ WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
     )
     LIMIT :hops
 )
-SELECT min(rank) AS rank FROM hop;
+SELECT min(rank) AS rank, count(*) AS hops FROM hop;
 
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.

@@ -218,6 +218,8 @@ export interface Stats {
   readonly failed: number;
   /** How long the job with the earliest due time has been due; null when no job is ready. */
   readonly oldestQueuedMs: number | null;
+  /** False: the search for the oldest job stopped at its maximum, and an older job may exist. */
+  readonly isOldestExact: boolean;
 }
 
 /** The answer of `intervene` and `hurry`. */
