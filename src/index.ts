@@ -20,6 +20,7 @@ export type {
   DeadLetters,
   Explanation,
   JobFilter,
+  JobPage,
   Jobs,
   JobStats,
   JobView,

@@ -27,7 +27,10 @@ async function ask(
   clockEnv: Readonly<Record<string, string>> | null,
 ): Promise<readonly string[]> {
   const node = ["--conditions=source", ...(clockEnv === null ? [] : CLOCK_OPTIONS)];
-  const child = spawn(process.execPath, [...node, MAIN, "doctor", "--db", url, "-o", "json"], {
+  // A file is read as a whole, however large it has become.
+  const depth = url.startsWith("sqlite:") ? ["--deep"] : [];
+  const words = ["doctor", ...depth, "--db", url, "-o", "json"];
+  const child = spawn(process.execPath, [...node, MAIN, ...words], {
     env: { ...process.env, ...clockEnv },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -10,7 +10,15 @@ import type { Events } from "./events.ts";
 import type { Jobs } from "./jobs.ts";
 import type { AnyJob, Worker, WorkOptions } from "./worker.ts";
 
-export type { AttemptView, Explanation, JobFilter, Jobs, JobStats, JobView } from "./jobs.ts";
+export type {
+  AttemptView,
+  Explanation,
+  JobFilter,
+  JobPage,
+  Jobs,
+  JobStats,
+  JobView,
+} from "./jobs.ts";
 
 export interface OpenOptions {
   /**

@@ -9,8 +9,31 @@ import type { ProgressView, UnitFilter, UnitHolderView, UnitView } from "./progr
 export interface Jobs {
   /** Returns one job. Throws JOB_NOT_FOUND. */
   get(id: string): Promise<JobView>;
-  /** Lists jobs, newest first. Throws OPTION_INVALID for an unknown filter or state. */
-  list(filter?: JobFilter): Promise<{ jobs: readonly JobView[]; next: string | null }>;
+  /**
+   * Lists jobs, newest first. A page reads a bounded number of jobs, so a page may have fewer jobs
+   * than `limit`, or none, although more follow: continue until `next` is null. Throws
+   * OPTION_INVALID for an unknown filter or state.
+   *
+   * @example
+   * ```ts
+   * import assert from "node:assert/strict";
+   * import { defineJob } from "millrace";
+   * import { createTestMill } from "millrace/testing";
+   *
+   * const greet = defineJob({ type: "greet" });
+   * await using test = await createTestMill();
+   * for (let n = 0; n < 5; n += 1) await test.mill.enqueue(greet);
+   *
+   * let count = 0;
+   * for (let after: string | null | undefined; after !== null; ) {
+   *   const page = await test.mill.jobs.list({ type: "greet", limit: 2, ...(after && { after }) });
+   *   count += page.jobs.length;
+   *   after = page.next;
+   * }
+   * assert.equal(count, 5);
+   * ```
+   */
+  list(filter?: JobFilter): Promise<JobPage>;
   /**
    * Cancels a job. A waiting job ends at once. The handler of a running job is asked to stop by
    * `ctx.signal`. A reason has up to 2,000 characters.
@@ -174,8 +197,23 @@ export interface Jobs {
   logs(id: string, page?: LogPage): Promise<{ lines: readonly LogView[]; next: number | null }>;
   /** Explains why a job does not run, and what to do. */
   explain(id: string): Promise<Explanation>;
-  /** Counts the jobs that wait, run and have failed, and returns the longest wait. */
+  /**
+   * Counts the jobs that wait, run and have failed, and returns the longest wait. Counts stop at
+   * 10,000: `atLeast` names those that did.
+   */
   stats(): Promise<JobStats>;
+}
+
+/** A page of jobs, newest first. */
+export interface JobPage {
+  readonly jobs: readonly JobView[];
+  /** The `after` of the next page; `null` on the last page. */
+  readonly next: string | null;
+  /**
+   * True when the search reached its maximum before the page was full. Matching jobs may follow:
+   * `next` continues the search.
+   */
+  readonly cutShort: boolean;
 }
 
 /** The reason why a job does not run. */
@@ -197,6 +235,8 @@ export interface JobStats {
   readonly running: number;
   readonly failed: number;
   readonly oldestQueuedMs: number | null;
+  /** The figures that stopped at a maximum: the true figure is at least as large. */
+  readonly atLeast: readonly Exclude<keyof JobStats, "atLeast">[];
 }
 
 export interface JobView {
@@ -268,7 +308,7 @@ export interface JobFilter {
   parentId?: string;
   /** The job must have all of these tags. */
   tags?: Readonly<Record<string, string>>;
-  /** The `next` of the previous page. */
+  /** The `next` of the previous page, or the id of a job. */
   after?: string;
   /** The maximum number of jobs. Default 50, at most 1,000. */
   limit?: number;

@@ -1,6 +1,7 @@
 /** Opens a SQLite file for commands that only a file supports. */
-import { parseDatabaseUrl, shownAddress } from "../client/database-url.ts";
+import { parseDatabaseUrl } from "../client/database-url.ts";
 import { MillraceError } from "../core/errors.ts";
+import { shownUrl } from "../lib/url-password.ts";
 import { makeSqliteStore } from "../store/sqlite/create.ts";
 
 /** A store in a file, with the methods that only a file has. */
@@ -10,10 +11,7 @@ export type FileStore = ReturnType<typeof makeSqliteStore>;
 export async function openFile(url: string, instead: string): Promise<FileStore> {
   const address = parseDatabaseUrl(url);
   if (address.kind !== "sqlite") {
-    throw new MillraceError(
-      "OPTION_INVALID",
-      `${shownAddress(address)} is not a SQLite file: ${instead}`,
-    );
+    throw new MillraceError("OPTION_INVALID", `${shownUrl(url)} is not a SQLite file: ${instead}`);
   }
   const store = makeSqliteStore({ path: address.path });
   await store.open();

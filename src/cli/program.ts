@@ -30,6 +30,7 @@ import {
 import type { Format } from "./terminal/output.ts";
 import type { Shell } from "./shell.ts";
 import { plainTerminal, type Terminal } from "./terminal/terminal.ts";
+import { withoutSecrets } from "./terminal/usage-error.ts";
 
 /** Runs a command line without the program's name. Never throws; returns the exit code. */
 export async function runCommandLine(args: readonly string[], given: Terminal): Promise<ExitCode> {
@@ -52,7 +53,8 @@ export async function runCommandLine(args: readonly string[], given: Terminal): 
   }
 }
 
-function createProgram(shell: Shell): Command {
+/** The commands, for `runCommandLine` and for tests that cover them all. */
+export function createProgram(shell: Shell): Command {
   const program = new Command("millrace")
     .description("Durable background jobs: one SQLite file to start, a fleet to grow.")
     .version(packageVersion(), "-v, --version", "Show the version.")
@@ -61,7 +63,11 @@ function createProgram(shell: Shell): Command {
     .showSuggestionAfterError()
     .showHelpAfterError("Run millrace --help to see all commands.")
     .exitOverride()
-    .configureOutput({ writeOut: shell.terminal.out, writeErr: shell.terminal.err })
+    .configureOutput({
+      writeOut: shell.terminal.out,
+      writeErr: shell.terminal.err,
+      outputError: (message, write) => write(withoutSecrets(message)),
+    })
     .hook("preAction", (_, command) => applyConfig(command))
     .addHelpText("after", HELP_AFTER);
 

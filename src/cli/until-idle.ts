@@ -7,6 +7,8 @@ import { given } from "./shell.ts";
 /** How often to check for jobs. */
 const POLL_MS = 200;
 const PAGE = 1_000;
+/** The pages of one check. A worker with more jobs than these pages is not idle. */
+const PAGES_MAX = 1_000;
 
 export interface IdleScope {
   readonly worker: string;
@@ -41,9 +43,10 @@ async function leftBehind(
   const reasons = new Set<string>();
   for (const type of types) {
     const filter = { type, ...given({ tenant }) };
-    const { jobs } = await mill.jobs.list({ ...filter, state: "running", limit: 1 });
-    if (jobs.length > 0 || (await hasDue(mill, clock, filter))) return null;
-    for (const job of await onePerPlace(mill, filter)) {
+    if ((await hasRunning(mill, filter)) || (await hasDue(mill, clock, filter))) return null;
+    const waiting = await onePerPlace(mill, filter);
+    if (waiting === null) return null;
+    for (const job of waiting) {
       const why = await whyNot(mill, job, lanes);
       if (why === null) return null;
       reasons.add(why);
@@ -57,34 +60,48 @@ interface Filter {
   readonly tenant?: string;
 }
 
-/** True when a job is due and not yet promoted to queued. */
-async function hasDue(mill: Millrace, clock: Clock, filter: Filter): Promise<boolean> {
-  for await (const job of all(mill, { ...filter, state: "scheduled" })) {
-    if (job.runAt !== null && job.runAt.getTime() <= clock.now()) return true;
+async function hasRunning(mill: Millrace, filter: Filter): Promise<boolean> {
+  for await (const page of pages(mill, { ...filter, state: "running" })) {
+    if (page === null || page.length > 0) return true;
   }
   return false;
 }
 
-/** One job per lane and tenant, because gates and slots are the same for all of them. */
-async function onePerPlace(mill: Millrace, filter: Filter): Promise<readonly JobView[]> {
+/** True when a job is due and not yet promoted to queued. */
+async function hasDue(mill: Millrace, clock: Clock, filter: Filter): Promise<boolean> {
+  const isDue = ({ runAt }: JobView): boolean => runAt !== null && runAt.getTime() <= clock.now();
+  for await (const page of pages(mill, { ...filter, state: "scheduled" })) {
+    if (page === null || page.some(isDue)) return true;
+  }
+  return false;
+}
+
+/**
+ * One job per lane and tenant, because gates and slots are the same for all of them. Null: there
+ * are too many jobs to tell.
+ */
+async function onePerPlace(mill: Millrace, filter: Filter): Promise<readonly JobView[] | null> {
   const found = new Map<string, JobView>();
-  for await (const job of all(mill, { ...filter, state: "queued" })) {
-    found.set(JSON.stringify([job.lane, job.tenant]), job);
+  for await (const page of pages(mill, { ...filter, state: "queued" })) {
+    if (page === null) return null;
+    for (const job of page) found.set(JSON.stringify([job.lane, job.tenant]), job);
   }
   return [...found.values()];
 }
 
-async function* all(
+/** The pages of a list; null at the maximum of pages. */
+async function* pages(
   mill: Millrace,
-  filter: Filter & { readonly state: "queued" | "scheduled" },
-): AsyncGenerator<JobView> {
-  let after: string | null = null;
-  do {
-    const from: { after?: string } = after === null ? {} : { after };
+  filter: Filter & { readonly state: "queued" | "scheduled" | "running" },
+): AsyncGenerator<readonly JobView[] | null> {
+  let from: { after?: string } = {};
+  for (let count = 0; count < PAGES_MAX; count += 1) {
     const page = await mill.jobs.list({ ...filter, ...from, limit: PAGE });
-    yield* page.jobs;
-    after = page.next;
-  } while (after !== null);
+    yield page.jobs;
+    if (page.next === null) return;
+    from = { after: page.next };
+  }
+  yield null;
 }
 
 /** The reason why this worker does not run a due job; `null` if it will. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseDatabaseUrl, shownAddress } from "./database-url.ts";
+import { parseDatabaseUrl } from "./database-url.ts";
 
 describe("a database URL", () => {
   test.each([
@@ -43,13 +43,6 @@ describe("a database URL", () => {
     expect(parseDatabaseUrl(text)).toEqual({ kind: "postgres", url, schema });
   });
 
-  test("is shown without its password", () => {
-    const address = parseDatabaseUrl("postgres://ada:s3cret@db/jobs");
-
-    expect(shownAddress(address)).toBe("postgres://ada:…@db/jobs");
-    expect(shownAddress(parseDatabaseUrl("sqlite:./x.db"))).toBe("./x.db");
-  });
-
   test.each(["2024/s3cret", "2024?s3cret", "2024#s3cret"])(
     "with the password %s is refused without showing it",
     (password) => {
@@ -62,9 +55,20 @@ describe("a database URL", () => {
     },
   );
 
-  test("does not show its password when it is refused", () => {
-    expect(() => parseDatabaseUrl("mysql://ada:s3cret@db/jobs")).toThrow(
-      expect.objectContaining({ message: expect.stringMatching(/^(?!.*s3cret).*ada:…@db/) }),
+  test.each([
+    "mysql://ada:s3cret@db/jobs",
+    "ada:s3cret@db/jobs",
+    "//ada:s3cret@db/jobs",
+    "postgres:ada:s3cret@db",
+    "postgres://ada:s3cret",
+    "postgres://ada:s3cret%40db/jobs",
+    "postgres://ada:s3cret@@db:x/jobs",
+    "host=db user=ada password=s3cret",
+    "sqlite://ada:s3cret@db/jobs",
+    "sqlite:./x.db?key=s3cret",
+  ])("%s is refused without showing its password", (url) => {
+    expect(() => parseDatabaseUrl(url)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^(?!.*s3cret)/) }),
     );
   });
 });

@@ -1,6 +1,6 @@
 /** Parses database URLs. */
 import { MillraceError } from "../core/errors.ts";
-import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../lib/url-password.ts";
+import { hasUnescapedPassword, ESCAPE_PASSWORD, shownUrl } from "../lib/url-password.ts";
 
 export type DatabaseAddress = SqliteDatabase | PostgresDatabase;
 
@@ -31,7 +31,8 @@ export function parseDatabaseUrl(url: string): DatabaseAddress {
   }
   const path = url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
   if (path === "") throw refusal(url, `name a file, for example ${EXAMPLE}`);
-  if (path.startsWith("//")) throw refusal(url, `did you mean sqlite:./${path.slice(2)}?`);
+  if (path.startsWith("//"))
+    throw refusal(url, `did you mean sqlite:./${shownUrl(path.slice(2))}?`);
   if (path.includes("?")) throw refusal(url, "a SQLite URL takes no options after “?”");
   return { kind: "sqlite", path };
 }
@@ -47,24 +48,14 @@ function postgresAddress(text: string): PostgresDatabase {
   return { kind: "postgres", url: url.href, schema };
 }
 
-/** The address for messages and logs, without the password. */
-export function shownAddress(address: DatabaseAddress): string {
-  if (address.kind === "sqlite") return address.path;
-  return withoutPassword(address.url);
-}
-
 function suggestionFor(url: string): string {
   const path = url.trim();
+  if (shownUrl(path) !== path) return `it should look like ${POSTGRES_EXAMPLE}`;
   if (path === "") return `name a database, for example ${EXAMPLE}`;
   const isPath = /^[./~]/.test(path) || path.includes("/");
   return `did you mean sqlite:${isPath ? path : `./${path}`}?`;
 }
 
 function refusal(url: string, advice: string): MillraceError {
-  return new MillraceError("OPTION_INVALID", `“${withoutPassword(url)}”: ${advice}`);
-}
-
-/** Error messages are logged. */
-function withoutPassword(url: string): string {
-  return url.replace(/(\/\/[^/@:]*):[^@]*@/, "$1:…@");
+  return new MillraceError("OPTION_INVALID", `“${shownUrl(url)}”: ${advice}`);
 }

@@ -4,7 +4,7 @@ import { isFinal, type JobId, type State } from "../core/job.ts";
 import type { Settlement } from "../core/outcome.ts";
 import { settle, type SettleContext } from "../core/settle.ts";
 import type { RetryPolicy } from "../core/policy.ts";
-import type { JobFilter, Jobs, JobView } from "../api/client.ts";
+import type { JobFilter, JobPage, Jobs, JobView } from "../api/client.ts";
 import type { Enqueued } from "../api/enqueue.ts";
 import { anObject, must, type Rule } from "../api/rules.ts";
 import type { CrashFacts, InterveneFacts } from "../store/types/jobs-and-runs.ts";
@@ -12,13 +12,13 @@ import type { JobRecord } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { explain } from "./explain.ts";
 import { jobFilter } from "./filters.ts";
+import { cursorOf, keyOfCursor } from "./job-cursor.ts";
 import { listLogs } from "./logs.ts";
 import { holdersOf, listUnits, progressOf } from "./progress.ts";
+import { countJobs } from "./stats.ts";
 import { successorAnswer, successorOf } from "./retry-as-new-job.ts";
 import { checkAnyRemark, checkRemark, insistOn } from "../jobs/check-text.ts";
 import { attemptView, idOf, jobView, type NotFound } from "../jobs/views.ts";
-
-const COUNT_MAX = 10_000;
 
 const RETRY: Rule = anObject(
   {
@@ -57,7 +57,7 @@ export function makeJobs(parts: JobsParts): Jobs {
   return {
     get: async (id) => view(idOf(id)),
     list: async (filter = {}) => listJobs(store, filter),
-    stats: () => store.stats(COUNT_MAX),
+    stats: () => countJobs(store),
     async progress(id) {
       const job = await recordOf(parts, idOf(id));
       return progressOf(store, job, phasesOf(job.type));
@@ -125,26 +125,21 @@ async function recordOf({ store, notFound }: JobsParts, id: JobId): Promise<JobR
   return job;
 }
 
-/** The cursor of a page is the id of its last job. */
-async function listJobs(
-  store: JobStore,
-  given: JobFilter,
-): Promise<{ jobs: readonly JobView[]; next: string | null }> {
+async function listJobs(store: JobStore, given: JobFilter): Promise<JobPage> {
   const { filter, after, limit } = jobFilter(given);
-  const found: JobRecord[] = [];
-  let next = after === undefined ? undefined : await cursorKey(store, after);
-  for (;;) {
-    const from = next === undefined ? {} : { after: next };
-    const listing = await store.list(filter, { limit: limit - found.length, ...from });
-    found.push(...listing.jobs);
-    if (listing.next === null || found.length >= limit) break;
-    next = listing.next;
-  }
-  const last = found.length >= limit ? found.at(-1) : undefined;
-  return { jobs: found.map(jobView), next: last?.id ?? null };
+  const from = after === undefined ? {} : { after: await keyAt(store, after) };
+  const { jobs, next, isCutShort } = await store.list(filter, { limit, ...from });
+  return {
+    jobs: jobs.map(jobView),
+    next: next === null ? null : cursorOf(next),
+    cutShort: isCutShort,
+  };
 }
 
-async function cursorKey(store: JobStore, after: string): Promise<number> {
+/** The position after which a page starts: a cursor, or the id of a job. */
+async function keyAt(store: JobStore, after: string): Promise<number> {
+  const key = keyOfCursor(after);
+  if (key !== null) return key;
   const job = await store.get(idOf(after));
   if (job !== null) return job.key;
   throw new MillraceError(

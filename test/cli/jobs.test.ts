@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defineJob, NonRetryableError, typed } from "../../src/index.ts";
-import type { Worker } from "../../src/index.ts";
+import type { Millrace, Worker } from "../../src/index.ts";
+import { pageChunks } from "../../src/store/shared/list-bounds.ts";
 import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
 import { retention } from "../support/factories.ts";
 import { TestStore, type } from "./command-line.ts";
@@ -155,12 +156,36 @@ describe("millrace jobs list", () => {
     for (const n of [1, 2, 3]) ids.push((await store.json("enqueue", "count", `${n}`)).id);
 
     const first = await store.type("jobs", "list", "--limit", "2");
-    const second = await store.type("jobs", "list", "--limit", "2", "--after", ids[1]);
+    const second = await type(...wordsToContinue(first.err));
+    const afterJob = await store.type("jobs", "list", "--limit", "2", "--after", ids[1]);
 
     expect(columnOf(first.out, 0)).toEqual(["ID", ids[2], ids[1]]);
-    expect(first.err).toBe(`There are more: add --after ${ids[1]}\n`);
+    expect(first.err).toMatch(
+      /^There are more\. Continue with: millrace jobs list --limit 2 --db /,
+    );
     expect(columnOf(second.out, 0)).toEqual(["ID", ids[0]]);
     expect(second.err).toBe("");
+    expect(columnOf(afterJob.out, 0)).toEqual(columnOf(second.out, 0));
+  });
+
+  test("says that a search was cut short, and names the command that continues it", async () => {
+    await using store = new TestStore();
+    const { id } = await store.json("enqueue", "note", "--tag", "text=two words");
+    await addCrowd(await store.mill);
+
+    const words = ["jobs", "list", "--tenant", "default", "--state", "queued,failed"];
+    const first = await store.type(...words);
+    const second = await type(...wordsToContinue(first.err));
+    const asJson = await store.json(...words);
+
+    expect(first).toMatchObject({ code: 0, out: "" });
+    expect(first.err).toContain("cut short");
+    expect(first.err).not.toContain("No jobs match");
+    expect(first.err).toContain("--state queued,failed --tenant default");
+    expect(columnOf(second.out, 0)).toEqual(["ID", id]);
+    expect(second.err).toBe("");
+    expect(asJson).toMatchObject({ jobs: [], cutShort: true, next: expect.any(String) });
+    expect((await store.json(...words, "--after", asJson.next)).jobs).toMatchObject([{ id }]);
   });
 
   test.each([
@@ -436,4 +461,21 @@ function columnOf(text: string, index: number): string[] {
     .trimEnd()
     .split("\n")
     .map((line) => line.split(/ {2,}/)[index] ?? "");
+}
+
+/** The arguments of the command that continues a list. */
+function wordsToContinue(told: string): string[] {
+  return /Continue with: millrace (.+)/.exec(told)?.[1]?.split(" ") ?? [];
+}
+
+/** More jobs of another tenant than a page reads. */
+async function addCrowd(mill: Millrace): Promise<void> {
+  const crowd = defineJob({ type: "crowd" });
+  const all = pageChunks(50).reduce((sum, size) => sum + size, 100);
+  for (let left = all; left > 0; left -= 1_000) {
+    const jobs = Array.from({ length: Math.min(left, 1_000) }, () =>
+      crowd.of(undefined, { tenant: "acme" }),
+    );
+    await mill.enqueueMany(jobs);
+  }
 }

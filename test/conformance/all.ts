@@ -23,6 +23,7 @@ import { inspectSuite } from "./inspect/jobs.suite.ts";
 import { interveneSuite } from "./jobs/intervene.suite.ts";
 import { lockWaitersSuite } from "./runs/lock-waiters.suite.ts";
 import { lifecycleSuite } from "./database/lifecycle.suite.ts";
+import { listBoundsSuite } from "./inspect/list-bounds.suite.ts";
 import { listSuite } from "./inspect/list.suite.ts";
 import { loneRunsSuite } from "./runs/lone-runs.suite.ts";
 import { logsSuite } from "./inspect/logs.suite.ts";
@@ -82,6 +83,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   holdSuite,
   inspectSuite,
   listSuite,
+  listBoundsSuite,
   deadLettersSuite,
   reviewSuite,
   statsSuite,

@@ -38,6 +38,11 @@ async function openPatient(): Promise<Patient> {
       const others = findings.filter(({ name }) => !["fsync", "full_page_writes"].includes(name));
       return { findings: others, brokenInvariants };
     },
+    async examineWithin(bounds) {
+      const limits = { transactionMs: Infinity, deadRows: Infinity, bounds };
+      const { findings, brokenInvariants, cutShort } = await doctor.examine(limits);
+      return { findings, brokenInvariants, cutShort };
+    },
     async [Symbol.asyncDispose]() {
       await doctor.close();
       await handles[Symbol.asyncDispose]();

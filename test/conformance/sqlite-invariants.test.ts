@@ -34,6 +34,13 @@ async function openPatient(): Promise<Patient> {
       const { findings, brokenInvariants } = await store.examine();
       return { findings, brokenInvariants };
     },
+    async examineWithin(bounds) {
+      const { findings, brokenInvariants, cutShort } = await store.examine({
+        checkedBytes: 0,
+        bounds,
+      });
+      return { findings, brokenInvariants, cutShort };
+    },
     async [Symbol.asyncDispose]() {
       await store.close();
       rmSync(folder, { recursive: true });

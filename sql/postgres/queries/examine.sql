@@ -115,7 +115,8 @@ FROM millrace.meta
 WHERE name = 'schema';
 
 -- name: lost_jobs
--- Unfinished jobs that are in no place and in no lease: no worker will ever run them.
+-- Unfinished jobs that are in no place and in no lease: no worker will ever run them. Jobs are
+-- examined up to a key, the oldest first.
 -- returns: id uuid
 -- timeout: doctor
 WITH held AS MATERIALIZED (
@@ -125,8 +126,11 @@ WITH held AS MATERIALIZED (
 )
 SELECT job.id
 FROM millrace.job AS job
-WHERE NOT EXISTS (
-      SELECT 1 FROM millrace.attempt AS last WHERE last.key = job.key AND last.state IS NOT NULL
+WHERE job.key <= :last_key::bigint
+  AND NOT EXISTS (
+      SELECT 1
+      FROM millrace.attempt AS last
+      WHERE last.key = job.key AND last.key <= :last_key::bigint AND last.state IS NOT NULL
   )
   AND NOT EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = job.key)
   AND NOT EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = job.key)
@@ -166,11 +170,11 @@ LIMIT :limit::integer;
 -- returns: place text `"scheduled" | "ready" | "blocked"`, key bigint
 -- timeout: doctor
 WITH waiting (place, key) AS (
-    SELECT 'scheduled', key FROM millrace.scheduled
+    (SELECT 'scheduled', key FROM millrace.scheduled ORDER BY key LIMIT :examined::bigint)
     UNION ALL
-    SELECT 'ready', key FROM millrace.ready
+    (SELECT 'ready', key FROM millrace.ready ORDER BY key LIMIT :examined::bigint)
     UNION ALL
-    SELECT 'blocked', key FROM millrace.blocked
+    (SELECT 'blocked', key FROM millrace.blocked ORDER BY key LIMIT :examined::bigint)
 )
 SELECT place, key
 FROM waiting
@@ -189,19 +193,20 @@ WITH held AS MATERIALIZED (
     FROM millrace.lease AS lease
     CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)
 ),
-waiting (place, key, n, is_twin) AS (
-    SELECT 'scheduled', key, n, false
-    FROM millrace.scheduled
+waiting (place, key, n) AS (
+    (SELECT 'scheduled', key, n FROM millrace.scheduled ORDER BY key LIMIT :examined::bigint)
     UNION ALL
-    SELECT 'blocked', key, n, key IN (SELECT key FROM millrace.scheduled)
-    FROM millrace.blocked
+    (SELECT 'blocked', key, n FROM millrace.blocked ORDER BY key LIMIT :examined::bigint)
     UNION ALL
-    SELECT 'ready', key, n,
-           key IN (SELECT key FROM millrace.scheduled) OR key IN (SELECT key FROM millrace.blocked)
-    FROM millrace.ready
+    (SELECT 'ready', key, n FROM millrace.ready ORDER BY key LIMIT :examined::bigint)
 ),
 judged AS (
-    SELECT waiting.place, waiting.key, job.id, waiting.n, waiting.is_twin,
+    SELECT waiting.place, waiting.key, job.id, waiting.n,
+           waiting.place <> 'scheduled'
+           AND EXISTS (SELECT 1 FROM millrace.scheduled AS twin WHERE twin.key = waiting.key)
+           OR waiting.place = 'ready'
+           AND EXISTS (SELECT 1 FROM millrace.blocked AS twin WHERE twin.key = waiting.key)
+               AS is_twin,
            last.state IS NOT NULL AS is_over,
            held.key IS NOT NULL AS is_held,
            coalesce(last.n, 0) + 1 AS next_n
@@ -221,3 +226,41 @@ FROM judged
 WHERE is_over OR is_held OR is_twin OR n <> next_n
 ORDER BY key, place
 LIMIT :limit::integer;
+
+-- name: examined_tables
+-- The first and the last key of all jobs, and how many rows each table has, up to a limit.
+-- returns: first_key bigint, last_key bigint, scheduled bigint, ready bigint, blocked bigint,
+--   dedup bigint, cancel_request bigint, lock bigint, dependency bigint, failed bigint,
+--   dead_letter bigint, ended_run bigint
+-- timeout: doctor
+SELECT coalesce((SELECT min(key) FROM millrace.job), 0) AS first_key,
+       coalesce((SELECT max(key) FROM millrace.job), 0) AS last_key,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT :max::bigint) AS few)
+           AS scheduled,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.ready LIMIT :max::bigint) AS few) AS ready,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.blocked LIMIT :max::bigint) AS few) AS blocked,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.dedup LIMIT :max::bigint) AS few) AS dedup,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.cancel_request LIMIT :max::bigint) AS few)
+           AS cancel_request,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.lock LIMIT :max::bigint) AS few) AS lock,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.dependency LIMIT :max::bigint) AS few)
+           AS dependency,
+       (
+           SELECT count(*)
+           FROM (
+               SELECT 1 FROM millrace.attempt WHERE state = 6 AND state > 4 LIMIT :max::bigint
+           ) AS few
+       ) AS failed,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.dead_letter LIMIT :max::bigint) AS few)
+           AS dead_letter,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace.ended_run LIMIT :max::bigint) AS few)
+           AS ended_run;
+
+-- name: prefer_lookups
+-- only: postgres, because SQLite always looks rows up.
+-- For the rest of the transaction, joins look rows up by an index. Without this, the planner may
+-- read a whole table to examine a bounded number of rows.
+-- returns: hash text, merge text, scan text
+SELECT set_config('enable_hashjoin', 'off', true) AS hash,
+       set_config('enable_mergejoin', 'off', true) AS merge,
+       set_config('enable_seqscan', 'off', true) AS scan;

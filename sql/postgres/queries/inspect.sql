@@ -27,8 +27,8 @@ LEFT JOIN millrace.stale AS stale ON stale.key = job.key
 WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
 
 -- name: match_jobs
--- Those of these candidates that pass the filter, newest first. One scan of the leases finds the
--- start of all running jobs.
+-- The newest of these candidates that pass the filter, newest first. One scan of the leases finds
+-- the start of all running jobs.
 -- returns: ShownJobRow
 -- timeout: reader
 WITH run AS MATERIALIZED (
@@ -69,7 +69,8 @@ WHERE (:states::integer[] IS NULL OR job.state = ANY (:states::integer[]))
           WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key
       )
   )
-ORDER BY job.key DESC;
+ORDER BY job.key DESC
+LIMIT :limit::integer;
 
 -- name: count_matching
 -- How many of these candidates pass the filter. The twin of `match_jobs`, without its columns.
@@ -136,7 +137,7 @@ FROM (
 -- How long the job that has been due longest has waited. The first job of each lane and priority is
 -- the oldest there, among the jobs with each number of crashes, so a recursive hop over the indexes
 -- finds it, however many jobs there are.
--- returns: ms bigint?
+-- returns: ms bigint?, hops bigint
 -- timeout: reader
 WITH RECURSIVE fresh (lane, priority, rank) AS (
     (
@@ -179,7 +180,8 @@ crashed (lane, crashes, priority, rank) AS (
         LIMIT 1
     ) AS next
 )
-SELECT greatest(0, millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000) AS ms
+SELECT greatest(0, millrace.ms_of(millrace.clock_at(:now::timestamptz)) - min(rank) / 1000) AS ms,
+       count(*) AS hops
 FROM (
     (SELECT rank FROM fresh LIMIT :hops::integer)
     UNION ALL
@@ -272,9 +274,9 @@ ORDER BY key DESC
 LIMIT :limit::integer;
 
 -- name: keys_of_states
--- Candidates by state, newest first. Every state but `completed` has an index of its own: a place,
--- the leases, or the unusual final states. A job that is moving from one to another may be found
--- twice.
+-- Candidates by state, newest first. Every state has an index of its own: a place, the leases, or
+-- the unusual final states. For `completed`, candidates are all jobs with a ledger row. Each part
+-- names a job once, so that a part that ends at the limit reaches as far as the whole.
 -- returns: key bigint
 -- timeout: reader
 SELECT DISTINCT key
@@ -304,7 +306,7 @@ FROM (
     )
     UNION ALL
     (
-        SELECT claimed.key
+        SELECT DISTINCT claimed.key
         FROM millrace.lease AS lease
         CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)
         WHERE 3 = ANY (:states::integer[]) AND claimed.key < :before::bigint
@@ -312,10 +314,18 @@ FROM (
         LIMIT :limit::integer
     )
     UNION ALL
+    (
+        SELECT DISTINCT key
+        FROM millrace.attempt
+        WHERE 4 = ANY (:states::integer[]) AND key < :before::bigint
+        ORDER BY key DESC
+        LIMIT :limit::integer
+    )
+    UNION ALL
     SELECT ended.key
     FROM unnest(:states::integer[]) AS wanted (state)
     CROSS JOIN LATERAL (
-        SELECT attempt.key
+        SELECT DISTINCT attempt.key
         FROM millrace.attempt AS attempt
         WHERE attempt.state = wanted.state
           AND attempt.state > 4

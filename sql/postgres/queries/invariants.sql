@@ -1,5 +1,6 @@
 -- Invariants of an installation: each query returns the jobs that break one. The catalogue in
--- `src/store/doctor/catalogue.ts` says what each means and how it is fixed.
+-- `src/store/doctor/catalogue.ts` says what each means and how it is fixed. Queries that read no
+-- whole table examine at most `examined` rows of the table that drives them.
 
 -- row OffendingRow: key bigint?, id uuid?
 
@@ -53,11 +54,26 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
-    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.scheduled
+    (
+        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        FROM millrace.scheduled
+        ORDER BY key
+        LIMIT :examined::bigint
+    )
     UNION ALL
-    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.ready
+    (
+        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        FROM millrace.ready
+        ORDER BY key
+        LIMIT :examined::bigint
+    )
     UNION ALL
-    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.blocked
+    (
+        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        FROM millrace.blocked
+        ORDER BY key
+        LIMIT :examined::bigint
+    )
 )
 SELECT DISTINCT job.key, job.id
 FROM waiting
@@ -106,7 +122,9 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT held.job AS key, job.id
-FROM millrace.dedup AS held
+FROM (
+    SELECT tenant, type, key, job FROM millrace.dedup ORDER BY job LIMIT :examined::bigint
+) AS held
 LEFT JOIN millrace.job AS job ON job.key = held.job
 WHERE job.key IS NULL
    OR EXISTS (
@@ -124,11 +142,11 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 WITH live (key) AS (
-    SELECT key FROM millrace.scheduled
+    (SELECT key FROM millrace.scheduled ORDER BY key LIMIT :examined::bigint)
     UNION
-    SELECT key FROM millrace.ready
+    (SELECT key FROM millrace.ready ORDER BY key LIMIT :examined::bigint)
     UNION
-    SELECT key FROM millrace.blocked
+    (SELECT key FROM millrace.blocked ORDER BY key LIMIT :examined::bigint)
     UNION
     SELECT unnest(keys) FROM millrace.lease
 )
@@ -152,11 +170,11 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 WITH live (key) AS (
-    SELECT key FROM millrace.scheduled
+    (SELECT key FROM millrace.scheduled ORDER BY key LIMIT :examined::bigint)
     UNION
-    SELECT key FROM millrace.ready
+    (SELECT key FROM millrace.ready ORDER BY key LIMIT :examined::bigint)
     UNION
-    SELECT key FROM millrace.blocked
+    (SELECT key FROM millrace.blocked ORDER BY key LIMIT :examined::bigint)
     UNION
     SELECT unnest(keys) FROM millrace.lease
 ),
@@ -198,7 +216,7 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT asked.key, job.id
-FROM millrace.cancel_request AS asked
+FROM (SELECT key FROM millrace.cancel_request ORDER BY key LIMIT :examined::bigint) AS asked
 LEFT JOIN millrace.job AS job ON job.key = asked.key
 WHERE job.key IS NULL
    OR EXISTS (
@@ -216,7 +234,7 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT held.job AS key, job.id
-FROM millrace.lock AS held
+FROM (SELECT job, n FROM millrace.lock ORDER BY job LIMIT :examined::bigint) AS held
 LEFT JOIN millrace.job AS job ON job.key = held.job
 WHERE job.key IS NULL
    OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)
@@ -251,10 +269,15 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT place.key, job.id
-FROM millrace.blocked AS place
+FROM (
+    SELECT key
+    FROM millrace.blocked
+    WHERE gate = 0
+    ORDER BY priority, rank, key
+    LIMIT :examined::bigint
+) AS place
 LEFT JOIN millrace.job AS job ON job.key = place.key
-WHERE place.gate = 0
-  AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS dependency WHERE dependency.job = place.key)
+WHERE NOT EXISTS (SELECT 1 FROM millrace.dependency AS dependency WHERE dependency.job = place.key)
 ORDER BY place.key
 LIMIT :limit::integer;
 
@@ -265,7 +288,7 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT dependency.job AS key, job.id
-FROM millrace.dependency AS dependency
+FROM (SELECT job FROM millrace.dependency ORDER BY job LIMIT :examined::bigint) AS dependency
 LEFT JOIN millrace.job AS job ON job.key = dependency.job
 WHERE NOT EXISTS (
     SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job AND place.gate = 0
@@ -290,10 +313,15 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT job.key, job.id
-FROM millrace.attempt AS done
+FROM (
+    SELECT key, finished_at
+    FROM millrace.attempt
+    WHERE state = 6 AND state > 4
+    ORDER BY key DESC
+    LIMIT :examined::bigint
+) AS done
 JOIN millrace.job AS job ON job.key = done.key
-WHERE done.state = 6
-  AND done.finished_at > (SELECT min(died_at) FROM millrace.dead_letter)
+WHERE done.finished_at > (SELECT min(died_at) FROM millrace.dead_letter)
   AND NOT EXISTS (SELECT 1 FROM millrace.dead_letter AS letter WHERE letter.id = job.id)
 ORDER BY job.key
 LIMIT :limit::integer;
@@ -305,7 +333,9 @@ LIMIT :limit::integer;
 -- timeout: doctor
 WITH lettered AS MATERIALIZED (
     SELECT job.key, job.id
-    FROM millrace.dead_letter AS letter
+    FROM (
+        SELECT id FROM millrace.dead_letter ORDER BY died_at DESC, id DESC LIMIT :examined::bigint
+    ) AS letter
     JOIN millrace.job AS job ON job.id = letter.id
 )
 SELECT lettered.key, lettered.id
@@ -383,7 +413,9 @@ LIMIT :limit::integer;
 -- returns: OffendingRow
 -- timeout: doctor
 SELECT DISTINCT ended.key, job.id
-FROM millrace.ended_run AS ended
+FROM (
+    SELECT worker, key FROM millrace.ended_run ORDER BY worker, key LIMIT :examined::bigint
+) AS ended
 LEFT JOIN millrace.job AS job ON job.key = ended.key
 WHERE job.key IS NULL
    OR NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = ended.worker)

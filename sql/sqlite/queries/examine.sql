@@ -1,7 +1,8 @@
 -- name: lost_jobs
 -- only: sqlite, whose file anybody can edit or put together from pieces.
--- Unfinished jobs that are in no place and in no lease: no worker will ever run them. The casts let
--- SQLite build an index over the values of a JSON list.
+-- Unfinished jobs that are in no place and in no lease: no worker will ever run them. Jobs are
+-- examined up to a key, the oldest first. The casts let SQLite build an index over the values of a
+-- JSON list.
 -- returns: id blob
 WITH held AS (
     SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n
@@ -11,15 +12,21 @@ WITH held AS (
 )
 SELECT job.id
 FROM millrace_job AS job
-LEFT JOIN millrace_attempt AS last
-    ON last.key = job.key
-    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)
-LEFT JOIN held ON held.key = job.key AND held.n = coalesce(last.n, 0) + 1
-WHERE last.state IS NULL
+WHERE job.key <= :last_key
+  AND NOT EXISTS (
+      SELECT 1 FROM millrace_attempt AS last WHERE last.key = job.key AND last.state IS NOT NULL
+  )
   AND NOT EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = job.key)
   AND NOT EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = job.key)
   AND NOT EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = job.key)
-  AND held.key IS NULL
+  AND NOT EXISTS (
+      SELECT 1
+      FROM held
+      WHERE held.key = job.key
+        AND held.n > (
+            SELECT coalesce(max(done.n), 0) FROM millrace_attempt AS done WHERE done.key = job.key
+        )
+  )
 ORDER BY job.key
 LIMIT :limit;
 
@@ -53,11 +60,11 @@ LIMIT :limit;
 -- Places of jobs that do not exist: a claim that meets one fails.
 -- returns: place text `"scheduled" | "ready" | "blocked"`, key integer
 WITH waiting (place, key) AS (
-    SELECT 'scheduled', key FROM millrace_scheduled
+    SELECT * FROM (SELECT 'scheduled', key FROM millrace_scheduled ORDER BY key LIMIT :examined)
     UNION ALL
-    SELECT 'ready', key FROM millrace_ready
+    SELECT * FROM (SELECT 'ready', key FROM millrace_ready ORDER BY key LIMIT :examined)
     UNION ALL
-    SELECT 'blocked', key FROM millrace_blocked
+    SELECT * FROM (SELECT 'blocked', key FROM millrace_blocked ORDER BY key LIMIT :examined)
 )
 SELECT place, key
 FROM waiting
@@ -77,19 +84,20 @@ WITH held AS (
     JOIN json_each(lease.keys) AS named
     JOIN json_each(lease.ns) AS run ON run.key = named.key
 ),
-waiting (place, key, n, is_twin) AS (
-    SELECT 'scheduled', key, n, 0
-    FROM millrace_scheduled
+waiting (place, key, n) AS (
+    SELECT * FROM (SELECT 'scheduled', key, n FROM millrace_scheduled ORDER BY key LIMIT :examined)
     UNION ALL
-    SELECT 'blocked', key, n, key IN (SELECT key FROM millrace_scheduled)
-    FROM millrace_blocked
+    SELECT * FROM (SELECT 'blocked', key, n FROM millrace_blocked ORDER BY key LIMIT :examined)
     UNION ALL
-    SELECT 'ready', key, n,
-           key IN (SELECT key FROM millrace_scheduled) OR key IN (SELECT key FROM millrace_blocked)
-    FROM millrace_ready
+    SELECT * FROM (SELECT 'ready', key, n FROM millrace_ready ORDER BY key LIMIT :examined)
 ),
 judged AS (
-    SELECT waiting.place, waiting.key, job.id, waiting.n, waiting.is_twin,
+    SELECT waiting.place, waiting.key, job.id, waiting.n,
+           waiting.place <> 'scheduled'
+           AND EXISTS (SELECT 1 FROM millrace_scheduled AS twin WHERE twin.key = waiting.key)
+           OR waiting.place = 'ready'
+           AND EXISTS (SELECT 1 FROM millrace_blocked AS twin WHERE twin.key = waiting.key)
+               AS is_twin,
            last.state IS NOT NULL AS is_over,
            held.key IS NOT NULL AS is_held,
            coalesce(last.n, 0) + 1 AS next_n
@@ -105,3 +113,24 @@ FROM judged
 WHERE is_over OR is_held OR is_twin OR n <> next_n
 ORDER BY key, place
 LIMIT :limit;
+
+-- name: examined_tables
+-- The first and the last key of all jobs, and how many rows each table has, up to a limit.
+-- returns: first_key integer, last_key integer, scheduled integer, ready integer,
+--   blocked integer, dedup integer, cancel_request integer, lock integer, dependency integer,
+--   failed integer, dead_letter integer, ended_run integer
+SELECT coalesce((SELECT min(key) FROM millrace_job), 0) AS first_key,
+       coalesce((SELECT max(key) FROM millrace_job), 0) AS last_key,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT :max)) AS scheduled,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT :max)) AS ready,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT :max)) AS blocked,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_dedup LIMIT :max)) AS dedup,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_cancel_request LIMIT :max)) AS cancel_request,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_lock LIMIT :max)) AS lock,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_dependency LIMIT :max)) AS dependency,
+       (
+           SELECT count(*)
+           FROM (SELECT 1 FROM millrace_attempt WHERE state = 6 AND state > 4 LIMIT :max)
+       ) AS failed,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_dead_letter LIMIT :max)) AS dead_letter,
+       (SELECT count(*) FROM (SELECT 1 FROM millrace_ended_run LIMIT :max)) AS ended_run;

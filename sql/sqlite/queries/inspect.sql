@@ -24,7 +24,7 @@ FROM millrace_job_now
 WHERE key = :key;
 
 -- name: match_jobs
--- Those of these candidates that pass the filter, newest first.
+-- The newest of these candidates that pass the filter, newest first.
 -- returns: ShownJobRow
 SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale
 FROM json_each(:keys) AS candidate
@@ -50,7 +50,8 @@ WHERE (:states IS NULL OR now.state IN (SELECT value FROM json_each(:states)))
           WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key
       )
   )
-ORDER BY now.key DESC;
+ORDER BY now.key DESC
+LIMIT :limit;
 
 -- name: count_matching
 -- How many of these candidates pass the filter. The twin of `match_jobs`, without its columns.
@@ -94,7 +95,7 @@ FROM (SELECT 1 FROM millrace_attempt WHERE state = :state LIMIT :max);
 -- name: oldest_ready
 -- The least rank of all due jobs. Of each lane, number of crashes and priority, the first job
 -- is the oldest, so a recursive hop over the index finds it, however many jobs there are.
--- returns: rank integer?
+-- returns: rank integer?, hops integer
 WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
     SELECT lane, crashes, priority, rank
     FROM millrace_ready
@@ -131,7 +132,7 @@ WITH RECURSIVE hop (lane, crashes, priority, rank) AS (
     )
     LIMIT :hops
 )
-SELECT min(rank) AS rank FROM hop;
+SELECT min(rank) AS rank, count(*) AS hops FROM hop;
 
 -- name: keys_of_all
 -- Candidates when nothing narrows the search, newest first.
@@ -210,63 +211,97 @@ WHERE name = :name
 ORDER BY key DESC
 LIMIT :limit;
 
--- name: keys_of_final_state
--- Candidates by a final state other than `completed`, newest first.
+-- name: keys_of_states
+-- Candidates by state, newest first. Every state has an index of its own: a place, the leases, or
+-- the unusual final states. For `completed`, candidates are all jobs with a ledger row. Each part
+-- names a job once, so that a part that ends at the limit reaches as far as the whole. A part that
+-- is not wanted has no bound, and reads nothing.
 -- returns: key integer
+WITH wanted (state) AS MATERIALIZED (SELECT value FROM json_each(:states))
 SELECT key
-FROM millrace_attempt
-WHERE state = :state
-  AND state > 4
-  AND key < :before
+FROM (
+    SELECT key
+    FROM millrace_scheduled
+    WHERE key < (SELECT :before FROM wanted WHERE state = 1)
+    ORDER BY key DESC
+    LIMIT :limit
+)
+UNION
+SELECT key
+FROM (
+    SELECT key
+    FROM millrace_ready
+    WHERE key < (SELECT :before FROM wanted WHERE state = 2)
+    ORDER BY key DESC
+    LIMIT :limit
+)
+UNION
+SELECT key
+FROM (
+    SELECT key
+    FROM millrace_blocked
+    WHERE key < (SELECT :before FROM wanted WHERE state = 2)
+    ORDER BY key DESC
+    LIMIT :limit
+)
+UNION
+SELECT key
+FROM (
+    SELECT DISTINCT claimed.value AS key
+    FROM millrace_lease AS lease
+    JOIN json_each(lease.keys) AS claimed
+    WHERE lease.number < (SELECT 9e18 FROM wanted WHERE state = 3) AND claimed.value < :before
+    ORDER BY claimed.value DESC
+    LIMIT :limit
+)
+UNION
+SELECT key
+FROM (
+    SELECT DISTINCT key
+    FROM millrace_attempt
+    WHERE key < (SELECT :before FROM wanted WHERE state = 4)
+    ORDER BY key DESC
+    LIMIT :limit
+)
+UNION
+SELECT key
+FROM (
+    SELECT DISTINCT key
+    FROM millrace_attempt
+    WHERE state = 5 AND state > 4 AND key < (SELECT :before FROM wanted WHERE state = 5)
+    ORDER BY key DESC
+    LIMIT :limit
+)
+UNION
+SELECT key
+FROM (
+    SELECT DISTINCT key
+    FROM millrace_attempt
+    WHERE state = 6 AND state > 4 AND key < (SELECT :before FROM wanted WHERE state = 6)
+    ORDER BY key DESC
+    LIMIT :limit
+)
+UNION
+SELECT key
+FROM (
+    SELECT DISTINCT key
+    FROM millrace_attempt
+    WHERE state = 7 AND state > 4 AND key < (SELECT :before FROM wanted WHERE state = 7)
+    ORDER BY key DESC
+    LIMIT :limit
+)
 ORDER BY key DESC
 LIMIT :limit;
 
--- name: keys_scheduled
--- Candidates in `scheduled`, newest first.
--- returns: key integer
-SELECT key
-FROM millrace_scheduled
-WHERE key < :before
-ORDER BY key DESC
-LIMIT :limit;
-
--- name: keys_ready
--- Candidates in `ready`, newest first.
--- returns: key integer
-SELECT key
-FROM millrace_ready
-WHERE key < :before
-ORDER BY key DESC
-LIMIT :limit;
-
--- name: keys_blocked
--- Candidates in `blocked`, newest first.
--- returns: key integer
-SELECT key
-FROM millrace_blocked
-WHERE key < :before
-ORDER BY key DESC
-LIMIT :limit;
-
--- name: keys_leased
--- Candidates that a worker holds, newest first.
--- returns: key integer
-SELECT DISTINCT claimed.value AS key
+-- name: starts_of_runs
+-- When the present runs of these jobs started. The newest lease that names a job is the valid one,
+-- and comes last.
+-- returns: key integer, started_at integer?
+SELECT claimed.value AS key, lease.claimed_at + (lease.starts ->> claimed.key) AS started_at
 FROM millrace_lease AS lease
 JOIN json_each(lease.keys) AS claimed
-WHERE claimed.value < :before
-ORDER BY claimed.value DESC
-LIMIT :limit;
-
--- name: start_of_run
--- The start of a job's present run. The newest lease that names the job is the valid one.
--- returns: started_at integer?
-SELECT lease.claimed_at + (lease.starts ->> claimed.key) AS started_at
-FROM millrace_lease AS lease
-JOIN json_each(lease.keys) AS claimed
-WHERE claimed.value = :key
-ORDER BY lease.number DESC
-LIMIT 1;
+WHERE claimed.value IN (SELECT value FROM json_each(:keys))
+ORDER BY lease.number;
 
 -- name: attempts_of_job
 -- The ledger of one job.

@@ -1,5 +1,6 @@
 -- Invariants of an installation: each query returns the jobs that break one. The catalogue in
--- `src/store/doctor/catalogue.ts` says what each means and how it is fixed.
+-- `src/store/doctor/catalogue.ts` says what each means and how it is fixed. Queries that read no
+-- whole table examine at most `examined` rows of the table that drives them.
 
 -- row OffendingRow: key integer?, id blob?
 
@@ -67,11 +68,29 @@ LIMIT :limit;
 -- have no attempt left. Jobs that are over are found by another query.
 -- returns: OffendingRow
 WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (
-    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_scheduled
+    SELECT *
+    FROM (
+        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        FROM millrace_scheduled
+        ORDER BY key
+        LIMIT :examined
+    )
     UNION ALL
-    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_ready
+    SELECT *
+    FROM (
+        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        FROM millrace_ready
+        ORDER BY key
+        LIMIT :examined
+    )
     UNION ALL
-    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_blocked
+    SELECT *
+    FROM (
+        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes
+        FROM millrace_blocked
+        ORDER BY key
+        LIMIT :examined
+    )
 )
 SELECT DISTINCT job.key, job.id
 FROM waiting
@@ -113,7 +132,9 @@ LIMIT :limit;
 -- Dedup keys whose holder is over, gone, or has another key.
 -- returns: OffendingRow
 SELECT held.job AS key, job.id
-FROM millrace_dedup AS held
+FROM (
+    SELECT tenant, type, key, job FROM millrace_dedup ORDER BY job LIMIT :examined
+) AS held
 LEFT JOIN millrace_job AS job ON job.key = held.job
 WHERE job.key IS NULL
    OR EXISTS (
@@ -127,11 +148,11 @@ LIMIT :limit;
 -- Unfinished jobs whose dedup key has no holder: a duplicate would be accepted.
 -- returns: OffendingRow
 WITH live (key) AS (
-    SELECT key FROM millrace_scheduled
+    SELECT * FROM (SELECT key FROM millrace_scheduled ORDER BY key LIMIT :examined)
     UNION
-    SELECT key FROM millrace_ready
+    SELECT * FROM (SELECT key FROM millrace_ready ORDER BY key LIMIT :examined)
     UNION
-    SELECT key FROM millrace_blocked
+    SELECT * FROM (SELECT key FROM millrace_blocked ORDER BY key LIMIT :examined)
     UNION
     SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named
 )
@@ -154,11 +175,11 @@ LIMIT :limit;
 -- Unfinished jobs whose dedup key another job holds.
 -- returns: OffendingRow
 WITH live (key) AS (
-    SELECT key FROM millrace_scheduled
+    SELECT * FROM (SELECT key FROM millrace_scheduled ORDER BY key LIMIT :examined)
     UNION
-    SELECT key FROM millrace_ready
+    SELECT * FROM (SELECT key FROM millrace_ready ORDER BY key LIMIT :examined)
     UNION
-    SELECT key FROM millrace_blocked
+    SELECT * FROM (SELECT key FROM millrace_blocked ORDER BY key LIMIT :examined)
     UNION
     SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named
 ),
@@ -199,7 +220,7 @@ LIMIT :limit;
 -- Cancel requests for jobs that are over, gone, or waiting: a waiting job is cancelled at once.
 -- returns: OffendingRow
 SELECT asked.key, job.id
-FROM millrace_cancel_request AS asked
+FROM (SELECT key FROM millrace_cancel_request ORDER BY key LIMIT :examined) AS asked
 LEFT JOIN millrace_job AS job ON job.key = asked.key
 WHERE job.key IS NULL
    OR EXISTS (
@@ -216,7 +237,7 @@ LIMIT :limit;
 -- query, and their locks go with their run.
 -- returns: OffendingRow
 SELECT DISTINCT held.job AS key, job.id
-FROM millrace_lock AS held
+FROM (SELECT job, n FROM millrace_lock ORDER BY job LIMIT :examined) AS held
 LEFT JOIN millrace_job AS job ON job.key = held.job
 WHERE job.key IS NULL
    OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)
@@ -259,10 +280,11 @@ LIMIT :limit;
 -- Jobs behind gate 0 without a dependency.
 -- returns: OffendingRow
 SELECT place.key, job.id
-FROM millrace_blocked AS place
+FROM (
+    SELECT key FROM millrace_blocked WHERE gate = 0 ORDER BY priority, rank, key LIMIT :examined
+) AS place
 LEFT JOIN millrace_job AS job ON job.key = place.key
-WHERE place.gate = 0
-  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS dependency WHERE dependency.job = place.key)
+WHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS dependency WHERE dependency.job = place.key)
 ORDER BY place.key
 LIMIT :limit;
 
@@ -272,7 +294,7 @@ LIMIT :limit;
 -- judged when its run has ended.
 -- returns: OffendingRow
 SELECT DISTINCT dependency.job AS key, job.id
-FROM millrace_dependency AS dependency
+FROM (SELECT job FROM millrace_dependency ORDER BY job LIMIT :examined) AS dependency
 LEFT JOIN millrace_job AS job ON job.key = dependency.job
 WHERE NOT EXISTS (
     SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job AND place.gate = 0
@@ -296,10 +318,15 @@ LIMIT :limit;
 -- removed first.
 -- returns: OffendingRow
 SELECT job.key, job.id
-FROM millrace_attempt AS done
+FROM (
+    SELECT key, finished_at
+    FROM millrace_attempt
+    WHERE state = 6 AND state > 4
+    ORDER BY key DESC
+    LIMIT :examined
+) AS done
 JOIN millrace_job AS job ON job.key = done.key
-WHERE done.state = 6
-  AND done.finished_at > (SELECT min(died_at) FROM millrace_dead_letter)
+WHERE done.finished_at > (SELECT min(died_at) FROM millrace_dead_letter)
   AND NOT EXISTS (SELECT 1 FROM millrace_dead_letter AS letter WHERE letter.id = job.id)
 ORDER BY job.key
 LIMIT :limit;
@@ -310,7 +337,9 @@ LIMIT :limit;
 -- returns: OffendingRow
 WITH lettered AS MATERIALIZED (
     SELECT job.key, job.id
-    FROM millrace_dead_letter AS letter
+    FROM (
+        SELECT id FROM millrace_dead_letter ORDER BY died_at DESC, id DESC LIMIT :examined
+    ) AS letter
     CROSS JOIN millrace_job AS job ON job.id = letter.id
 )
 SELECT lettered.key, lettered.id
@@ -382,7 +411,7 @@ LIMIT :limit;
 -- Ended runs that no heartbeat will tell: their worker is not registered, or their job is gone.
 -- returns: OffendingRow
 SELECT DISTINCT ended.key, job.id
-FROM millrace_ended_run AS ended
+FROM (SELECT worker, key FROM millrace_ended_run ORDER BY worker, key LIMIT :examined) AS ended
 LEFT JOIN millrace_job AS job ON job.key = ended.key
 WHERE job.key IS NULL
    OR NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = ended.worker)

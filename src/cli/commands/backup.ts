@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { MillraceError } from "../../core/errors.ts";
 import { parseDatabaseUrl } from "../../client/database-url.ts";
+import { shownUrl } from "../../lib/url-password.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import type { ExitCode } from "../terminal/exit-codes.ts";
 import { openFile } from "../open-file.ts";
@@ -21,7 +22,8 @@ export async function backup(
   } finally {
     await store.close();
   }
-  const { db, output } = options;
+  const { output } = options;
+  const db = shownUrl(options.db);
   terminal.out(output === "json" ? json({ db, file }) : `${db} is copied to ${file}.\n`);
   return EXIT.success;
 }

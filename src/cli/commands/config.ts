@@ -1,5 +1,6 @@
 /** `millrace config print`: shows each setting and its source. */
 import type { Command } from "commander";
+import { shownUrl } from "../../lib/url-password.ts";
 import { configFile } from "../jobs-file/config-file.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import {
@@ -49,7 +50,7 @@ Example of millrace.config.ts:
 function settingOf(name: string, command: Command): Setting {
   const value: unknown = command.getOptionValue(name);
   if (value === undefined) return { name, value: null, source: "not set" };
-  const text = typeof value === "string" ? withoutPassword(value) : JSON.stringify(value);
+  const text = typeof value === "string" ? shownUrl(value) : JSON.stringify(value);
   return { name, value: text, source: sourceOf(name, command) };
 }
 
@@ -74,8 +75,4 @@ function tableOf(settings: readonly Setting[]): string {
     ["SETTING", "VALUE", "SOURCE"],
     settings.map(({ name, value, source }) => [name, value ?? "", source]),
   );
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/(\/\/[^/@:]*):[^@]*@/, "$1:…@");
 }

@@ -18,7 +18,7 @@ export function fileChecks({ isRead, findings }: FileExamination, path: string):
   if (findings.length > 0) return findings.map((finding) => checkOf(finding, path));
   const found = isRead
     ? "not damaged, and every job has one place"
-    : "every job has one place; the file is too large to check for damage, run millrace backup";
+    : "every examined job has one place; a file of more than 32 MB is checked for damage by --deep";
   return [{ name: "file", found, fix: null }];
 }
 

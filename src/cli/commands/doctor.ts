@@ -2,6 +2,8 @@
 import { statSync } from "node:fs";
 import type { Command } from "commander";
 import { parseDatabaseUrl, type DatabaseAddress } from "../../client/database-url.ts";
+import type { JobStats } from "../../api/client.ts";
+import { countJobs } from "../../client/stats.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
@@ -14,8 +16,8 @@ import { json, type Format } from "../terminal/output.ts";
 import { requireStore, type Shell } from "../shell.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { invariantChecks, type FixForm } from "./doctor-invariants.ts";
+import { partialChecks, type PartialCheck } from "./doctor-partial.ts";
 
-const COUNT_MAX = 10_000;
 const WORKERS_MAX = 1_000;
 /** The permission bits of other users, which should not be set. */
 const MODE_OF_OTHERS = 0o077;
@@ -35,7 +37,7 @@ export function declareDoctor(program: Command, { terminal, end }: Shell): void 
     .description("Check an installation, and print a fix for each finding.")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .option("--deep", "on PostgreSQL, also run the checks that read whole tables")
+    .option("--deep", "check every row, and run the checks that read whole tables or the file")
     .option("--fix", "apply the fixes that a program can apply; make a backup first")
     .addHelpText("after", HELP_AFTER)
     .action(async (options: DoctorOptions) => end(await doctor(options, terminal)));
@@ -47,6 +49,9 @@ feed entries that contradict their jobs, silent workers, and jobs that no worker
 file is also checked for damage. On PostgreSQL, doctor also finds old transactions, dead rows,
 bloated indexes, and manual changes of the schema. Without --fix, doctor changes nothing. Workers
 keep running.
+
+On PostgreSQL, and in a file of more than 32 MB, doctor examines a bounded number of rows, so that
+it takes seconds. PART marks checks that have not examined all rows; --deep examines all.
 
 With --fix, doctor repairs leases, places and other rows that contradict their jobs, prints each
 fix, and checks again.
@@ -68,7 +73,7 @@ async function doctor(
   const address = parseDatabaseUrl(db);
   const installation =
     address.kind === "sqlite"
-      ? await openFileInstallation(db, address.path)
+      ? await openFileInstallation(db, address.path, deep === true)
       : await openServer(address, deep === true);
   try {
     const { fixes, isCutShort } =
@@ -83,12 +88,16 @@ async function doctor(
   }
 }
 
-async function openFileInstallation(url: string, path: string): Promise<Installation> {
+async function openFileInstallation(
+  url: string,
+  path: string,
+  isDeep: boolean,
+): Promise<Installation> {
   const { openFile } = await import("../open-file.ts");
   const { migrations } = await import("../../store/sqlite/create.ts");
   const store = await openFile(url, "");
   const check = async (): Promise<DoctorCheck[]> => {
-    const examined = await store.examine();
+    const examined = await store.examine({ isDeep });
     const isDamaged = examined.findings.some(({ kind }) => kind === "damaged");
     return [
       { name: "sqlite", found: process.versions["sqlite"] ?? "none", fix: null },
@@ -98,6 +107,7 @@ async function openFileInstallation(url: string, path: string): Promise<Installa
       ...(isDamaged
         ? []
         : invariantChecks(examined.brokenInvariants, examined.isRead, inFile(path))),
+      ...partialChecks(examined.cutShort),
       // The contents of a damaged file may be wrong, and reading them may fail.
       ...(isDamaged ? [] : await contentChecks(store)),
     ];
@@ -110,9 +120,8 @@ async function openServer({ url, schema }: ServerAddress, isDeep: boolean): Prom
   const store = makePostgresStore(schema === undefined ? { url } : { url, schema });
   await store.open();
   const check = async (): Promise<DoctorCheck[]> => {
-    const { version, bytes, deadRows, findings, brokenInvariants } = await store.examine({
-      isDeep,
-    });
+    const examined = await store.examine({ isDeep });
+    const { version, bytes, deadRows, findings, brokenInvariants } = examined;
     const size = `${Math.round(bytes / 1024 ** 2)} MB, ${deadRows} dead rows`;
     return [
       { name: "postgresql", found: version, fix: null },
@@ -120,6 +129,7 @@ async function openServer({ url, schema }: ServerAddress, isDeep: boolean): Prom
       { name: "size", found: size, fix: null },
       ...findings,
       ...invariantChecks(brokenInvariants, isDeep, onServer(schema ?? "millrace")),
+      ...partialChecks(examined.cutShort),
       ...(await contentChecks(store)),
     ];
   };
@@ -138,7 +148,9 @@ function onServer(schema: string): FixForm {
   return { table: (name) => `"${quoted}"."${name}"`, run: (sql) => sql };
 }
 
-function shown({ name, found, fix, fixed, error }: DoctorCheck & Partial<AppliedFix>): string {
+function shown(check: DoctorCheck & Partial<AppliedFix & PartialCheck>): string {
+  const { name, found, fix, fixed, error, full } = check;
+  if (full !== undefined) return `PART     ${name}: ${found}\n         ${full}\n`;
   if (fixed !== undefined) {
     const end = fixed ? "FIXED  " : "FAILED ";
     return `${end}  ${name}: ${plain(found)}\n         ${plain(error ?? fix ?? "")}\n`;
@@ -170,8 +182,10 @@ async function contentChecks(store: JobStore): Promise<DoctorCheck[]> {
 }
 
 async function jobChecks(store: JobStore): Promise<DoctorCheck[]> {
-  const { scheduled, queued, running, failed, oldestQueuedMs } = await store.stats(COUNT_MAX);
-  const found = `${scheduled} scheduled, ${queued} queued, ${running} running, ${failed} failed`;
+  const stats = await countJobs(store);
+  const { queued, oldestQueuedMs } = stats;
+  const names = ["scheduled", "queued", "running", "failed"] as const;
+  const found = names.map((name) => `${countOf(stats, name)} ${name}`).join(", ");
   const workers = await store.workers(WORKERS_MAX);
   const silent = await silentOf(store);
   const isServed = workers.some(({ id, quiet }) => !silent.has(id) && !quiet);
@@ -186,6 +200,10 @@ async function jobChecks(store: JobStore): Promise<DoctorCheck[]> {
   ];
 }
 
+function countOf(stats: JobStats, name: "scheduled" | "queued" | "held" | "running" | "failed") {
+  return stats.atLeast.includes(name) ? `at least ${stats[name]}` : String(stats[name]);
+}
+
 /** The silent workers by the clock of the store, because the clock of this host may be wrong. */
 async function silentOf(store: JobStore): Promise<ReadonlySet<string>> {
   return new Set((await store.silent(WORKERS_MAX)).map(({ id }) => id));
@@ -197,7 +215,8 @@ async function workerChecks(store: JobStore): Promise<DoctorCheck[]> {
   const ids = await silentOf(store);
   const silent = workers.filter(({ id }) => ids.has(id));
   if (silent.length === 0) {
-    return [{ name: "workers", found: `${workers.length} known, none silent`, fix: null }];
+    const known = workers.length < WORKERS_MAX ? workers.length : `at least ${WORKERS_MAX}`;
+    return [{ name: "workers", found: `${known} known, none silent`, fix: null }];
   }
   return silent.map(({ id, host, pid, until, running, prefetched }) => ({
     name: "workers",
@@ -209,12 +228,14 @@ async function workerChecks(store: JobStore): Promise<DoctorCheck[]> {
 }
 
 async function pauseChecks(store: JobStore): Promise<DoctorCheck[]> {
-  const { held } = await store.stats(COUNT_MAX);
+  const stats = await countJobs(store);
+  const { held } = stats;
   const gates = await store.gates();
   if (held === 0) return [{ name: "pauses", found: `${gates.length}, holding no jobs`, fix: null }];
+  const heldJobs = countOf(stats, "held");
   return gates.map(({ kind, name, reason }) => ({
     name: "pauses",
-    found: `the ${kind} ${name} is paused (${reason}); ${held} job(s) are held in total`,
+    found: `the ${kind} ${name} is paused (${reason}); ${heldJobs} job(s) are held in total`,
     fix: `millrace resume --${kind} ${shellWord(name)}`,
   }));
 }

@@ -4,6 +4,7 @@ import type { State } from "../../core/job.ts";
 import type { AttemptView, JobView, Millrace } from "../../api/client.ts";
 import { plain } from "../../lib/plain-text.ts";
 import { shellWord } from "../../lib/shell-word.ts";
+import { shownUrl } from "../../lib/url-password.ts";
 import { systemClock } from "../../lib/system.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-codes.ts";
 import { follow } from "../follow/follow.ts";
@@ -79,8 +80,8 @@ export function followAgain(id: string, command: Command): string {
 
 function jobsAgain(words: string, command: Command): string {
   const isNamed = command.getOptionValueSource("db") === "cli";
-  const store = isNamed ? ` --db ${shellWord(String(command.getOptionValue("db")))}` : "";
-  return `millrace jobs ${words}${store}`;
+  if (!isNamed) return `millrace jobs ${words}`;
+  return `millrace jobs ${words} --db ${shellWord(shownUrl(String(command.getOptionValue("db"))))}`;
 }
 
 function declareList(jobs: Command, { terminal, end }: Shell): void {
@@ -98,17 +99,31 @@ function declareList(jobs: Command, { terminal, end }: Shell): void {
     .option("--correlation <id>", "with this correlation id")
     .option("--tag <name=value>", "with this tag; may be given several times", parseTag)
     .addOption(limitOption())
-    .option("--after <id>", "continue after this job")
+    .option("--after <position>", "continue where a page ended, or after the job with this id")
     .addOption(databaseOption())
     .addOption(outputOption())
-    .action(async (options: JobListOptions) => {
-      end(await withExistingMill(options.db, (mill) => list(mill, options, terminal)));
+    .action(async (options: JobListOptions, command: Command) => {
+      const again = jobsAgain(listWords(options, command), command);
+      end(await withExistingMill(options.db, (mill) => list(mill, options, again, terminal)));
     });
+}
+
+/** The words of the command that lists with the same filter. */
+function listWords(options: JobListOptions, command: Command): string {
+  const { state, type, tenant, category, correlation, tag = {} } = options;
+  const limit = command.getOptionValueSource("limit") === "cli" ? [`--limit ${options.limit}`] : [];
+  const wanted = { state: state?.join(","), type, tenant, category, correlation };
+  const filters = Object.entries(wanted).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
+  );
+  const tags = Object.entries(tag).map((each) => `--tag ${shellWord(each.join("="))}`);
+  return ["list", ...filters, ...tags, ...limit].join(" ");
 }
 
 async function list(
   mill: Millrace,
   options: JobListOptions,
+  again: string,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { state, type, tenant, category, correlation: correlationId, tag: tags } = options;
@@ -120,10 +135,15 @@ async function list(
     return EXIT.success;
   }
   if (page.jobs.length > 0) terminal.out(tableOf(page.jobs));
-  else await tellNone(mill, type, terminal);
-  if (page.next !== null) terminal.err(`There are more: add --after ${page.next}\n`);
+  else if (!page.cutShort) await tellNone(mill, type, terminal);
+  if (page.cutShort) terminal.err(CUT_SHORT);
+  else if (page.next !== null) terminal.err("There are more. ");
+  if (page.next !== null) terminal.err(`Continue with: ${again} --after ${page.next}\n`);
   return EXIT.success;
 }
+
+const CUT_SHORT =
+  "The search was cut short at its maximum of jobs per page: matching jobs may follow. ";
 
 async function tellNone(
   mill: Millrace,

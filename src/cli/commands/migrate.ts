@@ -1,5 +1,6 @@
 /** `millrace migrate`: applies the migrations of a store. */
 import { parseDatabaseUrl } from "../../client/database-url.ts";
+import { shownUrl } from "../../lib/url-password.ts";
 import { makeStore } from "../../make-store.ts";
 import { newestOf, type Migration } from "../../store/shared/migrations.ts";
 import { migrationScripts as postgresScripts } from "../../store/postgres/create.ts";
@@ -24,7 +25,9 @@ export async function migrate(
   await store.open();
   await store.close();
   const schema = newestOf(scriptsFor(db));
-  terminal.out(output === "json" ? json({ db, schema }) : `${db} is up to date.\n`);
+  const shown = shownUrl(db);
+  const answer = { db: shown, schema };
+  terminal.out(output === "json" ? json(answer) : `${shown} is up to date.\n`);
   return EXIT.success;
 }
 

@@ -7,6 +7,7 @@ import { createApp } from "../../http/app.ts";
 import { listen } from "../../http/listen.ts";
 import type { Address, HttpListener } from "../../http/listen.ts";
 import { systemClock, systemDice } from "../../lib/system.ts";
+import { shownUrl } from "../../lib/url-password.ts";
 import { openMillrace } from "../../open.ts";
 import { makeStore } from "../../make-store.ts";
 import type { AnyContract } from "../../api/definition.ts";
@@ -166,7 +167,7 @@ async function listenUnlessTaken(
 
 function announce(options: ServerOptions, address: string, terminal: Terminal): void {
   terminal.out(`Millrace is at ${address}\n`);
-  terminal.err(`Store: ${options.db}. Ctrl-C stops the server.\n`);
+  terminal.err(`Store: ${shownUrl(options.db)}. Ctrl-C stops the server.\n`);
 }
 
 function announceOtherPort(wanted: number, taken: number, terminal: Terminal): void {

@@ -1,5 +1,6 @@
 /** `millrace stats`: counts jobs by state. */
 import type { Command } from "commander";
+import type { JobStats } from "../../api/client.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { databaseOption, outputOption } from "../terminal/options.ts";
@@ -14,16 +15,23 @@ export function declareStats(program: Command, { terminal, end }: Shell): void {
     .addOption(outputOption())
     .action(async ({ db, output }: { db: string; output: Format }) => {
       const stats = await withExistingMill(db, (mill) => mill.jobs.stats());
-      const { oldestQueuedMs } = stats;
-      const sheet = properties([
-        ["scheduled", String(stats.scheduled)],
-        ["queued", String(stats.queued)],
-        ["held", String(stats.held)],
-        ["running", String(stats.running)],
-        ["failed", String(stats.failed)],
-        ["oldest waits", oldestQueuedMs === null ? null : formatDuration(oldestQueuedMs)],
-      ]);
-      terminal.out(output === "json" ? json(stats) : sheet);
+      terminal.out(output === "json" ? json(stats) : sheetOf(stats));
       end(EXIT.success);
     });
+}
+
+function sheetOf(stats: JobStats): string {
+  const { oldestQueuedMs: oldest } = stats;
+  const shown = (name: keyof JobStats, text: string): string =>
+    stats.atLeast.some((each) => each === name) ? `at least ${text}` : text;
+  const count = (name: "scheduled" | "queued" | "held" | "running" | "failed"): string =>
+    shown(name, String(stats[name]));
+  return properties([
+    ["scheduled", count("scheduled")],
+    ["queued", count("queued")],
+    ["held", count("held")],
+    ["running", count("running")],
+    ["failed", count("failed")],
+    ["oldest waits", oldest === null ? null : shown("oldestQueuedMs", formatDuration(oldest))],
+  ]);
 }

@@ -4,6 +4,7 @@ import type { Millrace } from "../../api/client.ts";
 import type { Logger } from "../../api/context.ts";
 import type { AnyJob, Worker } from "../../api/worker.ts";
 import { systemClock } from "../../lib/system.ts";
+import { shownUrl } from "../../lib/url-password.ts";
 import { configDeps } from "../jobs-file/config-file.ts";
 import { makeDeps, type Deps } from "../jobs-file/deps.ts";
 import { openDevLink, type DevLink } from "../dev/dev-link.ts";
@@ -134,7 +135,7 @@ async function runWorker(
   const worker = mill.work({ jobs, deps: deps.value, ...settings });
   await worker.ready;
   const names = types ?? jobs.map(({ type }) => type);
-  logger.info(`worker ${worker.id} runs ${names.join(", ")} on ${options.db}`);
+  logger.info(`worker ${worker.id} runs ${names.join(", ")} on ${shownUrl(options.db)}`);
   dev?.running(names);
   const scope = { worker: worker.id, types: names, tenant };
   const isIdle = options.untilIdle === true ? untilIdle(mill, systemClock, scope) : stop;

@@ -117,8 +117,9 @@ function readJson(text: string): Json {
     const value: Json = JSON.parse(text);
     return value;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new InvalidArgumentError(`The payload is not JSON: ${why}.`);
+    // The message may quote the payload.
+    const [where = ""] = /\bat position.*$/s.exec(String(error)) ?? [];
+    throw new InvalidArgumentError(`The payload is not JSON${where === "" ? "" : ` ${where}`}.`);
   }
 }
 

@@ -9,7 +9,7 @@ import type { EnqueueOptions } from "../../api/enqueue.ts";
 import { invalid } from "../problem.ts";
 import type { RouteRequest, Route } from "../route.ts";
 import { mismatchOf, type JsonSchema } from "../schema.ts";
-import { ENQUEUED, ENQUEUE_BODY, JOB, KEY } from "../schemas.ts";
+import { ENQUEUED, ENQUEUE_BODY, JOB, KEY, whole } from "../schemas.ts";
 
 export interface JobRouteParts {
   readonly mill: Pick<Millrace, "enqueue" | "wait" | "jobs">;
@@ -73,15 +73,17 @@ export function jobRoutes(parts: JobRouteParts): readonly Route[] {
       inQuery: FILTERS,
       answers: {
         200: {
-          description: "One page. `next` and the Link header lead to the next page.",
-          schema: {
-            type: "object",
-            required: ["jobs", "next"],
-            properties: {
-              jobs: { type: "array", items: JOB },
-              next: { type: ["string", "null"] },
+          description:
+            "One page. `next` and the Link header lead to the next page, also from a page that " +
+            "is not full.",
+          schema: whole({
+            jobs: { type: "array", items: JOB },
+            next: { type: ["string", "null"] },
+            cutShort: {
+              description: "True when the search reached its maximum before the page was full.",
+              type: "boolean",
             },
-          },
+          }),
         },
       },
       problems: [400, 401],
@@ -124,8 +126,8 @@ async function listJobs(
   { mill }: JobRouteParts,
   { inQuery, url }: RouteRequest,
 ): Promise<Response> {
-  const { jobs, next } = await mill.jobs.list(filterOf(inQuery));
-  return Response.json({ jobs, next }, next === null ? {} : { headers: linkTo(url, next) });
+  const page = await mill.jobs.list(filterOf(inQuery));
+  return Response.json(page, page.next === null ? {} : { headers: linkTo(url, page.next) });
 }
 
 /** The filter from a query that was checked against {@link FILTERS}. */

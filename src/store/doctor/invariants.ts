@@ -37,7 +37,7 @@ export const OFFENDING_JOBS_MAX = 1_000;
 export const INVARIANTS: readonly Invariant[] = invariants();
 
 /** The counts that are compared with a recount of all jobs. */
-export type Counts = Omit<Stats, "oldestQueuedMs">;
+export type Counts = Omit<Stats, "oldestQueuedMs" | "isOldestExact">;
 
 /** A finding if the statistics differ from a recount. */
 export function miscounted(stats: Counts, recount: Counts): readonly BrokenInvariant[] {

@@ -52,7 +52,10 @@ export interface ReaderStore {
   lockHolder(tenant: string, name: string): Promise<JobId | null>;
   /** One page of jobs, newest first. */
   list(filter: ListFilter, page: Page): Promise<Listing>;
-  /** Counts jobs, up to `max`. */
+  /**
+   * Counts jobs, up to `max`. A filter that has more than states is applied to the newest 1,000,000
+   * candidates.
+   */
   count(filter: ListFilter, max: number): Promise<number>;
   /** All closed gates. */
   gates(): Promise<readonly Gate[]>;

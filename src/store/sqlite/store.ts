@@ -36,7 +36,7 @@ import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { openDatabase, type ConnectionOptions } from "./database/connection.ts";
 import { enqueue, enqueueWithin } from "./jobs/enqueue.ts";
 import { isBusy, isRefused, storeError } from "./database/errors.ts";
-import { examine, type FileExamination } from "./doctor/examine.ts";
+import { examine, type ExamineOptions, type FileExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { blockWrites } from "./copy/write-block.ts";
 import {
@@ -281,8 +281,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   /** Checks the file and the jobs in it. */
-  async examine(): Promise<FileExamination> {
-    return this.#read((session) => examine(this.#use().database, session));
+  async examine(options: ExamineOptions = {}): Promise<FileExamination> {
+    return this.#read((session) => examine(this.#use().database, session, options));
   }
 
   /** Runs statements of `millrace doctor --fix` in one transaction. */

@@ -128,12 +128,14 @@ export interface Page {
 }
 
 /**
- * One page. A search scans a bounded number of candidates, so a page may be short or empty before
+ * One page. A search reads a bounded number of candidates, so a page may be short or empty before
  * the last one. `next: null` marks the last page.
  */
 export interface Listing {
   readonly jobs: readonly JobRecord[];
   readonly next: JobKey | null;
+  /** The search reached its maximum before the page was full, and continues after `next`. */
+  readonly isCutShort: boolean;
 }
 
 /**
@@ -216,6 +218,8 @@ export interface Stats {
   readonly failed: number;
   /** How long the job with the earliest due time has been due; null when no job is ready. */
   readonly oldestQueuedMs: number | null;
+  /** False: the search for the oldest job stopped at its maximum, and an older job may exist. */
+  readonly isOldestExact: boolean;
 }
 
 /** The answer of `intervene` and `hurry`. */

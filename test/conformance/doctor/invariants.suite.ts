@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { JobId } from "../../../src/core/job.ts";
+import type { CutShort, ExamineBounds } from "../../../src/store/doctor/bounds.ts";
 import {
   INVARIANTS,
   miscounted,
@@ -44,11 +45,19 @@ export interface Patient extends AsyncDisposable {
   readonly table: QualifyTable;
   /** The store that is examined and repaired. */
   readonly doctor: RepairableStore;
-  examine(): Promise<{
-    readonly findings: readonly object[];
-    readonly brokenInvariants: readonly BrokenInvariant[];
-  }>;
+  /** Reads everything. */
+  examine(): Promise<Examined>;
+  /** Reads a part, as doctor does in a large installation. */
+  examineWithin(bounds: ExamineBounds): Promise<Examined & { cutShort: readonly CutShort[] }>;
 }
+
+interface Examined {
+  readonly findings: readonly object[];
+  readonly brokenInvariants: readonly BrokenInvariant[];
+}
+
+const WIDE: ExamineBounds = { rows: 10_000, keys: 10_000 };
+const NARROW: ExamineBounds = { rows: 1, keys: 1 };
 
 /** How to break each of them, and nothing else. */
 const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
@@ -233,6 +242,12 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       expect(brokenInvariants.map((brokenInvariant) => brokenInvariant.invariant.name)).toEqual([
         invariant.name,
       ]);
+      const quick = await patient.examineWithin(WIDE);
+      expect(quick).toEqual({
+        findings: [],
+        brokenInvariants: invariant.isDeep ? [] : brokenInvariants,
+        cutShort: [],
+      });
       const [{ offenders } = { offenders: [] }] = brokenInvariants;
       expect(offenders.length).toBeGreaterThan(0);
       const repair = repairOf(invariant.fix, offenders, patient.table);
@@ -242,6 +257,36 @@ export function invariantsSuite(open: () => Promise<Patient>): void {
       expect(left.map((brokenInvariant) => brokenInvariant.invariant.name)).not.toContain(
         invariant.name,
       );
+    });
+
+    test("are checked within bounds, and every table that has more rows is named", async () => {
+      await using patient = await open();
+      await fillStates(patient.store, 300);
+      await patient.plant(`UPDATE millrace.ready SET priority = priority + 1
+        WHERE key = (SELECT max(key) FROM millrace.ready);
+        DELETE FROM millrace.scheduled WHERE key = (SELECT max(key) FROM millrace.scheduled)`);
+
+      const partial = await patient.examineWithin(NARROW);
+      const whole = await patient.examineWithin(WIDE);
+
+      expect(partial).toMatchObject({ findings: [], brokenInvariants: [] });
+      expect(partial.cutShort).toEqual(
+        expect.arrayContaining([
+          { table: "job", examined: 1, checks: ["lost job"] },
+          {
+            table: "ready",
+            examined: 1,
+            checks: expect.arrayContaining(["place against job", "place against ledger"]),
+          },
+          { table: "attempt", examined: 1, checks: ["failed without dead letter"] },
+          { table: "dead_letter", examined: 1, checks: ["dead letter without failure"] },
+        ]),
+      );
+      expect(whole.findings).toHaveLength(1);
+      expect(whole.brokenInvariants.map(({ invariant }) => invariant.name)).toEqual([
+        "place against job",
+      ]);
+      expect(whole.cutShort).toEqual([]);
     });
 
     test("hold again after leases were repaired, and their jobs were released", async () => {

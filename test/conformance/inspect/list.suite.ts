@@ -48,6 +48,7 @@ export function listSuite(open: OpenStore): void {
       expect(page).toEqual({
         jobs: [await recordOf(store, newest), await recordOf(store, oldest)],
         next: null,
+        isCutShort: false,
       });
     });
 
@@ -235,6 +236,21 @@ export function listSuite(open: OpenStore): void {
 
       expect(await idsOf(store, filter)).toEqual([id]);
       expect(await store.count(filter, 10)).toBe(1);
+    });
+
+    test("checks each part of a filter among jobs that another part has found", async () => {
+      await using db = await open();
+      const { store } = db;
+      const common = { tenant: "acme", category: "sync", correlationId: "trace", tags: { a: "1" } };
+      await add(store, common, common, common);
+      const [id] = await add(store, { type: "sms", ...common }, { type: "sms" });
+
+      for (const [name, value] of Object.entries(common)) {
+        expect({ name, ids: await idsOf(store, { type: "sms", [name]: value }) }).toEqual({
+          name,
+          ids: [id],
+        });
+      }
     });
 
     test("demands that all tags match on the same job", async () => {

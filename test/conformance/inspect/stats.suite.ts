@@ -1,9 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { cancelled, completed, failedWith, newJobs, retryIn } from "../../support/factories.ts";
+import {
+  cancelled,
+  completed,
+  failedWith,
+  newJob,
+  newJobs,
+  retryIn,
+} from "../../support/factories.ts";
 import { add, addCrashed, runOne, settleAll, take, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
-const NOTHING = { scheduled: 0, queued: 0, held: 0, running: 0, failed: 0, oldestQueuedMs: null };
+const NOTHING = {
+  scheduled: 0,
+  queued: 0,
+  held: 0,
+  running: 0,
+  failed: 0,
+  oldestQueuedMs: null,
+  isOldestExact: true,
+};
 const SMS = { kind: "type", name: "sms" } as const;
 const WHY = { reason: "maintenance", by: null } as const;
 
@@ -36,6 +51,7 @@ export function statsSuite(open: OpenStore): void {
         running: 4,
         failed: 3,
         oldestQueuedMs: 0,
+        isOldestExact: true,
       });
     });
 
@@ -109,6 +125,21 @@ export function statsSuite(open: OpenStore): void {
       await clock.advance(50);
 
       expect(await store.stats(100)).toMatchObject({ queued: 3, oldestQueuedMs: 350 });
+    });
+
+    test("says that a job behind ten thousand lanes and priorities may be older", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { priority: 20_000 });
+      await clock.advance(300);
+      const jobs = (from: number, count: number) =>
+        Array.from({ length: count }, (_, n) => newJob({ priority: from + n }));
+      await store.enqueue(jobs(0, 1_000));
+      expect(await store.stats(1)).toMatchObject({ oldestQueuedMs: 300, isOldestExact: true });
+
+      for (let from = 1_000; from < 10_000; from += 1_000) await store.enqueue(jobs(from, 1_000));
+
+      expect(await store.stats(1)).toMatchObject({ oldestQueuedMs: 0, isOldestExact: false });
     });
 
     test("counts the wait from the time a job was due", async () => {

@@ -14,6 +14,7 @@ import { POSTGRES_RUN_FAULTS } from "./postgres-runs.ts";
 import { POSTGRES_PROTOCOL_FAULTS, SQLITE_PROTOCOL_FAULTS } from "./protocol.ts";
 import { SQLITE_CRASH_FAULTS } from "./sqlite-crashes.ts";
 import { SQLITE_FLOW_FAULTS } from "./sqlite-flows.ts";
+import { SQLITE_LIST_FAULTS } from "./sqlite-lists.ts";
 import { SQLITE_FAULTS } from "./sqlite.ts";
 import { SQLITE_NOTE_FAULTS } from "./sqlite-notes.ts";
 import { SQLITE_RENEW_FAULTS } from "./sqlite-renew.ts";
@@ -38,6 +39,7 @@ export type Faults = Readonly<Record<string, Readonly<Record<string, readonly Fa
 export const mutants: Readonly<Record<"sqlite" | "postgres", readonly Mutant[]>> = {
   sqlite: [
     SQLITE_FAULTS,
+    SQLITE_LIST_FAULTS,
     SQLITE_RENEW_FAULTS,
     SQLITE_NOTE_FAULTS,
     SQLITE_FLOW_FAULTS,

@@ -225,7 +225,23 @@ export const POSTGRES_FAULTS: Faults = {
       ["the lease of the first job is not found", "lease.high >=", "lease.high >"],
     ],
     keys_of_all: [["a page repeats a job", "key <", "key <="]],
-    keys_of_states: [["no running job is found", "3 = ANY", "9 = ANY"]],
+    keys_of_states: [
+      ["no running job is found", "3 = ANY", "9 = ANY"],
+      ["no completed job is found", "4 = ANY", "9 = ANY"],
+      ["leases that name a job hide others", "SELECT DISTINCT claimed", "SELECT claimed"],
+      [
+        "ledger rows of a job hide others",
+        "SELECT DISTINCT key\n        FROM",
+        "SELECT key\n        FROM",
+      ],
+    ],
+    "inspect/jobs.ts": [
+      [
+        "a page that is cut short is the last one",
+        "next: reached, isCutShort: reached",
+        "next: null, isCutShort: reached",
+      ],
+    ],
     keys_of_tag: [["no tag is found", "key <", "false AND key <"]],
     keys_of_parent: [["no child is found", "key <", "false AND key <"]],
   },

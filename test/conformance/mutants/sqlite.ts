@@ -400,9 +400,8 @@ export const SQLITE_FAULTS: Faults = {
   },
   get: {
     job_by_id: [["any job is shown", "WHERE now.key = (", "WHERE 0 < ("]],
-    start_of_run: [
-      ["the first lease that names a job tells its start", "number DESC", "number"],
-      ["any lease tells the start", "claimed.value = :key", "1"],
+    starts_of_runs: [
+      ["the first lease that names a job tells its start", "lease.number;", "lease.number DESC;"],
     ],
   },
   attempts: {
@@ -411,52 +410,6 @@ export const SQLITE_FAULTS: Faults = {
   deadLetter: {
     find_dead_letter: [["any letter is shown", "id = :id", "1"]],
     insert_dead_letter: [["the copy of the spec is empty", ":died_at, :spec)", ":died_at, '{}')"]],
-  },
-  list: {
-    match_jobs: [
-      ["the state is not looked at", ":states IS NULL", "1"],
-      ["the type is not looked at", ":type IS NULL", "1"],
-      ["the tenant is not looked at", ":tenant IS NULL", "1"],
-      ["the category is not looked at", ":category IS NULL", "1"],
-      ["the correlation is not looked at", ":correlation IS NULL", "1"],
-      ["the parent is not looked at", ":parent IS NULL", "1"],
-      [
-        "one tag of several is enough",
-        "FROM json_each(:tags) AS wanted",
-        "FROM (SELECT key, value FROM json_each(:tags) LIMIT 1) AS wanted",
-      ],
-      ["the oldest comes first", "ORDER BY now.key DESC", "ORDER BY now.key"],
-    ],
-    insert_tag: [["tags are lost", ":value", "''"]],
-    keys_of_tag: [["no tag is found", "key <", "0 AND key <"]],
-    keys_of_parent: [["no child is found", "key <", "0 AND key <"]],
-    keys_of_all: [["a page repeats a job", "key <", "key <="]],
-    keys_of_type: [["a page of a type repeats a job", "key <", "key <="]],
-    keys_of_tenant: [["no tenant is found", "key <", "0 AND key <"]],
-    keys_of_category: [["no category is found", "key <", "0 AND key <"]],
-    keys_of_final_state: [["no end is found", "key <", "0 AND key <"]],
-    keys_scheduled: [["no scheduled job is found", "key <", "0 AND key <"]],
-    keys_ready: [["no due job is found", "key <", "0 AND key <"]],
-    keys_blocked: [["no held job is found", "key <", "0 AND key <"]],
-    keys_leased: [["no running job is found", "WHERE", "WHERE 0 AND"]],
-    keys_of_correlation: [
-      [
-        "a job is not found by its own correlation",
-        "correlation IS NULL",
-        "correlation IS NOT NULL",
-      ],
-    ],
-  },
-  count: {
-    count_matching: [
-      ["the state is not looked at", ":states IS NULL", "1"],
-      ["the type is not looked at", ":type IS NULL", "1"],
-    ],
-    count_waiting: [
-      ["held jobs do not count", "FROM millrace_blocked", "FROM millrace_blocked WHERE 0"],
-      ["scheduled jobs do not count", "FROM millrace_scheduled", "FROM millrace_scheduled WHERE 0"],
-    ],
-    count_ended: [["the state is not looked at", "state = :state", "1"]],
   },
   feed: {
     feed_after: [

@@ -89,7 +89,8 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
     list: async (filter, { after = Infinity, limit }) => {
       const later = reading.matching(world, filter).filter(({ key }) => key < after);
       const page = later.slice(0, limit).map((job) => recordOf(world, job));
-      return { jobs: page, next: later.length > limit ? (page.at(-1)?.key ?? null) : null };
+      const next = later.length > limit ? (page.at(-1)?.key ?? null) : null;
+      return { jobs: page, next, isCutShort: false };
     },
     count: async (filter, max) => Math.min(max, reading.matching(world, filter).length),
     deadLetter: async (id) => world.letters.get(id) ?? null,

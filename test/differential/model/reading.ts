@@ -67,6 +67,7 @@ export function stats(world: World, max: number): Stats {
     running: upTo(jobs.filter((job) => stateOf(job) === "running")),
     failed: upTo(jobs.filter((job) => stateOf(job) === "failed")),
     oldestQueuedMs: ready.length === 0 ? null : Math.max(0, world.clock.now() - oldest),
+    isOldestExact: true,
   };
 }
 

@@ -340,7 +340,20 @@ describe("jobs.stats", () => {
       running: 1,
       failed: 1,
       oldestQueuedMs: 90_000,
+      atLeast: [],
     });
+  });
+
+  test("says which counts stopped at their maximum", async () => {
+    await using kit = await openTest();
+    const all = Array.from({ length: 10_000 }, () => echo.of("one"));
+    await kit.mill.enqueueMany(all.slice(0, 5_000));
+    await kit.mill.enqueueMany(all.slice(5_000));
+    expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 10_000, atLeast: [] });
+
+    await kit.mill.enqueue(echo, "one more");
+
+    expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 10_000, atLeast: ["queued"] });
   });
 });
 

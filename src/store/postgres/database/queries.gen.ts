@@ -65,6 +65,8 @@ export interface QueryRows {
   ownerless_leases: { readonly number: number; readonly worker: JobId; readonly id: JobId | null; };
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: JobId; readonly is_over: boolean; readonly is_held: boolean; readonly is_twin: boolean; readonly next_n: number; };
+  examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
+  prefer_lookups: { readonly hash: string; readonly merge: string; readonly scan: string; };
   number_events: { readonly seen: number; };
   feed_end: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: readonly number[] | null; readonly ids: readonly JobId[] | null; readonly details: string | null; };
@@ -76,7 +78,7 @@ export interface QueryRows {
   count_matching: { readonly count: number; };
   count_places: { readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly running: number; };
   count_ended: { readonly count: number; };
-  longest_due: { readonly ms: number | null; };
+  longest_due: { readonly ms: number | null; readonly hops: number; };
   keys_of_all: { readonly key: number; };
   keys_of_type: { readonly key: number; };
   keys_of_tenant: { readonly key: number; };
@@ -229,10 +231,12 @@ export interface QueryParameters {
   server_settings: readonly [];
   schema_objects: readonly ["schema"];
   schema_version: readonly [];
-  lost_jobs: readonly ["limit"];
+  lost_jobs: readonly ["last_key", "limit"];
   ownerless_leases: readonly ["limit"];
-  places_without_job: readonly ["limit"];
-  places_against_ledger: readonly ["limit"];
+  places_without_job: readonly ["examined", "limit"];
+  places_against_ledger: readonly ["examined", "limit"];
+  examined_tables: readonly ["max"];
+  prefer_lookups: readonly [];
   number_events: readonly ["limit"];
   feed_end: readonly [];
   feed_after: readonly ["position", "limit"];
@@ -244,7 +248,7 @@ export interface QueryParameters {
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
   job_by_id: readonly ["id"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_places: readonly ["max"];
   count_ended: readonly ["state", "max"];
@@ -262,23 +266,23 @@ export interface QueryParameters {
   facts_of_keys: readonly ["keys"];
   two_leases: readonly ["limit"];
   leases_against_ledger: readonly ["limit"];
-  places_against_job: readonly ["limit"];
+  places_against_job: readonly ["examined", "limit"];
   overdue_promotions: readonly ["now", "limit"];
-  stale_dedup: readonly ["limit"];
-  unheld_dedup: readonly ["limit"];
-  shared_dedup: readonly ["limit"];
-  stale_cancel_requests: readonly ["limit"];
-  locks_without_run: readonly ["limit"];
+  stale_dedup: readonly ["examined", "limit"];
+  unheld_dedup: readonly ["examined", "limit"];
+  shared_dedup: readonly ["examined", "limit"];
+  stale_cancel_requests: readonly ["examined", "limit"];
+  locks_without_run: readonly ["examined", "limit"];
   runs_without_lock: readonly ["limit"];
-  waits_without_dependencies: readonly ["limit"];
-  dependencies_without_wait: readonly ["limit"];
-  failed_without_letter: readonly ["limit"];
-  letters_without_failure: readonly ["limit"];
+  waits_without_dependencies: readonly ["examined", "limit"];
+  dependencies_without_wait: readonly ["examined", "limit"];
+  failed_without_letter: readonly ["examined", "limit"];
+  letters_without_failure: readonly ["examined", "limit"];
   runs_after_end: readonly ["limit"];
   run_gaps: readonly ["limit"];
   wrong_charges: readonly ["limit"];
   ledger_without_job: readonly ["limit"];
-  ended_runs_without_worker: readonly ["limit"];
+  ended_runs_without_worker: readonly ["examined", "limit"];
   jobs_without_name: readonly ["limit"];
   notes_without_job: readonly ["limit"];
   tags_without_job: readonly ["limit"];
@@ -616,8 +620,8 @@ export const queries: {
     timeout: "answer",
   },
   lost_jobs: {
-    text: "WITH held AS MATERIALIZED (\n    SELECT DISTINCT run.key, run.n\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n)\nSELECT job.id\nFROM millrace.job AS job\nWHERE NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS last WHERE last.key = job.key AND last.state IS NOT NULL\n  )\n  AND NOT EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM held\n      WHERE held.key = job.key\n        AND held.n > (\n            SELECT coalesce(max(done.n), 0) FROM millrace.attempt AS done WHERE done.key = job.key\n        )\n  )\nORDER BY job.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "WITH held AS MATERIALIZED (\n    SELECT DISTINCT run.key, run.n\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n)\nSELECT job.id\nFROM millrace.job AS job\nWHERE job.key <= $1::bigint\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS last\n      WHERE last.key = job.key AND last.key <= $1::bigint AND last.state IS NOT NULL\n  )\n  AND NOT EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM held\n      WHERE held.key = job.key\n        AND held.n > (\n            SELECT coalesce(max(done.n), 0) FROM millrace.attempt AS done WHERE done.key = job.key\n        )\n  )\nORDER BY job.key\nLIMIT $2::integer",
+    parameters: ["last_key","limit"],
     timeout: "doctor",
   },
   ownerless_leases: {
@@ -626,14 +630,24 @@ export const queries: {
     timeout: "doctor",
   },
   places_without_job: {
-    text: "WITH waiting (place, key) AS (\n    SELECT 'scheduled', key FROM millrace.scheduled\n    UNION ALL\n    SELECT 'ready', key FROM millrace.ready\n    UNION ALL\n    SELECT 'blocked', key FROM millrace.blocked\n)\nSELECT place, key\nFROM waiting\nWHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = waiting.key)\nORDER BY place, key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "WITH waiting (place, key) AS (\n    (SELECT 'scheduled', key FROM millrace.scheduled ORDER BY key LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 'ready', key FROM millrace.ready ORDER BY key LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 'blocked', key FROM millrace.blocked ORDER BY key LIMIT $1::bigint)\n)\nSELECT place, key\nFROM waiting\nWHERE NOT EXISTS (SELECT 1 FROM millrace.job AS job WHERE job.key = waiting.key)\nORDER BY place, key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   places_against_ledger: {
-    text: "WITH held AS MATERIALIZED (\n    SELECT DISTINCT run.key, run.n\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n),\nwaiting (place, key, n, is_twin) AS (\n    SELECT 'scheduled', key, n, false\n    FROM millrace.scheduled\n    UNION ALL\n    SELECT 'blocked', key, n, key IN (SELECT key FROM millrace.scheduled)\n    FROM millrace.blocked\n    UNION ALL\n    SELECT 'ready', key, n,\n           key IN (SELECT key FROM millrace.scheduled) OR key IN (SELECT key FROM millrace.blocked)\n    FROM millrace.ready\n),\njudged AS (\n    SELECT waiting.place, waiting.key, job.id, waiting.n, waiting.is_twin,\n           last.state IS NOT NULL AS is_over,\n           held.key IS NOT NULL AS is_held,\n           coalesce(last.n, 0) + 1 AS next_n\n    FROM waiting\n    JOIN millrace.job AS job ON job.key = waiting.key\n    LEFT JOIN LATERAL (\n        SELECT attempt.n, attempt.state\n        FROM millrace.attempt AS attempt\n        WHERE attempt.key = waiting.key\n        ORDER BY attempt.n DESC\n        LIMIT 1\n    ) AS last ON true\n    LEFT JOIN held ON held.key = waiting.key AND held.n = waiting.n\n)\nSELECT place, key, id, is_over, is_held, is_twin, next_n\nFROM judged\nWHERE is_over OR is_held OR is_twin OR n <> next_n\nORDER BY key, place\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "WITH held AS MATERIALIZED (\n    SELECT DISTINCT run.key, run.n\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.ns) AS run (key, n)\n),\nwaiting (place, key, n) AS (\n    (SELECT 'scheduled', key, n FROM millrace.scheduled ORDER BY key LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 'blocked', key, n FROM millrace.blocked ORDER BY key LIMIT $1::bigint)\n    UNION ALL\n    (SELECT 'ready', key, n FROM millrace.ready ORDER BY key LIMIT $1::bigint)\n),\njudged AS (\n    SELECT waiting.place, waiting.key, job.id, waiting.n,\n           waiting.place <> 'scheduled'\n           AND EXISTS (SELECT 1 FROM millrace.scheduled AS twin WHERE twin.key = waiting.key)\n           OR waiting.place = 'ready'\n           AND EXISTS (SELECT 1 FROM millrace.blocked AS twin WHERE twin.key = waiting.key)\n               AS is_twin,\n           last.state IS NOT NULL AS is_over,\n           held.key IS NOT NULL AS is_held,\n           coalesce(last.n, 0) + 1 AS next_n\n    FROM waiting\n    JOIN millrace.job AS job ON job.key = waiting.key\n    LEFT JOIN LATERAL (\n        SELECT attempt.n, attempt.state\n        FROM millrace.attempt AS attempt\n        WHERE attempt.key = waiting.key\n        ORDER BY attempt.n DESC\n        LIMIT 1\n    ) AS last ON true\n    LEFT JOIN held ON held.key = waiting.key AND held.n = waiting.n\n)\nSELECT place, key, id, is_over, is_held, is_twin, next_n\nFROM judged\nWHERE is_over OR is_held OR is_twin OR n <> next_n\nORDER BY key, place\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
+  },
+  examined_tables: {
+    text: "SELECT coalesce((SELECT min(key) FROM millrace.job), 0) AS first_key,\n       coalesce((SELECT max(key) FROM millrace.job), 0) AS last_key,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.scheduled LIMIT $1::bigint) AS few)\n           AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.ready LIMIT $1::bigint) AS few) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.blocked LIMIT $1::bigint) AS few) AS blocked,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.dedup LIMIT $1::bigint) AS few) AS dedup,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.cancel_request LIMIT $1::bigint) AS few)\n           AS cancel_request,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.lock LIMIT $1::bigint) AS few) AS lock,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.dependency LIMIT $1::bigint) AS few)\n           AS dependency,\n       (\n           SELECT count(*)\n           FROM (\n               SELECT 1 FROM millrace.attempt WHERE state = 6 AND state > 4 LIMIT $1::bigint\n           ) AS few\n       ) AS failed,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.dead_letter LIMIT $1::bigint) AS few)\n           AS dead_letter,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace.ended_run LIMIT $1::bigint) AS few)\n           AS ended_run",
+    parameters: ["max"],
+    timeout: "doctor",
+  },
+  prefer_lookups: {
+    text: "SELECT set_config('enable_hashjoin', 'off', true) AS hash,\n       set_config('enable_mergejoin', 'off', true) AS merge,\n       set_config('enable_seqscan', 'off', true) AS scan",
+    parameters: [],
+    timeout: "answer",
   },
   number_events: {
     text: "WITH seen AS MATERIALIZED (\n    SELECT ctid AS place\n    FROM millrace.event_outbox\n    ORDER BY number\n    LIMIT $1::integer\n),\nhead AS MATERIALIZED (\n    SELECT position\n    FROM millrace.feed_head\n    WHERE EXISTS (SELECT 1 FROM seen)\n    FOR UPDATE\n),\ntaken AS (\n    DELETE FROM millrace.event_outbox AS told\n    USING head\n    WHERE told.ctid = ANY (ARRAY(SELECT place FROM seen))\n    RETURNING told.number, told.at, told.kind, told.keys, told.ids, told.details,\n              head.position AS head\n),\nnumbered AS (\n    INSERT INTO millrace.event (position, at, kind, keys, ids, details)\n    SELECT head + row_number() OVER (ORDER BY number), at, kind, keys, ids, details\n    FROM taken\n),\nmoved AS (\n    UPDATE millrace.feed_head AS head\n    SET position = head.position + taken.count\n    FROM (SELECT count(*) AS count FROM taken) AS taken\n    WHERE taken.count > 0\n)\nSELECT count(*) AS seen\nFROM seen",
@@ -691,8 +705,8 @@ export const queries: {
     timeout: "answer",
   },
   match_jobs: {
-    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key, run.start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.starts) AS run (key, start)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($9::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+    text: "WITH run AS MATERIALIZED (\n    SELECT DISTINCT ON (run.key) run.key, run.start\n    FROM millrace.lease AS lease\n    CROSS JOIN LATERAL unnest(lease.keys, lease.starts) AS run (key, start)\n    WHERE lease.low <= millrace.greatest_of($1::bigint[])\n      AND lease.high >= millrace.least_of($1::bigint[])\n      AND run.key = ANY ($1::bigint[])\n    ORDER BY run.key, lease.number DESC\n)\nSELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE\n           WHEN job.state = 3 THEN millrace.ms_of(run.start)\n           ELSE job.last_started_at\n       END AS started_at\nFROM unnest($1::bigint[]) AS candidate (key)\nJOIN millrace.job_record AS job ON job.key = candidate.key\nLEFT JOIN run ON run.key = job.key\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE ($2::integer[] IS NULL OR job.state = ANY ($2::integer[]))\n  AND ($3::integer IS NULL OR job.type = $3::integer)\n  AND ($4::integer IS NULL OR job.tenant = $4::integer)\n  AND ($5::integer IS NULL OR job.category = $5::integer)\n  AND (\n      $6::text IS NULL\n      OR job.correlation = $6::text\n      OR (job.correlation IS NULL AND job.id = $7::uuid)\n  )\n  AND ($8::uuid IS NULL OR job.parent = $8::uuid)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each_text($9::json) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace.tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = job.key\n      )\n  )\nORDER BY job.key DESC\nLIMIT $10::integer",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags","limit"],
     timeout: "reader",
   },
   count_matching: {
@@ -711,7 +725,7 @@ export const queries: {
     timeout: "reader",
   },
   longest_due: {
-    text: "WITH RECURSIVE fresh (lane, priority, rank) AS (\n    (\n        SELECT lane, priority, rank\n        FROM millrace.ready\n        WHERE crashes = 0\n        ORDER BY lane, priority, rank, key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.lane, next.priority, next.rank\n    FROM fresh\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.priority, ready.rank\n        FROM millrace.ready AS ready\n        WHERE ready.crashes = 0\n          AND (ready.lane, ready.priority) > (fresh.lane, fresh.priority)\n        ORDER BY ready.lane, ready.priority, ready.rank, ready.key\n        LIMIT 1\n    ) AS next\n),\ncrashed (lane, crashes, priority, rank) AS (\n    (\n        SELECT lane, crashes, priority, rank\n        FROM millrace.ready\n        WHERE crashes > 0\n        ORDER BY lane, crashes, priority, rank, key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.lane, next.crashes, next.priority, next.rank\n    FROM crashed\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n        FROM millrace.ready AS ready\n        WHERE ready.crashes > 0\n          AND (ready.lane, ready.crashes, ready.priority)\n              > (crashed.lane, crashed.crashes, crashed.priority)\n        ORDER BY ready.lane, ready.crashes, ready.priority, ready.rank, ready.key\n        LIMIT 1\n    ) AS next\n)\nSELECT greatest(0, millrace.ms_of(millrace.clock_at($1::timestamptz)) - min(rank) / 1000) AS ms\nFROM (\n    (SELECT rank FROM fresh LIMIT $2::integer)\n    UNION ALL\n    (SELECT rank FROM crashed LIMIT $2::integer)\n) AS first\nHAVING count(*) > 0",
+    text: "WITH RECURSIVE fresh (lane, priority, rank) AS (\n    (\n        SELECT lane, priority, rank\n        FROM millrace.ready\n        WHERE crashes = 0\n        ORDER BY lane, priority, rank, key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.lane, next.priority, next.rank\n    FROM fresh\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.priority, ready.rank\n        FROM millrace.ready AS ready\n        WHERE ready.crashes = 0\n          AND (ready.lane, ready.priority) > (fresh.lane, fresh.priority)\n        ORDER BY ready.lane, ready.priority, ready.rank, ready.key\n        LIMIT 1\n    ) AS next\n),\ncrashed (lane, crashes, priority, rank) AS (\n    (\n        SELECT lane, crashes, priority, rank\n        FROM millrace.ready\n        WHERE crashes > 0\n        ORDER BY lane, crashes, priority, rank, key\n        LIMIT 1\n    )\n    UNION ALL\n    SELECT next.lane, next.crashes, next.priority, next.rank\n    FROM crashed\n    CROSS JOIN LATERAL (\n        SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n        FROM millrace.ready AS ready\n        WHERE ready.crashes > 0\n          AND (ready.lane, ready.crashes, ready.priority)\n              > (crashed.lane, crashed.crashes, crashed.priority)\n        ORDER BY ready.lane, ready.crashes, ready.priority, ready.rank, ready.key\n        LIMIT 1\n    ) AS next\n)\nSELECT greatest(0, millrace.ms_of(millrace.clock_at($1::timestamptz)) - min(rank) / 1000) AS ms,\n       count(*) AS hops\nFROM (\n    (SELECT rank FROM fresh LIMIT $2::integer)\n    UNION ALL\n    (SELECT rank FROM crashed LIMIT $2::integer)\n) AS first\nHAVING count(*) > 0",
     parameters: ["now","hops"],
     timeout: "reader",
   },
@@ -751,7 +765,7 @@ export const queries: {
     timeout: "reader",
   },
   keys_of_states: {
-    text: "SELECT DISTINCT key\nFROM (\n    (\n        SELECT key\n        FROM millrace.scheduled\n        WHERE 1 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT key\n        FROM millrace.ready\n        WHERE 2 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT key\n        FROM millrace.blocked\n        WHERE 2 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT claimed.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)\n        WHERE 3 = ANY ($1::integer[]) AND claimed.key < $2::bigint\n        ORDER BY claimed.key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    SELECT ended.key\n    FROM unnest($1::integer[]) AS wanted (state)\n    CROSS JOIN LATERAL (\n        SELECT attempt.key\n        FROM millrace.attempt AS attempt\n        WHERE attempt.state = wanted.state\n          AND attempt.state > 4\n          AND attempt.key < $2::bigint\n        ORDER BY attempt.key DESC\n        LIMIT $3::integer\n    ) AS ended\n) AS candidate\nORDER BY key DESC\nLIMIT $3::integer",
+    text: "SELECT DISTINCT key\nFROM (\n    (\n        SELECT key\n        FROM millrace.scheduled\n        WHERE 1 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT key\n        FROM millrace.ready\n        WHERE 2 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT key\n        FROM millrace.blocked\n        WHERE 2 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT DISTINCT claimed.key\n        FROM millrace.lease AS lease\n        CROSS JOIN LATERAL unnest(lease.keys) AS claimed (key)\n        WHERE 3 = ANY ($1::integer[]) AND claimed.key < $2::bigint\n        ORDER BY claimed.key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    (\n        SELECT DISTINCT key\n        FROM millrace.attempt\n        WHERE 4 = ANY ($1::integer[]) AND key < $2::bigint\n        ORDER BY key DESC\n        LIMIT $3::integer\n    )\n    UNION ALL\n    SELECT ended.key\n    FROM unnest($1::integer[]) AS wanted (state)\n    CROSS JOIN LATERAL (\n        SELECT DISTINCT attempt.key\n        FROM millrace.attempt AS attempt\n        WHERE attempt.state = wanted.state\n          AND attempt.state > 4\n          AND attempt.key < $2::bigint\n        ORDER BY attempt.key DESC\n        LIMIT $3::integer\n    ) AS ended\n) AS candidate\nORDER BY key DESC\nLIMIT $3::integer",
     parameters: ["states","before","limit"],
     timeout: "reader",
   },
@@ -781,8 +795,8 @@ export const queries: {
     timeout: "doctor",
   },
   places_against_job: {
-    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.scheduled\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.ready\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace.blocked\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nJOIN millrace.job AS job ON job.key = waiting.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.tries, attempt.crashes\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = waiting.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS DISTINCT FROM job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace.scheduled\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace.ready\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n    UNION ALL\n    (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace.blocked\n        ORDER BY key\n        LIMIT $1::bigint\n    )\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nJOIN millrace.job AS job ON job.key = waiting.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.tries, attempt.crashes\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = waiting.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS DISTINCT FROM job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   overdue_promotions: {
@@ -791,28 +805,28 @@ export const queries: {
     timeout: "doctor",
   },
   stale_dedup: {
-    text: "SELECT held.job AS key, job.id\nFROM millrace.dedup AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL\n   )\n   OR CASE\n      WHEN held.tenant = 0 THEN job.retry_of::text = held.key\n      ELSE job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key\n   END IS NOT TRUE\nORDER BY held.job\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "SELECT held.job AS key, job.id\nFROM (\n    SELECT tenant, type, key, job FROM millrace.dedup ORDER BY job LIMIT $1::bigint\n) AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL\n   )\n   OR CASE\n      WHEN held.tenant = 0 THEN job.retry_of::text = held.key\n      ELSE job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key\n   END IS NOT TRUE\nORDER BY held.job\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   unheld_dedup: {
-    text: "WITH live (key) AS (\n    SELECT key FROM millrace.scheduled\n    UNION\n    SELECT key FROM millrace.ready\n    UNION\n    SELECT key FROM millrace.blocked\n    UNION\n    SELECT unnest(keys) FROM millrace.lease\n)\nSELECT job.key, job.id\nFROM live\nJOIN millrace.job AS job ON job.key = live.key\nWHERE job.dedup IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.dedup AS held\n      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL\n  )\nORDER BY job.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "WITH live (key) AS (\n    (SELECT key FROM millrace.scheduled ORDER BY key LIMIT $1::bigint)\n    UNION\n    (SELECT key FROM millrace.ready ORDER BY key LIMIT $1::bigint)\n    UNION\n    (SELECT key FROM millrace.blocked ORDER BY key LIMIT $1::bigint)\n    UNION\n    SELECT unnest(keys) FROM millrace.lease\n)\nSELECT job.key, job.id\nFROM live\nJOIN millrace.job AS job ON job.key = live.key\nWHERE job.dedup IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.dedup AS held\n      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL\n  )\nORDER BY job.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   shared_dedup: {
-    text: "WITH live (key) AS (\n    SELECT key FROM millrace.scheduled\n    UNION\n    SELECT key FROM millrace.ready\n    UNION\n    SELECT key FROM millrace.blocked\n    UNION\n    SELECT unnest(keys) FROM millrace.lease\n),\nkeyed AS MATERIALIZED (\n    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (\n               SELECT held.job\n               FROM millrace.dedup AS held\n               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n           ) AS holder\n    FROM live\n    JOIN millrace.job AS job ON job.key = live.key\n    WHERE job.dedup IS NOT NULL\n)\nSELECT keyed.key, keyed.id\nFROM keyed\nWHERE keyed.holder <> keyed.key\n  AND EXISTS (\n      SELECT 1\n      FROM millrace.job AS holder\n      WHERE holder.key = keyed.holder\n        AND holder.tenant = keyed.tenant\n        AND holder.type = keyed.type\n        AND holder.dedup = keyed.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS done\n      WHERE done.key = keyed.holder AND done.state IS NOT NULL\n  )\nORDER BY keyed.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "WITH live (key) AS (\n    (SELECT key FROM millrace.scheduled ORDER BY key LIMIT $1::bigint)\n    UNION\n    (SELECT key FROM millrace.ready ORDER BY key LIMIT $1::bigint)\n    UNION\n    (SELECT key FROM millrace.blocked ORDER BY key LIMIT $1::bigint)\n    UNION\n    SELECT unnest(keys) FROM millrace.lease\n),\nkeyed AS MATERIALIZED (\n    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (\n               SELECT held.job\n               FROM millrace.dedup AS held\n               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n           ) AS holder\n    FROM live\n    JOIN millrace.job AS job ON job.key = live.key\n    WHERE job.dedup IS NOT NULL\n)\nSELECT keyed.key, keyed.id\nFROM keyed\nWHERE keyed.holder <> keyed.key\n  AND EXISTS (\n      SELECT 1\n      FROM millrace.job AS holder\n      WHERE holder.key = keyed.holder\n        AND holder.tenant = keyed.tenant\n        AND holder.type = keyed.type\n        AND holder.dedup = keyed.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace.attempt AS done\n      WHERE done.key = keyed.holder AND done.state IS NOT NULL\n  )\nORDER BY keyed.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   stale_cancel_requests: {
-    text: "SELECT asked.key, job.id\nFROM millrace.cancel_request AS asked\nLEFT JOIN millrace.job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "SELECT asked.key, job.id\nFROM (SELECT key FROM millrace.cancel_request ORDER BY key LIMIT $1::bigint) AS asked\nLEFT JOIN millrace.job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace.attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   locks_without_run: {
-    text: "SELECT DISTINCT held.job AS key, job.id\nFROM millrace.lock AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace.lock ORDER BY job LIMIT $1::bigint) AS held\nLEFT JOIN millrace.job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace.attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   runs_without_lock: {
@@ -821,23 +835,23 @@ export const queries: {
     timeout: "doctor",
   },
   waits_without_dependencies: {
-    text: "SELECT place.key, job.id\nFROM millrace.blocked AS place\nLEFT JOIN millrace.job AS job ON job.key = place.key\nWHERE place.gate = 0\n  AND NOT EXISTS (SELECT 1 FROM millrace.dependency AS dependency WHERE dependency.job = place.key)\nORDER BY place.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "SELECT place.key, job.id\nFROM (\n    SELECT key\n    FROM millrace.blocked\n    WHERE gate = 0\n    ORDER BY priority, rank, key\n    LIMIT $1::bigint\n) AS place\nLEFT JOIN millrace.job AS job ON job.key = place.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace.dependency AS dependency WHERE dependency.job = place.key)\nORDER BY place.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   dependencies_without_wait: {
-    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM millrace.dependency AS dependency\nLEFT JOIN millrace.job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\n  AND (\n      job.key IS NULL\n      OR EXISTS (\n          SELECT 1\n          FROM millrace.attempt AS done\n          WHERE done.key = dependency.job AND done.state IS NOT NULL\n      )\n      OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job)\n  )\nORDER BY dependency.job\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM (SELECT job FROM millrace.dependency ORDER BY job LIMIT $1::bigint) AS dependency\nLEFT JOIN millrace.job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\n  AND (\n      job.key IS NULL\n      OR EXISTS (\n          SELECT 1\n          FROM millrace.attempt AS done\n          WHERE done.key = dependency.job AND done.state IS NOT NULL\n      )\n      OR EXISTS (SELECT 1 FROM millrace.scheduled AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace.ready AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace.blocked AS place WHERE place.key = dependency.job)\n  )\nORDER BY dependency.job\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   failed_without_letter: {
-    text: "SELECT job.key, job.id\nFROM millrace.attempt AS done\nJOIN millrace.job AS job ON job.key = done.key\nWHERE done.state = 6\n  AND done.finished_at > (SELECT min(died_at) FROM millrace.dead_letter)\n  AND NOT EXISTS (SELECT 1 FROM millrace.dead_letter AS letter WHERE letter.id = job.id)\nORDER BY job.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "SELECT job.key, job.id\nFROM (\n    SELECT key, finished_at\n    FROM millrace.attempt\n    WHERE state = 6 AND state > 4\n    ORDER BY key DESC\n    LIMIT $1::bigint\n) AS done\nJOIN millrace.job AS job ON job.key = done.key\nWHERE done.finished_at > (SELECT min(died_at) FROM millrace.dead_letter)\n  AND NOT EXISTS (SELECT 1 FROM millrace.dead_letter AS letter WHERE letter.id = job.id)\nORDER BY job.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   letters_without_failure: {
-    text: "WITH lettered AS MATERIALIZED (\n    SELECT job.key, job.id\n    FROM millrace.dead_letter AS letter\n    JOIN millrace.job AS job ON job.id = letter.id\n)\nSELECT lettered.key, lettered.id\nFROM lettered\nWHERE (\n    SELECT last.state\n    FROM millrace.attempt AS last\n    WHERE last.key = lettered.key\n    ORDER BY last.n DESC\n    LIMIT 1\n) IS DISTINCT FROM 6\nORDER BY lettered.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "WITH lettered AS MATERIALIZED (\n    SELECT job.key, job.id\n    FROM (\n        SELECT id FROM millrace.dead_letter ORDER BY died_at DESC, id DESC LIMIT $1::bigint\n    ) AS letter\n    JOIN millrace.job AS job ON job.id = letter.id\n)\nSELECT lettered.key, lettered.id\nFROM lettered\nWHERE (\n    SELECT last.state\n    FROM millrace.attempt AS last\n    WHERE last.key = lettered.key\n    ORDER BY last.n DESC\n    LIMIT 1\n) IS DISTINCT FROM 6\nORDER BY lettered.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   runs_after_end: {
@@ -861,8 +875,8 @@ export const queries: {
     timeout: "doctor",
   },
   ended_runs_without_worker: {
-    text: "SELECT DISTINCT ended.key, job.id\nFROM millrace.ended_run AS ended\nLEFT JOIN millrace.job AS job ON job.key = ended.key\nWHERE job.key IS NULL\n   OR NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = ended.worker)\nORDER BY ended.key\nLIMIT $1::integer",
-    parameters: ["limit"],
+    text: "SELECT DISTINCT ended.key, job.id\nFROM (\n    SELECT worker, key FROM millrace.ended_run ORDER BY worker, key LIMIT $1::bigint\n) AS ended\nLEFT JOIN millrace.job AS job ON job.key = ended.key\nWHERE job.key IS NULL\n   OR NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = ended.worker)\nORDER BY ended.key\nLIMIT $2::integer",
+    parameters: ["examined","limit"],
     timeout: "doctor",
   },
   jobs_without_name: {

@@ -2,6 +2,14 @@
  * examine: checks the health of tables and server settings, schema drift, misplaced jobs and the
  * invariants. Each finding names the statement that fixes it.
  */
+import {
+  EXAMINE_BOUNDS,
+  extentOf,
+  NO_BOUNDS,
+  type CutShort,
+  type ExamineBounds,
+  type Extent,
+} from "../../doctor/bounds.ts";
 import type { Repair } from "../../doctor/repairs.ts";
 import type { BrokenInvariant } from "../../doctor/invariants.ts";
 import { brokenInvariants } from "./invariants.ts";
@@ -25,6 +33,8 @@ export interface ExamineLimits {
   readonly transactionMs: number;
   /** Whether to check invariants that read whole tables: seconds for a million jobs. */
   readonly isDeep: boolean;
+  /** The maximum that other checks examine, unless they are deep. */
+  readonly bounds: ExamineBounds;
 }
 
 const LIMITS: ExamineLimits = {
@@ -32,6 +42,7 @@ const LIMITS: ExamineLimits = {
   indexBytes: 64 * 1024 ** 2,
   transactionMs: 300_000,
   isDeep: false,
+  bounds: EXAMINE_BOUNDS,
 };
 
 export interface ServerFinding {
@@ -48,6 +59,8 @@ export interface ServerExamination {
   readonly bytes: number;
   readonly deadRows: number;
   readonly findings: readonly ServerFinding[];
+  /** Checks that examined a part of their rows. */
+  readonly cutShort: readonly CutShort[];
   /** Invariants that are broken. */
   readonly brokenInvariants: readonly BrokenInvariant[];
 }
@@ -61,7 +74,8 @@ export async function examine(
   const tables = await read.all("table_health", { schema });
   const oldest = await read.get("oldest_transaction", {});
   const settings = await read.get("server_settings", {});
-  const misplaced = await misplacedJobs(session);
+  const extent = await extentIn(session, all.isDeep ? NO_BOUNDS : all.bounds);
+  const misplaced = await misplacedJobs(session, extent);
   return {
     version: settings?.version ?? "unknown",
     bytes: tables.reduce((sum, { bytes, index_bytes }) => sum + bytes + index_bytes, 0),
@@ -78,11 +92,19 @@ export async function examine(
       ...(await schemaDrift(session)),
       ...misplaced,
     ],
+    cutShort: extent.cutShort,
     brokenInvariants: await brokenInvariants(session, {
+      extent,
       isDeep: all.isDeep,
       isSound: misplaced.length === 0,
     }),
   };
+}
+
+async function extentIn({ read }: Session, bounds: ExamineBounds): Promise<Extent> {
+  const sizes = await read.get("examined_tables", { max: bounds.rows + 1 });
+  if (sizes === undefined) throw new Error("the sizes of the tables are missing");
+  return extentOf(sizes, bounds);
 }
 
 const NO_AUTOVACUUM: ServerFinding = {

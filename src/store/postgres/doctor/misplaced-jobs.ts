@@ -2,6 +2,7 @@
  * Finds jobs in a place where no verb puts them. Writing to the tables by hand or restoring a part
  * of a backup can leave jobs that never run or that run twice.
  */
+import { NO_BOUNDS, type Extent } from "../../doctor/bounds.ts";
 import type { ServerFinding } from "./examine.ts";
 import type { Session } from "../database/session.ts";
 import { quoted, type Sql } from "../database/statements.ts";
@@ -11,18 +12,22 @@ const FINDINGS_MAX = 20;
 const LIMIT = { limit: FINDINGS_MAX };
 
 /** All in one snapshot. */
-export async function misplacedJobs(session: Session): Promise<ServerFinding[]> {
+export async function misplacedJobs(session: Session, extent: Extent): Promise<ServerFinding[]> {
   const { schema } = session;
-  return session.snapshot(async (sql) => [
-    ...(await lostJobs(sql)),
-    ...(await ownerlessLeases(sql, schema)),
-    ...(await placesWithoutJob(sql, schema)),
-    ...(await placesAgainstAttempts(sql, schema)),
-  ]);
+  return session.snapshot(async (sql) => {
+    const lost = await lostJobs(sql, extent);
+    if (extent.examined < NO_BOUNDS.rows) await sql.get("prefer_lookups", {});
+    return [
+      ...lost,
+      ...(await ownerlessLeases(sql, schema)),
+      ...(await placesWithoutJob(sql, schema, extent)),
+      ...(await placesAgainstAttempts(sql, schema, extent)),
+    ];
+  });
 }
 
-async function lostJobs(sql: Sql): Promise<ServerFinding[]> {
-  const rows = await sql.all("lost_jobs", LIMIT);
+async function lostJobs(sql: Sql, { lastKey }: Extent): Promise<ServerFinding[]> {
+  const rows = await sql.all("lost_jobs", { last_key: lastKey, ...LIMIT });
   return rows.map(({ id }) => ({
     name: "lost job",
     found: `job ${id} is not final, is in no waiting place and has no lease`,
@@ -47,8 +52,12 @@ async function ownerlessLeases(sql: Sql, schema: string): Promise<ServerFinding[
   });
 }
 
-async function placesWithoutJob(sql: Sql, schema: string): Promise<ServerFinding[]> {
-  const rows = await sql.all("places_without_job", LIMIT);
+async function placesWithoutJob(
+  sql: Sql,
+  schema: string,
+  { examined }: Extent,
+): Promise<ServerFinding[]> {
+  const rows = await sql.all("places_without_job", { examined, ...LIMIT });
   return rows.map(({ place, key }) => {
     const fix = `DELETE FROM ${quoted(schema)}.${place} WHERE key = ${key};`;
     return {
@@ -60,8 +69,12 @@ async function placesWithoutJob(sql: Sql, schema: string): Promise<ServerFinding
   });
 }
 
-async function placesAgainstAttempts(sql: Sql, schema: string): Promise<ServerFinding[]> {
-  const rows = await sql.all("places_against_ledger", LIMIT);
+async function placesAgainstAttempts(
+  sql: Sql,
+  schema: string,
+  { examined }: Extent,
+): Promise<ServerFinding[]> {
+  const rows = await sql.all("places_against_ledger", { examined, ...LIMIT });
   return rows.map(({ place, key, id, next_n: nextN, ...faults }) => {
     const why = misplacement(faults);
     const table = `${quoted(schema)}.${place}`;

@@ -7,15 +7,9 @@ import { candidates } from "./list-sources.ts";
 import { failureOf } from "../database/errors.ts";
 import type { InternedNames } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
+import { countChunks, PAGE_MAX, pageChunks } from "../../shared/list-bounds.ts";
 import type { Session } from "../database/session.ts";
 import { list as listOf, uuidOf } from "../database/values.ts";
-
-/** Candidates per chunk, and chunks per page: no page reads more than 10,000 candidates. */
-const CHUNK = 500;
-const CHUNKS_PER_PAGE_MAX = 20;
-const PAGE_MAX = 1_000;
-/** A count returns no rows, so its chunks are larger. */
-const COUNT_CHUNK = 5_000;
 
 export async function get(session: Session, id: JobId): Promise<JobRecord | null> {
   const row = await session.read.get("job_by_id", { id: uuidOf(id) });
@@ -30,30 +24,29 @@ export async function attempts({ read }: Session, id: JobId): Promise<readonly A
 }
 
 export async function list(session: Session, filter: ListFilter, page: Page): Promise<Listing> {
-  const limit = bounded(page.limit, PAGE_MAX);
-  const found = await orNothing(find(session, filter, page.after, limit), { rows: [], next: null });
-  return { jobs: await recordsOf(session.names, found.rows), next: found.next };
+  const found = await orNothing(find(session, filter, page), NOTHING);
+  return { ...found, jobs: await recordsOf(session.names, found.jobs) };
 }
 
-async function find(
-  session: Session,
-  filter: ListFilter,
-  after: Page["after"],
-  limit: number,
-): Promise<{ rows: readonly StoredJob[]; next: Listing["next"] }> {
-  const rows: StoredJob[] = [];
-  let chunks = 0;
-  const from = after === undefined ? {} : { after };
-  for await (const { keys, conditions } of candidates(session, filter, { ...from, size: CHUNK })) {
-    rows.push(...(await session.read.all("match_jobs", { keys: listOf(keys), ...conditions })));
-    chunks += 1;
-    const isFull = rows.length >= limit;
-    if (!isFull && chunks < CHUNKS_PER_PAGE_MAX) continue;
-    const shown = rows.slice(0, limit);
-    const next = isFull ? shown.at(-1)?.key : keys.at(-1);
-    return { rows: shown, next: next ?? null };
+type Found = Omit<Listing, "jobs"> & { readonly jobs: readonly StoredJob[] };
+
+const NOTHING: Found = { jobs: [], next: null, isCutShort: false };
+
+async function find(session: Session, filter: ListFilter, page: Page): Promise<Found> {
+  const limit = bounded(page.limit, PAGE_MAX);
+  const { after } = page;
+  const range = { ...(after === undefined ? {} : { after }), sizes: pageChunks(limit) };
+  const jobs: StoredJob[] = [];
+  let reached: Listing["next"] = null;
+  for await (const { keys, conditions, isLast } of candidates(session, filter, range)) {
+    const chunk = { keys: listOf(keys), limit: limit - jobs.length, ...conditions };
+    jobs.push(...(await session.read.all("match_jobs", chunk)));
+    const isFull = jobs.length >= limit;
+    reached = (isFull ? jobs.at(-1)?.key : keys.at(-1)) ?? null;
+    if (isFull) return { jobs, next: reached, isCutShort: false };
+    if (isLast) return { jobs, next: null, isCutShort: false };
   }
-  return { rows, next: null };
+  return { jobs, next: reached, isCutShort: reached !== null };
 }
 
 export async function count(session: Session, filter: ListFilter, max: number): Promise<number> {
@@ -64,11 +57,12 @@ export async function count(session: Session, filter: ListFilter, max: number): 
 
 async function countMatching(session: Session, filter: ListFilter, max: number): Promise<number> {
   let found = 0;
-  const size = Math.max(CHUNK, Math.min(max, COUNT_CHUNK));
-  for await (const { keys, conditions } of candidates(session, filter, { size })) {
+  const sizes = countChunks(max);
+  for await (const { keys, conditions, isLast } of candidates(session, filter, { sizes })) {
     const chunk = { keys: listOf(keys), ...conditions };
     found += (await session.read.get("count_matching", chunk))?.count ?? 0;
     if (found >= max) return max;
+    if (isLast) break;
   }
   return found;
 }

@@ -1,20 +1,21 @@
 /**
- * The index that a search scans, newest job first. The most selective part of the filter chooses
- * the index, and `match_jobs` checks the rest. So a rare state or a tag is found without a scan of
- * all jobs.
+ * Candidates for `list`: keys of jobs from an index, newest first. Each part of a filter that has
+ * an index is a source. The source with the fewest candidates is read, and `match_jobs` checks the
+ * rest of the filter. So a rare state, type or tag is found without a scan of all jobs.
  */
 import { parseId } from "../../../core/ids.ts";
 import { stateCodec } from "../../shared/codes.ts";
+import { INDEXES_MAX, sparsest, type Probe } from "../../shared/list-bounds.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import type { ListFilter } from "../../types/records.ts";
 import type { Session } from "../database/session.ts";
 import { list, uuidOf } from "../database/values.ts";
 
 /** The next keys below `before`, newest first, at most `limit`. */
-type Source = (before: JobKey, limit: number) => Promise<readonly { readonly key: JobKey }[]>;
+type Source = (before: JobKey, limit: number) => Promise<readonly JobKey[]>;
 
 /** The filter as parameters. */
-export interface Conditions {
+interface Conditions {
   readonly states: string | null;
   readonly type: number | null;
   readonly tenant: number | null;
@@ -28,24 +29,33 @@ export interface Conditions {
 export interface Chunk {
   readonly keys: readonly JobKey[];
   readonly conditions: Conditions;
+  /** No candidate follows. */
+  readonly isLast: boolean;
 }
 
-/** Chunks of candidates for a filter, newest first, with the conditions to check. */
+/** Chunks of these sizes, with the conditions to check. */
 export async function* candidates(
   session: Session,
   filter: ListFilter,
-  { after = Number.MAX_SAFE_INTEGER, size }: { readonly after?: JobKey; readonly size: number },
+  { after = Number.MAX_SAFE_INTEGER, sizes }: { after?: JobKey; sizes: readonly number[] },
 ): AsyncGenerator<Chunk, void> {
   await learnNames(session, filter);
   const conditions = conditionsOf(session, filter);
+  const [first = 0, ...rest] = sizes;
   if (conditions === null) return;
-  const source = narrowSource(session, conditions, filter) ?? broadSource(session, conditions);
-  for (let before = after; ;) {
-    const keys = (await source(before, size)).map(({ key }) => key);
+  const probes: Probe<Source>[] = [];
+  for (const source of sourcesOf(session, filter, conditions).slice(0, INDEXES_MAX)) {
+    probes.push({ source, keys: await source(after, first) });
+  }
+  const chosen = sparsest(probes, first);
+  if (chosen === null) return;
+  let { keys } = chosen;
+  yield { keys, conditions, isLast: keys.length < first };
+  for (const size of rest) {
     const last = keys.at(-1);
     if (last === undefined) return;
-    yield { keys, conditions };
-    before = last;
+    keys = await chosen.source(last, size);
+    yield { keys, conditions, isLast: keys.length < size };
   }
 }
 
@@ -83,41 +93,32 @@ function correlatedId(correlation: string | undefined): string | null {
   return id === null ? null : uuidOf(id);
 }
 
-/** Few jobs share a tag, correlation or parent, and few are in a state but `completed`. */
-function narrowSource(
-  { read }: Session,
-  conditions: Conditions,
-  filter: ListFilter,
-): Source | null {
-  const { states, correlation, correlation_id, parent } = conditions;
-  const [tag] = Object.entries(filter.tags ?? {});
-  if (tag !== undefined) {
-    const [name, value] = tag;
-    return (before, limit) => read.all("keys_of_tag", { name, value, before, limit });
-  }
+/** One source per part of the filter; all jobs if no part has an index. */
+function sourcesOf({ read }: Session, filter: ListFilter, conditions: Conditions): Source[] {
+  const { states, type, tenant, category, correlation, correlation_id, parent } = conditions;
+  const sources: Source[] = [];
+  const add = (rows: (page: { before: JobKey; limit: number }) => Promise<KeyRow[]>): void => {
+    sources.push(async (before, limit) => (await rows({ before, limit })).map(({ key }) => key));
+  };
   if (correlation !== null) {
-    const correlated = { correlation, correlation_id };
-    return (before, limit) => read.all("keys_of_correlation", { ...correlated, before, limit });
+    add((page) => read.all("keys_of_correlation", { correlation, correlation_id, ...page }));
   }
-  if (parent !== null) {
-    return (before, limit) => read.all("keys_of_parent", { parent, before, limit });
+  if (parent !== null) add((page) => read.all("keys_of_parent", { parent, ...page }));
+  if (states !== null) add((page) => read.all("keys_of_states", { states, ...page }));
+  if (category !== null) add((page) => read.all("keys_of_category", { category, ...page }));
+  if (type !== null) add((page) => read.all("keys_of_type", { type, ...page }));
+  if (tenant !== null && tenant !== DEFAULT_TENANT) {
+    add((page) => read.all("keys_of_tenant", { tenant, ...page }));
   }
-  if (states === null || filter.states?.includes("completed")) return null;
-  return (before, limit) => read.all("keys_of_states", { states, before, limit });
+  for (const [name, value] of Object.entries(filter.tags ?? {})) {
+    add((page) => read.all("keys_of_tag", { name, value, ...page }));
+  }
+  if (sources.length === 0) add((page) => read.all("keys_of_all", page));
+  return sources;
 }
 
-/** Category, type, tenant, or all jobs. */
-function broadSource({ read }: Session, { type, tenant, category }: Conditions): Source {
-  if (category !== null) {
-    return (before, limit) => read.all("keys_of_category", { category, before, limit });
-  }
-  if (type !== null) {
-    return (before, limit) => read.all("keys_of_type", { type, before, limit });
-  }
-  if (tenant !== null && tenant !== DEFAULT_TENANT) {
-    return (before, limit) => read.all("keys_of_tenant", { tenant, before, limit });
-  }
-  return (before, limit) => read.all("keys_of_all", { before, limit });
+interface KeyRow {
+  readonly key: JobKey;
 }
 
 /** The id of the default tenant, which every installation has. Its jobs have no index. */

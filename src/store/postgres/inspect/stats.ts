@@ -13,7 +13,11 @@ export async function stats(session: Session, wanted: number): Promise<Stats> {
   const max = bounded(wanted, Number.MAX_SAFE_INTEGER);
   return session.snapshot(async (sql) => {
     const oldest = await sql.get("longest_due", { hops: HOPS_MAX });
-    return { ...(await countsOf(sql, max)), oldestQueuedMs: oldest?.ms ?? null };
+    return {
+      ...(await countsOf(sql, max)),
+      oldestQueuedMs: oldest?.ms ?? null,
+      isOldestExact: (oldest?.hops ?? 0) < HOPS_MAX,
+    };
   });
 }
 

@@ -53,6 +53,7 @@ export interface QueryRows {
   ownerless_leases: { readonly number: number; readonly worker: Uint8Array; readonly id: Uint8Array | null; };
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
+  examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   closed_gates: { readonly name: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   open_gates: { readonly name: number; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
@@ -63,7 +64,7 @@ export interface QueryRows {
   count_matching: { readonly count: number; };
   count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
   count_ended: { readonly count: number; };
-  oldest_ready: { readonly rank: number | null; };
+  oldest_ready: { readonly rank: number | null; readonly hops: number; };
   keys_of_all: { readonly key: number; };
   keys_of_type: { readonly key: number; };
   keys_of_tenant: { readonly key: number; };
@@ -71,12 +72,8 @@ export interface QueryRows {
   keys_of_correlation: { readonly key: number; };
   keys_of_parent: { readonly key: number; };
   keys_of_tag: { readonly key: number; };
-  keys_of_final_state: { readonly key: number; };
-  keys_scheduled: { readonly key: number; };
-  keys_ready: { readonly key: number; };
-  keys_blocked: { readonly key: number; };
-  keys_leased: { readonly key: number; };
-  start_of_run: { readonly started_at: number | null; };
+  keys_of_states: { readonly key: number; };
+  starts_of_runs: { readonly key: number; readonly started_at: number | null; };
   attempts_of_job: { readonly n: number; readonly tries: number; readonly crashes: number; readonly fence: number | null; readonly worker: Uint8Array | null; readonly claimed_at: number | null; readonly started_at: number | null; readonly finished_at: number; readonly outcome: number; readonly error_class: number | null; readonly error: string | null; readonly reason: string | null; readonly next_run_at: number | null; };
   feed_end: { readonly position: number; };
   feed_after: { readonly position: number; readonly kind: number; readonly at: number; readonly keys: string | null; readonly ids: string | null; readonly details: string | null; };
@@ -225,10 +222,11 @@ export interface QueryParameters {
   append_event: readonly ["kind", "at", "keys", "ids", "details"];
   find_alias: readonly ["id"];
   insert_alias: readonly ["id", "holder", "parent"];
-  lost_jobs: readonly ["limit"];
+  lost_jobs: readonly ["last_key", "limit"];
   ownerless_leases: readonly ["limit"];
-  places_without_job: readonly ["limit"];
-  places_against_ledger: readonly ["limit"];
+  places_without_job: readonly ["examined", "limit"];
+  places_against_ledger: readonly ["examined", "limit"];
+  examined_tables: readonly ["max"];
   close_gate: readonly ["name", "until", "reason", "by"];
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
@@ -239,7 +237,7 @@ export interface QueryParameters {
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
-  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
+  match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_waiting: readonly ["max"];
   count_ended: readonly ["state", "max"];
@@ -251,12 +249,8 @@ export interface QueryParameters {
   keys_of_correlation: readonly ["correlation", "before", "correlation_id", "limit"];
   keys_of_parent: readonly ["parent", "before", "limit"];
   keys_of_tag: readonly ["name", "value", "before", "limit"];
-  keys_of_final_state: readonly ["state", "before", "limit"];
-  keys_scheduled: readonly ["before", "limit"];
-  keys_ready: readonly ["before", "limit"];
-  keys_blocked: readonly ["before", "limit"];
-  keys_leased: readonly ["before", "limit"];
-  start_of_run: readonly ["key"];
+  keys_of_states: readonly ["states", "before", "limit"];
+  starts_of_runs: readonly ["keys"];
   attempts_of_job: readonly ["id"];
   feed_end: readonly [];
   feed_after: readonly ["position", "limit"];
@@ -264,23 +258,23 @@ export interface QueryParameters {
   facts_of_keys: readonly ["keys"];
   two_leases: readonly ["limit"];
   leases_against_ledger: readonly ["limit"];
-  places_against_job: readonly ["limit"];
+  places_against_job: readonly ["examined", "limit"];
   overdue_promotions: readonly ["now", "limit"];
-  stale_dedup: readonly ["limit"];
-  unheld_dedup: readonly ["limit"];
-  shared_dedup: readonly ["limit"];
-  stale_cancel_requests: readonly ["limit"];
-  locks_without_run: readonly ["limit"];
+  stale_dedup: readonly ["examined", "limit"];
+  unheld_dedup: readonly ["examined", "limit"];
+  shared_dedup: readonly ["examined", "limit"];
+  stale_cancel_requests: readonly ["examined", "limit"];
+  locks_without_run: readonly ["examined", "limit"];
   runs_without_lock: readonly ["limit"];
-  waits_without_dependencies: readonly ["limit"];
-  dependencies_without_wait: readonly ["limit"];
-  failed_without_letter: readonly ["limit"];
-  letters_without_failure: readonly ["limit"];
+  waits_without_dependencies: readonly ["examined", "limit"];
+  dependencies_without_wait: readonly ["examined", "limit"];
+  failed_without_letter: readonly ["examined", "limit"];
+  letters_without_failure: readonly ["examined", "limit"];
   runs_after_end: readonly ["limit"];
   run_gaps: readonly ["limit"];
   wrong_charges: readonly ["limit"];
   ledger_without_job: readonly ["limit"];
-  ended_runs_without_worker: readonly ["limit"];
+  ended_runs_without_worker: readonly ["examined", "limit"];
   jobs_without_name: readonly ["limit"];
   notes_without_job: readonly ["limit"];
   tags_without_job: readonly ["limit"];
@@ -628,20 +622,24 @@ export const queries: {
     parameters: ["id","holder","parent"],
   },
   lost_jobs: {
-    text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n)\nSELECT job.id\nFROM millrace_job AS job\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)\nLEFT JOIN held ON held.key = job.key AND held.n = coalesce(last.n, 0) + 1\nWHERE last.state IS NULL\n  AND NOT EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = job.key)\n  AND held.key IS NULL\nORDER BY job.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n)\nSELECT job.id\nFROM millrace_job AS job\nWHERE job.key <= ?1\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS last WHERE last.key = job.key AND last.state IS NOT NULL\n  )\n  AND NOT EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = job.key)\n  AND NOT EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = job.key)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM held\n      WHERE held.key = job.key\n        AND held.n > (\n            SELECT coalesce(max(done.n), 0) FROM millrace_attempt AS done WHERE done.key = job.key\n        )\n  )\nORDER BY job.key\nLIMIT ?2",
+    parameters: ["last_key","limit"],
   },
   ownerless_leases: {
     text: "WITH held AS (\n    SELECT lease.number, named.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n    WHERE NOT EXISTS (\n        SELECT 1\n        FROM millrace_attempt AS ended\n        WHERE ended.key = named.value\n          AND ended.n >= run.value\n    )\n)\nSELECT lease.number, lease.worker, job.id\nFROM millrace_lease AS lease\nLEFT JOIN held ON held.number = lease.number\nLEFT JOIN millrace_job AS job ON job.key = held.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = lease.worker)\nORDER BY lease.number, job.key\nLIMIT ?1",
     parameters: ["limit"],
   },
   places_without_job: {
-    text: "WITH waiting (place, key) AS (\n    SELECT 'scheduled', key FROM millrace_scheduled\n    UNION ALL\n    SELECT 'ready', key FROM millrace_ready\n    UNION ALL\n    SELECT 'blocked', key FROM millrace_blocked\n)\nSELECT place, key\nFROM waiting\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = waiting.key)\nORDER BY place, key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "WITH waiting (place, key) AS (\n    SELECT * FROM (SELECT 'scheduled', key FROM millrace_scheduled ORDER BY key LIMIT ?1)\n    UNION ALL\n    SELECT * FROM (SELECT 'ready', key FROM millrace_ready ORDER BY key LIMIT ?1)\n    UNION ALL\n    SELECT * FROM (SELECT 'blocked', key FROM millrace_blocked ORDER BY key LIMIT ?1)\n)\nSELECT place, key\nFROM waiting\nWHERE NOT EXISTS (SELECT 1 FROM millrace_job AS job WHERE job.key = waiting.key)\nORDER BY place, key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   places_against_ledger: {
-    text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n),\nwaiting (place, key, n, is_twin) AS (\n    SELECT 'scheduled', key, n, 0\n    FROM millrace_scheduled\n    UNION ALL\n    SELECT 'blocked', key, n, key IN (SELECT key FROM millrace_scheduled)\n    FROM millrace_blocked\n    UNION ALL\n    SELECT 'ready', key, n,\n           key IN (SELECT key FROM millrace_scheduled) OR key IN (SELECT key FROM millrace_blocked)\n    FROM millrace_ready\n),\njudged AS (\n    SELECT waiting.place, waiting.key, job.id, waiting.n, waiting.is_twin,\n           last.state IS NOT NULL AS is_over,\n           held.key IS NOT NULL AS is_held,\n           coalesce(last.n, 0) + 1 AS next_n\n    FROM waiting\n    JOIN millrace_job AS job ON job.key = waiting.key\n    LEFT JOIN millrace_attempt AS last\n        ON last.key = waiting.key\n        AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\n    LEFT JOIN held ON held.key = waiting.key AND held.n = waiting.n\n)\nSELECT place, key, id, is_over, is_held, is_twin, next_n\nFROM judged\nWHERE is_over OR is_held OR is_twin OR n <> next_n\nORDER BY key, place\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "WITH held AS (\n    SELECT DISTINCT CAST(named.value AS INTEGER) AS key, CAST(run.value AS INTEGER) AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS named\n    JOIN json_each(lease.ns) AS run ON run.key = named.key\n),\nwaiting (place, key, n) AS (\n    SELECT * FROM (SELECT 'scheduled', key, n FROM millrace_scheduled ORDER BY key LIMIT ?1)\n    UNION ALL\n    SELECT * FROM (SELECT 'blocked', key, n FROM millrace_blocked ORDER BY key LIMIT ?1)\n    UNION ALL\n    SELECT * FROM (SELECT 'ready', key, n FROM millrace_ready ORDER BY key LIMIT ?1)\n),\njudged AS (\n    SELECT waiting.place, waiting.key, job.id, waiting.n,\n           waiting.place <> 'scheduled'\n           AND EXISTS (SELECT 1 FROM millrace_scheduled AS twin WHERE twin.key = waiting.key)\n           OR waiting.place = 'ready'\n           AND EXISTS (SELECT 1 FROM millrace_blocked AS twin WHERE twin.key = waiting.key)\n               AS is_twin,\n           last.state IS NOT NULL AS is_over,\n           held.key IS NOT NULL AS is_held,\n           coalesce(last.n, 0) + 1 AS next_n\n    FROM waiting\n    JOIN millrace_job AS job ON job.key = waiting.key\n    LEFT JOIN millrace_attempt AS last\n        ON last.key = waiting.key\n        AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\n    LEFT JOIN held ON held.key = waiting.key AND held.n = waiting.n\n)\nSELECT place, key, id, is_over, is_held, is_twin, next_n\nFROM judged\nWHERE is_over OR is_held OR is_twin OR n <> next_n\nORDER BY key, place\nLIMIT ?2",
+    parameters: ["examined","limit"],
+  },
+  examined_tables: {
+    text: "SELECT coalesce((SELECT min(key) FROM millrace_job), 0) AS first_key,\n       coalesce((SELECT max(key) FROM millrace_job), 0) AS last_key,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_scheduled LIMIT ?1)) AS scheduled,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ready LIMIT ?1)) AS ready,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_blocked LIMIT ?1)) AS blocked,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dedup LIMIT ?1)) AS dedup,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_cancel_request LIMIT ?1)) AS cancel_request,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_lock LIMIT ?1)) AS lock,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dependency LIMIT ?1)) AS dependency,\n       (\n           SELECT count(*)\n           FROM (SELECT 1 FROM millrace_attempt WHERE state = 6 AND state > 4 LIMIT ?1)\n       ) AS failed,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_dead_letter LIMIT ?1)) AS dead_letter,\n       (SELECT count(*) FROM (SELECT 1 FROM millrace_ended_run LIMIT ?1)) AS ended_run",
+    parameters: ["max"],
   },
   close_gate: {
     text: "INSERT INTO millrace_gate (name, until, reason, by)\nVALUES (?1, ?2, ?3, ?4)\nON CONFLICT (name) DO UPDATE SET until = ?2, reason = ?3, by = ?4",
@@ -684,8 +682,8 @@ export const queries: {
     parameters: ["key"],
   },
   match_jobs: {
-    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
-    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags"],
+    text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?10",
+    parameters: ["keys","states","type","tenant","category","correlation","correlation_id","parent","tags","limit"],
   },
   count_matching: {
     text: "SELECT count(*) AS count\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )",
@@ -700,7 +698,7 @@ export const queries: {
     parameters: ["state","max"],
   },
   oldest_ready: {
-    text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank FROM hop",
+    text: "WITH RECURSIVE hop (lane, crashes, priority, rank) AS (\n    SELECT lane, crashes, priority, rank\n    FROM millrace_ready\n    WHERE key = (\n        SELECT key FROM millrace_ready ORDER BY lane, crashes, priority, rank, key LIMIT 1\n    )\n    UNION ALL\n    SELECT ready.lane, ready.crashes, ready.priority, ready.rank\n    FROM hop\n    JOIN millrace_ready AS ready ON ready.key = coalesce(\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane\n              AND next.crashes = hop.crashes\n              AND next.priority > hop.priority\n            ORDER BY next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane = hop.lane AND next.crashes > hop.crashes\n            ORDER BY next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        ),\n        (\n            SELECT next.key\n            FROM millrace_ready AS next\n            WHERE next.lane > hop.lane\n            ORDER BY next.lane, next.crashes, next.priority, next.rank, next.key\n            LIMIT 1\n        )\n    )\n    LIMIT ?1\n)\nSELECT min(rank) AS rank, count(*) AS hops FROM hop",
     parameters: ["hops"],
   },
   keys_of_all: {
@@ -731,29 +729,13 @@ export const queries: {
     text: "SELECT key\nFROM millrace_tag\nWHERE name = ?1\n  AND value = ?2\n  AND key < ?3\nORDER BY key DESC\nLIMIT ?4",
     parameters: ["name","value","before","limit"],
   },
-  keys_of_final_state: {
-    text: "SELECT key\nFROM millrace_attempt\nWHERE state = ?1\n  AND state > 4\n  AND key < ?2\nORDER BY key DESC\nLIMIT ?3",
-    parameters: ["state","before","limit"],
+  keys_of_states: {
+    text: "WITH wanted (state) AS MATERIALIZED (SELECT value FROM json_each(?1))\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_scheduled\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 1)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_ready\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 2)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT key\n    FROM millrace_blocked\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 2)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT claimed.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS claimed\n    WHERE lease.number < (SELECT 9e18 FROM wanted WHERE state = 3) AND claimed.value < ?2\n    ORDER BY claimed.value DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE key < (SELECT ?2 FROM wanted WHERE state = 4)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 5 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 5)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 6 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 6)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nUNION\nSELECT key\nFROM (\n    SELECT DISTINCT key\n    FROM millrace_attempt\n    WHERE state = 7 AND state > 4 AND key < (SELECT ?2 FROM wanted WHERE state = 7)\n    ORDER BY key DESC\n    LIMIT ?3\n)\nORDER BY key DESC\nLIMIT ?3",
+    parameters: ["states","before","limit"],
   },
-  keys_scheduled: {
-    text: "SELECT key\nFROM millrace_scheduled\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  keys_ready: {
-    text: "SELECT key\nFROM millrace_ready\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  keys_blocked: {
-    text: "SELECT key\nFROM millrace_blocked\nWHERE key < ?1\nORDER BY key DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  keys_leased: {
-    text: "SELECT DISTINCT claimed.value AS key\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value < ?1\nORDER BY claimed.value DESC\nLIMIT ?2",
-    parameters: ["before","limit"],
-  },
-  start_of_run: {
-    text: "SELECT lease.claimed_at + (lease.starts ->> claimed.key) AS started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value = ?1\nORDER BY lease.number DESC\nLIMIT 1",
-    parameters: ["key"],
+  starts_of_runs: {
+    text: "SELECT claimed.value AS key, lease.claimed_at + (lease.starts ->> claimed.key) AS started_at\nFROM millrace_lease AS lease\nJOIN json_each(lease.keys) AS claimed\nWHERE claimed.value IN (SELECT value FROM json_each(?1))\nORDER BY lease.number",
+    parameters: ["keys"],
   },
   attempts_of_job: {
     text: "SELECT attempt.n, attempt.tries, attempt.crashes, attempt.fence, attempt.worker,\n       attempt.claimed_at, attempt.started_at, attempt.finished_at, attempt.outcome,\n       attempt.error_class, attempt.error, attempt.reason, attempt.next_run_at\nFROM millrace_attempt AS attempt\nWHERE attempt.key = (SELECT key FROM millrace_job_name WHERE id = ?1)\nORDER BY attempt.n",
@@ -784,52 +766,52 @@ export const queries: {
     parameters: ["limit"],
   },
   places_against_job: {
-    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_scheduled\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_ready\n    UNION ALL\n    SELECT key, lane, priority, type, tenant, concurrency, tries, crashes FROM millrace_blocked\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nCROSS JOIN millrace_job AS job ON job.key = waiting.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = waiting.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS NOT job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "WITH waiting (key, lane, priority, type, tenant, concurrency, tries, crashes) AS (\n    SELECT *\n    FROM (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace_scheduled\n        ORDER BY key\n        LIMIT ?1\n    )\n    UNION ALL\n    SELECT *\n    FROM (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace_ready\n        ORDER BY key\n        LIMIT ?1\n    )\n    UNION ALL\n    SELECT *\n    FROM (\n        SELECT key, lane, priority, type, tenant, concurrency, tries, crashes\n        FROM millrace_blocked\n        ORDER BY key\n        LIMIT ?1\n    )\n)\nSELECT DISTINCT job.key, job.id\nFROM waiting\nCROSS JOIN millrace_job AS job ON job.key = waiting.key\nLEFT JOIN millrace_attempt AS last\n    ON last.key = waiting.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = waiting.key)\nWHERE last.state IS NULL\n  AND (\n      waiting.lane <> job.lane\n      OR waiting.priority <> job.priority\n      OR waiting.type <> job.type\n      OR waiting.tenant <> job.tenant\n      OR waiting.concurrency IS NOT job.concurrency\n      OR waiting.tries <> coalesce(last.tries, 0)\n      OR waiting.crashes <> coalesce(last.crashes, 0)\n      OR waiting.tries >= job.max_attempts\n  )\nORDER BY job.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   overdue_promotions: {
     text: "SELECT place.key, job.id\nFROM millrace_scheduled AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE place.run_at < ?1 - 300000\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_worker AS worker\n      WHERE worker.until > ?1\n        AND worker.joined_at < ?1 - 300000\n  )\nORDER BY place.run_at, place.key\nLIMIT ?2",
     parameters: ["now","limit"],
   },
   stale_dedup: {
-    text: "SELECT held.job AS key, job.id\nFROM millrace_dedup AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL\n   )\n   OR (job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key) IS NOT TRUE\nORDER BY held.job\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "SELECT held.job AS key, job.id\nFROM (\n    SELECT tenant, type, key, job FROM millrace_dedup ORDER BY job LIMIT ?1\n) AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = held.job AND done.state IS NOT NULL\n   )\n   OR (job.tenant = held.tenant AND job.type = held.type AND job.dedup = held.key) IS NOT TRUE\nORDER BY held.job\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   unheld_dedup: {
-    text: "WITH live (key) AS (\n    SELECT key FROM millrace_scheduled\n    UNION\n    SELECT key FROM millrace_ready\n    UNION\n    SELECT key FROM millrace_blocked\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n)\nSELECT job.key, job.id\nFROM live\nJOIN millrace_job AS job ON job.key = live.key\nWHERE job.dedup IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_dedup AS held\n      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL\n  )\nORDER BY job.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "WITH live (key) AS (\n    SELECT * FROM (SELECT key FROM millrace_scheduled ORDER BY key LIMIT ?1)\n    UNION\n    SELECT * FROM (SELECT key FROM millrace_ready ORDER BY key LIMIT ?1)\n    UNION\n    SELECT * FROM (SELECT key FROM millrace_blocked ORDER BY key LIMIT ?1)\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n)\nSELECT job.key, job.id\nFROM live\nJOIN millrace_job AS job ON job.key = live.key\nWHERE job.dedup IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_dedup AS held\n      WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = job.key AND done.state IS NOT NULL\n  )\nORDER BY job.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   shared_dedup: {
-    text: "WITH live (key) AS (\n    SELECT key FROM millrace_scheduled\n    UNION\n    SELECT key FROM millrace_ready\n    UNION\n    SELECT key FROM millrace_blocked\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n),\nkeyed AS MATERIALIZED (\n    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (\n               SELECT held.job\n               FROM millrace_dedup AS held\n               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n           ) AS holder\n    FROM live\n    JOIN millrace_job AS job ON job.key = live.key\n    WHERE job.dedup IS NOT NULL\n)\nSELECT keyed.key, keyed.id\nFROM keyed\nWHERE keyed.holder <> keyed.key\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_job AS holder\n      WHERE holder.key = keyed.holder\n        AND holder.tenant = keyed.tenant\n        AND holder.type = keyed.type\n        AND holder.dedup = keyed.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS done\n      WHERE done.key = keyed.holder AND done.state IS NOT NULL\n  )\nORDER BY keyed.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "WITH live (key) AS (\n    SELECT * FROM (SELECT key FROM millrace_scheduled ORDER BY key LIMIT ?1)\n    UNION\n    SELECT * FROM (SELECT key FROM millrace_ready ORDER BY key LIMIT ?1)\n    UNION\n    SELECT * FROM (SELECT key FROM millrace_blocked ORDER BY key LIMIT ?1)\n    UNION\n    SELECT named.value FROM millrace_lease AS lease JOIN json_each(lease.keys) AS named\n),\nkeyed AS MATERIALIZED (\n    SELECT job.key, job.id, job.tenant, job.type, job.dedup, (\n               SELECT held.job\n               FROM millrace_dedup AS held\n               WHERE held.tenant = job.tenant AND held.type = job.type AND held.key = job.dedup\n           ) AS holder\n    FROM live\n    JOIN millrace_job AS job ON job.key = live.key\n    WHERE job.dedup IS NOT NULL\n)\nSELECT keyed.key, keyed.id\nFROM keyed\nWHERE keyed.holder <> keyed.key\n  AND EXISTS (\n      SELECT 1\n      FROM millrace_job AS holder\n      WHERE holder.key = keyed.holder\n        AND holder.tenant = keyed.tenant\n        AND holder.type = keyed.type\n        AND holder.dedup = keyed.dedup\n  )\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = keyed.key AND done.state IS NOT NULL\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_attempt AS done\n      WHERE done.key = keyed.holder AND done.state IS NOT NULL\n  )\nORDER BY keyed.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   stale_cancel_requests: {
-    text: "SELECT asked.key, job.id\nFROM millrace_cancel_request AS asked\nLEFT JOIN millrace_job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "SELECT asked.key, job.id\nFROM (SELECT key FROM millrace_cancel_request ORDER BY key LIMIT ?1) AS asked\nLEFT JOIN millrace_job AS job ON job.key = asked.key\nWHERE job.key IS NULL\n   OR EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = asked.key AND done.state IS NOT NULL\n   )\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = asked.key)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = asked.key)\nORDER BY asked.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   locks_without_run: {
-    text: "SELECT DISTINCT held.job AS key, job.id\nFROM millrace_lock AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "SELECT DISTINCT held.job AS key, job.id\nFROM (SELECT job, n FROM millrace_lock ORDER BY job LIMIT ?1) AS held\nLEFT JOIN millrace_job AS job ON job.key = held.job\nWHERE job.key IS NULL\n   OR EXISTS (SELECT 1 FROM millrace_attempt AS run WHERE run.key = held.job AND run.n = held.n)\n   OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = held.job)\n   OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = held.job)\nORDER BY held.job\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   runs_without_lock: {
     text: "WITH named AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS key\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.keys) AS each\n),\nnumbered AS MATERIALIZED (\n    SELECT lease.number, each.key AS turn, each.value AS n\n    FROM millrace_lease AS lease\n    JOIN json_each(lease.ns) AS each\n)\nSELECT DISTINCT job.key, job.id\nFROM named\nJOIN numbered AS run ON run.number = named.number AND run.turn = named.turn\nJOIN millrace_job AS job ON job.key = named.key\nWHERE job.concurrency IS NOT NULL\n  AND NOT EXISTS (\n      SELECT 1 FROM millrace_attempt AS done WHERE done.key = named.key AND done.n = run.n\n  )\n  AND NOT EXISTS (\n      SELECT 1\n      FROM millrace_lock AS held\n      WHERE held.tenant = job.tenant AND held.name = job.concurrency AND held.job = job.key\n  )\nORDER BY job.key\nLIMIT ?1",
     parameters: ["limit"],
   },
   waits_without_dependencies: {
-    text: "SELECT place.key, job.id\nFROM millrace_blocked AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE place.gate = 0\n  AND NOT EXISTS (SELECT 1 FROM millrace_dependency AS dependency WHERE dependency.job = place.key)\nORDER BY place.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "SELECT place.key, job.id\nFROM (\n    SELECT key FROM millrace_blocked WHERE gate = 0 ORDER BY priority, rank, key LIMIT ?1\n) AS place\nLEFT JOIN millrace_job AS job ON job.key = place.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace_dependency AS dependency WHERE dependency.job = place.key)\nORDER BY place.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   dependencies_without_wait: {
-    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM millrace_dependency AS dependency\nLEFT JOIN millrace_job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\n  AND (\n      job.key IS NULL\n      OR EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS done\n          WHERE done.key = dependency.job AND done.state IS NOT NULL\n      )\n      OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job)\n  )\nORDER BY dependency.job\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "SELECT DISTINCT dependency.job AS key, job.id\nFROM (SELECT job FROM millrace_dependency ORDER BY job LIMIT ?1) AS dependency\nLEFT JOIN millrace_job AS job ON job.key = dependency.job\nWHERE NOT EXISTS (\n    SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job AND place.gate = 0\n)\n  AND (\n      job.key IS NULL\n      OR EXISTS (\n          SELECT 1\n          FROM millrace_attempt AS done\n          WHERE done.key = dependency.job AND done.state IS NOT NULL\n      )\n      OR EXISTS (SELECT 1 FROM millrace_scheduled AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace_ready AS place WHERE place.key = dependency.job)\n      OR EXISTS (SELECT 1 FROM millrace_blocked AS place WHERE place.key = dependency.job)\n  )\nORDER BY dependency.job\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   failed_without_letter: {
-    text: "SELECT job.key, job.id\nFROM millrace_attempt AS done\nJOIN millrace_job AS job ON job.key = done.key\nWHERE done.state = 6\n  AND done.finished_at > (SELECT min(died_at) FROM millrace_dead_letter)\n  AND NOT EXISTS (SELECT 1 FROM millrace_dead_letter AS letter WHERE letter.id = job.id)\nORDER BY job.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "SELECT job.key, job.id\nFROM (\n    SELECT key, finished_at\n    FROM millrace_attempt\n    WHERE state = 6 AND state > 4\n    ORDER BY key DESC\n    LIMIT ?1\n) AS done\nJOIN millrace_job AS job ON job.key = done.key\nWHERE done.finished_at > (SELECT min(died_at) FROM millrace_dead_letter)\n  AND NOT EXISTS (SELECT 1 FROM millrace_dead_letter AS letter WHERE letter.id = job.id)\nORDER BY job.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   letters_without_failure: {
-    text: "WITH lettered AS MATERIALIZED (\n    SELECT job.key, job.id\n    FROM millrace_dead_letter AS letter\n    CROSS JOIN millrace_job AS job ON job.id = letter.id\n)\nSELECT lettered.key, lettered.id\nFROM lettered\nWHERE (\n    SELECT last.state\n    FROM millrace_attempt AS last\n    WHERE last.key = lettered.key\n    ORDER BY last.n DESC\n    LIMIT 1\n) IS NOT 6\nORDER BY lettered.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "WITH lettered AS MATERIALIZED (\n    SELECT job.key, job.id\n    FROM (\n        SELECT id FROM millrace_dead_letter ORDER BY died_at DESC, id DESC LIMIT ?1\n    ) AS letter\n    CROSS JOIN millrace_job AS job ON job.id = letter.id\n)\nSELECT lettered.key, lettered.id\nFROM lettered\nWHERE (\n    SELECT last.state\n    FROM millrace_attempt AS last\n    WHERE last.key = lettered.key\n    ORDER BY last.n DESC\n    LIMIT 1\n) IS NOT 6\nORDER BY lettered.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   runs_after_end: {
     text: "SELECT DISTINCT late.key, job.id\nFROM millrace_attempt AS ended\nJOIN millrace_attempt AS late ON late.key = ended.key AND late.n > ended.n\nLEFT JOIN millrace_job AS job ON job.key = late.key\nWHERE ended.state IS NOT NULL\nORDER BY late.key\nLIMIT ?1",
@@ -848,8 +830,8 @@ export const queries: {
     parameters: ["limit"],
   },
   ended_runs_without_worker: {
-    text: "SELECT DISTINCT ended.key, job.id\nFROM millrace_ended_run AS ended\nLEFT JOIN millrace_job AS job ON job.key = ended.key\nWHERE job.key IS NULL\n   OR NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = ended.worker)\nORDER BY ended.key\nLIMIT ?1",
-    parameters: ["limit"],
+    text: "SELECT DISTINCT ended.key, job.id\nFROM (SELECT worker, key FROM millrace_ended_run ORDER BY worker, key LIMIT ?1) AS ended\nLEFT JOIN millrace_job AS job ON job.key = ended.key\nWHERE job.key IS NULL\n   OR NOT EXISTS (SELECT 1 FROM millrace_worker AS worker WHERE worker.id = ended.worker)\nORDER BY ended.key\nLIMIT ?2",
+    parameters: ["examined","limit"],
   },
   jobs_without_name: {
     text: "SELECT job.key, job.id\nFROM millrace_job AS job\nWHERE NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.type)\n   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.tenant)\n   OR NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.lane)\n   OR (\n      job.category IS NOT NULL\n      AND NOT EXISTS (SELECT 1 FROM millrace_interned_name AS name WHERE name.id = job.category)\n   )\nORDER BY job.key\nLIMIT ?1",

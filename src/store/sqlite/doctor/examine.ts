@@ -5,6 +5,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
+import {
+  EXAMINE_BOUNDS,
+  extentOf,
+  NO_BOUNDS,
+  type CutShort,
+  type ExamineBounds,
+  type Extent,
+} from "../../doctor/bounds.ts";
 import type { BrokenInvariant } from "../../doctor/invariants.ts";
 import type { JobKey, WorkerId } from "../../types/jobs-and-runs.ts";
 import { brokenInvariants, miscounts } from "./invariants.ts";
@@ -12,8 +20,17 @@ import type { Session } from "../database/session.ts";
 
 /** The maximum of findings per kind. Further findings appear after these are fixed. */
 const FINDINGS_MAX = 20;
-/** A larger file is not read as a whole: the read would delay WAL checkpoints for minutes. */
-const CHECKED_BYTES_MAX = 2 * 1024 ** 3;
+/** A larger file is read as a whole only when asked: the read delays WAL checkpoints. */
+const CHECKED_BYTES_MAX = 32 * 1024 ** 2;
+
+export interface ExamineOptions {
+  /** Reads the whole file, and all rows. */
+  readonly isDeep?: boolean;
+  /** For tests: the size up to which a file is read as a whole. */
+  readonly checkedBytes?: number;
+  /** For tests: bounds for a larger file. */
+  readonly bounds?: ExamineBounds;
+}
 
 export type WaitingPlace = "scheduled" | "ready" | "blocked";
 
@@ -39,29 +56,43 @@ export type FileFinding =
     };
 
 export interface FileExamination {
-  /** False: the file is too large to be read as a whole, so only its jobs were checked. */
+  /** False: the file is large and was not read as a whole, so only jobs were checked. */
   readonly isRead: boolean;
+  /** Checks that examined a part of their rows. */
+  readonly cutShort: readonly CutShort[];
   readonly findings: readonly FileFinding[];
-  /** Violated invariants. In a file that is too large, only the quick ones are checked. */
+  /** Violated invariants. In a large file, only the quick ones are checked. */
   readonly brokenInvariants: readonly BrokenInvariant[];
 }
 
-export function examine(database: DatabaseSync, session: Session): FileExamination {
-  const isRead = bytesOf(database) <= CHECKED_BYTES_MAX;
+export function examine(
+  database: DatabaseSync,
+  session: Session,
+  { isDeep = false, checkedBytes = CHECKED_BYTES_MAX, bounds = EXAMINE_BOUNDS }: ExamineOptions,
+): FileExamination {
+  const isRead = isDeep || bytesOf(database) <= checkedBytes;
   const damages = isRead ? damagesOf(database) : [];
   // The jobs of a damaged file prove nothing.
-  if (damages.length > 0) return { isRead, findings: damages, brokenInvariants: [] };
+  if (damages.length > 0) return { isRead, cutShort: [], findings: damages, brokenInvariants: [] };
+  const extent = extentIn(session, isRead ? NO_BOUNDS : bounds);
+  const { cutShort } = extent;
   const findings = [
-    ...lostJobs(session),
+    ...lostJobs(session, extent),
     ...ownerlessLeases(session),
-    ...placesWithoutJob(session),
-    ...placesAgainstLedger(session),
+    ...placesWithoutJob(session, extent),
+    ...placesAgainstLedger(session, extent),
   ];
-  const broken = brokenInvariants(database, session, isRead);
+  const broken = brokenInvariants(database, session, { isDeep: isRead, extent });
   const isSound = findings.length + broken.length === 0;
   // Another finding would explain a miscount.
   const miscounted = isRead && isSound ? miscounts(database, session) : [];
-  return { isRead, findings, brokenInvariants: [...broken, ...miscounted] };
+  return { isRead, cutShort, findings, brokenInvariants: [...broken, ...miscounted] };
+}
+
+function extentIn({ sql }: Session, bounds: ExamineBounds): Extent {
+  const sizes = sql.get("examined_tables", { max: bounds.rows + 1 });
+  if (sizes === undefined) throw new Error("the sizes of the tables are missing");
+  return extentOf(sizes, bounds);
 }
 
 function bytesOf(database: DatabaseSync): number {
@@ -79,9 +110,9 @@ function damagesOf(database: DatabaseSync): FileFinding[] {
     .map((what) => ({ kind: "damaged", what }));
 }
 
-function lostJobs({ sql }: Session): FileFinding[] {
+function lostJobs({ sql }: Session, { lastKey }: Extent): FileFinding[] {
   return sql
-    .all("lost_jobs", { limit: FINDINGS_MAX })
+    .all("lost_jobs", { last_key: lastKey, limit: FINDINGS_MAX })
     .map(({ id }) => ({ kind: "lost_job", id: idFromBytes(id) }));
 }
 
@@ -94,14 +125,14 @@ function ownerlessLeases({ sql }: Session): FileFinding[] {
   }));
 }
 
-function placesWithoutJob({ sql }: Session): FileFinding[] {
+function placesWithoutJob({ sql }: Session, { examined }: Extent): FileFinding[] {
   return sql
-    .all("places_without_job", { limit: FINDINGS_MAX })
+    .all("places_without_job", { examined, limit: FINDINGS_MAX })
     .map(({ place, key }) => ({ kind: "place_without_job", place, key }));
 }
 
-function placesAgainstLedger({ sql }: Session): FileFinding[] {
-  return sql.all("places_against_ledger", { limit: FINDINGS_MAX }).map((row) => ({
+function placesAgainstLedger({ sql }: Session, { examined }: Extent): FileFinding[] {
+  return sql.all("places_against_ledger", { examined, limit: FINDINGS_MAX }).map((row) => ({
     kind: "place_against_ledger",
     place: row.place,
     key: row.key,

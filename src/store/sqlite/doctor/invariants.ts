@@ -1,6 +1,7 @@
 /** Checks the invariants of the file, within the caller's read transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import { idFromBytes } from "../../../core/ids.ts";
+import type { Extent } from "../../doctor/bounds.ts";
 import {
   OFFENDING_JOBS_MAX,
   INVARIANTS,
@@ -19,9 +20,10 @@ type OffenderRow = Readonly<Record<string, any>>;
 export function brokenInvariants(
   database: DatabaseSync,
   session: Session,
-  isDeep: boolean,
+  { isDeep, extent }: { readonly isDeep: boolean; readonly extent: Extent },
 ): BrokenInvariant[] {
   const values: Readonly<Record<string, number>> = {
+    examined: extent.examined,
     limit: OFFENDING_JOBS_MAX,
     now: session.clock.now(),
   };

@@ -1,29 +1,24 @@
 /** get, attempts, list and count: queries about jobs. */
 import { idBytes, idFromBytes } from "../../../core/ids.ts";
-import type { JobId, State } from "../../../core/job.ts";
+import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
 import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
 import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
-import { candidateSource, correlatedId } from "./list-sources.ts";
+import { candidates } from "./list-sources.ts";
 import type { JobNowRow, ShownJobRow } from "../database/queries.gen.ts";
 import { bounded } from "../../shared/limits.ts";
+import { countChunks, PAGE_MAX, pageChunks } from "../../shared/list-bounds.ts";
 import type { Session } from "../database/session.ts";
-
-/** Candidates per chunk, and chunks per page: no page scans more than 10,000 candidates. */
-const CHUNK = 500;
-const CHUNKS_PER_PAGE_MAX = 20;
-const PAGE_MAX = 1_000;
 
 export function get(session: Session, id: JobId): JobRecord | null {
   const row = session.sql.get("job_by_id", { id: idBytes(id) });
-  return row === undefined ? null : recordOf(session, row);
+  return row === undefined ? null : (records(session, [row])[0] ?? null);
 }
 
 /** The jobs with these keys, in the order given. Removed jobs are left out. */
 export function recordsOf(session: Session, keys: readonly JobKey[]): JobRecord[] {
-  const rows = session.sql.all("jobs_by_keys", { keys: JSON.stringify(keys) });
-  return rows.map((row) => recordOf(session, row));
+  return records(session, session.sql.all("jobs_by_keys", { keys: JSON.stringify(keys) }));
 }
 
 export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
@@ -35,28 +30,31 @@ export function attempts({ sql }: Session, id: JobId): AttemptRecord[] {
 
 export function list(session: Session, filter: ListFilter, page: Page): Listing {
   const limit = bounded(page.limit, PAGE_MAX);
+  const { after } = page;
+  const range = { ...(after === undefined ? {} : { after }), sizes: pageChunks(limit) };
   const rows: ShownJobRow[] = [];
-  let chunks = 0;
-  for (const { keys, conditions } of candidates(session, filter, page.after)) {
-    rows.push(...session.sql.all("match_jobs", { keys: JSON.stringify(keys), ...conditions }));
-    chunks += 1;
+  let reached: JobKey | null = null;
+  for (const { keys, conditions, isLast } of candidates(session, filter, range)) {
+    const chunk = { keys: JSON.stringify(keys), limit: limit - rows.length, ...conditions };
+    rows.push(...session.sql.all("match_jobs", chunk));
     const isFull = rows.length >= limit;
-    if (!isFull && chunks < CHUNKS_PER_PAGE_MAX) continue;
-    const shown = rows.slice(0, limit);
-    const next = isFull ? shown.at(-1)?.key : keys.at(-1);
-    return { jobs: shown.map((row) => recordOf(session, row)), next: next ?? null };
+    reached = (isFull ? rows.at(-1)?.key : keys.at(-1)) ?? null;
+    if (isFull) return { jobs: records(session, rows), next: reached, isCutShort: false };
+    if (isLast) return { jobs: records(session, rows), next: null, isCutShort: false };
   }
-  return { jobs: rows.map((row) => recordOf(session, row)), next: null };
+  return { jobs: records(session, rows), next: reached, isCutShort: reached !== null };
 }
 
 export function count(session: Session, filter: ListFilter, max: number): number {
   const byState = countByState(session, filter, max);
   if (byState !== null) return Math.min(byState, max);
   let found = 0;
-  for (const { keys, conditions } of candidates(session, filter)) {
+  const sizes = countChunks(max);
+  for (const { keys, conditions, isLast } of candidates(session, filter, { sizes })) {
     const chunk = { keys: JSON.stringify(keys), ...conditions };
     found += session.sql.get("count_matching", chunk)?.count ?? 0;
     if (found >= max) return max;
+    if (isLast) break;
   }
   return found;
 }
@@ -82,41 +80,6 @@ export function countWaiting(
   return sql.get("count_waiting", { max }) ?? { scheduled: 0, ready: 0, blocked: 0 };
 }
 
-/** Chunks of candidates, newest first, with the conditions to check. */
-function* candidates(
-  session: Session,
-  filter: ListFilter,
-  after: JobKey = Number.MAX_SAFE_INTEGER,
-): Generator<{ keys: readonly JobKey[]; conditions: Conditions }, void> {
-  const conditions = conditionsOf(session, filter);
-  const next = candidateSource(session, filter);
-  if (conditions === null || next === null) return;
-  for (let keys = next(after, CHUNK); keys.length > 0; keys = next(keys.at(-1) ?? 0, CHUNK)) {
-    yield { keys, conditions };
-  }
-}
-
-type Conditions = NonNullable<ReturnType<typeof conditionsOf>>;
-
-/** The filter as parameters; null if it has a name that no job ever had. */
-function conditionsOf({ names }: Session, filter: ListFilter) {
-  const type = filter.type === undefined ? null : names.find("type", filter.type);
-  const tenant = filter.tenant === undefined ? null : names.find("tenant", filter.tenant);
-  const category = filter.category === undefined ? null : names.find("category", filter.category);
-  if (type === undefined || tenant === undefined || category === undefined) return null;
-  const states = filter.states?.map((state: State) => stateCodec.code[state]);
-  return {
-    states: states === undefined ? null : JSON.stringify(states),
-    type,
-    tenant,
-    category,
-    correlation: filter.correlationId ?? null,
-    correlation_id: correlatedId(filter.correlationId),
-    parent: filter.parentId === undefined ? null : idBytes(filter.parentId),
-    tags: JSON.stringify(filter.tags ?? {}),
-  };
-}
-
 type WithIds = Omit<JobNowRow, "id" | "parent" | "retry_of"> &
   Pick<StoredJob, "id" | "parent" | "retry_of">;
 
@@ -130,22 +93,38 @@ export function withIds(row: JobNowRow): WithIds {
   };
 }
 
-/** A row as a record of the port. */
-function recordOf(session: Session, row: ShownJobRow): JobRecord {
-  const state = stateCodec.word(row.state);
+/** Rows as records of the port. */
+function records(session: Session, rows: readonly ShownJobRow[]): JobRecord[] {
+  const running = rows.filter(({ state }) => state === stateCodec.code.running);
+  const starts = startsOf(
+    session,
+    running.map(({ key }) => key),
+  );
+  return rows.map((row) => recordOf(session, row, starts));
+}
+
+/** When the present runs of these jobs started. */
+function startsOf({ sql }: Session, keys: readonly JobKey[]): ReadonlyMap<JobKey, number | null> {
+  if (keys.length === 0) return new Map();
+  const rows = sql.all("starts_of_runs", { keys: JSON.stringify(keys) });
+  return new Map(rows.map(({ key, started_at: startedAt }) => [key, startedAt]));
+}
+
+function recordOf(
+  session: Session,
+  row: ShownJobRow,
+  starts: ReadonlyMap<JobKey, number | null>,
+): JobRecord {
   const hasEnded = row.state >= stateCodec.code.completed;
+  const isRunning = row.state === stateCodec.code.running;
   return jobRecord(session.names, {
     ...withIds(row),
     phase: row.phase,
     overall: row.overall,
-    started_at: state === "running" ? startOfRun(session, row.key) : row.last_started_at,
+    started_at: isRunning ? (starts.get(row.key) ?? null) : row.last_started_at,
     finished_at: hasEnded ? row.last_finished_at : null,
     error: row.last_error,
     is_stale: row.is_stale === 1,
     cancel_requested: row.cancel_requested === 1,
   });
-}
-
-function startOfRun({ sql }: Session, key: JobKey): number | null {
-  return sql.get("start_of_run", { key })?.started_at ?? null;
 }

@@ -16,11 +16,14 @@ export function stats(session: Session, wanted: number): Stats {
     held: blocked,
     running: count(session, { states: ["running"] }, max),
     failed: count(session, { states: ["failed"] }, max),
-    oldestQueuedMs: oldestQueuedMs(session),
+    ...oldestOf(session),
   };
 }
 
-function oldestQueuedMs({ sql, clock }: Session): number | null {
-  const rank = sql.get("oldest_ready", { hops: HOPS_MAX })?.rank ?? null;
-  return rank === null ? null : Math.max(0, clock.now() - Math.floor(rank / 1000));
+function oldestOf({ sql, clock }: Session): Pick<Stats, "oldestQueuedMs" | "isOldestExact"> {
+  const { rank = null, hops = 0 } = sql.get("oldest_ready", { hops: HOPS_MAX }) ?? {};
+  return {
+    oldestQueuedMs: rank === null ? null : Math.max(0, clock.now() - Math.floor(rank / 1000)),
+    isOldestExact: hops < HOPS_MAX,
+  };
 }

@@ -1,0 +1,67 @@
+/** Faults of lists and counts on SQLite. */
+import type { Faults } from "./all.ts";
+
+export const SQLITE_LIST_FAULTS: Faults = {
+  list: {
+    match_jobs: [
+      ["the state is not looked at", ":states IS NULL", "1"],
+      ["the type is not looked at", ":type IS NULL", "1"],
+      ["the tenant is not looked at", ":tenant IS NULL", "1"],
+      ["the category is not looked at", ":category IS NULL", "1"],
+      ["the correlation is not looked at", ":correlation IS NULL", "1"],
+      ["the parent is not looked at", ":parent IS NULL", "1"],
+      [
+        "one tag of several is enough",
+        "FROM json_each(:tags) AS wanted",
+        "FROM (SELECT key, value FROM json_each(:tags) LIMIT 1) AS wanted",
+      ],
+      ["the oldest comes first", "ORDER BY now.key DESC", "ORDER BY now.key"],
+    ],
+    insert_tag: [["tags are lost", ":value", "''"]],
+    keys_of_tag: [["no tag is found", "key <", "0 AND key <"]],
+    keys_of_parent: [["no child is found", "key <", "0 AND key <"]],
+    keys_of_all: [["a page repeats a job", "key <", "key <="]],
+    keys_of_type: [["a page of a type repeats a job", "key <", "key <="]],
+    keys_of_tenant: [["no tenant is found", "key <", "0 AND key <"]],
+    keys_of_category: [["no category is found", "key <", "0 AND key <"]],
+    keys_of_states: [
+      ["no scheduled job is found", "wanted WHERE state = 1", "wanted WHERE state = 9"],
+      ["no due job is found", "FROM millrace_ready", "FROM (SELECT 0 AS key)"],
+      ["no held job is found", "FROM millrace_blocked", "FROM (SELECT 0 AS key)"],
+      ["no running job is found", "wanted WHERE state = 3", "wanted WHERE state = 9"],
+      ["no completed job is found", "wanted WHERE state = 4", "wanted WHERE state = 9"],
+      ["no failed job is found", "wanted WHERE state = 6", "wanted WHERE state = 9"],
+      ["leases that name a job hide others", "SELECT DISTINCT claimed", "SELECT claimed"],
+      [
+        "ledger rows of a job hide others",
+        "DISTINCT key\n    FROM millrace_attempt\n    WHERE key",
+        "key\n    FROM millrace_attempt\n    WHERE key",
+      ],
+    ],
+    "inspect/jobs.ts": [
+      [
+        "a page that is cut short is the last one",
+        "next: reached, isCutShort: reached",
+        "next: null, isCutShort: reached",
+      ],
+    ],
+    keys_of_correlation: [
+      [
+        "a job is not found by its own correlation",
+        "correlation IS NULL",
+        "correlation IS NOT NULL",
+      ],
+    ],
+  },
+  count: {
+    count_matching: [
+      ["the state is not looked at", ":states IS NULL", "1"],
+      ["the type is not looked at", ":type IS NULL", "1"],
+    ],
+    count_waiting: [
+      ["held jobs do not count", "FROM millrace_blocked", "FROM millrace_blocked WHERE 0"],
+      ["scheduled jobs do not count", "FROM millrace_scheduled", "FROM millrace_scheduled WHERE 0"],
+    ],
+    count_ended: [["the state is not looked at", "state = :state", "1"]],
+  },
+};
