@@ -26,11 +26,11 @@ async function run(): Promise<void> {
   });
   // Not a part of the beat: a look that the store answers late must not delay the next beat.
   let isLooking = false;
-  const lookForOverdue = (now: number): void => {
+  const lookForOverdue = (now: number, hasRuns: boolean): void => {
     if (isLooking) return;
     isLooking = true;
     overdueWatch
-      .beat(now)
+      .beat(now, hasRuns)
       .then((runs) => void (runs.length > 0 && post({ type: "ended", runs })))
       .catch(postFailure)
       .finally(() => (isLooking = false));
@@ -44,7 +44,7 @@ async function run(): Promise<void> {
       const beat = await beatOnce(store, systemClock, { ...start, times });
       post({ type: "beat", beat });
       const { renewal } = beat;
-      if (renewal.status === "renewed") lookForOverdue(renewal.now);
+      if (renewal.status === "renewed") lookForOverdue(renewal.now, renewal.busy);
       return start.beatMs;
     },
   });

@@ -23,7 +23,7 @@ import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
-import { gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
+import { gates, hold, LOOK_MS_MAX, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
 import { attempts, count, get, list } from "./inspect/jobs.ts";
 import { logs } from "./inspect/logs.ts";
@@ -242,6 +242,7 @@ function makeState(session: Session): SessionState {
     claimCursors: null,
     lostClaims: new LostClaims(() => systemClock.monotonic()),
     dependencySweep: { job: 0, depends_on: 0 },
+    readyLook: new DutyCycle(LOOK_MS_MAX),
     lockSweep: new DutyCycle(LOCK_SWEEP_MS_MAX),
     expired: { cursors: new ScanCursors(), rescan: new DutyCycle(RESCAN_MS_MAX) },
     idempotency: { reached: 0, rescan: new DutyCycle(RESCAN_MS_MAX) },

@@ -43,7 +43,7 @@ import {
   findBlocked,
   gates,
   hold,
-  nextDueMs,
+  outlook,
   pause,
   promote,
   release,
@@ -225,9 +225,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   async promote(limit: number): Promise<Promotion> {
-    const waitMs = await this.#read(nextDueMs);
-    if (waitMs !== 0) return { moved: 0, nextDueMs: waitMs };
-    return this.#write((session) => promote(session, limit));
+    const idle = await this.#read((session) => outlook(session));
+    return idle.nextDueMs === 0 ? this.#write((session) => promote(session, limit)) : idle;
   }
 
   async hold(limit: number): Promise<number> {

@@ -11,6 +11,17 @@ export interface Promotion {
   readonly moved: number;
   /** Time until the next job is due; null when no job is scheduled. */
   readonly nextDueMs: number | null;
+  readonly waiting: WaitingJobs;
+}
+
+/** What else a worker may have to do, so that a poll of an idle store is one statement. */
+export interface WaitingJobs {
+  /** A job may be claimable. False: no claim would find a job, and no type is to be probed. */
+  readonly ready: boolean;
+  /** Jobs are behind a gate that is open: `release` moves them. */
+  readonly released: boolean;
+  /** There are gates, locks or dependencies: a duty may have to move jobs. */
+  readonly blocked: boolean;
 }
 
 export interface GateName {

@@ -48,9 +48,9 @@ export async function renew(session: Session, worker: WorkerId, leaseMs: number)
     session.write.get("renew_worker", { id: uuidOf(worker), lease_ms: Math.round(leaseMs) }),
   );
   if (row === undefined) return { status: "lost" };
-  const { now, quiet: isQuiet, outdated } = row;
+  const { now, busy, quiet: isQuiet, outdated } = row;
   const [cancel, ended] = [JSON.parse(row.cancel ?? "[]"), JSON.parse(row.ended ?? "[]")];
-  return { status: "renewed", now, cancel, quiet: isQuiet, outdated, ended };
+  return { status: "renewed", now, cancel, busy, quiet: isQuiet, outdated, ended };
 }
 
 export async function quiet(session: Session, worker: WorkerId): Promise<boolean> {

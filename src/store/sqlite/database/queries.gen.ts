@@ -54,6 +54,7 @@ export interface QueryRows {
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: Uint8Array; readonly is_over: 0 | 1; readonly is_held: 0 | 1; readonly is_twin: 0 | 1; readonly next_n: number; };
   closed_gates: { readonly name: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   open_gates: { readonly name: number; };
+  waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
@@ -230,6 +231,7 @@ export interface QueryParameters {
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
   open_gates: readonly ["now"];
+  waiting_jobs: readonly ["now"];
   delete_gate: readonly ["name"];
   jobs_behind_gates: readonly ["lane", "crashes", "depth", "now", "limit"];
   insert_blocked: readonly ["key", "gate", "lane", "priority", "rank", "type", "tenant", "concurrency", "n", "tries", "crashes"];
@@ -649,6 +651,10 @@ export const queries: {
   },
   open_gates: {
     text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
+    parameters: ["now"],
+  },
+  waiting_jobs: {
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_gate)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked",
     parameters: ["now"],
   },
   delete_gate: {
