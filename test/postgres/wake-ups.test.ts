@@ -84,6 +84,38 @@ describe("notifications", () => {
   });
 });
 
+describe("a result", () => {
+  test("costs its caller the enqueue and at most three reads, and no read of the feed", async () => {
+    const schema = "results";
+    const statements: string[] = [];
+    class ListeningClient extends Client {
+      override query(sent: any): any {
+        statements.push(sent.text);
+        return super.query(sent);
+      }
+    }
+    const pool = new Pool({ connectionString: server.url, Client: ListeningClient });
+    pool.on("error", () => {});
+    await using other = await openMillrace(postgresStore({ url: server.url, schema }));
+    other.work({ jobs: [plain] });
+    const mill = await openMillrace(postgresStore({ pool, schema }));
+    await mill.result(await mill.enqueue(plain));
+
+    const counts: number[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      statements.length = 0;
+      await mill.result(await mill.enqueue(plain));
+      // The listener's own message comes every three seconds.
+      counts.push(statements.filter((text) => !text.includes("pg_notify")).length);
+      expect(statements.filter((text) => /event|feed/.test(text))).toEqual([]);
+    }
+
+    expect(counts.toSorted((a, b) => a - b)[10]).toBeLessThanOrEqual(4);
+    await mill.close();
+    await pool.end();
+  });
+});
+
 describe("a listener", () => {
   test("that a pooler makes deaf is reported once, and jobs are found by polling", async () => {
     const pool = new Pool({ connectionString: server.url, Client: PooledClient });

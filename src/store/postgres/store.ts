@@ -25,7 +25,7 @@ import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
 import { gates, hold, LOOK_MS_MAX, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, get, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, list } from "./inspect/jobs.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
 import { noteBatcher, record } from "./runs/record.ts";
@@ -120,6 +120,7 @@ export class PostgresJobStore implements JobStore {
   readonly release: JobStore["release"] = this.#verb(release);
   readonly resolveDependencies: JobStore["resolveDependencies"] = this.#verb(resolveDependencies);
   readonly get: JobStore["get"] = this.#verb(get);
+  readonly ends: JobStore["ends"] = this.#verb(ends);
   readonly attempts: JobStore["attempts"] = this.#verb(attempts);
   readonly progress: JobStore["progress"] = this.#verb(progress);
   readonly units: JobStore["units"] = this.#verb(units);

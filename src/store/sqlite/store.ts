@@ -51,7 +51,7 @@ import {
   resume,
 } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, get, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, list } from "./inspect/jobs.ts";
 import { batchesOf } from "./batching/fallback.ts";
 import { logs } from "./inspect/logs.ts";
 import { InternedNames } from "./database/interned-names.ts";
@@ -128,6 +128,7 @@ export class SqliteJobStore implements JobStore {
   readonly silent: JobStore["silent"] = this.#reads(silent);
   readonly gates: JobStore["gates"] = this.#reads(gates);
   readonly get: JobStore["get"] = this.#reads(get);
+  readonly ends: JobStore["ends"] = this.#reads(ends);
   readonly attempts: JobStore["attempts"] = this.#reads(attempts);
   readonly progress: JobStore["progress"] = this.#reads(progress);
   readonly units: JobStore["units"] = this.#reads(units);

@@ -103,6 +103,19 @@ export interface JobRecord extends JobSpec {
   readonly cancelRequested: boolean;
 }
 
+/** The part of a final job that a caller of `wait` gets. */
+export interface FinalJob extends Pick<
+  JobRecord,
+  "id" | "type" | "result" | "fault" | "cancelReason"
+> {
+  readonly state: FinalState;
+}
+
+/** Whether a job has ended. `missing`: there is no such job. */
+export type JobEnd =
+  | { readonly status: "missing" | "open" }
+  | { readonly status: "final"; readonly job: FinalJob };
+
 export interface AttemptRecord {
   readonly n: number;
   /** Attempts and crashes charged so far, this run included. */

@@ -71,6 +71,7 @@ export interface QueryRows {
   closed_gates: { readonly name: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   barriers_in_use: Barriers;
   job_by_id: ShownJobRow;
+  ends_of_jobs: { readonly asked: JobId; readonly id: JobId; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
   count_matching: { readonly count: number; };
   count_places: { readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly running: number; };
@@ -241,6 +242,7 @@ export interface QueryParameters {
   hold_jobs: readonly ["now", "depth", "key_depth", "limit"];
   release_jobs: readonly ["now", "limit"];
   job_by_id: readonly ["id"];
+  ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_places: readonly ["max"];
@@ -679,6 +681,11 @@ export const queries: {
   job_by_id: {
     text: "SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,\n       CASE WHEN job.state = 3 THEN (\n           SELECT millrace.ms_of(lease.starts[array_position(lease.keys, job.key)])\n           FROM millrace.lease AS lease\n           WHERE job.key BETWEEN lease.low AND lease.high\n             AND lease.keys @> ARRAY[job.key]\n           ORDER BY lease.number DESC\n           LIMIT 1\n       ) ELSE job.last_started_at END AS started_at\nFROM millrace.job_record AS job\nLEFT JOIN millrace.run AS told ON told.key = job.key\nLEFT JOIN millrace.stale AS stale ON stale.key = job.key\nWHERE job.key = (SELECT key FROM millrace.job_name WHERE id = $1::uuid)",
     parameters: ["id"],
+    timeout: "answer",
+  },
+  ends_of_jobs: {
+    text: "SELECT asked.id AS asked, job.id, job.type, last.state, last.result, last.error, last.reason\nFROM unnest($1::uuid[]) AS asked (id)\nCROSS JOIN LATERAL (SELECT key FROM millrace.job_name WHERE id = asked.id) AS named\nJOIN millrace.job AS job ON job.key = named.key\nLEFT JOIN LATERAL (\n    SELECT attempt.state, attempt.result, attempt.error, attempt.reason\n    FROM millrace.attempt AS attempt\n    WHERE attempt.key = named.key\n    ORDER BY attempt.n DESC\n    LIMIT 1\n) AS last ON true",
+    parameters: ["ids"],
     timeout: "answer",
   },
   match_jobs: {

@@ -59,6 +59,7 @@ export interface QueryRows {
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
   job_by_key: JobNowRow;
+  ends_of_jobs: { readonly asked: Uint8Array; readonly id: Uint8Array; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
   count_matching: { readonly count: number; };
   count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
@@ -238,6 +239,7 @@ export interface QueryParameters {
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
+  ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_waiting: readonly ["max"];
@@ -680,6 +682,10 @@ export const queries: {
   job_by_key: {
     text: "SELECT *\nFROM millrace_job_now\nWHERE key = ?1",
     parameters: ["key"],
+  },
+  ends_of_jobs: {
+    text: "SELECT unhex(asked.value) AS asked, job.id, job.type, last.state, last.result, last.error,\n       last.reason\nFROM json_each(?1) AS asked\nCROSS JOIN millrace_job AS job\n    ON job.key = (SELECT key FROM millrace_job_name WHERE id = unhex(asked.value))\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
+    parameters: ["ids"],
   },
   match_jobs: {
     text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC",
