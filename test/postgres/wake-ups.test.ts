@@ -85,7 +85,7 @@ describe("notifications", () => {
 });
 
 describe("a result", () => {
-  test("costs its caller the enqueue and at most three reads, and no read of the feed", async () => {
+  test("costs its caller the enqueue and at most three reads, none of the feed", async () => {
     const schema = "results";
     const statements: string[] = [];
     class ListeningClient extends Client {

@@ -5,6 +5,7 @@
  * verb runs in between. Writes go through the {@link Writer}, where overlapping calls share one
  * commit. Reads run directly. This file is the table of verbs; the folders implement them.
  */
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { wait, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -90,6 +91,8 @@ interface Opened {
 }
 
 export interface StoreOptions extends ConnectionOptions {
+  /** Whether writes of other processes are noticed by a watch on the log, besides the poll. */
+  readonly watchesLog: boolean;
   readonly clock: Clock;
   readonly dice: Dice;
   readonly thread: ThreadEntry | null;
@@ -363,7 +366,11 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   const sql = new Statements(database);
   const names = new InternedNames(sql);
   const outbox = new Outbox(sql, clock);
-  const notifier = new Notifier(database, clock);
+  const notifier = new Notifier(
+    database,
+    clock,
+    options.watchesLog ? `${resolve(path)}-wal` : null,
+  );
   const writer = new Writer({
     database,
     path,
