@@ -28,11 +28,12 @@ import { aName } from "../api/rules.ts";
 import { allOf } from "../lib/maybe-promise.ts";
 import { sturdyLogger } from "../lib/stderr-logger.ts";
 import type { EnqueueAnswer, NewJob } from "../store/types/jobs-and-runs.ts";
-import type { GateName, JobRecord } from "../store/types/records.ts";
+import type { FinalJob, GateName } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import { currentJob } from "../jobs/async-context.ts";
 import { allEnqueued, atRequest, enqueuedOf } from "../jobs/enqueue-result.ts";
 import { makeDeadLetters } from "./dead-letters.ts";
+import { EndWatch } from "./end-watch.ts";
 import { eventsFrom } from "./events.ts";
 import { feedOrderedStore } from "./feed-ordered-store.ts";
 import { makeJobs } from "./jobs.ts";
@@ -63,9 +64,8 @@ export class Client implements Omit<Millrace, "work"> {
   readonly jobs: Jobs;
   readonly deadLetters: DeadLetters;
   readonly workers: Workers;
-  /** One feed for `on` and one for `wait`, so that listeners do not delay a wait. */
   readonly #events: Feed;
-  readonly #finalEvents: Feed;
+  readonly #endWatch: EndWatch;
   /** The retry policy by type, as far as this process has definitions. */
   readonly #policies = new Map<string, RetryPolicy>();
   /** The phases by type, likewise. */
@@ -76,7 +76,7 @@ export class Client implements Omit<Millrace, "work"> {
   /** The retention periods of finished jobs, as far as this process knows. */
   #keptMs: readonly number[];
   readonly #closing = new AbortController();
-  readonly #waits = new Set<Promise<JobRecord>>();
+  readonly #waits = new Set<Promise<FinalJob>>();
 
   constructor(given: ClientParts) {
     const parts = {
@@ -93,7 +93,7 @@ export class Client implements Omit<Millrace, "work"> {
       logger.warn("cannot read the feed; trying again", { error });
     };
     this.#events = new Feed(given.store, clock, onFeedError);
-    this.#finalEvents = new Feed(given.store, clock, onFeedError);
+    this.#endWatch = new EndWatch(given.store, clock);
     this.jobs = makeJobs({
       store,
       newId,
@@ -168,7 +168,6 @@ export class Client implements Omit<Millrace, "work"> {
     this.#closing.abort();
     await Promise.allSettled(this.#waits);
     this.#events.close();
-    this.#finalEvents.close();
     await this.parts.store.close();
   }
 
@@ -201,10 +200,10 @@ export class Client implements Omit<Millrace, "work"> {
     );
   }
 
-  async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<JobRecord> {
+  async #untilFinal(job: JobRef<unknown>, options: WaitOptions): Promise<FinalJob> {
     const { store, clock } = this.parts;
     const closing = this.#closing.signal;
-    const parts = { store, clock, feed: this.#finalEvents, closing, notFound: this.#notFound };
+    const parts = { store, clock, endWatch: this.#endWatch, closing, notFound: this.#notFound };
     const wait = untilFinal(parts, idOf(job.id), options);
     this.#waits.add(wait);
     try {

@@ -1,5 +1,5 @@
 /** `wait` and `result`: wait until a job is final, no matter which process runs the job. */
-import { within, type Clock } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import { durationMs, formatDuration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { isFinal, type JobId } from "../core/job.ts";
@@ -7,84 +7,56 @@ import type { Fault } from "../core/outcome.ts";
 import { decode } from "../core/payload.ts";
 import type { WaitOptions } from "../api/client.ts";
 import type { Finished } from "../api/enqueue.ts";
-import type { Feed } from "../events/feed.ts";
-import type { EventKind, JobRecord } from "../store/types/records.ts";
+import type { FinalJob } from "../store/types/records.ts";
 import type { JobStore } from "../store/store.ts";
 import type { NotFound } from "../jobs/views.ts";
-
-/** How often the job is read without an event: the feed is complete, but its reader may fail. */
-const POLL_MS = 5_000;
-/** The kinds of event that make a job final. Events of other kinds do not cause a read. */
-const FINAL_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
-  "job:completed",
-  "job:failed",
-  "job:cancelled",
-]);
+import type { EndWatch } from "./end-watch.ts";
 
 export interface WaitParts {
-  readonly store: JobStore;
-  readonly feed: Feed;
+  readonly store: Pick<JobStore, "get">;
+  readonly endWatch: EndWatch;
   readonly clock: Clock;
   /** Aborts before the store closes: the job is read once more, then the wait ends. */
   readonly closing: AbortSignal;
   readonly notFound: NotFound;
 }
 
-/** Resolves with the final record of a job. */
+/** Resolves with the final job. */
 export async function untilFinal(
-  { store, feed, clock, closing, notFound }: WaitParts,
+  { store, endWatch, clock, closing, notFound }: WaitParts,
   id: JobId,
   options: WaitOptions = {},
-): Promise<JobRecord> {
+): Promise<FinalJob> {
   const limitMs = options.timeout === undefined ? null : durationMs(options.timeout, "timeout");
-  const endsAt = limitMs === null ? null : clock.monotonic() + limitMs;
-  let named = id;
-  const finalEvent = listenForFinal(feed, () => named);
+  const wait = endWatch.add(id);
   const abort = aborted(options.signal);
   const close = aborted(closing);
-  const ended = close.promise.catch(() => {});
-  const leftMs = (): number =>
-    endsAt === null ? POLL_MS : Math.min(POLL_MS, endsAt - clock.monotonic());
+  const timeout = timeoutAfter(clock, limitMs);
   try {
-    // If the job ends before the feed knows its position, the first read finds the final job.
-    const begun = Promise.race([feed.beginning, ended, abort.promise.catch(() => {})]);
-    await within(clock, Math.max(0, leftMs()), begun);
-    for (;;) {
-      const event = finalEvent.next();
-      const isLastRead = closing.aborted;
-      const job = await store.get(id);
-      if (job === null) throw notFound(id);
-      if (isFinal(job.state)) return job;
-      if (isLastRead) throw closed(id, job.state);
-      if (job.id !== named) {
-        // An alias: events name the job itself. Its end may have passed since the read.
-        named = job.id;
-        continue;
-      }
-      const ms = leftMs();
-      if (ms <= 0) throw timedOut(id, job.state, limitMs ?? 0);
-      await within(clock, ms, Promise.race([event, ended, abort.promise]));
-    }
+    const given = close.promise.catch(() => "closing" as const);
+    const end = await Promise.race([wait.end, abort.promise, given, timeout.promise]);
+    if (end === null) throw notFound(id);
+    if (typeof end === "object") return end;
+    // The last read also says where the job stands.
+    const job = await store.get(id);
+    if (job === null) throw notFound(id);
+    const { state } = job;
+    if (isFinal(state)) return { ...job, state };
+    throw end === "closing" ? closed(id, state) : timedOut(id, state, limitMs ?? 0);
   } finally {
-    finalEvent.stop();
+    wait.stop();
     abort.stop();
     close.stop();
+    timeout.stop();
   }
 }
 
-/** `next` resolves at the next event that makes the job final. */
-function listenForFinal(feed: Feed, id: () => JobId): { next(): Promise<void>; stop(): void } {
-  let wake = (): void => {};
-  const stop = feed.listen(({ kind, jobs }) => {
-    if (FINAL_KINDS.has(kind) && jobs.includes(id())) wake();
-  });
-  return {
-    next: () =>
-      new Promise((resolve) => {
-        wake = resolve;
-      }),
-    stop,
-  };
+function timeoutAfter(
+  clock: Clock,
+  ms: number | null,
+): { promise: Promise<"timeout">; stop(): void } {
+  const { promise, resolve } = Promise.withResolvers<"timeout">();
+  return { promise, stop: ms === null ? () => {} : clock.after(ms, () => resolve("timeout")) };
 }
 
 function aborted(signal: AbortSignal | undefined): { promise: Promise<never>; stop(): void } {
@@ -108,7 +80,7 @@ function closed(id: JobId, state: string): MillraceError {
 }
 
 /** The final job, as a union by its state. */
-export function finishedOf(job: JobRecord, failedUnits: number): Finished<any> {
+export function finishedOf(job: FinalJob, failedUnits: number): Finished<any> {
   const { id, type } = job;
   const result = decode(job.result, `the result of job ${id}`);
   switch (job.state) {
@@ -120,15 +92,11 @@ export function finishedOf(job: JobRecord, failedUnits: number): Finished<any> {
       return { id, type, state: "failed", error: faultOf(job), deadLetterId: id };
     case "cancelled":
       return { id, type, state: "cancelled", reason: job.cancelReason };
-    case "scheduled":
-    case "queued":
-    case "running":
-      throw new Error(`job ${id} is ${job.state}, not final`);
   }
 }
 
 /** The result of a final job; throws if the job failed or was cancelled. */
-export function resultOf(job: JobRecord): unknown {
+export function resultOf(job: FinalJob): unknown {
   const finished = finishedOf(job, 0);
   switch (finished.state) {
     case "completed":
@@ -147,6 +115,6 @@ export function resultOf(job: JobRecord): unknown {
   }
 }
 
-function faultOf(job: JobRecord): Fault {
+function faultOf(job: FinalJob): Fault {
   return job.fault ?? { class: "retryable", name: "Error", message: "no error was recorded" };
 }

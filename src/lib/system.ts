@@ -32,6 +32,13 @@ function afterLong(ms: number, wake: () => void): () => void {
   return () => cancel();
 }
 
+/** Calls `wake` once after `ms`. The timer does not keep the process alive. */
+export function backgroundTimer(ms: number, wake: () => void): () => void {
+  const timer = setTimeout(wake, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
 /** The host's random numbers; bytes are cryptographically random. */
 export const systemDice: { random(): number; bytes(count: number): Uint8Array } = {
   random: () => Math.random(),

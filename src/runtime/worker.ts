@@ -35,6 +35,7 @@ import { Registration } from "./lease/registration.ts";
 import type { SteadySpan } from "./lease/steadiness.ts";
 import { NoteSender } from "./notes/note-sender.ts";
 import { listenForRejections } from "./run/unhandled-rejections.ts";
+import { REST_MS } from "./maintenance/duty.ts";
 import { gatekeeper } from "./maintenance/gatekeeper.ts";
 import { promoter } from "./maintenance/promoter.ts";
 import { pruners } from "./maintenance/pruner.ts";
@@ -116,8 +117,12 @@ export class JobWorker implements Worker, ProcessMember {
     const duty = { ...shared, worker: this.id, steadySpan };
     const isStopping = (): boolean => this.#stopping !== null;
     const sweeping = pruners({ ...duty, retention, isStopping });
-    this.#promoter = promoter(duty);
-    this.#duties = [this.#promoter, gatekeeper(duty), rescuer(duty), ...sweeping];
+    const gates = gatekeeper(duty);
+    this.#promoter = promoter(duty, {
+      claim: () => this.#wakePumps(),
+      keepGates: () => gates.wake(),
+    });
+    this.#duties = [this.#promoter, gates, rescuer(duty), ...sweeping];
     if (settings.signals) this.#stopSignals = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("cannot start the worker", { error }));
@@ -176,7 +181,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#leaveProcess = this.#parts.process.join(this);
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
-      if (wakeUp !== "events") this.#wakePumps();
+      if (wakeUp === "work" || wakeUp === "ready") this.#wakePumps();
       if (wakeUp === "work") this.#promoter.wake();
     });
     for (const duty of this.#duties) duty.wake();
@@ -364,7 +369,6 @@ export class JobWorker implements Worker, ProcessMember {
 
   /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
   async #fillLanes(): Promise<number> {
-    const { pollMs } = this.#parts.settings;
     let isComplete = true;
     for (let isMore = true; isMore;) {
       isMore = false;
@@ -380,7 +384,7 @@ export class JobWorker implements Worker, ProcessMember {
       this.#loneRuns.report(this.#awaitsAlone);
     }
     this.#awaitsAlone = false;
-    return jittered(pollMs, this.#parts.dice.random());
+    return REST_MS;
   }
 
   /** Resolves when the run has ended and left its slot. Null: the type has no handler here. */
@@ -436,9 +440,4 @@ export class JobWorker implements Worker, ProcessMember {
     if (unsettled > 0) throw resultsNotStored(unsettled, stuck.length);
     if (stuck.length > 0) throw stopTimedOut(stuck.length, graceMs);
   }
-}
-
-/** Spreads the polls of processes that started at the same time. */
-function jittered(ms: number, random: number): number {
-  return ms * (0.8 + 0.4 * random);
 }

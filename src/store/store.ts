@@ -49,7 +49,7 @@ export const BATCH_MAX = 500;
 export const PROTOCOL = 1;
 
 /**
- * `work`: a job may be claimable or due. `ready`: a job may be claimable. `events`: the feed has
- * grown.
+ * `work`: a job may be claimable, due or final. `ready`: a job may be claimable. `final`: a job may
+ * be final. `events`: the feed has grown. Each of them may come with new events.
  */
-export type WakeUp = "work" | "ready" | "events";
+export type WakeUp = "work" | "ready" | "final" | "events";

@@ -40,6 +40,7 @@ const ALL: Readonly<Record<Verb, true>> = {
   release: true,
   resolveDependencies: true,
   get: true,
+  ends: true,
   attempts: true,
   progress: true,
   units: true,

@@ -10,6 +10,7 @@ import { crashedJobsSuite } from "./runs/crashed-jobs.suite.ts";
 import { crashStreakSuite } from "./runs/crash-streak.suite.ts";
 import { deadLettersSuite } from "./jobs/dead-letters.suite.ts";
 import { dedupSuite } from "./jobs/dedup.suite.ts";
+import { endsSuite } from "./inspect/ends.suite.ts";
 import { enqueueSuite } from "./jobs/enqueue.suite.ts";
 import { fanInSuite } from "./queue/fan-in.suite.ts";
 import { feedSuite } from "./events/feed.suite.ts";
@@ -82,6 +83,7 @@ export const suites: readonly ((open: OpenStore) => void)[] = [
   gateSuite,
   holdSuite,
   inspectSuite,
+  endsSuite,
   listSuite,
   listBoundsSuite,
   deadLettersSuite,

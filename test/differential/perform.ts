@@ -132,7 +132,10 @@ const PERFORMANCES: { readonly [Verb in Exclude<Command["do"], "advance">]: Perf
   },
   resolveDependencies: ({ store }) => store.resolveDependencies(ALL),
   rescue,
-  promote: ({ store }, _script, { limit }) => store.promote(limit),
+  promote: async ({ store }, _script, { limit }) => {
+    const { moved, nextDueMs } = await store.promote(limit);
+    return { moved, nextDueMs };
+  },
   cancel: ({ store }, script, { job }) => store.cancel(idAt(script, job), "ada", `reason ${job}`),
   hurry: ({ store }, script, { job }) => store.hurry(idAt(script, job)),
   intervene: ({ store }, script, { job, end }) =>

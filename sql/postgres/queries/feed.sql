@@ -4,14 +4,27 @@
 -- Moves committed events from the outbox to the feed and gives them positions, in the order in
 -- which they were written. The lock on the head lets one process do so at a time; a process that
 -- waited for the lock finds the moved rows gone. So positions have no gaps, and a late commit gets
--- a position after everything that was read before. Returns how many rows the statement saw: fewer
--- than the limit were all. An empty outbox locks nothing.
--- returns: seen bigint
-WITH seen AS MATERIALIZED (
-    SELECT ctid AS place
+-- a position after everything that was read before. One statement moves a limited number of rows
+-- and of bytes, at least one row. Returns whether there are more. An empty outbox locks nothing.
+-- returns: more boolean
+WITH front AS MATERIALIZED (
+    SELECT ctid AS place, number,
+           coalesce(pg_column_size(keys), 0) + coalesce(pg_column_size(ids), 0)
+               + coalesce(pg_column_size(details), 0) AS bytes
     FROM millrace.event_outbox
     ORDER BY number
     LIMIT :limit::integer
+),
+seen AS MATERIALIZED (
+    SELECT measured.place
+    FROM (
+        SELECT place, bytes, sum(bytes) OVER turns AS total
+        FROM front
+        WINDOW turns AS (ORDER BY number)
+    ) AS measured
+    WHERE measured.total <= greatest(:bytes::bigint, (
+        SELECT first.bytes FROM front AS first ORDER BY first.number LIMIT 1
+    ))
 ),
 head AS MATERIALIZED (
     SELECT position
@@ -37,8 +50,8 @@ moved AS (
     FROM (SELECT count(*) AS count FROM taken) AS taken
     WHERE taken.count > 0
 )
-SELECT count(*) AS seen
-FROM seen;
+SELECT (SELECT count(*) FROM front) = :limit::integer
+           OR (SELECT count(*) FROM seen) < (SELECT count(*) FROM front) AS more;
 
 -- name: feed_end
 -- The last position that was given to an event.

@@ -4,9 +4,12 @@
 
 -- name: promote_due
 -- Moves due jobs from `scheduled` to `ready`, longest overdue first, and returns when the next one
--- is due. Rows that another process has locked are skipped.
--- returns: moved bigint, next_due_ms bigint?
-WITH moment AS MATERIALIZED (
+-- is due. Rows that another process has locked are skipped. Also returns whether jobs may be
+-- claimable, whether jobs are behind an open gate, and whether there are gates, locks or
+-- dependencies at all, so that a poll of an idle store is one statement. Without `look` the first
+-- of these is not searched for, because dead rows may make that slow.
+-- returns: moved bigint, next_due_ms bigint?, ready boolean, released boolean, blocked boolean
+WITH RECURSIVE moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
 ),
 due AS MATERIALIZED (
@@ -31,6 +34,15 @@ moved AS (
            concurrency
     FROM taken
     ON CONFLICT DO NOTHING
+),
+gate (id) AS (
+    SELECT min(gate)
+    FROM millrace.blocked
+    WHERE gate > 0
+    UNION ALL
+    SELECT (SELECT min(blocked.gate) FROM millrace.blocked AS blocked WHERE blocked.gate > gate.id)
+    FROM gate
+    WHERE gate.id IS NOT NULL
 )
 SELECT (SELECT count(*) FROM due) AS moved,
        (
@@ -39,7 +51,26 @@ SELECT (SELECT count(*) FROM due) AS moved,
            WHERE NOT EXISTS (SELECT 1 FROM due WHERE due.key = scheduled.key)
            ORDER BY scheduled.run_at, scheduled.key
            LIMIT 1
-       ) AS next_due_ms
+       ) AS next_due_ms,
+       NOT :look::boolean
+           OR EXISTS (SELECT 1 FROM due)
+           OR EXISTS (SELECT 1 FROM millrace.ready)
+           OR EXISTS (SELECT 1 FROM millrace.crash_streak WHERE probe_at IS NOT NULL) AS ready,
+       EXISTS (
+           SELECT 1
+           FROM gate
+           WHERE gate.id IS NOT NULL
+             AND NOT EXISTS (
+                 SELECT 1
+                 FROM millrace.gate AS closed
+                 WHERE closed.name = gate.id
+                   AND (closed.until IS NULL OR closed.until > moment.at)
+             )
+       ) AS released,
+       EXISTS (SELECT 1 FROM millrace.gate)
+           OR EXISTS (SELECT 1 FROM millrace.lock)
+           OR EXISTS (SELECT 1 FROM millrace.blocked)
+           OR EXISTS (SELECT 1 FROM millrace.finished_dependency) AS blocked
 FROM moment;
 
 -- name: close_gate

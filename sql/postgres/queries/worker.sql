@@ -20,7 +20,7 @@ SET until = excluded.until, beats = known.beats + 1, died_with = NULL;
 -- accepted. An ended run is returned by every heartbeat until a minute after the first one. Deletes
 -- a lease all of whose runs ended more than a minute ago. Such a lease remains when two settlers
 -- end its last runs at the same moment.
--- returns: now bigint, quiet boolean, outdated boolean, cancel json?, ended json?
+-- returns: now bigint, busy boolean, quiet boolean, outdated boolean, cancel json?, ended json?
 -- timeout: heartbeat
 WITH moment AS MATERIALIZED (
     SELECT millrace.clock_at(:now::timestamptz) AS at
@@ -69,7 +69,8 @@ deleted_ended_runs AS (
     WHERE ended.worker = :id::uuid
       AND ended.told_at < moment.at - interval '60 seconds'
 )
-SELECT millrace.ms_of(moment.at) AS now, beat.quiet,
+SELECT millrace.ms_of(moment.at) AS now,
+       EXISTS (SELECT 1 FROM run AS open WHERE open.finished_at IS NULL) AS busy, beat.quiet,
        beat.protocol < (SELECT value::integer FROM millrace.meta WHERE name = 'min_protocol')
            AS outdated,
        (

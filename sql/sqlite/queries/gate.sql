@@ -26,6 +26,19 @@ FROM millrace_gate
 WHERE until <= :now
 ORDER BY name;
 
+-- name: waiting_jobs
+-- Whether jobs may be claimable, whether a gate has opened, and whether there are gates, locks or
+-- dependencies at all.
+-- only: sqlite, because on PostgreSQL this is a part of `promote_due`.
+-- returns: ready boolean, released boolean, blocked boolean
+SELECT EXISTS (SELECT 1 FROM millrace_ready)
+           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,
+       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= :now) AS released,
+       EXISTS (SELECT 1 FROM millrace_gate)
+           OR EXISTS (SELECT 1 FROM millrace_lock)
+           OR EXISTS (SELECT 1 FROM millrace_blocked)
+           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked;
+
 -- name: delete_gate
 -- Removes a gate that has no jobs behind it.
 DELETE FROM millrace_gate

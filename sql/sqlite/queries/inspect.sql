@@ -23,6 +23,19 @@ SELECT *
 FROM millrace_job_now
 WHERE key = :key;
 
+-- name: ends_of_jobs
+-- How these jobs have ended. Jobs that do not exist have no row, other jobs no state.
+-- returns: asked blob, id blob, type integer, state integer?, result text?, error text?,
+--   reason text?
+SELECT unhex(asked.value) AS asked, job.id, job.type, last.state, last.result, last.error,
+       last.reason
+FROM json_each(:ids) AS asked
+CROSS JOIN millrace_job AS job
+    ON job.key = (SELECT key FROM millrace_job_name WHERE id = unhex(asked.value))
+LEFT JOIN millrace_attempt AS last
+    ON last.key = job.key
+    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key);
+
 -- name: match_jobs
 -- The newest of these candidates that pass the filter, newest first.
 -- returns: ShownJobRow

@@ -64,7 +64,15 @@ async function beatOf({ aheadMs, roundTripMs }: { aheadMs: number; roundTripMs: 
       await clock.advance(roundTripMs / 2);
       const now = clock.now() - aheadMs;
       await clock.advance(roundTripMs / 2);
-      return { status: "renewed", now, cancel: [], quiet: false, outdated: false, ended: [] };
+      return {
+        status: "renewed",
+        now,
+        cancel: [],
+        busy: false,
+        quiet: false,
+        outdated: false,
+        ended: [],
+      };
     },
   };
   return beatOnce(store, clock, BEAT);

@@ -27,11 +27,11 @@ async function run(): Promise<void> {
   // Not a part of the beat: a look that the store answers late must not delay the next beat.
   let isLooking = false;
   let lastFailure = "";
-  const lookForOverdue = async (now: number): Promise<void> => {
+  const lookForOverdue = async (now: number, hasRuns: boolean): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
     try {
-      const runs = await overdueWatch.beat(now);
+      const runs = await overdueWatch.beat(now, hasRuns);
       lastFailure = "";
       if (runs.length > 0) post({ type: "ended", runs });
     } catch (error) {
@@ -51,7 +51,7 @@ async function run(): Promise<void> {
       const beat = await beatOnce(store, systemClock, { ...start, times });
       post({ type: "beat", beat });
       const { renewal } = beat;
-      if (renewal.status === "renewed") void lookForOverdue(renewal.now);
+      if (renewal.status === "renewed") void lookForOverdue(renewal.now, renewal.busy);
       return start.beatMs;
     },
   });

@@ -33,7 +33,8 @@ async function makeWorld() {
     const renewal = await store.renew(worker, leaseMs);
     beforeTheLook();
     if (renewal.status !== "renewed") return;
-    for (const { key, n } of await watch.beat(renewal.now)) ended.push(`${key}.${n}`);
+    const runs = await watch.beat(renewal.now, renewal.busy);
+    for (const { key, n } of runs) ended.push(`${key}.${n}`);
   }
 
   return {

@@ -58,14 +58,15 @@ export class OverdueWatch {
   }
 
   /**
-   * Called at every beat with the store's time. A run is ended when two beats have found it
-   * overdue: a clock jump between the heartbeat and the query is noticed at the next beat. Answers
-   * the runs that the store has ended: their handlers may still run.
+   * Called at every beat with the store's time, and whether the worker has runs. A run is ended
+   * when two beats have found it overdue: a clock jump between the heartbeat and the query is
+   * noticed at the next beat. Answers the runs that the store has ended: their handlers may still
+   * run.
    */
-  async beat(now: number): Promise<readonly RunName[]> {
+  async beat(now: number, hasRuns = true): Promise<readonly RunName[]> {
     this.#addReading({ now, monotonic: this.#parts.clock.monotonic() });
     const { store, worker } = this.#parts;
-    const runs = await store.overdue(worker, this.#slackMs);
+    const runs = hasRuns ? await store.overdue(worker, this.#slackMs) : [];
     const overdue = runs.filter((run) => this.#steadyMs(run, now) > run.limitMs + this.#slackMs);
     const confirmed = overdue.filter((run) => this.#suspects.has(runName(run)));
     this.#suspects = new Set(overdue.map(runName));

@@ -10,6 +10,9 @@ import { Ticker } from "../ticker.ts";
 /** How many jobs one call of the store moves from one place to another. */
 export const MOVE_BATCH = 1_000;
 
+/** The delay of a ticker that the promoter wakes at every poll that finds something to do. */
+export const REST_MS = 60_000;
+
 export interface DutyParts {
   /** The worker that has these duties. */
   readonly worker: WorkerId;
@@ -36,4 +39,9 @@ export function makeDuty(
     logger.error("maintenance failed; trying again", { error });
   };
   return new Ticker({ clock, retryMs, tick, failed });
+}
+
+/** Spreads the statements of processes that started at the same time. */
+export function jittered(ms: number, random: number): number {
+  return ms * (0.8 + 0.4 * random);
 }

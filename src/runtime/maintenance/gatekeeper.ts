@@ -1,9 +1,10 @@
 /**
  * Moves jobs behind a closed gate or a taken concurrency key out of the queue, and back into the
- * queue when gate or key is free. Also resolves dependencies that the end of a job has missed.
+ * queue when gate or key is free. Also resolves dependencies that the end of a job has missed. The
+ * promoter wakes the gatekeeper while there are gates, keys or dependencies.
  */
 import type { Ticker } from "../ticker.ts";
-import { makeDuty, MOVE_BATCH, type DutyParts } from "./duty.ts";
+import { makeDuty, MOVE_BATCH, REST_MS, type DutyParts } from "./duty.ts";
 
 export function gatekeeper({ store, pollMs, ...parts }: DutyParts): Ticker {
   return makeDuty(parts, pollMs, async () => {
@@ -11,6 +12,6 @@ export function gatekeeper({ store, pollMs, ...parts }: DutyParts): Ticker {
     const resolved = await store.resolveDependencies(MOVE_BATCH);
     const held = await store.hold(MOVE_BATCH);
     // One job per key is released at a time. If no worker takes it, the next one may be wanted.
-    return released > 0 || Math.max(resolved, held) >= MOVE_BATCH ? 0 : pollMs;
+    return released > 0 || Math.max(resolved, held) >= MOVE_BATCH ? 0 : REST_MS;
   });
 }

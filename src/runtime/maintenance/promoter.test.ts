@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { dutyWorld } from "../../../test/support/duties.ts";
 import { newJob } from "../../../test/support/factories.ts";
 import { stateOf } from "../../../test/support/steps.ts";
+import type { JobStore } from "../../store/store.ts";
 import { promoter } from "./promoter.ts";
+
+const NOBODY = { claim() {}, keepGates() {} };
+const EMAIL = { kind: "type", name: "email" } as const;
 
 describe("a promoter", () => {
   test("wakes at the due time of the next job, before its poll", async () => {
@@ -10,7 +14,7 @@ describe("a promoter", () => {
     const { store, clock, parts } = world;
     const job = newJob({ due: { delayMs: parts.pollMs / 2 } });
     await store.enqueue([job]);
-    const duty = promoter(parts);
+    const duty = promoter(parts, NOBODY);
 
     duty.wake();
     await world.stillness();
@@ -23,4 +27,114 @@ describe("a promoter", () => {
 
     expect(await stateOf(store, job.id)).toBe("queued");
   });
+
+  test("tells nobody of an idle store, and sends one statement per poll", async () => {
+    await using world = await dutyWorld();
+    const { parts, clock } = world;
+    const polls = countPromotions(world.store);
+    const told: string[] = [];
+    const duty = promoter(parts, tellTo(told));
+
+    duty.wake();
+    for (let poll = 0; poll < 10; poll += 1) {
+      await world.stillness();
+      await clock.advance(parts.pollMs);
+    }
+    await world.stillness();
+    await duty.stop();
+
+    expect(told).toEqual([]);
+    expect(polls.count).toBe(11);
+  });
+
+  test("tells the claims of claimable jobs at every poll, and not at every wake-up", async () => {
+    await using world = await dutyWorld();
+    const { store, clock, parts } = world;
+    await store.enqueue([newJob()]);
+    const told: string[] = [];
+    const duty = promoter(parts, tellTo(told));
+
+    for (let wakeUp = 0; wakeUp < 5; wakeUp += 1) {
+      duty.wake();
+      await world.stillness();
+    }
+    expect(told).toEqual(["claim"]);
+    await clock.advance(parts.pollMs);
+    await world.stillness();
+    await duty.stop();
+
+    expect(told).toEqual(["claim", "claim"]);
+  });
+
+  test("tells the gatekeeper at a wake-up that a gate has opened", async () => {
+    await using world = await dutyWorld();
+    const { store, parts } = world;
+    await store.enqueue([newJob({ type: "email" })]);
+    await store.pause(EMAIL, { reason: "maintenance", by: null });
+    await store.hold(10);
+    const told: string[] = [];
+    const duty = promoter(parts, tellTo(told));
+    duty.wake();
+    await world.stillness();
+    expect(told).toEqual(["keepGates"]);
+
+    duty.wake();
+    await world.stillness();
+    expect(told).toEqual(["keepGates"]);
+    await store.resume(EMAIL);
+    duty.wake();
+    await world.stillness();
+    await duty.stop();
+
+    expect(told).toEqual(["keepGates", "keepGates"]);
+  });
+
+  test("tells both when the store fails, so that neither depends on it", async () => {
+    await using world = await dutyWorld();
+    Reflect.set(world.store, "promote", () => Promise.reject(new Error("planted")));
+    const told: string[] = [];
+    const duty = promoter(world.parts, tellTo(told));
+
+    duty.wake();
+    await world.stillness();
+    await duty.stop();
+
+    expect(told).toEqual(["claim", "keepGates"]);
+  });
+
+  test.each([
+    [0, 800],
+    [0.5, 1_000],
+    [0.99, 1_196],
+  ])("polls at another time than other workers: %d → %d ms", async (random, pollMs) => {
+    await using world = await dutyWorld();
+    const { clock } = world;
+    const polls = countPromotions(world.store);
+    const duty = promoter({ ...world.parts, random: () => random }, NOBODY);
+
+    duty.wake();
+    await world.stillness();
+    await clock.advance(pollMs - 1);
+    await world.stillness();
+    expect(polls.count).toBe(1);
+    await clock.advance(1);
+    await world.stillness();
+    await duty.stop();
+
+    expect(polls.count).toBe(2);
+  });
 });
+
+function tellTo(told: string[]): { claim: () => void; keepGates: () => void } {
+  return { claim: () => void told.push("claim"), keepGates: () => void told.push("keepGates") };
+}
+
+function countPromotions(store: JobStore): { count: number } {
+  const polls = { count: 0 };
+  const promote = store.promote.bind(store);
+  Reflect.set(store, "promote", (limit: number) => {
+    polls.count += 1;
+    return promote(limit);
+  });
+  return polls;
+}

@@ -1,11 +1,42 @@
-/** Moves scheduled jobs to the queue when they are due, and sleeps until the next due time. */
+/**
+ * Moves scheduled jobs to the queue when they are due, and sleeps until the next due time.
+ *
+ * The promoter is also the poll of the worker: the answer of `promote` says whether there is
+ * anything for the claims and for the gatekeeper, so that an idle worker sends one statement per
+ * poll. Wake-ups between two polls only move due jobs and release jobs whose gate has opened.
+ */
+import type { WaitingJobs } from "../../store/types/records.ts";
 import type { Ticker } from "../ticker.ts";
-import { makeDuty, MOVE_BATCH, type DutyParts } from "./duty.ts";
+import { jittered, makeDuty, MOVE_BATCH, type DutyParts } from "./duty.ts";
 
-export function promoter({ store, pollMs, ...parts }: DutyParts): Ticker {
+export interface PollTargets {
+  /** There may be jobs to claim. */
+  readonly claim: () => void;
+  /** There may be jobs to hold, to release or to resolve. */
+  readonly keepGates: () => void;
+}
+
+/** If the store does not answer, the claims and the gatekeeper find out for themselves. */
+const UNKNOWN: WaitingJobs = { ready: true, released: true, blocked: true };
+
+export function promoter(parts: DutyParts, { claim, keepGates }: PollTargets): Ticker {
+  const { store, clock, random, pollMs } = parts;
+  let polledAt = -Infinity;
+  const tell = ({ ready, released, blocked }: WaitingJobs): void => {
+    const now = clock.monotonic();
+    const isPoll = now - polledAt >= pollMs / 2;
+    if (isPoll) polledAt = now;
+    if (isPoll && ready) claim();
+    if (released || (isPoll && blocked)) keepGates();
+  };
   return makeDuty(parts, pollMs, async () => {
-    const { moved, nextDueMs } = await store.promote(MOVE_BATCH);
+    const { moved, nextDueMs, waiting } = await store.promote(MOVE_BATCH).catch((error) => {
+      tell(UNKNOWN);
+      throw error;
+    });
+    tell(waiting);
     if (moved === MOVE_BATCH) return 0;
-    return Math.min(nextDueMs ?? pollMs, pollMs);
+    const restMs = jittered(pollMs, random());
+    return Math.min(nextDueMs ?? restMs, restMs);
   });
 }

@@ -25,9 +25,9 @@ import { storeError } from "./database/errors.ts";
 import { examine, type ExamineLimits, type ServerExamination } from "./doctor/examine.ts";
 import { feed, feedEnd } from "./events/feed.ts";
 import { endCrashStreak } from "./queue/crash-streaks.ts";
-import { gates, hold, pause, promote, release, resume } from "./queue/gates.ts";
+import { gates, hold, LOOK_MS_MAX, pause, promote, release, resume } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, get, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, list } from "./inspect/jobs.ts";
 import { logs } from "./inspect/logs.ts";
 import { migrate } from "./database/migrate.ts";
 import { noteBatcher, record } from "./runs/record.ts";
@@ -122,6 +122,7 @@ export class PostgresJobStore implements JobStore {
   readonly release: JobStore["release"] = this.#verb(release);
   readonly resolveDependencies: JobStore["resolveDependencies"] = this.#verb(resolveDependencies);
   readonly get: JobStore["get"] = this.#verb(get);
+  readonly ends: JobStore["ends"] = this.#verb(ends);
   readonly attempts: JobStore["attempts"] = this.#verb(attempts);
   readonly progress: JobStore["progress"] = this.#verb(progress);
   readonly units: JobStore["units"] = this.#verb(units);
@@ -247,6 +248,7 @@ function makeState(session: Session): SessionState {
     claimCursors: null,
     lostClaims: new LostClaims(() => systemClock.monotonic()),
     dependencySweep: { job: 0, depends_on: 0 },
+    readyLook: new DutyCycle(LOOK_MS_MAX),
     lockSweep: new DutyCycle(LOCK_SWEEP_MS_MAX),
     expired: { cursors: new ScanCursors(), rescan: new DutyCycle(RESCAN_MS_MAX) },
     idempotency: { reached: 0, rescan: new DutyCycle(RESCAN_MS_MAX) },

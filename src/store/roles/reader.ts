@@ -15,6 +15,7 @@ import type {
   EventKind,
   FeedEntry,
   Gate,
+  JobEnd,
   JobRecord,
   ListFilter,
   Listing,
@@ -26,6 +27,8 @@ import type {
 export interface ReaderStore {
   /** One job; null if there is no such job. */
   get(id: JobId): Promise<JobRecord | null>;
+  /** How jobs have ended. One answer per id, in the order given. */
+  ends(ids: readonly JobId[]): Promise<readonly JobEnd[]>;
   /** The ledger of a job: its ended runs, oldest first. */
   attempts(id: JobId): Promise<readonly AttemptRecord[]>;
   /** How far a job has come; null if there is no such job. */

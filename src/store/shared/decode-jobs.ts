@@ -1,5 +1,5 @@
 /** Decodes rows into records of the port. Both stores pass the same columns, with ids as text. */
-import type { JobId } from "../../core/job.ts";
+import { isFinal, type JobId, type JsonText } from "../../core/job.ts";
 import type { Fault } from "../../core/outcome.ts";
 import {
   deadLetterCodec,
@@ -16,6 +16,7 @@ import type {
   DeadLetterRecord,
   GateName,
   HeldBy,
+  JobEnd,
   JobFacts,
   JobRecord,
   JobSpec,
@@ -138,6 +139,34 @@ export function jobFacts(names: NameLookup, row: StoredFacts): JobFacts {
     finishedAt: row.finished_at,
     fault: faultOf(row.error),
   };
+}
+
+interface StoredEnd {
+  readonly asked: JobId;
+  readonly id: JobId;
+  readonly type: number;
+  readonly state: number | null;
+  readonly result: JsonText | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+}
+
+/** One answer per id, in the order given. */
+export function jobEnds(
+  names: NameLookup,
+  ids: readonly JobId[],
+  rows: readonly StoredEnd[],
+): JobEnd[] {
+  const found = new Map(rows.map((row) => [row.asked, row]));
+  return ids.map((asked) => {
+    const row = found.get(asked);
+    if (row === undefined) return { status: "missing" };
+    const state = row.state === null ? null : stateCodec.word(row.state);
+    if (state === null || !isFinal(state)) return { status: "open" };
+    const { id, result, reason: cancelReason } = row;
+    const job = { id, type: names.text(row.type), state, result, cancelReason };
+    return { status: "final", job: { ...job, fault: faultOf(row.error) } };
+  });
 }
 
 /** The same row with the texts of its interned names. */

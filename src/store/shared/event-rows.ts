@@ -1,6 +1,7 @@
 /** Groups the events of an outbox into rows of the feed. */
 import type { JobId, JsonText } from "../../core/job.ts";
 import type { EventKind } from "../types/records.ts";
+import type { WakeUp } from "../store.ts";
 import type { JobKey } from "../types/jobs-and-runs.ts";
 
 /** The maximum of jobs in one row of the feed. */
@@ -27,6 +28,19 @@ export interface FeedRow {
   readonly kind: EventKind;
   readonly jobs: readonly (JobKey | JobId)[];
   readonly details: readonly JsonText[] | null;
+}
+
+/** Jobs are final after these events. */
+const FINAL_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
+  "job:completed",
+  "job:failed",
+  "job:cancelled",
+]);
+
+/** The wake-up of a transaction that adds an event. `work` includes all others. */
+export function wakeUpAfter(wakeUp: WakeUp | null, { kind }: OutboxEvent): WakeUp {
+  if (wakeUp === "work") return wakeUp;
+  return FINAL_KINDS.has(kind) ? "final" : (wakeUp ?? "events");
 }
 
 /** Joins adjacent events of one kind into rows of bounded length. The order of events is kept. */

@@ -39,6 +39,8 @@ export function makeSqliteStore(options: SqliteOptions, ports: SqlitePorts = {})
     shared: options.shared ?? false,
     clock: ports.clock ?? systemClock,
     dice: ports.dice ?? systemDice,
+    // A replaced clock decides alone when something happens.
+    watchesLog: canBeShared(options, ports),
     // Another thread can use neither a database in memory nor a replaced clock.
     thread: canBeShared(options, ports) ? { module: import.meta.url, options } : null,
   });

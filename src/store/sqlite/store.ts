@@ -5,6 +5,7 @@
  * verb runs in between. Writes go through the {@link Writer}, where overlapping calls share one
  * commit. Reads run directly. This file is the table of verbs; the folders implement them.
  */
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { wait, type Clock, type Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
@@ -43,7 +44,7 @@ import {
   findBlocked,
   gates,
   hold,
-  nextDueMs,
+  outlook,
   pause,
   promote,
   release,
@@ -51,7 +52,7 @@ import {
   resume,
 } from "./queue/gates.ts";
 import { enqueueInTransaction } from "./transactions/enqueue.ts";
-import { attempts, count, get, list } from "./inspect/jobs.ts";
+import { attempts, count, ends, get, list } from "./inspect/jobs.ts";
 import { batchesOf } from "./batching/fallback.ts";
 import { logs } from "./inspect/logs.ts";
 import { InternedNames } from "./database/interned-names.ts";
@@ -90,6 +91,8 @@ interface Opened {
 }
 
 export interface StoreOptions extends ConnectionOptions {
+  /** Whether writes of other processes are noticed by a watch on the log, besides the poll. */
+  readonly watchesLog: boolean;
   readonly clock: Clock;
   readonly dice: Dice;
   readonly thread: ThreadEntry | null;
@@ -128,6 +131,7 @@ export class SqliteJobStore implements JobStore {
   readonly silent: JobStore["silent"] = this.#reads(silent);
   readonly gates: JobStore["gates"] = this.#reads(gates);
   readonly get: JobStore["get"] = this.#reads(get);
+  readonly ends: JobStore["ends"] = this.#reads(ends);
   readonly attempts: JobStore["attempts"] = this.#reads(attempts);
   readonly progress: JobStore["progress"] = this.#reads(progress);
   readonly units: JobStore["units"] = this.#reads(units);
@@ -225,9 +229,8 @@ export class SqliteJobStore implements JobStore {
   }
 
   async promote(limit: number): Promise<Promotion> {
-    const waitMs = await this.#read(nextDueMs);
-    if (waitMs !== 0) return { moved: 0, nextDueMs: waitMs };
-    return this.#write((session) => promote(session, limit));
+    const idle = await this.#read((session) => outlook(session));
+    return idle.nextDueMs === 0 ? this.#write((session) => promote(session, limit)) : idle;
   }
 
   async hold(limit: number): Promise<number> {
@@ -363,7 +366,11 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   const sql = new Statements(database);
   const names = new InternedNames(sql);
   const outbox = new Outbox(sql, clock);
-  const notifier = new Notifier(database, clock);
+  const notifier = new Notifier(
+    database,
+    clock,
+    options.watchesLog ? `${resolve(path)}-wal` : null,
+  );
   const writer = new Writer({
     database,
     path,

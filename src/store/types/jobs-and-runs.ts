@@ -220,6 +220,8 @@ export type Renewal =
         readonly n: number;
         readonly reason: string | null;
       }[];
+      /** The worker holds runs that have not ended. */
+      readonly busy: boolean;
       /** An operator has asked the worker to take no new work. */
       readonly quiet: boolean;
       /** The store requires a newer protocol and gives the worker no more work. */

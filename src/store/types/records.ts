@@ -11,6 +11,17 @@ export interface Promotion {
   readonly moved: number;
   /** Time until the next job is due; null when no job is scheduled. */
   readonly nextDueMs: number | null;
+  readonly waiting: WaitingJobs;
+}
+
+/** What else a worker may have to do, so that a poll of an idle store is one statement. */
+export interface WaitingJobs {
+  /** A job may be claimable. False: no claim would find a job, and no type is to be probed. */
+  readonly ready: boolean;
+  /** Jobs are behind a gate that is open: `release` moves them. */
+  readonly released: boolean;
+  /** There are gates, locks or dependencies: a duty may have to move jobs. */
+  readonly blocked: boolean;
 }
 
 export interface GateName {
@@ -91,6 +102,19 @@ export interface JobRecord extends JobSpec {
   readonly isStale: boolean;
   readonly cancelRequested: boolean;
 }
+
+/** The part of a final job that a caller of `wait` gets. */
+export interface FinalJob extends Pick<
+  JobRecord,
+  "id" | "type" | "result" | "fault" | "cancelReason"
+> {
+  readonly state: FinalState;
+}
+
+/** Whether a job has ended. `missing`: there is no such job. */
+export type JobEnd =
+  | { readonly status: "missing" | "open" }
+  | { readonly status: "final"; readonly job: FinalJob };
 
 export interface AttemptRecord {
   readonly n: number;

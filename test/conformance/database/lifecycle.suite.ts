@@ -50,6 +50,7 @@ const VERBS: readonly (readonly [string, (store: JobStore) => Promise<unknown>])
   ["hold", (store) => store.hold(1)],
   ["release", (store) => store.release(1)],
   ["get", (store) => store.get(jobId())],
+  ["ends", (store) => store.ends([jobId()])],
   ["attempts", (store) => store.attempts(jobId())],
   ["progress", (store) => store.progress(jobId())],
   ["units", (store) => store.units(jobId(), {}, { limit: 1 })],

@@ -2,6 +2,12 @@
 import type { Faults } from "./all.ts";
 
 export const POSTGRES_NOTE_FAULTS: Faults = {
+  ends: {
+    ends_of_jobs: [
+      ["an earlier run counts", "ORDER BY attempt.n DESC", "ORDER BY attempt.n"],
+      ["the id of a child that gave way is unknown", "millrace.job_name", "millrace.job"],
+    ],
+  },
   record: {
     "runs/lease-proof.ts": [
       ["the number of the run is not looked at", "held?.n === n", "held !== undefined"],

@@ -116,6 +116,12 @@ export const POSTGRES_FAULTS: Faults = {
       ],
       ["the limit is dropped", "LIMIT :limit::integer", "LIMIT :limit::integer + 1000"],
       ["the due time is no rank", "millrace.ms_of(run_at) * 1000", "0"],
+      ["no claimable job is told", "EXISTS (SELECT 1 FROM millrace.ready)", "false"],
+      ["a moved job is not told", "OR EXISTS (SELECT 1 FROM due)\n", ""],
+      ["a closed gate counts as open", "closed.until IS NULL OR closed.until > moment.at", "false"],
+      ["locks are not told", "EXISTS (SELECT 1 FROM millrace.lock)", "false"],
+      ["a gate is not told", "EXISTS (SELECT 1 FROM millrace.gate)\n", "false\n"],
+      ["dependencies are not told", "EXISTS (SELECT 1 FROM millrace.blocked)", "false"],
     ],
   },
   cancel: {
@@ -298,7 +304,7 @@ export const POSTGRES_FAULTS: Faults = {
     "events/feed.ts": [
       [
         "what has no position yet does not count",
-        "await numberEvents(session);\n  return (",
+        "await numberAll(session);\n  return (",
         "return (",
       ],
     ],

@@ -2,6 +2,14 @@
 import type { Faults } from "./all.ts";
 
 export const SQLITE_FLOW_FAULTS: Faults = {
+  promote: {
+    waiting_jobs: [
+      ["no claimable job is told", "EXISTS (SELECT 1 FROM millrace_ready)", "0"],
+      ["a closed gate counts as open", "WHERE until <= :now", "WHERE :now > 0"],
+      ["a gate that has opened is not told", "until <= :now", "until < 0 AND :now"],
+      ["locks are not told", "EXISTS (SELECT 1 FROM millrace_lock)", "0"],
+    ],
+  },
   lock: {
     claim_candidates: [
       ["a taken key is not looked at", "NOT EXISTS (", "1 OR NOT EXISTS ("],

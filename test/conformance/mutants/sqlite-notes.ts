@@ -2,6 +2,12 @@
 import type { Faults } from "./all.ts";
 
 export const SQLITE_NOTE_FAULTS: Faults = {
+  ends: {
+    ends_of_jobs: [
+      ["an earlier run counts", "max(n)", "min(n)"],
+      ["the id of a child that gave way is unknown", "millrace_job_name", "millrace_job"],
+    ],
+  },
   record: {
     "runs/lease-proof.ts": [
       ["the number of the run is not looked at", "held?.n === n", "held !== undefined"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { retryIn } from "../../support/factories.ts";
+import { completed, retryIn } from "../../support/factories.ts";
 import { add, claimable, recordOf, runOne, stateOf, takeOne } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -17,7 +17,7 @@ export function promoteSuite(open: OpenStore): void {
 
       const promotion = await store.promote(100);
 
-      expect(promotion).toEqual({ moved: 1, nextDueMs: 1 });
+      expect(promotion).toMatchObject({ moved: 1, nextDueMs: 1 });
       expect(await stateOf(store, due)).toBe("queued");
       expect(await stateOf(store, later)).toBe("scheduled");
     });
@@ -31,8 +31,8 @@ export function promoteSuite(open: OpenStore): void {
       await clock.advance(1_500);
       const later = await store.promote(100);
 
-      expect(before).toEqual({ moved: 0, nextDueMs: 4_000 });
-      expect(later).toEqual({ moved: 0, nextDueMs: 2_500 });
+      expect(before).toMatchObject({ moved: 0, nextDueMs: 4_000 });
+      expect(later).toMatchObject({ moved: 0, nextDueMs: 2_500 });
     });
 
     test("says that none waits", async () => {
@@ -40,7 +40,7 @@ export function promoteSuite(open: OpenStore): void {
       const { store } = db;
       await add(store, {});
 
-      expect(await store.promote(100)).toEqual({ moved: 0, nextDueMs: null });
+      expect(await store.promote(100)).toMatchObject({ moved: 0, nextDueMs: null });
     });
 
     test("moves the earliest first, no more than asked, and says that more are due", async () => {
@@ -56,10 +56,10 @@ export function promoteSuite(open: OpenStore): void {
 
       const promotion = await store.promote(2);
 
-      expect(promotion).toEqual({ moved: 2, nextDueMs: 0 });
+      expect(promotion).toMatchObject({ moved: 2, nextDueMs: 0 });
       expect(await claimable(store)).toEqual([first, second]);
       expect(await stateOf(store, third)).toBe("scheduled");
-      expect(await store.promote(2)).toEqual({ moved: 1, nextDueMs: null });
+      expect(await store.promote(2)).toMatchObject({ moved: 1, nextDueMs: null });
     });
 
     test("ranks jobs by their due time, not by the time of the move", async () => {
@@ -105,5 +105,88 @@ export function promoteSuite(open: OpenStore): void {
       expect(promotions.reduce((sum, { moved }) => sum + moved, 0)).toBe(4);
       expect(await claimable(store)).toEqual(ids);
     });
+
+    test("says that there is nothing else to do in a store that is idle", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, { due: { delayMs: 9_000 } }, {});
+      await runOne(store, completed());
+
+      expect(await store.promote(100)).toMatchObject({ waiting: NOTHING });
+    });
+
+    test("says that a job may be claimable", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+
+      expect(await store.promote(100)).toMatchObject({ waiting: { ...NOTHING, ready: true } });
+    });
+
+    test("says that the job which it has moved may be claimable", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { due: { delayMs: 10 } });
+      await clock.advance(10);
+
+      expect(await store.promote(100)).toMatchObject({ moved: 1, waiting: { ready: true } });
+    });
+
+    test("says that jobs are behind a gate, and when the gate has opened", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, { type: "email" });
+      await store.pause(EMAIL, { reason: "maintenance", by: null });
+      await store.hold(10);
+      const closed = await store.promote(100);
+      await store.resume(EMAIL);
+      const opened = await store.promote(100);
+      await store.release(10);
+      const released = await store.promote(100);
+
+      expect(closed.waiting).toEqual({ ready: false, released: false, blocked: true });
+      expect(opened.waiting).toMatchObject({ released: true, blocked: true });
+      expect(released.waiting).toEqual({ ...NOTHING, ready: true });
+    });
+
+    test("says that a gate is closed, so that jobs may have to be held", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.pause(EMAIL, { reason: "maintenance", by: null });
+
+      expect(await store.promote(100)).toMatchObject({ waiting: { ...NOTHING, blocked: true } });
+    });
+
+    test("says that a gate has opened by time", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      await add(store, { type: "email" });
+      await store.pause(EMAIL, { reason: "maintenance", by: null, forMs: 1_000 });
+      await store.hold(10);
+      await clock.advance(1_000);
+
+      expect(await store.promote(100)).toMatchObject({ waiting: { released: true } });
+    });
+
+    test("says that there are dependencies", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [first] = await add(store, {});
+      await add(store, { after: [first] });
+
+      expect(await store.promote(100)).toMatchObject({ waiting: { ready: true, blocked: true } });
+    });
+
+    test("says that there are locks", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, { concurrencyKey: "docs/main" });
+      await takeOne(store);
+
+      expect(await store.promote(100)).toMatchObject({ waiting: { ready: false, blocked: true } });
+    });
   });
 }
+
+const EMAIL = { kind: "type", name: "email" } as const;
+const NOTHING = { ready: false, released: false, blocked: false };

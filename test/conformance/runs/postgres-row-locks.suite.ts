@@ -93,7 +93,7 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       await using somebody = await beginElsewhere(db);
       await somebody.query("SELECT 1 FROM millrace.scheduled WHERE priority = 1 FOR UPDATE");
 
-      expect(await atOnce(db, db.store.promote(10))).toEqual({ moved: 1, nextDueMs: 0 });
+      expect(await atOnce(db, db.store.promote(10))).toMatchObject({ moved: 1, nextDueMs: 0 });
     });
   });
 

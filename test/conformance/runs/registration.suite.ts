@@ -37,6 +37,7 @@ export function workerSuite(open: OpenStore): void {
         status: "renewed",
         now: clock.now(),
         cancel: [],
+        busy: false,
         quiet: false,
         outdated: false,
         ended: [],
@@ -57,6 +58,18 @@ export function workerSuite(open: OpenStore): void {
 
       expect(await store.silent(10)).toEqual([]);
       await settleAll(store, batch, completed());
+    });
+
+    test("says whether the worker has runs that have not ended", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+      const batch = await take(store);
+      const during = await store.renew(batch.worker, 1_000);
+      await settleAll(store, batch, completed());
+
+      expect(during).toMatchObject({ busy: true });
+      expect(await store.renew(batch.worker, 1_000)).toMatchObject({ busy: false });
     });
 
     test("counts as a beat: a rescuer who saw the worker silent comes too late", async () => {

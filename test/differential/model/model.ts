@@ -84,6 +84,7 @@ export function modelStore(clock: Pick<Clock, "now">): ModelStore {
       const job = jobNamed(world, id);
       return job === undefined ? null : recordOf(world, job);
     },
+    ends: async (ids) => ids.map((id) => reading.jobEnd(world, id)),
     attempts: async (id) =>
       (jobNamed(world, id)?.ledger ?? []).map(({ state: _state, result: _result, ...row }) => row),
     list: async (filter, { after = Infinity, limit }) => {

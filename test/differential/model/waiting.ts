@@ -28,6 +28,9 @@ import {
   type World,
 } from "./world.ts";
 
+/** The stores need not agree on what else there may be to do: they may say so for nothing. */
+const UNKNOWN = { ready: true, released: true, blocked: true };
+
 export function promote(world: World, limit: number): Promotion {
   const now = world.clock.now();
   const scheduled = inOrder(
@@ -40,7 +43,8 @@ export function promote(world: World, limit: number): Promotion {
   );
   for (const job of due) job.place = { kind: "ready", runAt: job.place?.runAt ?? 0 };
   const next = scheduled.find((job) => !due.includes(job))?.place?.runAt;
-  return { moved: due.length, nextDueMs: next === undefined ? null : Math.max(0, next - now) };
+  const nextDueMs = next === undefined ? null : Math.max(0, next - now);
+  return { moved: due.length, nextDueMs, waiting: UNKNOWN };
 }
 
 export function cancel(world: World, id: JobId, reason: string | null): CancelAnswer {

@@ -90,7 +90,8 @@ export function renew(world: World, worker: WorkerId, leaseMs: number): Renewal 
     .toSorted((one, other) => one.key - other.key || one.n - other.n);
   for (const run of known.ended) run.toldAt ??= now;
   known.ended = known.ended.filter(({ toldAt }) => (toldAt ?? now) >= now - TOLD_MS);
-  return { status: "renewed", now, cancel, quiet: known.quiet, outdated: false, ended };
+  const busy = runs.some(isOpen);
+  return { status: "renewed", now, cancel, busy, quiet: known.quiet, outdated: false, ended };
 }
 
 export function quiet(world: World, worker: WorkerId): boolean {

@@ -223,6 +223,8 @@ describe("a job that runs after others", () => {
   test("is looked for at every poll, as are jobs to be moved out of the way", async () => {
     await using kit = await openTest();
     const { step } = makeStep();
+    const parent = await kit.mill.enqueue(step, "parent", { delay: "1h" });
+    await kit.mill.enqueue(step, "child", { after: [parent] });
     const calls = countCalls(kit.store, "resolveDependencies", "hold");
     kit.mill.work({ jobs: [step], poll: "1s" });
 

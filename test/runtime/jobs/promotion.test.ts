@@ -129,10 +129,12 @@ describe("a poll", () => {
       asked.push(kit.clock.now() - start);
       return claim(request);
     });
+    // As long as a job may be claimable, each poll claims.
+    await kit.mill.enqueue(defineJob({ type: "unknown" }));
     kit.mill.work({ jobs: [note(kit, new Map())], poll: "10s", lanes: { general: 1 } });
 
     await kit.advance("25s");
 
-    expect(asked).toEqual([0, ...times]);
+    expect([...new Set(asked)]).toEqual([0, ...times]);
   });
 });

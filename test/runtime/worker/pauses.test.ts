@@ -33,6 +33,20 @@ describe("a pause", () => {
     },
   );
 
+  test("ends at once: the end does not wait for a poll", async () => {
+    await using kit = await openTest();
+    const jobs = await kit.mill.enqueueMany(Array.from({ length: 1_500 }, () => report.of()));
+    await kit.mill.pause({ type: "report" }, "maintenance");
+    kit.mill.work({ jobs: [report], poll: "1h" });
+    await kit.settled();
+    expect(await kit.mill.jobs.stats()).toMatchObject({ held: jobs.length });
+
+    await kit.mill.resume({ type: "report" });
+    await kit.settled();
+
+    expect(await kit.mill.jobs.stats()).toMatchObject({ held: 0, queued: 0, running: 0 });
+  });
+
   test("holds back what is enqueued during it", async () => {
     await using kit = await openTest();
     await kit.mill.pause({ type: "email" }, "maintenance");

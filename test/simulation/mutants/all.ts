@@ -272,8 +272,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the promoter sleeps until the next due instant",
     file: "src/runtime/maintenance/promoter.ts",
-    now: "return Math.min(nextDueMs ?? pollMs, pollMs);",
-    planted: "return nextDueMs ?? pollMs;",
+    now: "return Math.min(nextDueMs ?? restMs, restMs);",
+    planted: "return nextDueMs ?? restMs;",
     breaks: "I21",
   },
   {

@@ -22,6 +22,8 @@ export interface SessionState {
   readonly lostClaims: LostClaims;
   /** Where the next sweep of dependencies starts. */
   readonly dependencySweep: { job: number; depends_on: number };
+  /** Limits looks for claimable jobs, which dead rows make slow. */
+  readonly readyLook: DutyCycle;
   /** Limits sweeps for the locks of ended runs. */
   readonly lockSweep: DutyCycle;
   /** Where searches for expired jobs resume, and the limit of rescans from the beginning. */

@@ -8,16 +8,26 @@ import { FEED_ROWS_MAX, NO_KINDS, feedEntry, keysAbout, pageOf } from "../../sha
 import { bounded } from "../../shared/limits.ts";
 import type { EventKind, FeedEntry, JobFacts } from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
+import type { QueryRows } from "../database/queries.gen.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session } from "../database/session.ts";
 import { list } from "../database/values.ts";
 
-/** Events numbered in one statement. */
+/** Rows and bytes of events that one statement numbers: 50,000 jobs of a bulk enqueue. */
 const NUMBERED_MAX = 10_000;
+const NUMBERED_BYTES_MAX = 400_000;
+/** Statements that number the events before the end of the feed is read. */
+const STATEMENTS_MAX = 10_000;
 
 export async function feedEnd(session: Session): Promise<number> {
-  await numberEvents(session);
+  await numberAll(session);
   return (await session.read.get("feed_end", {}))?.position ?? 0;
+}
+
+async function numberAll(session: Session): Promise<void> {
+  for (let count = 0; count < STATEMENTS_MAX; count += 1) {
+    if (!(await numberEvents(session))) return;
+  }
 }
 
 export async function feed(
@@ -26,9 +36,8 @@ export async function feed(
   limit: number,
   about: ReadonlySet<EventKind> = NO_KINDS,
 ): Promise<readonly FeedEntry[]> {
-  await numberEvents(session);
   const most = bounded(limit, FEED_ROWS_MAX);
-  const rows = await session.read.all("feed_after", { position, limit: most });
+  const rows = await firstRows(session, position, most);
   const events = rows.map(({ keys, ids, details, ...row }) => {
     const parsed = { details: details === null ? null : JSON.parse(details) };
     return { ...row, keys: keys ?? [], ids: ids ?? [], ...parsed };
@@ -42,6 +51,19 @@ export async function feed(
   return page.map((row) => feedEntry(row, { ids, facts }, about));
 }
 
+/** Numbers no more events than the page needs. */
+async function firstRows(
+  session: Session,
+  position: number,
+  limit: number,
+): Promise<QueryRows["feed_after"][]> {
+  for (;;) {
+    const isMore = await numberEvents(session);
+    const rows = await session.read.all("feed_after", { position, limit });
+    if (rows.length >= limit || !isMore) return rows;
+  }
+}
+
 async function factsOf(
   { read, names }: Session,
   keys: readonly JobKey[],
@@ -52,10 +74,9 @@ async function factsOf(
   return new Map(rows.map((row) => [row.key, jobFacts(names, row)]));
 }
 
-/** Numbers all events that were committed when the call began. */
-export async function numberEvents({ write, dice }: Session): Promise<void> {
-  for (let seen = NUMBERED_MAX; seen === NUMBERED_MAX;) {
-    const row = await repeating(dice, () => write.get("number_events", { limit: NUMBERED_MAX }));
-    seen = row?.seen ?? 0;
-  }
+/** Numbers committed events, in bounded pieces. True: there are more. */
+export async function numberEvents({ write, dice }: Session): Promise<boolean> {
+  const size = { limit: NUMBERED_MAX, bytes: NUMBERED_BYTES_MAX };
+  const row = await repeating(dice, () => write.get("number_events", size));
+  return row?.more === true;
 }

@@ -1,31 +1,33 @@
 /**
  * Receives the wake-ups of other processes. The listener has its own connection, because LISTEN is
- * session state and a pooled connection changes hands. A half-open connection and a pooler in
- * transaction mode both fail silently. Therefore the listener notifies itself every 3 s and
- * reconnects when its own message has not arrived for 9 s. It also leaves a server that has become
- * read-only: the writers are connected to the new primary.
+ * session state and a pooled connection changes hands. The connection and the timers do not keep
+ * the process alive.
+ *
+ * A half-open connection and a pooler in transaction mode both fail silently. Therefore the process
+ * notifies its own listener every 3 s and the listener reconnects when it has not received such a
+ * message. The message is sent on a connection of the pool: on the listener's own connection, a
+ * pooler would return it together with the answer, and the listener would not notice that it is
+ * deaf to others.
  */
 import type { Dice } from "../../../core/clock.ts";
-import { systemClock } from "../../../lib/system.ts";
+import { backgroundTimer, systemClock } from "../../../lib/system.ts";
 import type { WakeUp } from "../../store.ts";
-import { parsePayload, payloadOf } from "./notify.ts";
+import { parsePayload } from "./notify.ts";
 import { optionsOf } from "../database/callers-pool.ts";
 import { send, type PoolOptions, type Received } from "../database/pool.ts";
 import { quoted } from "../database/statements.ts";
 
 const BEAT_MS = 3_000;
-const SILENCE_MS_MAX = 9_000;
+/** A beat that was sent arrives within this time, or the listener is deaf. */
+const ECHO_MS_MAX = 2_500;
 const CONNECT_MS_MAX = 5_000;
 /** Backoff between two connection attempts. */
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 6_000;
 /** Consecutive connections without a notification: a pooler is probably in between. */
-const SILENT_MAX = 2;
+const DEAF_MAX = 2;
 /** Pause after that. Later attempts find out whether the pooler is gone. */
-const SILENT_PAUSE_MS = 300_000;
-
-/** A standby refuses pg_notify; a primary that was made read-only does not. */
-const BEAT = "SELECT pg_notify($1, $2), current_setting('transaction_read_only') AS read_only";
+const DEAF_PAUSE_MS = 300_000;
 
 const BOUNDS = {
   connectionTimeoutMillis: CONNECT_MS_MAX,
@@ -33,11 +35,17 @@ const BOUNDS = {
   keepAliveInitialDelayMillis: BEAT_MS,
 };
 
+const POLLING_ONLY = "jobs of other processes are found by polling only";
+const DEAF =
+  `${POLLING_ONLY}: LISTEN receives nothing. A pooler in transaction mode, such as PgBouncer, ` +
+  "drops notifications: connect to PostgreSQL directly, or use a pooler in session mode";
+
 /** The part of `pg.Client` that is used. */
 interface ListeningClient {
   connect(): Promise<unknown>;
   query(sent: any): Promise<Received>;
   end(): Promise<void>;
+  unref?(): void;
   on(event: "error" | "end", listener: () => void): unknown;
   on(event: "notification", listener: (message: any) => void): unknown;
 }
@@ -47,12 +55,14 @@ interface ListenerOptions {
   readonly channel: string;
   readonly sender: string;
   readonly dice: Dice;
+  /** Notifies the own listener from another connection. False: the server is read-only. */
+  readonly beat: () => Promise<boolean>;
   readonly onWakeUp: (wakeUp: WakeUp) => void;
   readonly warn: (warning: string) => void;
 }
 
 /** How a connection ended: never usable, without a notification, or with some. */
-type Ending = "unreachable" | "silent" | "received";
+type Ending = "unreachable" | "deaf" | "received";
 
 export class Listener {
   readonly #options: ListenerOptions;
@@ -78,7 +88,7 @@ export class Listener {
 /** Reconnects until the signal is aborted. */
 async function listen(options: ListenerOptions, signal: AbortSignal): Promise<void> {
   let failures = 0;
-  let silent = 0;
+  let deaf = 0;
   while (!signal.aborted) {
     const client = await makeClient(options.address);
     if (client === null) {
@@ -87,34 +97,34 @@ async function listen(options: ListenerOptions, signal: AbortSignal): Promise<vo
     }
     const ending = await listenOnce(client, options, signal);
     failures = ending === "received" ? 0 : failures + 1;
-    silent = ending === "silent" ? silent + 1 : 0;
-    if (silent >= SILENT_MAX)
-      options.warn(`${POLLING_ONLY}: LISTEN receives nothing, perhaps because of a pooler`);
+    deaf = ending === "deaf" ? deaf + 1 : 0;
+    if (deaf >= DEAF_MAX) options.warn(DEAF);
     const ceiling = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX);
-    const pauseMs = silent >= SILENT_MAX ? SILENT_PAUSE_MS : ceiling;
+    const pauseMs = deaf >= DEAF_MAX ? DEAF_PAUSE_MS : ceiling;
     await pause(pauseMs * (0.5 + options.dice.random() / 2), signal);
   }
 }
 
-const POLLING_ONLY = "jobs of other processes are found by polling only";
-
 /** Listens on one connection until it ends. Never throws. */
 async function listenOnce(
   client: ListeningClient,
-  { channel, sender, onWakeUp }: ListenerOptions,
+  { channel, sender, beat, onWakeUp }: ListenerOptions,
   signal: AbortSignal,
 ): Promise<Ending> {
   const broken = new AbortController();
-  let receivedAt: number | null = null;
+  const echo = new Echo(beat, () => broken.abort());
   client.on("error", () => broken.abort());
   client.on("end", () => broken.abort());
   client.on("notification", ({ payload = "" }) => {
     const { sender: from, message } = parsePayload(payload);
-    if (from === sender && message === "beat") receivedAt = systemClock.monotonic();
+    echo.received();
     if (from !== sender && isWakeUp(message) && !signal.aborted) onWakeUp(message);
   });
   try {
+    client.unref?.();
     await client.connect();
+    // An encrypted connection has another socket now.
+    client.unref?.();
     await send(client, { text: `LISTEN ${quoted(channel)}` });
   } catch {
     void client.end().catch(ignore);
@@ -122,27 +132,61 @@ async function listenOnce(
   }
   // Notifications may have been missed before LISTEN.
   if (!signal.aborted) onWakeUp("work");
-  const startedAt = systemClock.monotonic();
   const ended = AbortSignal.any([signal, broken.signal]);
-  let isBeatPending = false;
-  while (!ended.aborted && systemClock.monotonic() - (receivedAt ?? startedAt) < SILENCE_MS_MAX) {
-    if (!isBeatPending) {
-      isBeatPending = true;
-      // Not awaited: on a half-open connection the statement never returns.
-      send(client, { text: BEAT, values: [channel, payloadOf(sender, "beat")] })
-        .then(({ rows }) => rows[0]?.read_only === "on" && broken.abort())
-        .catch(() => broken.abort())
-        .finally(() => (isBeatPending = false));
-    }
+  while (!ended.aborted && !echo.isMissing) {
+    void echo.send();
     await pause(BEAT_MS, ended);
   }
   void client.end().catch(ignore);
-  if (receivedAt !== null) return "received";
-  return ended.aborted ? "unreachable" : "silent";
+  if (echo.hasReceived) return "received";
+  return ended.aborted ? "unreachable" : "deaf";
+}
+
+/** Whether the listener receives the messages that the process sends to itself. */
+class Echo {
+  readonly #beat: ListenerOptions["beat"];
+  readonly #onReadOnly: () => void;
+  hasReceived = false;
+  #receivedAt = -Infinity;
+  #isSending = false;
+  /** The commit of the first beat that has not been received. */
+  #missingSince: number | null = null;
+
+  constructor(beat: ListenerOptions["beat"], onReadOnly: () => void) {
+    this.#beat = beat;
+    this.#onReadOnly = onReadOnly;
+  }
+
+  get isMissing(): boolean {
+    const since = this.#missingSince;
+    return since !== null && systemClock.monotonic() - since >= ECHO_MS_MAX;
+  }
+
+  received(): void {
+    this.hasReceived = true;
+    this.#receivedAt = systemClock.monotonic();
+    this.#missingSince = null;
+  }
+
+  /** Not awaited: a pool without a free connection says nothing about the listener. */
+  async send(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    const sentAt = systemClock.monotonic();
+    try {
+      const isWritable = await this.#beat();
+      if (!isWritable) this.#onReadOnly();
+      if (this.#receivedAt < sentAt) this.#missingSince ??= systemClock.monotonic();
+    } catch {
+      // The next beat tries again.
+    } finally {
+      this.#isSending = false;
+    }
+  }
 }
 
 function isWakeUp(message: string): message is WakeUp {
-  return message === "work" || message === "ready" || message === "events";
+  return ["work", "ready", "final", "events"].includes(message);
 }
 
 async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient | null> {
@@ -166,7 +210,7 @@ async function makeClient({ url, pool }: PoolOptions): Promise<ListeningClient |
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
-    const stop = systemClock.after(ms, resolve);
+    const stop = backgroundTimer(ms, resolve);
     signal.addEventListener(
       "abort",
       () => {

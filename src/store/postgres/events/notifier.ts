@@ -1,18 +1,24 @@
 /**
  * Wake-ups, within the process and across processes. A commit of this process wakes its own
  * listeners at once and notifies other processes. Notifications of other processes are received on
- * a separate connection, which is open only while there are listeners. Wake-ups are best effort:
- * they may be spurious or lost, so listeners poll as well.
+ * a separate connection, which stays open for a while after the last listener has gone: a call of
+ * `result` needs no new connection. Received wake-ups are throttled, so that a flood of
+ * notifications, whoever sends them, causes a bounded number of statements. Wake-ups are best
+ * effort: they may be spurious or lost, so listeners poll as well.
  */
 import type { Dice } from "../../../core/clock.ts";
 import { headBytes } from "../../../core/text.ts";
 import type { WakeUp } from "../../store.ts";
 import { NotifySender, type NotificationParameters } from "./notify.ts";
 import { Listener } from "./listen.ts";
+import { WakeUpThrottle } from "./wake-up-throttle.ts";
+import { backgroundTimer, systemClock } from "../../../lib/system.ts";
 import type { Pool, PoolOptions } from "../database/pool.ts";
 
 /** The server's limit for a channel name. */
 const CHANNEL_BYTES_MAX = 63;
+/** How long the connection stays open without listeners. */
+const LINGER_MS = 60_000;
 
 interface NotifierOptions {
   readonly pool: Pool;
@@ -33,18 +39,21 @@ export class Notifier {
   readonly #listeners = new Set<(wakeUp: WakeUp) => void>();
   readonly #notifySender: NotifySender;
   readonly #listener: Listener;
+  #stopLingering = (): void => {};
 
   constructor({ pool, address, schema, dice, warn }: NotifierOptions) {
     // Schemas that share their first 54 bytes share wake-ups, and nothing else.
     const channel = headBytes(`millrace:${schema}`, CHANNEL_BYTES_MAX);
     const sender = Buffer.from(dice.bytes(8)).toString("hex");
     this.#notifySender = new NotifySender(pool, channel, sender);
+    const received = new WakeUpThrottle(systemClock, (wakeUp) => this.#publish(wakeUp));
     this.#listener = new Listener({
       address,
       channel,
       sender,
       dice,
-      onWakeUp: (wakeUp) => this.#publish(wakeUp),
+      beat: () => this.#notifySender.beat(),
+      onWakeUp: (wakeUp) => received.add(wakeUp),
       warn,
     });
   }
@@ -53,10 +62,13 @@ export class Notifier {
     // Wrapped, so that a function that is registered twice can be removed once.
     const entry = (wakeUp: WakeUp): void => listener(wakeUp);
     this.#listeners.add(entry);
+    this.#stopLingering();
     this.#listener.open();
     return () => {
       this.#listeners.delete(entry);
-      if (this.#listeners.size === 0) this.#listener.close();
+      if (this.#listeners.size > 0) return;
+      this.#stopLingering();
+      this.#stopLingering = backgroundTimer(LINGER_MS, () => this.#listener.close());
     };
   }
 
@@ -75,12 +87,13 @@ export class Notifier {
   /** No listener is called after this. */
   close(): void {
     this.#listeners.clear();
+    this.#stopLingering();
     this.#listener.close();
   }
 
-  /** Resolves when all notifications to other processes are sent. */
+  /** Sends the notifications that wait. Resolves when they are sent. */
   async drained(): Promise<void> {
-    await this.#notifySender.drained();
+    await this.#notifySender.close();
   }
 
   /**

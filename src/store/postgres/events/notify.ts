@@ -2,19 +2,16 @@
  * Sends wake-ups to other processes. A transaction with NOTIFY takes a database-wide lock at its
  * commit, so notifications are sent after the commit of a verb, and many wake-ups share one.
  */
-import { wait } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
 import type { WakeUp } from "../../store.ts";
 import { send, type Pool } from "../database/pool.ts";
-
-/** The least time between two notifications of one process. */
-const PAUSE_MS = 10;
+import { WakeUpThrottle } from "./wake-up-throttle.ts";
 
 /** Losing a wake-up in a server crash is harmless, so the commit does not wait for the disk. */
 const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 
-/** A listener treats a higher rank as including the lower ones. */
-const RANK: Readonly<Record<WakeUp, number>> = { events: 0, ready: 1, work: 2 };
+/** The same for the own listener. A standby refuses NOTIFY; a primary made read-only does not. */
+const BEAT = `${NOTIFY}, current_setting('transaction_read_only') = 'on' AS is_read_only`;
 
 /** Parameters with which a statement sends a notification. */
 export interface NotificationParameters {
@@ -26,58 +23,55 @@ export class NotifySender {
   readonly #pool: Pool;
   readonly #channel: string;
   readonly #sender: string;
-  #pending: WakeUp | null = null;
-  #notifying: Promise<void> | null = null;
+  readonly #throttle: WakeUpThrottle;
 
   constructor(pool: Pool, channel: string, sender: string) {
     this.#pool = pool;
     this.#channel = channel;
     this.#sender = sender;
+    this.#throttle = new WakeUpThrottle(systemClock, (wakeUp) => this.#send(wakeUp));
   }
 
-  /** The first wake-up is sent at once; wake-ups during the pause are merged. */
+  /** The first wake-up is sent at once; wake-ups during a pause are merged. */
   notify(wakeUp: WakeUp): void {
-    if (this.#pending === null || RANK[wakeUp] > RANK[this.#pending]) this.#pending = wakeUp;
-    this.#notifying ??= this.#notifyAll();
+    this.#throttle.add(wakeUp);
   }
 
   /**
    * A notification that a statement sends in its own transaction, which arrives sooner. Null during
-   * the pause: a busy process must not take the database-wide lock at every commit.
+   * a pause: a busy process must not take the database-wide lock at every commit.
    */
   forStatement(wakeUp: WakeUp): NotificationParameters | null {
-    if (this.#notifying !== null) return null;
-    this.#notifying = this.#notifyAfterPause();
+    if (!this.#throttle.takeTurn(wakeUp)) return null;
     return { channel: this.#channel, payload: payloadOf(this.#sender, wakeUp) };
   }
 
-  /** Resolves when no notification is pending. */
-  async drained(): Promise<void> {
-    await this.#notifying;
+  /** Sends a message that only the own listener reads. False: the server is read-only. */
+  async beat(): Promise<boolean> {
+    const values = [this.#channel, payloadOf(this.#sender, "beat")];
+    const { rows } = await this.#pool.withConnection((client) =>
+      send(client, { text: BEAT, values }),
+    );
+    return rows[0]?.is_read_only !== true;
   }
 
-  async #notifyAll(): Promise<void> {
-    while (this.#pending !== null) {
-      const values = [this.#channel, payloadOf(this.#sender, this.#pending)];
-      this.#pending = null;
-      try {
-        await this.#pool.withConnection((client) => send(client, { text: NOTIFY, values }));
-      } catch {
-        // Best effort: other processes poll.
-      }
-      await wait(systemClock, PAUSE_MS);
+  /** Sends what waits, and resolves when it is sent. */
+  async close(): Promise<void> {
+    await this.#throttle.close();
+  }
+
+  async #send(wakeUp: WakeUp): Promise<void> {
+    const values = [this.#channel, payloadOf(this.#sender, wakeUp)];
+    try {
+      await this.#pool.withConnection((client) => send(client, { text: NOTIFY, values }));
+    } catch {
+      // Best effort: other processes poll.
     }
-    this.#notifying = null;
-  }
-
-  async #notifyAfterPause(): Promise<void> {
-    await wait(systemClock, PAUSE_MS);
-    await this.#notifyAll();
   }
 }
 
 /** The payload of a notification: the sender and its message. */
-export function payloadOf(sender: string, message: WakeUp | "beat"): string {
+function payloadOf(sender: string, message: WakeUp | "beat"): string {
   return `${sender} ${message}`;
 }
 

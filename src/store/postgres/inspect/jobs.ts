@@ -1,21 +1,37 @@
 /** get, attempts, list and count. */
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
-import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../types/records.ts";
+import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
+import type {
+  AttemptRecord,
+  JobEnd,
+  JobRecord,
+  ListFilter,
+  Listing,
+  Page,
+} from "../../types/records.ts";
 import { candidates } from "./list-sources.ts";
 import { failureOf } from "../database/errors.ts";
 import type { InternedNames } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";
 import { countChunks, PAGE_MAX, pageChunks } from "../../shared/list-bounds.ts";
 import type { Session } from "../database/session.ts";
-import { list as listOf, uuidOf } from "../database/values.ts";
+import { list as listOf, uuidOf, uuids } from "../database/values.ts";
 
 export async function get(session: Session, id: JobId): Promise<JobRecord | null> {
   const row = await session.read.get("job_by_id", { id: uuidOf(id) });
   if (row === undefined) return null;
   const [record] = await recordsOf(session.names, [row]);
   return record ?? null;
+}
+
+export async function ends(
+  { read, names }: Session,
+  ids: readonly JobId[],
+): Promise<readonly JobEnd[]> {
+  const rows = await read.all("ends_of_jobs", { ids: uuids(ids) });
+  await names.learn(rows.map(({ type }) => type));
+  return jobEnds(names, ids, rows);
 }
 
 export async function attempts({ read }: Session, id: JobId): Promise<readonly AttemptRecord[]> {

@@ -6,7 +6,7 @@ import { repeating } from "../database/retry.ts";
 import { bounded } from "../../shared/limits.ts";
 import type { Session } from "../database/session.ts";
 import { releaseKeys } from "../runs/locks.ts";
-import type { Barriers } from "../database/queries.gen.ts";
+import type { Barriers, QueryRows } from "../database/queries.gen.ts";
 
 /** Jobs of a lane that `hold` scans for each job that it may move. */
 const HOLD_DEPTH_FACTOR = 20;
@@ -17,13 +17,19 @@ const MOVE_MAX = 1_000;
 /** The longest pause: 285 years. */
 const MS_MAX = 9_000_000_000_000;
 
+/** A look for claimable jobs that takes longer is limited to 5 % of the time. */
+export const LOOK_MS_MAX = 20;
+
 export async function promote(session: Session, limit: number): Promise<Promotion> {
-  const row = await repeating(session.dice, () =>
-    session.write.get("promote_due", { limit: bounded(limit, MOVE_MAX) }),
-  );
+  const { state, write, dice, notifier } = session;
+  const move = (look: boolean): Promise<QueryRows["promote_due"] | undefined> =>
+    repeating(dice, () => write.get("promote_due", { limit: bounded(limit, MOVE_MAX), look }));
+  const row = (await state.readyLook.take(() => move(true))) ?? (await move(false));
   if (row === undefined) throw new Error("promote_due returned no row");
-  if (row.moved > 0) session.notifier.wake("work");
-  return { moved: row.moved, nextDueMs: row.next_due_ms };
+  if (row.moved > 0) notifier.wake("work");
+  const { moved, next_due_ms: nextDueMs, ready, released, blocked } = row;
+  const waiting = { ready: ready || state.lostClaims.isWaiting, released, blocked };
+  return { moved, nextDueMs, waiting };
 }
 
 export async function pause(

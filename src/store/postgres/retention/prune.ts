@@ -23,7 +23,7 @@ export async function prune(
   const limit = bounded(wanted, PRUNE_MAX);
   const { write, dice } = session;
   // Before the jobs: the event of a removed job stays at least until the next call.
-  const events = await pruneEvents(session, retention, limit);
+  const { isMore, count: events } = await pruneEvents(session, retention, limit);
   const expired = await findExpired(session, retention, limit);
   const { count: jobs, waiting } = await removeJobs(session, expired.keys, retention);
   const idempotencyKeys = await pruneIdempotency(session, limit);
@@ -31,7 +31,7 @@ export async function prune(
     write.run("prune_dead_letters", { age: age(retention.deadLetterMs), limit }),
   );
   const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
-  const more = expired.isCut || waiting > 0 || isFull;
+  const more = expired.isCut || waiting > 0 || isFull || isMore;
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
 
@@ -104,9 +104,17 @@ async function pruneExpired(session: Session, since: number, limit: number): Pro
   return pruned.count;
 }
 
-async function pruneEvents(session: Session, retention: Retention, limit: number): Promise<number> {
+/** `isMore`: the next call numbers more events. */
+async function pruneEvents(
+  session: Session,
+  retention: Retention,
+  limit: number,
+): Promise<{ readonly count: number; readonly isMore: boolean }> {
   const { write, dice } = session;
   // Without readers of the feed, its outbox would grow without limit.
-  await numberEvents(session);
-  return repeating(dice, () => write.run("prune_events", { age: age(retention.eventMs), limit }));
+  const isMore = await numberEvents(session);
+  const count = await repeating(dice, () =>
+    write.run("prune_events", { age: age(retention.eventMs), limit }),
+  );
+  return { count, isMore };
 }

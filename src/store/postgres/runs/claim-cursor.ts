@@ -85,7 +85,8 @@ export class LowWaterMarks {
 
   /** Jobs may have appeared below the marks. */
   onWakeUp(wakeUp: WakeUp): void {
-    if (wakeUp !== "events") for (const cursor of this.#cursors.values()) cursor.requestRescan();
+    if (wakeUp === "events" || wakeUp === "final") return;
+    for (const cursor of this.#cursors.values()) cursor.requestRescan();
   }
 }
 

@@ -24,6 +24,11 @@ export class LostClaims {
     this.#monotonic = monotonic;
   }
 
+  /** The next claim of a worker may find jobs of an earlier one. */
+  get isWaiting(): boolean {
+    return this.#times.size > 0;
+  }
+
   add(request: ClaimRequest, secret: string): void {
     const now = this.#monotonic();
     this.#times.set(newLostClaim(request, secret), {

@@ -168,11 +168,12 @@ async function settlePlainOrMixed(
     const answers = await session.transaction((transaction) => settleMixed(transaction, items), {
       lockMs: LOCK_MS,
     });
-    session.notifier.wake("events");
+    session.notifier.wake("final");
     return answers;
   }
   const { answers, isFreed, isAwaited } = await settlePlain(session.write, items);
-  session.notifier.wake(isFreed ? "ready" : "events");
+  session.notifier.wake("final");
+  if (isFreed) session.notifier.wake("ready");
   if (isAwaited) session.dependencyTasks.add({ dependants: [], isAwaited });
   return answers;
 }

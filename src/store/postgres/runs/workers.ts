@@ -50,9 +50,9 @@ export async function renew(session: Session, worker: WorkerId, leaseMs: number)
   const parameters = { id: uuidOf(worker), lease_ms: Math.round(leaseMs) };
   const row = await onHeartbeatConnection(session, (sql) => sql.get("renew_worker", parameters));
   if (row === undefined) return { status: "lost" };
-  const { now, quiet: isQuiet, outdated } = row;
+  const { now, busy, quiet: isQuiet, outdated } = row;
   const [cancel, ended] = [JSON.parse(row.cancel ?? "[]"), JSON.parse(row.ended ?? "[]")];
-  return { status: "renewed", now, cancel, quiet: isQuiet, outdated, ended };
+  return { status: "renewed", now, cancel, busy, quiet: isQuiet, outdated, ended };
 }
 
 /** A connection of the pool serves as well if the one of the heartbeat fails. */

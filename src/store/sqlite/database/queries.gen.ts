@@ -56,10 +56,12 @@ export interface QueryRows {
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
   closed_gates: { readonly name: number; readonly until: number | null; readonly reason: string; readonly by: string | null; };
   open_gates: { readonly name: number; };
+  waiting_jobs: { readonly ready: 0 | 1; readonly released: 0 | 1; readonly blocked: 0 | 1; };
   jobs_behind_gates: { readonly key: number; readonly gate: number; };
   blocked_keys: { readonly key: number; };
   job_by_id: ShownJobRow;
   job_by_key: JobNowRow;
+  ends_of_jobs: { readonly asked: Uint8Array; readonly id: Uint8Array; readonly type: number; readonly state: number | null; readonly result: string | null; readonly error: string | null; readonly reason: string | null; };
   match_jobs: ShownJobRow;
   count_matching: { readonly count: number; };
   count_waiting: { readonly scheduled: number; readonly ready: number; readonly blocked: number; };
@@ -231,12 +233,14 @@ export interface QueryParameters {
   open_gate: readonly ["name"];
   closed_gates: readonly ["now"];
   open_gates: readonly ["now"];
+  waiting_jobs: readonly ["now"];
   delete_gate: readonly ["name"];
   jobs_behind_gates: readonly ["lane", "crashes", "depth", "now", "limit"];
   insert_blocked: readonly ["key", "gate", "lane", "priority", "rank", "type", "tenant", "concurrency", "n", "tries", "crashes"];
   blocked_keys: readonly ["gate", "limit"];
   job_by_id: readonly ["id"];
   job_by_key: readonly ["key"];
+  ends_of_jobs: readonly ["ids"];
   match_jobs: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags", "limit"];
   count_matching: readonly ["keys", "states", "type", "tenant", "category", "correlation", "correlation_id", "parent", "tags"];
   count_waiting: readonly ["max"];
@@ -657,6 +661,10 @@ export const queries: {
     text: "SELECT name\nFROM millrace_gate\nWHERE until <= ?1\nORDER BY name",
     parameters: ["now"],
   },
+  waiting_jobs: {
+    text: "SELECT EXISTS (SELECT 1 FROM millrace_ready)\n           OR EXISTS (SELECT 1 FROM millrace_crash_streak WHERE probe_at IS NOT NULL) AS ready,\n       EXISTS (SELECT 1 FROM millrace_gate WHERE until <= ?1) AS released,\n       EXISTS (SELECT 1 FROM millrace_gate)\n           OR EXISTS (SELECT 1 FROM millrace_lock)\n           OR EXISTS (SELECT 1 FROM millrace_blocked)\n           OR EXISTS (SELECT 1 FROM millrace_finished_dependency) AS blocked",
+    parameters: ["now"],
+  },
   delete_gate: {
     text: "DELETE FROM millrace_gate\nWHERE name = ?1",
     parameters: ["name"],
@@ -680,6 +688,10 @@ export const queries: {
   job_by_key: {
     text: "SELECT *\nFROM millrace_job_now\nWHERE key = ?1",
     parameters: ["key"],
+  },
+  ends_of_jobs: {
+    text: "SELECT unhex(asked.value) AS asked, job.id, job.type, last.state, last.result, last.error,\n       last.reason\nFROM json_each(?1) AS asked\nCROSS JOIN millrace_job AS job\n    ON job.key = (SELECT key FROM millrace_job_name WHERE id = unhex(asked.value))\nLEFT JOIN millrace_attempt AS last\n    ON last.key = job.key\n    AND last.n = (SELECT max(n) FROM millrace_attempt WHERE key = job.key)",
+    parameters: ["ids"],
   },
   match_jobs: {
     text: "SELECT now.*, run.phase, run.overall, stale.key IS NOT NULL AS is_stale\nFROM json_each(?1) AS candidate\nJOIN millrace_job_now AS now ON now.key = candidate.value\nLEFT JOIN millrace_run AS run ON run.key = now.key\nLEFT JOIN millrace_stale AS stale ON stale.key = now.key\nWHERE (?2 IS NULL OR now.state IN (SELECT value FROM json_each(?2)))\n  AND (?3 IS NULL OR now.type = ?3)\n  AND (?4 IS NULL OR now.tenant = ?4)\n  AND (?5 IS NULL OR now.category = ?5)\n  AND (\n      ?6 IS NULL\n      OR now.correlation = ?6\n      OR (now.correlation IS NULL AND now.id = ?7)\n  )\n  AND (?8 IS NULL OR now.parent = ?8)\n  AND NOT EXISTS (\n      SELECT 1\n      FROM json_each(?9) AS wanted\n      WHERE NOT EXISTS (\n          SELECT 1\n          FROM millrace_tag AS tag\n          WHERE tag.name = wanted.key AND tag.value = wanted.value AND tag.key = now.key\n      )\n  )\nORDER BY now.key DESC\nLIMIT ?10",

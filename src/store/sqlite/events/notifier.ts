@@ -3,25 +3,36 @@
  *
  * A commit of this process wakes listeners at once. Commits of other processes are detected by
  * `PRAGMA data_version`, a number that SQLite keeps in shared memory. Reading it costs
- * microseconds, so it is polled every {@link POLL_MS}, but only while there are listeners. Wake-ups
- * are best effort: a listener that must not miss a change polls as well.
+ * microseconds, so it is polled every {@link POLL_MS}, but only while there are listeners. A watch
+ * on the write-ahead log makes these checks come sooner: after a write, which may be one of this
+ * process, the number is read at once and a few times more, because a commit becomes visible only
+ * after its sync. Wake-ups are best effort: a listener that must not miss a change polls as well.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";
 import type { WakeUp } from "../../store.ts";
+import { WalWatch } from "./wal-watch.ts";
 
 const POLL_MS = 25;
+/** The pauses before the checks that follow a write to the log. */
+const CHECK_PAUSES_MS = [1, 2, 4, 8];
 
 export class Notifier {
   readonly #clock: Clock;
   readonly #dataVersion: StatementSync;
   readonly #listeners = new Set<(wakeUp: WakeUp) => void>();
+  readonly #walWatch: WalWatch | null;
   #seen: unknown;
   #stopPolling: (() => void) | null = null;
+  #stopChecking: (() => void) | null = null;
+  /** The log was written since the checks began. */
+  #hasNewWrite = false;
 
-  constructor(database: DatabaseSync, clock: Clock) {
+  /** `wal` is the file of the write-ahead log; null: it is not watched. */
+  constructor(database: DatabaseSync, clock: Clock, wal: string | null) {
     this.#clock = clock;
     this.#dataVersion = database.prepare("PRAGMA data_version");
+    this.#walWatch = wal === null ? null : new WalWatch(wal, clock, () => this.#onWrite());
   }
 
   watch(listener: (wakeUp: WakeUp) => void): () => void {
@@ -56,17 +67,50 @@ export class Notifier {
     this.#listeners.clear();
     this.#stopPolling?.();
     this.#stopPolling = null;
+    this.#stopChecking?.();
+    this.#stopChecking = null;
+    this.#walWatch?.close();
   }
 
   #pollLater(): void {
+    this.#walWatch?.ensureOpen();
     this.#stopPolling = this.#clock.after(POLL_MS, () => {
-      const version = this.#version();
-      const changed = version !== this.#seen;
-      this.#seen = version;
       this.#pollLater();
-      // What the other process has changed is unknown.
-      if (changed) this.wake("work");
+      this.#check();
     });
+  }
+
+  /** Writes during the checks of another write cause one more round of checks. */
+  #onWrite(): void {
+    if (this.#stopPolling === null) return;
+    this.#hasNewWrite = true;
+    if (this.#stopChecking !== null) return;
+    this.#hasNewWrite = false;
+    if (!this.#check()) this.#checkLater(0);
+  }
+
+  #checkLater(round: number): void {
+    const pauseMs = CHECK_PAUSES_MS[round];
+    this.#stopChecking = null;
+    if (pauseMs === undefined) {
+      if (this.#hasNewWrite) this.#onWrite();
+      return;
+    }
+    this.#stopChecking = this.#clock.after(pauseMs, () => {
+      this.#stopChecking = null;
+      if (this.#check()) this.#checkLater(CHECK_PAUSES_MS.length);
+      else this.#checkLater(round + 1);
+    });
+  }
+
+  /** Wakes the listeners if another connection has committed. */
+  #check(): boolean {
+    const version = this.#version();
+    if (version === this.#seen) return false;
+    this.#seen = version;
+    // What the other process has changed is unknown.
+    this.wake("work");
+    return true;
   }
 
   /**

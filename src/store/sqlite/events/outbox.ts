@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../core/clock.ts";
 import { eventCodec } from "../../shared/codes.ts";
-import { feedRows, type OutboxEvent } from "../../shared/event-rows.ts";
+import { feedRows, wakeUpAfter, type OutboxEvent } from "../../shared/event-rows.ts";
 import type { WakeUp } from "../../store.ts";
 import type { Statements } from "../database/statements.ts";
 
@@ -25,7 +25,7 @@ export class Outbox {
   add(event: OutboxEvent): void {
     if (event.jobs.length === 0) return;
     this.#events.push(event);
-    this.#wakeUp ??= "events";
+    this.#wakeUp = wakeUpAfter(this.#wakeUp, event);
   }
 
   /** A job may have become claimable: workers are woken after the commit. */

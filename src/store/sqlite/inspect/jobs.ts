@@ -1,9 +1,16 @@
 /** get, attempts, list and count: queries about jobs. */
-import { idBytes, idFromBytes } from "../../../core/ids.ts";
+import { idBytes, idFromBytes, idHex } from "../../../core/ids.ts";
 import type { JobId } from "../../../core/job.ts";
 import { stateCodec } from "../../shared/codes.ts";
-import { attemptRecord, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
-import type { AttemptRecord, JobRecord, ListFilter, Listing, Page } from "../../types/records.ts";
+import { attemptRecord, jobEnds, jobRecord, type StoredJob } from "../../shared/decode-jobs.ts";
+import type {
+  AttemptRecord,
+  JobEnd,
+  JobRecord,
+  ListFilter,
+  Listing,
+  Page,
+} from "../../types/records.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
 import { candidates } from "./list-sources.ts";
 import type { JobNowRow, ShownJobRow } from "../database/queries.gen.ts";
@@ -14,6 +21,14 @@ import type { Session } from "../database/session.ts";
 export function get(session: Session, id: JobId): JobRecord | null {
   const row = session.sql.get("job_by_id", { id: idBytes(id) });
   return row === undefined ? null : (records(session, [row])[0] ?? null);
+}
+
+export function ends({ sql, names }: Session, ids: readonly JobId[]): JobEnd[] {
+  const rows = sql.all("ends_of_jobs", { ids: JSON.stringify(ids.map(idHex)) });
+  const found = rows.map((row) => {
+    return { ...row, asked: idFromBytes(row.asked), id: idFromBytes(row.id) };
+  });
+  return jobEnds(names, ids, found);
 }
 
 /** The jobs with these keys, in the order given. Removed jobs are left out. */

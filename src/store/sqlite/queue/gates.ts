@@ -16,7 +16,8 @@ const KEY_DEPTH_FACTOR = 5;
 /** The maximum of jobs moved in one transaction. */
 const MOVE_MAX = 1_000;
 
-export function promote({ sql, clock, outbox }: Session, limit: number): Promotion {
+export function promote(session: Session, limit: number): Promotion {
+  const { sql, clock, outbox } = session;
   const now = clock.now();
   const due = sql.all("due_keys", { now, limit: bounded(limit, MOVE_MAX) });
   if (due.length > 0) {
@@ -25,13 +26,16 @@ export function promote({ sql, clock, outbox }: Session, limit: number): Promoti
     sql.run("copy_scheduled_to_ready", { keys });
     sql.run("delete_scheduled", { keys });
   }
-  return { moved: due.length, nextDueMs: nextDueMs({ sql, clock }) };
+  return outlook(session, due.length);
 }
 
-/** Time until the next scheduled job is due; null if no job is scheduled. */
-export function nextDueMs({ sql, clock }: Pick<Session, "sql" | "clock">): number | null {
+/** What {@link promote} answers after it has moved jobs; `nextDueMs: 0`: more jobs are due. */
+export function outlook({ sql, clock }: Session, moved = 0): Promotion {
   const next = sql.get("next_due", {})?.run_at ?? null;
-  return next === null ? null : Math.max(0, next - clock.now());
+  const nextDueMs = next === null ? null : Math.max(0, next - clock.now());
+  const row = sql.get("waiting_jobs", { now: clock.now() });
+  const [ready, released, blocked] = [row?.ready === 1, row?.released === 1, row?.blocked === 1];
+  return { moved, nextDueMs, waiting: { ready, released, blocked } };
 }
 
 export function pause(

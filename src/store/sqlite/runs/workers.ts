@@ -54,7 +54,8 @@ export function renew(session: Session, worker: WorkerId, leaseMs: number): Rene
   const cancel = toCancel.map(({ key, n, reason }) => ({ key, n, reason }));
   const ended = tellEnded(session, id, now);
   const [isQuiet, outdated] = [row.quiet === 1, row.outdated === 1];
-  return { status: "renewed", now, cancel, quiet: isQuiet, outdated, ended };
+  const busy = open.length > 0;
+  return { status: "renewed", now, cancel, busy, quiet: isQuiet, outdated, ended };
 }
 
 /** The runs of a worker that an operator has ended. */

@@ -1,0 +1,16 @@
+/** A program that does its work in one of several ways and then has nothing left to do. */
+import { defineJob, openMillrace, typed } from "../../src/index.ts";
+
+const [url = "", way = ""] = process.argv.slice(2);
+
+const double = defineJob({ type: "double", payload: typed<number>() }).run((number) => 2 * number);
+
+const mill = await openMillrace(url);
+if (way === "enqueue") {
+  await mill.enqueue(double, 21);
+  await mill.close();
+} else {
+  const worker = mill.work({ jobs: [double], signals: way === "signal" });
+  console.log(await mill.result(await mill.enqueue(double, 21)));
+  if (way === "stop") await worker.stop();
+}

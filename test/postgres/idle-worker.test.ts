@@ -1,0 +1,42 @@
+/** What a worker with nothing to do costs the server. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { defineJob, openMillrace } from "millrace";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openProxy } from "../../scripts/show/lib/fleet/proxy.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+
+const WARM_UP_MS = 3_000;
+const MEASURED_MS = 15_000;
+const STATEMENTS_PER_S_MAX = 3;
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres({ durable: false });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+test("an idle worker sends at most three statements a second", async () => {
+  const plain = defineJob({ type: "plain" }).run(() => {});
+  const statements = new Map<string, number>();
+  await using proxy = await openProxy({
+    url: server.url,
+    fateOf({ sql }) {
+      // The end of a connection is no statement.
+      if (sql !== "") statements.set(sql, (statements.get(sql) ?? 0) + 1);
+      return { kind: "pass" };
+    },
+  });
+  await using mill = await openMillrace(proxy.url);
+  mill.work({ jobs: [plain] });
+  await mill.wait(await mill.enqueue(plain));
+  await sleep(WARM_UP_MS);
+  statements.clear();
+  const startedAt = performance.now();
+
+  await sleep(MEASURED_MS);
+
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const total = [...statements.values()].reduce((sum, count) => sum + count, 0);
+  expect(total / seconds).toBeLessThanOrEqual(STATEMENTS_PER_S_MAX);
+  expect(total).toBeGreaterThan(0);
+});
