@@ -168,7 +168,7 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   wake(): void {
-    this.#wakePumps();
+    this.#hintLanes();
   }
 
   async #start(): Promise<void> {
@@ -176,7 +176,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#leaveProcess = this.#parts.process.join(this);
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
-      if (wakeUp !== "events") this.#wakePumps();
+      if (wakeUp !== "events") this.#hintLanes();
       if (wakeUp === "work") this.#promoter.wake();
     });
     for (const duty of this.#duties) duty.wake();
@@ -231,6 +231,12 @@ export class JobWorker implements Worker, ProcessMember {
     });
   }
 
+  /** A job may have become claimable: also lanes that are dry claim again. */
+  #hintLanes(): void {
+    for (const lane of this.#lanes.values()) lane.hint();
+    this.#wakePumps();
+  }
+
   #wakePumps(): void {
     for (const pump of this.#pumps) pump.wake();
   }
@@ -257,7 +263,7 @@ export class JobWorker implements Worker, ProcessMember {
       },
       onRegained: () => {
         this.#running.leaseRenewed();
-        this.#wakePumps();
+        this.#hintLanes();
       },
     });
   }
@@ -300,13 +306,16 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   #makeLane(name: string, slots: number): Lane {
-    const { store, settings } = this.#parts;
-    const { batch } = settings;
+    const { store, clock, settings } = this.#parts;
+    const { batch, pollMs } = settings;
     return new Lane({
       store,
+      clock,
       name,
       slots,
       batch,
+      // No poll comes sooner.
+      dryMs: jittered(pollMs, 0),
       request: this.#request,
       process: this.#parts.process,
       crashCap: settings.preset.retry.crashCap,
@@ -365,13 +374,18 @@ export class JobWorker implements Worker, ProcessMember {
   /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
   async #fillLanes(): Promise<number> {
     const { pollMs } = this.#parts.settings;
+    const lanes = [...this.#lanes.values()];
+    const asked = new Set<string>();
     let isComplete = true;
     for (let isMore = true; isMore;) {
       isMore = false;
-      const loads = [...this.#lanes.values()].map((lane) => lane.load);
-      isComplete &&= loads.every(({ slots, running }) => slots === 0 || slots > running);
-      for (const claim of claimPlan(loads)) {
+      isComplete &&= lanes.every(({ load: { lane, slots, running }, isDry }) => {
+        return slots === 0 || (slots > running && (!isDry || asked.has(lane)));
+      });
+      const wet = lanes.filter(({ isDry }) => !isDry).map(({ load }) => load);
+      for (const claim of claimPlan(wet)) {
         if (!this.#mayClaim()) continue;
+        asked.add(claim.lane);
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }
     }
@@ -390,7 +404,7 @@ export class JobWorker implements Worker, ProcessMember {
 
   #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
     lane.runEnded(job, ms);
-    if (lane.mayHaveWork) this.#wakePumpSoon();
+    if (!lane.isDry) this.#wakePumpSoon();
   }
 
   /** One wake-up for all runs that end in the same turn of the event loop. */
