@@ -76,10 +76,10 @@ VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at, :alone);
 -- The jobs of a batch as handlers get them, in the order of the keys.
 -- returns tuples: id blob, type integer, tenant integer, lane integer, max_attempts integer,
 --   timeout_ms integer?, payload text?, payload_version text?, correlation text?, parent blob?,
---   concurrency text?, tags text?, created_at integer, flags integer
+--   concurrency text?, tags text?, created_at integer, flags integer, successor boolean
 SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,
        job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,
-       job.created_at, job.flags
+       job.created_at, job.flags, job.retry_of IS NOT NULL AS successor
 FROM json_each(:keys) AS claimed
 CROSS JOIN millrace_job AS job ON job.key = claimed.value
 ORDER BY claimed.key;

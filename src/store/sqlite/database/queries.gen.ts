@@ -159,7 +159,7 @@ export interface QueryRows {
 export interface QueryTuples {
   claim_candidates: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null];
   payload_sizes: readonly [bytes: number];
-  claimed_jobs: readonly [id: Uint8Array, type: number, tenant: number, lane: number, max_attempts: number, timeout_ms: number | null, payload: string | null, payload_version: string | null, correlation: string | null, parent: Uint8Array | null, concurrency: string | null, tags: string | null, created_at: number, flags: number];
+  claimed_jobs: readonly [id: Uint8Array, type: number, tenant: number, lane: number, max_attempts: number, timeout_ms: number | null, payload: string | null, payload_version: string | null, correlation: string | null, parent: Uint8Array | null, concurrency: string | null, tags: string | null, created_at: number, flags: number, successor: 0 | 1];
   last_runs: readonly [key: number, n: number];
 }
 
@@ -416,7 +416,7 @@ export const queries: {
     parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at","alone"],
   },
   claimed_jobs: {
-    text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
+    text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags, job.retry_of IS NOT NULL AS successor\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
     parameters: ["keys"],
   },
   insert_mark: {

@@ -198,7 +198,8 @@ function claimedJob(
   { key, n, tries, crashes, priority, rank }: Candidate,
 ): ClaimedJob {
   const [idOf, type, tenant, lane, maxAttempts, timeoutMs, payload, payloadVersion] = row;
-  const [, , , , , , , , correlation, parent, concurrencyKey, tags, createdAt, flags] = row;
+  const [, , , , , , , , correlation, parent, concurrencyKey, tags, createdAt, flags, successor] =
+    row;
   const id = idFromBytes(idOf);
   const { onOrphan, retryOwner } = policyOfFlags(flags);
   return {
@@ -207,6 +208,7 @@ function claimedJob(
     n,
     tries,
     crashes,
+    isSuccessor: successor === 1,
     type: names.text(type),
     tenant: names.text(tenant),
     lane: names.text(lane),
