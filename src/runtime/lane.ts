@@ -80,9 +80,9 @@ export class Lane {
   }
 
   /**
-   * The last claim found no job, and there was no hint since. A claim with fewer jobs than requested
-   * does not mean that the queue is empty: the payloads may have been too large, or other claims
-   * may have locked the jobs.
+   * The last claim found no job, and there was no hint since. A claim with fewer jobs than
+   * requested does not mean that the queue is empty: the payloads may have been too large, or other
+   * claims may have locked the jobs.
    */
   get isDry(): boolean {
     return this.#prefetch === null && this.#parts.clock.monotonic() < this.#dryUntil;

@@ -78,10 +78,7 @@ export const SQLITE_FAULTS: Faults = {
     ready_lanes: [["only the first lane is looked at", "hop.lane IS NOT NULL", "0"]],
     payload_sizes: [["payloads weigh nothing", "coalesce(octet_length(job.payload), 0)", "0"]],
     delete_ready: [["a claimed job stays claimable", "WHERE", "WHERE 0 AND"]],
-    claimed_jobs: [
-      ["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"],
-      ["a successor is not known", "job.retry_of IS NOT NULL", "0"],
-    ],
+    claimed_jobs: [["the timeout is lost", "job.timeout_ms", "NULL AS timeout_ms"]],
     "runs/claim.ts": [
       ["a prefetch starts with its claim", "request.prefetch ? null : now", "now"],
       ["every lease has the same secret", "dice.bytes(SECRET_BYTES)", "Array(8)"],

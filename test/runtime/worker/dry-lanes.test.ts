@@ -62,7 +62,7 @@ describe("a lane whose last claim found no job", () => {
     expect(begun).toBe(ends.length);
   });
 
-  test("claims a crashed job as soon as another crashed job has left its share of slots", async () => {
+  test("claims a crashed job as soon as another has left the share of slots", async () => {
     await using kit = await openTest();
     const end = latch();
     const first = defineJob({ type: "first", lane: "a" }).run(() => end.passed);

@@ -1,7 +1,7 @@
 /** Reads the answer of a claim: the lease, and its jobs in the order of the lease. */
 import { policyOfFlags } from "../../shared/codes.ts";
 import type { Claim, ClaimedJob } from "../../types/jobs-and-runs.ts";
-import type { Position } from "./claim-cursor.ts";
+import type { Position } from "../../shared/claim-cursor.ts";
 import { UncertainWrite } from "../database/errors.ts";
 import type { ClaimTuple } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";

@@ -21,6 +21,7 @@ export interface FinishedRow { readonly key: number; readonly finished_at: numbe
 /** The rows of each query that returns some. */
 export interface QueryRows {
   worker_may_claim: { readonly quiet: 0 | 1; };
+  data_version: { readonly data_version: number; };
   ready_lanes: { readonly lane: number; };
   all_leases: LeaseRow;
   leases_of_process: LeaseRow;
@@ -166,7 +167,8 @@ export interface QueryTuples {
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
   worker_may_claim: readonly ["worker", "now"];
-  claim_candidates: readonly ["lane", "crashes", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
+  claim_candidates: readonly ["lane", "crashes", "after_priority", "after_rank", "after_key", "end", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
+  data_version: readonly [];
   delete_ready: readonly ["keys"];
   ready_lanes: readonly [];
   payload_sizes: readonly ["keys"];
@@ -396,8 +398,12 @@ export const queries: {
     parameters: ["worker","now"],
   },
   claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (?3 IS NULL OR type IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND (?5 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?7))\n              OR key IN (SELECT value FROM json_each(?8))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?9",
-    parameters: ["lane","crashes","types","tenants","prefetch","now","names","first","limit"],
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?11))\n              OR key IN (SELECT value FROM json_each(?12))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?13",
+    parameters: ["lane","crashes","after_priority","after_rank","after_key","end","types","tenants","prefetch","now","names","first","limit"],
+  },
+  data_version: {
+    text: "PRAGMA data_version",
+    parameters: [],
   },
   delete_ready: {
     text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
