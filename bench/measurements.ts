@@ -155,18 +155,20 @@ export interface Draining {
   readonly jobs: number;
   readonly processes?: number;
   readonly slots?: number;
+  readonly handlerMs?: number;
 }
 
 /** Lets so many processes work until all jobs have begun. */
 export async function drained(
   contestant: Contestant,
   { url }: Pick<Database, "url">,
-  { jobs, processes = 1, slots }: Draining,
+  { jobs, processes = 1, slots, handlerMs = 0 }: Draining,
 ): Promise<WorkReport[]> {
   const starting = Array.from({ length: processes }, () => Child.start(contestant, url));
   await using crew = new AsyncDisposableStack();
   const workers = (await Promise.all(starting)).map((child) => crew.use(child));
-  const order = { slots: slots ?? null, warmUp: Math.floor((jobs * WARM_UP) / processes) };
+  const warmUp = Math.floor((jobs * WARM_UP) / processes);
+  const order = { slots: slots ?? null, warmUp, handlerMs };
   await Promise.all(workers.map((worker) => worker.ask("work", order)));
   await counted(workers, jobs);
   const reports = await Promise.all(workers.map((worker) => worker.ask("stop", null)));

@@ -6,24 +6,29 @@
  * fallen by more than a third; `--keep` writes them there.
  */
 import { constants } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Databases, isOnPath, REDIS_SERVER } from "./databases.ts";
 import { engineContests } from "./engine.ts";
 import { fallen, keep } from "./history.ts";
+import { build } from "../scripts/build.ts";
 import { installPeers } from "./install-peers.ts";
 import { peerContests } from "./peers.ts";
 import { report, type Row } from "./report.ts";
+import { shapeContests } from "./shapes.ts";
 import { compete, type Contest, type Outcome } from "./side-by-side.ts";
 import { benchStore } from "./store.ts";
 
 const USAGE = `npm run bench -- [store] [engine] [options]      ours, beside a bare loop
-npm run bench -- --peers [options]               ours, beside other job systems
+npm run bench -- shapes [options]                what users feel, beside other job systems
+npm run bench -- --peers [options]               rates, beside other job systems
 
   --only P1,P9        only these rows; P7, P8, P15 and P16 run only when named
   --store NAME        sqlite or postgres
-  --rounds N          how often (3)
+  --rounds N          how often (3; shapes: 1)
   --jobs N            how many jobs each time (15000)
   --check, --keep     compare the ratios with the kept ones, or keep them
+  --beside PATH       shapes: a working tree of an earlier commit takes part, with this folder bench
   -o json             figures instead of a table`;
 
 interface Suite {
@@ -37,7 +42,8 @@ const { values, positionals } = parseArgs({
     peers: { type: "boolean", default: false },
     only: { type: "string" },
     store: { type: "string" },
-    rounds: { type: "string", default: "3" },
+    rounds: { type: "string" },
+    beside: { type: "string" },
     jobs: { type: "string", default: "15000" },
     check: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
@@ -46,7 +52,8 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const rounds = count("rounds", values.rounds);
+const isShapes = positionals.includes("shapes");
+const rounds = count("rounds", values.rounds ?? (isShapes ? "1" : "3"));
 const jobs = count("jobs", values.jobs);
 const only = values.only?.split(",") ?? null;
 const store = storeOf(values.store);
@@ -57,7 +64,9 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  if (values.peers) await installPeers();
+  if (values.keep && values.beside !== undefined) refuse("--keep keeps no ratio to another tree");
+  if (values.peers || isShapes) await installPeers();
+  if (isShapes) await built();
   await using databases = new Databases();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => void leave(databases, signal));
@@ -86,9 +95,11 @@ function suites(databases: Databases): Suite[] {
     name,
     run: () => compete(chosen(list), options),
   });
-  if (values.peers) {
+  const stores = store === null ? (["sqlite", "postgres"] as const) : [store];
+  if (values.peers || isShapes) {
     if (!isOnPath(REDIS_SERVER)) say(`no ${REDIS_SERVER} on the PATH: BullMQ on Redis is left out`);
-    const stores = store === null ? (["sqlite", "postgres"] as const) : [store];
+  }
+  if (values.peers) {
     const slow = only !== null;
     return [
       contests(
@@ -100,6 +111,7 @@ function suites(databases: Databases): Suite[] {
   const known = [
     { name: "store", run: () => benchStore(store ?? "sqlite", options) },
     contests("engine", engineContests(store ?? "sqlite")),
+    contests("shapes", shapeContests(stores, { beside: besideOf(values.beside) })),
   ];
   const unknown = positionals.find((name) => known.every((suite) => suite.name !== name));
   if (unknown !== undefined) refuse(`there is no suite “${unknown}”`);
@@ -130,6 +142,16 @@ function check(outcomes: Record<string, readonly Row[]>): number {
 
 function say(line: string): void {
   console.error(line);
+}
+
+/** P24 starts the package as users have it. */
+async function built(): Promise<void> {
+  const { ok, complaints } = await build();
+  if (!ok) refuse(`the build failed:\n${complaints}`);
+}
+
+function besideOf(path: string | undefined): string | null {
+  return path === undefined ? null : resolve(path);
 }
 
 function storeOf(name: string | undefined): "sqlite" | "postgres" | null {

@@ -14,6 +14,8 @@ import {
 type QueryName = keyof QueryParameters;
 type Values = Readonly<Record<string, SQLInputValue>>;
 
+/** All jobs of a lane. */
+const WHOLE = { crashes: 0, prefetch: 0, after_priority: 0, after_rank: 0, after_key: 0, end: 2e9 };
 const WORKER = new Uint8Array(16);
 const SECRET = "0123456789abcdef";
 
@@ -50,7 +52,7 @@ export class BareLoop {
   turn(limit: number): string[] {
     const now = Date.now();
     this.#database.exec("BEGIN IMMEDIATE");
-    const rows = this.#all("claim_candidates", { lane: 3, buffer: 0, now, limit });
+    const rows = this.#all("claim_candidates", { lane: 3, ...WHOLE, now, limit });
     if (rows.length === 0) {
       this.#database.exec("COMMIT");
       return [];
@@ -58,7 +60,7 @@ export class BareLoop {
     const keys = JSON.stringify(rows.map((row) => row["key"]));
     const ns = JSON.stringify(rows.map((row) => row["n"]));
     this.#run("delete_ready", { keys });
-    const lease = { secret: SECRET, worker: WORKER, keys, ns, ranks: ns, starts: ns };
+    const lease = { secret: SECRET, worker: WORKER, keys, ns, ranks: ns, starts: ns, alone: 0 };
     const fence = this.#run("insert_lease", { ...lease, claimed_at: now }).lastInsertRowid;
     const jobs = this.#all("claimed_jobs", { keys });
     this.#run("append_event", { kind: 2, at: now, keys });

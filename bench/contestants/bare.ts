@@ -33,7 +33,7 @@ function drain(loop: BareLoop, { began }: WorkOptions): () => Promise<void> {
     if (isOver) return;
     for (const text of loop.turn(BATCH)) {
       const payload: Payload = JSON.parse(text);
-      began(payload);
+      void began(payload);
     }
     setImmediate(turn);
   };

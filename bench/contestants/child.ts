@@ -6,6 +6,7 @@
  * Each message is one verb of {@link Verbs}, answered by one message. While it works it also tells
  * how many handlers have begun. It ends with the process that started it.
  */
+import { createServer } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { instant, newPayload, type System } from "./system.ts";
@@ -55,6 +56,7 @@ const verbs: { readonly [V in Verb]: (value: Verbs[V]["asks"]) => Promise<Verbs[
       await system.enqueue(newPayload());
     }
   },
+  results: (request) => results(system, request),
   work: async (order) => {
     shift = await work(system, order);
   },
@@ -68,6 +70,7 @@ const verbs: { readonly [V in Verb]: (value: Verbs[V]["asks"]) => Promise<Verbs[
     if (system.serve === undefined) throw new Error("it serves no HTTP");
     return system.serve();
   },
+  listen: () => listen(),
   close: () => system.close(),
 };
 
@@ -116,7 +119,35 @@ async function enqueue(to: System, request: EnqueueRequest): Promise<{ jobs: num
   return { jobs: made, ms: instant() - began };
 }
 
-async function work(on: System, { slots, warmUp = 0 }: WorkOrder): Promise<Shift> {
+async function results(
+  of: System,
+  { jobs, gapMs }: Verbs["results"]["asks"],
+): Promise<Float64Array> {
+  const result = of.result?.bind(of);
+  if (result === undefined) throw new Error("it has no results");
+  const took: number[] = [];
+  for (let asked = 0; asked < jobs; asked += 1) {
+    await pause(gapMs * (1 + Math.random()));
+    const began = instant();
+    await result(newPayload());
+    took.push(instant() - began);
+  }
+  return Float64Array.from(took);
+}
+
+function listen(): Promise<number> {
+  const server = createServer((_, response) => response.end("ok"));
+  server.unref();
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+}
+
+async function work(on: System, order: WorkOrder): Promise<Shift> {
+  const { slots, warmUp = 0, handlerMs = 0 } = order;
   const begun: number[] = [];
   const waited: number[] = [];
   const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -134,6 +165,7 @@ async function work(on: System, { slots, warmUp = 0 }: WorkOrder): Promise<Shift
       if (begun.length === warmUp) cpu = process.cpuUsage();
       begun.push(now);
       waited.push(now - at);
+      return handlerMs > 0 ? pause(handlerMs) : undefined;
     },
   });
   return { stop: stopWork, begun, waited, warmUp, cpu: () => cpu, loop, telling };

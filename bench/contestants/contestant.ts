@@ -1,10 +1,12 @@
 /** A contestant seen from outside: starts its process, asks it verbs, ends it. */
 import { fork, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SystemName } from "./systems.ts";
 import type { Answer, Verb, Verbs } from "./verbs.ts";
 
-const PROGRAM = fileURLToPath(new URL("child.ts", import.meta.url));
+const HERE = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = join("bench", "contestants", "child.ts");
 /** No verb takes longer; what does is stuck. */
 const ANSWER_MS_MAX = 300_000;
 const CLOSE_MS_MAX = 10_000;
@@ -14,6 +16,10 @@ export interface Contestant {
   readonly name: string;
   readonly system: SystemName;
   readonly variant?: string;
+  /** Another working tree of this repository, with this folder `bench`. */
+  readonly tree?: string;
+  /** Loads the built package, as users do. */
+  readonly isBuilt?: boolean;
 }
 
 interface Asked {
@@ -30,10 +36,12 @@ export class Child implements AsyncDisposable {
   /** Handlers that have begun, as far as it has told. */
   begun = 0;
 
-  private constructor({ name, system, variant }: Contestant, url: string) {
+  private constructor(contestant: Contestant, url: string) {
+    const { name, system, variant, tree = HERE, isBuilt = false } = contestant;
     this.#name = name;
-    this.#child = fork(PROGRAM, [system, url, ...(variant === undefined ? [] : [variant])], {
-      execArgv: ["--conditions=source", "--expose-gc"],
+    const args = [system, url, ...(variant === undefined ? [] : [variant])];
+    this.#child = fork(join(tree, PROGRAM), args, {
+      execArgv: [...(isBuilt ? [] : ["--conditions=source"]), "--expose-gc"],
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });

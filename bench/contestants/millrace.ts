@@ -1,9 +1,11 @@
-/** Millrace as a contestant, through its public API: the URL alone says which store. */
+/**
+ * Millrace as a contestant, through its public API: the URL alone says which store. Without a
+ * variant it is tuned for rate; `plain` leaves every setting but the slots at its default, and so
+ * does `pipeline`, whose job has three phases.
+ */
 import { fileURLToPath } from "node:url";
-import { defineJob, openMillrace, typed, type Millrace } from "millrace";
-import { createApp } from "../../src/http/app.ts";
-import { listen } from "../../src/http/listen.ts";
-import type { Payload, System } from "./system.ts";
+import { defineJob, openMillrace, typed, type AnyJob, type Millrace } from "millrace";
+import type { Payload, System, WorkOptions } from "./system.ts";
 
 /** Round trips are what PostgreSQL costs: it gets batches as large as those of the peers. */
 const BEST = { sqlite: { slots: 200, batch: 100 }, postgres: { slots: 1000, batch: 500 } };
@@ -11,7 +13,7 @@ const TOKEN = "a-token-for-benchmarks";
 
 const contract = defineJob({ type: "email", payload: typed<Payload>() });
 
-export async function open(url: string): Promise<System> {
+export async function open(url: string, variant: string | null): Promise<System> {
   const mill = await openMillrace(url);
   const best = url.startsWith("sqlite:") ? BEST.sqlite : BEST.postgres;
   return {
@@ -21,21 +23,34 @@ export async function open(url: string): Promise<System> {
       return mill.enqueueMany(payloads.map((payload) => contract.of(payload, options)));
     },
     async work({ began, slots }) {
-      const job = contract.run(async (payload) => began(payload));
+      const job = variant === "pipeline" ? pipeline(began) : contract.run(began);
+      const lanes = variant === null ? (slots ?? best.slots) : slots;
       const worker = mill.work({
         jobs: [job],
-        lanes: { general: slots ?? best.slots },
-        batch: best.batch,
+        ...(lanes === null ? {} : { lanes: { general: lanes } }),
+        ...(variant === null ? { batch: best.batch } : {}),
       });
       await worker.ready;
       return () => worker.stop();
     },
+    result: async (payload) => mill.result(await mill.enqueue(contract, payload)),
     serve: () => serve(mill),
     close: () => mill.close(),
   };
 }
 
+/** The last phase tells of the job: its rate is that of whole pipelines. */
+function pipeline(began: WorkOptions["began"]): AnyJob {
+  return contract
+    .phase("first", async () => ({ pages: 12 }))
+    .phase("second", async (_, ctx) => ({ pages: ctx.results.first.pages }))
+    .phase("third", async (payload) => began(payload));
+}
+
+/** Loaded when it is wanted: it is no part of the start of a worker. */
 async function serve(mill: Millrace): Promise<{ address: string; token: string }> {
+  const { createApp } = await import("../../src/http/app.ts");
+  const { listen } = await import("../../src/http/listen.ts");
   const app = createApp({
     mill,
     count: async () => 0,

@@ -21,6 +21,8 @@ export interface System {
   /** Runs jobs from now on, and tells of each as its handler begins. Answers how to stop. */
   work(options: WorkOptions): Promise<() => Promise<void>>;
 
+  /** Enqueues a job and resolves with its result; absent where a system has no results. */
+  result?(payload: Payload): Promise<unknown>;
   /** Serves HTTP from the same process; absent where a system does not. */
   serve?(): Promise<{ readonly address: string; readonly token: string }>;
 
@@ -28,8 +30,9 @@ export interface System {
 }
 
 export interface WorkOptions {
-  readonly began: (payload: Payload) => void;
-  /** Handlers at the same time; `null` for what suits the system best. */
+  /** Called by every handler, which ends with it. */
+  readonly began: (payload: Payload) => void | Promise<void>;
+  /** Handlers at the same time; `null` for the default of the contestant's settings. */
   readonly slots: number | null;
 }
 

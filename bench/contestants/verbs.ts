@@ -4,10 +4,14 @@ export interface Verbs {
   enqueue: { asks: EnqueueRequest; answers: { readonly jobs: number; readonly ms: number } };
   /** Single jobs with a pause of one to two times `gapMs` before each. */
   send: { asks: { readonly jobs: number; readonly gapMs: number }; answers: void };
+  /** The same jobs, each awaited. Answers how long each took from the call to its result. */
+  results: { asks: { readonly jobs: number; readonly gapMs: number }; answers: Float64Array };
   work: { asks: WorkOrder; answers: void };
   stop: { asks: null; answers: WorkReport };
   weigh: { asks: null; answers: Weight };
   serve: { asks: null; answers: { readonly address: string; readonly token: string } };
+  /** A plain HTTP server in the process of the contestant. Answers its port. */
+  listen: { asks: null; answers: number };
   close: { asks: null; answers: void };
 }
 
@@ -25,6 +29,8 @@ export interface WorkOrder {
   readonly slots: number | null;
   /** So many handlers begin before anything is measured: the first runs of any code are slow. */
   readonly warmUp?: number;
+  /** How long each handler takes, without using the processor. */
+  readonly handlerMs?: number;
 }
 
 export interface WorkReport {

@@ -2,7 +2,7 @@
  * BullMQ, on PostgreSQL or on Redis. Best settings: as many concurrent jobs as help, and a pool as
  * large. It keeps finished jobs, as the others do that can.
  */
-import { createPostgresBackend, Queue, runMigrations, Worker } from "bullmq";
+import { createPostgresBackend, Queue, QueueEvents, runMigrations, Worker } from "bullmq";
 import type { RedisOptions } from "ioredis";
 import { Pool } from "pg";
 import type { Payload, System } from "../contestants/system.ts";
@@ -19,6 +19,7 @@ export async function open(url: string): Promise<System> {
   const backend = isPostgres ? [createPostgresBackend] : [];
   const queue = new Queue<Payload>(QUEUE, options, ...backend);
   queue.on("error", console.error);
+  let events: QueueEvents | null = null;
   return {
     enqueue: (payload) => queue.add("send", payload),
     enqueueMany: (payloads, { delayMs }) =>
@@ -29,6 +30,12 @@ export async function open(url: string): Promise<System> {
           ...(delayMs > 0 ? { opts: { delay: delayMs } } : {}),
         })),
       ),
+    async result(payload) {
+      events ??= new QueueEvents(QUEUE, options, ...backend);
+      await events.waitUntilReady();
+      const job = await queue.add("send", payload);
+      return job.waitUntilFinished(events);
+    },
     async work({ began, slots }) {
       const settings = { ...options, concurrency: slots ?? SLOTS };
       const worker = new Worker<Payload>(
@@ -41,7 +48,10 @@ export async function open(url: string): Promise<System> {
       await worker.waitUntilReady();
       return () => worker.close();
     },
-    close: () => queue.close(),
+    async close() {
+      await events?.close();
+      await queue.close();
+    },
   };
 }
 

@@ -32,12 +32,15 @@ declare module "openworkflow" {
   interface Backend {
     stop(): Promise<void>;
   }
+  interface Steps {
+    run<Output>(step: { name: string }, run: () => Promise<Output>): Promise<Output>;
+  }
   export class OpenWorkflow {
     constructor(options: { backend: Backend });
     newWorker(options: { concurrency: number }): { start(): Promise<void>; stop(): Promise<void> };
     defineWorkflow<Input>(
       spec: { name: string },
-      run: (parameters: { input: Input }) => void,
+      run: (parameters: { input: Input; step: Steps }) => void | Promise<void>,
     ): { run(input: Input): Promise<unknown> };
   }
 }
@@ -97,7 +100,7 @@ declare module "graphile-worker" {
   }): Promise<Producer>;
   export function run(options: {
     preset: { worker: object };
-    taskList: Record<string, (payload: any) => void>;
+    taskList: Record<string, (payload: any) => void | Promise<void>>;
     parsedCronItems: [];
     noHandleSignals: boolean;
     logger: Logger;
@@ -115,10 +118,18 @@ declare module "bullmq" {
   type Backend = (options: never) => object;
   export const createPostgresBackend: Backend;
   export function runMigrations(client: object): Promise<number>;
+  interface Job {
+    waitUntilFinished(events: QueueEvents): Promise<unknown>;
+  }
+  export class QueueEvents {
+    constructor(name: string, options: object, backend?: Backend);
+    waitUntilReady(): Promise<unknown>;
+    close(): Promise<void>;
+  }
   export class Queue<Payload> {
     constructor(name: string, options: object, backend?: Backend);
     on(event: "error", heard: (error: unknown) => void): this;
-    add(name: string, payload: Payload): Promise<unknown>;
+    add(name: string, payload: Payload): Promise<Job>;
     addBulk(jobs: { name: string; data: Payload; opts?: { delay: number } }[]): Promise<unknown>;
     close(): Promise<void>;
   }

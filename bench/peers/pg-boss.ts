@@ -38,7 +38,7 @@ export async function open(url: string): Promise<System> {
         pollingIntervalSeconds: 0.5,
       };
       await boss.work(QUEUE, options, async (jobs) => {
-        for (const job of jobs) began(job.data);
+        for (const job of jobs) await began(job.data);
       });
       return () => boss.offWork(QUEUE, { wait: true });
     },

@@ -20,7 +20,7 @@ export async function open(url: string): Promise<System> {
     async work({ began }) {
       const run = async ({ data: text }: { data: string }): Promise<void> => {
         const payload: Payload = JSON.parse(text);
-        began(payload);
+        await began(payload);
       };
       const worker = defineWorker(TYPE, run, { queue, logger: silent, pollIntervall: 5 });
       worker.start().catch(console.error);

@@ -10,7 +10,11 @@
  * Prefetched jobs have not started: each is started in the store before its handler runs, so that
  * a crash counts for started jobs only. A stop returns the others to the queue. A job that has
  * crashed before is never prefetched.
+ *
+ * A lane whose last claim found no job is dry: it claims again after a hint, or after the time of a
+ * poll. A hint is anything that may have made a job claimable.
  */
+import type { Clock } from "../core/clock.ts";
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
 import { BATCH_MAX, type JobStore } from "../store/store.ts";
 import type { Claim, ClaimedJob, ClaimRequest, Lease } from "../store/types/jobs-and-runs.ts";
@@ -18,9 +22,12 @@ import type { HostProcess } from "./crashes/host-process.ts";
 
 export interface LaneParts {
   readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "startPrefetched" | "returnPrefetched">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly name: string;
   readonly slots: number;
   readonly batch: number;
+  /** How long a claim that found no job is believed without a hint. */
+  readonly dryMs: number;
   /** The worker, and the jobs it takes. */
   readonly request: Pick<ClaimRequest, "worker" | "types" | "tenants">;
   /** The slots of the process for jobs that have crashed before. */
@@ -51,9 +58,10 @@ export class Lane {
   /** Calls of `fill` in progress, and the number of jobs that they request. */
   #fills = 0;
   #requested = 0;
-  /** The last claim returned a job; it returned as many as requested. */
-  #hasFound = false;
+  /** The last claim returned as many jobs as requested. */
   #hasBacklog = false;
+  #hints = 0;
+  #dryUntil = -Infinity;
   #averageMs: number | null = null;
   #prefetch: { lease: Lease; jobs: ClaimedJob[] } | null = null;
 
@@ -72,12 +80,18 @@ export class Lane {
   }
 
   /**
-   * There may be a job for a free slot. After a claim that found no job, the next wake-up or poll
-   * has to find one. A claim with fewer jobs than requested does not mean that the queue is empty:
-   * the payloads may have been too large, or other claims may have locked the jobs.
+   * The last claim found no job, and there was no hint since. A claim with fewer jobs than
+   * requested does not mean that the queue is empty: the payloads may have been too large, or other
+   * claims may have locked the jobs.
    */
-  get mayHaveWork(): boolean {
-    return this.#hasFound || this.#prefetch !== null;
+  get isDry(): boolean {
+    return this.#prefetch === null && this.#parts.clock.monotonic() < this.#dryUntil;
+  }
+
+  /** A job may have become claimable. A claim under way may have looked too early. */
+  hint(): void {
+    this.#hints += 1;
+    this.#dryUntil = -Infinity;
   }
 
   /** No run and no claim. Prefetched jobs have not started. */
@@ -121,14 +135,20 @@ export class Lane {
     const { slots, store } = this.#parts;
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
     const limit = Math.min(this.free, share, BATCH_MAX);
+    const hints = this.#hints;
     this.#requested += limit;
     try {
       const taken = await this.#claim({ lanes, limit, prefetch: false });
-      this.#hasFound = taken > 0;
+      if (taken === 0 && hints === this.#hints) this.#runDry();
       this.#hasBacklog = taken >= limit;
     } finally {
       this.#requested -= limit;
     }
+  }
+
+  #runDry(): void {
+    const { clock, dryMs } = this.#parts;
+    this.#dryUntil = clock.monotonic() + dryMs;
   }
 
   /** With a backlog, claims overlap if there are more slots than prefetched jobs. */

@@ -35,7 +35,7 @@ import { Registration } from "./lease/registration.ts";
 import type { SteadySpan } from "./lease/steadiness.ts";
 import { NoteSender } from "./notes/note-sender.ts";
 import { listenForRejections } from "./run/unhandled-rejections.ts";
-import { REST_MS } from "./maintenance/duty.ts";
+import { jittered, REST_MS } from "./maintenance/duty.ts";
 import { gatekeeper } from "./maintenance/gatekeeper.ts";
 import { promoter } from "./maintenance/promoter.ts";
 import { pruners } from "./maintenance/pruner.ts";
@@ -119,7 +119,7 @@ export class JobWorker implements Worker, ProcessMember {
     const sweeping = pruners({ ...duty, retention, isStopping });
     const gates = gatekeeper(duty);
     this.#promoter = promoter(duty, {
-      claim: () => this.#wakePumps(),
+      claim: () => this.#hintLanes(),
       keepGates: () => gates.wake(),
     });
     this.#duties = [this.#promoter, gates, rescuer(duty), ...sweeping];
@@ -173,7 +173,7 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   wake(): void {
-    this.#wakePumps();
+    this.#hintLanes();
   }
 
   async #start(): Promise<void> {
@@ -181,7 +181,7 @@ export class JobWorker implements Worker, ProcessMember {
     this.#leaveProcess = this.#parts.process.join(this);
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
-      if (wakeUp === "work" || wakeUp === "ready") this.#wakePumps();
+      if (wakeUp === "work" || wakeUp === "ready") this.#hintLanes();
       if (wakeUp === "work") this.#promoter.wake();
     });
     for (const duty of this.#duties) duty.wake();
@@ -236,6 +236,12 @@ export class JobWorker implements Worker, ProcessMember {
     });
   }
 
+  /** A job may have become claimable: also lanes that are dry claim again. */
+  #hintLanes(): void {
+    for (const lane of this.#lanes.values()) lane.hint();
+    this.#wakePumps();
+  }
+
   #wakePumps(): void {
     for (const pump of this.#pumps) pump.wake();
   }
@@ -262,7 +268,7 @@ export class JobWorker implements Worker, ProcessMember {
       },
       onRegained: () => {
         this.#running.leaseRenewed();
-        this.#wakePumps();
+        this.#hintLanes();
       },
     });
   }
@@ -305,13 +311,16 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   #makeLane(name: string, slots: number): Lane {
-    const { store, settings } = this.#parts;
-    const { batch } = settings;
+    const { store, clock, settings } = this.#parts;
+    const { batch, pollMs } = settings;
     return new Lane({
       store,
+      clock,
       name,
       slots,
       batch,
+      // No poll comes sooner.
+      dryMs: jittered(pollMs, 0),
       request: this.#request,
       process: this.#parts.process,
       crashCap: settings.preset.retry.crashCap,
@@ -369,13 +378,18 @@ export class JobWorker implements Worker, ProcessMember {
 
   /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
   async #fillLanes(): Promise<number> {
+    const lanes = [...this.#lanes.values()];
+    const asked = new Set<string>();
     let isComplete = true;
     for (let isMore = true; isMore;) {
       isMore = false;
-      const loads = [...this.#lanes.values()].map((lane) => lane.load);
-      isComplete &&= loads.every(({ slots, running }) => slots === 0 || slots > running);
-      for (const claim of claimPlan(loads)) {
+      isComplete &&= lanes.every(({ load: { lane, slots, running }, isDry }) => {
+        return slots === 0 || (slots > running && (!isDry || asked.has(lane)));
+      });
+      const wet = lanes.filter(({ isDry }) => !isDry).map(({ load }) => load);
+      for (const claim of claimPlan(wet)) {
         if (!this.#mayClaim()) continue;
+        asked.add(claim.lane);
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
       }
     }
@@ -394,7 +408,7 @@ export class JobWorker implements Worker, ProcessMember {
 
   #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
     lane.runEnded(job, ms);
-    if (lane.mayHaveWork) this.#wakePumpSoon();
+    if (!lane.isDry) this.#wakePumpSoon();
   }
 
   /** One wake-up for all runs that end in the same turn of the event loop. */

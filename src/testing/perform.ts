@@ -176,6 +176,7 @@ function runningJob(
     maxAttempts: settings.maxAttempts ?? attempt,
     onOrphan: "retry",
     retryOwner: "queue",
+    isSuccessor: false,
     type,
     tenant,
     lane: settings.lane ?? "general",

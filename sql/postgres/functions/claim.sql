@@ -331,7 +331,7 @@ BEGIN
     SELECT false, job.key, job.id, millrace.ms_of(job.created_at),
            concat_ws(
                ' ', job.type, job.tenant, job.lane, job.priority, job.max_attempts, job.flags,
-               job.timeout_ms
+               (job.retry_of IS NOT NULL)::integer, job.timeout_ms
            ),
            job.payload, job.payload_version, job.correlation, job.parent, job.concurrency, job.tags
     FROM millrace.job AS job

@@ -9,15 +9,18 @@ WHERE id = :worker
   AND protocol >= (SELECT CAST(value AS INTEGER) FROM millrace_meta WHERE name = 'min_protocol');
 
 -- name: claim_candidates
--- The most urgent due jobs of one lane, with so many crashes, that are blocked by no gate and no
--- lock. For each key that the claim itself is about to lock, only the job that gets the lock. The
--- transaction has the only write lock, so the rows need no locks of their own.
+-- The most urgent due jobs of one lane, with so many crashes, that no gate and no lock blocks: only
+-- those after a position, up to a priority. For each key that the claim itself is about to lock,
+-- only the job that gets the lock. The transaction has the only write lock, so the rows need no
+-- locks of their own.
 -- returns tuples: key integer, priority integer, rank integer, n integer, tries integer,
 --   crashes integer, tenant integer, concurrency text?
 SELECT key, priority, rank, n, tries, crashes, tenant, concurrency
 FROM millrace_ready
 WHERE lane = :lane
   AND crashes = :crashes
+  AND (priority, rank, key) > (:after_priority, :after_rank, :after_key)
+  AND priority < :end
   AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
   AND (:tenants IS NULL OR tenant IN (SELECT value FROM json_each(:tenants)))
   AND (:prefetch = 0 OR concurrency IS NULL)
@@ -40,6 +43,12 @@ WHERE lane = :lane
   )
 ORDER BY priority, rank, key
 LIMIT :limit;
+
+-- name: data_version
+-- A number that changes when another connection has committed.
+-- only: sqlite, because PostgreSQL sends wake-ups.
+-- returns: data_version integer
+PRAGMA data_version;
 
 -- name: delete_ready
 -- Removes a batch from `ready`.
@@ -76,10 +85,10 @@ VALUES (:secret, :worker, :keys, :ns, :ranks, :starts, :claimed_at, :alone);
 -- The jobs of a batch as handlers get them, in the order of the keys.
 -- returns tuples: id blob, type integer, tenant integer, lane integer, max_attempts integer,
 --   timeout_ms integer?, payload text?, payload_version text?, correlation text?, parent blob?,
---   concurrency text?, tags text?, created_at integer, flags integer
+--   concurrency text?, tags text?, created_at integer, flags integer, successor boolean
 SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,
        job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,
-       job.created_at, job.flags
+       job.created_at, job.flags, job.retry_of IS NOT NULL AS successor
 FROM json_each(:keys) AS claimed
 CROSS JOIN millrace_job AS job ON job.key = claimed.value
 ORDER BY claimed.key;

@@ -116,6 +116,7 @@ function claimedJob({ crashes }: { readonly crashes: number }): ClaimedJob {
     maxAttempts: 5,
     onOrphan: "retry",
     retryOwner: "queue",
+    isSuccessor: false,
     type: "email",
     tenant: "default",
     lane: "general",

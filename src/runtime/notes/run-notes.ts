@@ -196,6 +196,8 @@ export class RunNotes {
 
   async #loadCheckpoints(): Promise<void> {
     const { job, runStore, onRetry } = this.#parts;
+    // Nothing has run before that could have left a checkpoint.
+    if (job.n === 1 && !job.isSuccessor) return;
     const found = await runStore.checkpoints(job.key);
     if (found === null) throw new RunOver(job, WORKER_STOPPED);
     if (onRetry === "restart" && isOfEarlierAttempt(found, job)) {

@@ -365,7 +365,8 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   const database = await openDatabase(options, clock);
   const sql = new Statements(database);
   const names = new InternedNames(sql);
-  const outbox = new Outbox(sql, clock);
+  const state = newState(clock);
+  const outbox = new Outbox(sql, clock, () => state.claimCursors.onWakeUp("work"));
   const notifier = new Notifier(
     database,
     clock,
@@ -383,7 +384,7 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
   });
   return {
     database,
-    session: { sql, names, clock, dice, outbox, warnings, state: newState() },
+    session: { sql, names, clock, dice, outbox, warnings, state },
     writer,
     notifier,
   };

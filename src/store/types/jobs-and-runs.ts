@@ -194,6 +194,8 @@ export interface ClaimedJob extends RunFacts {
   readonly id: JobId;
   /** Number of this run in the ledger. */
   readonly n: number;
+  /** The job repeats another job, and may have taken over its checkpoints. */
+  readonly isSuccessor: boolean;
   readonly type: string;
   readonly tenant: string;
   readonly lane: string;

@@ -6,6 +6,7 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
     "functions/claim.sql": [
       ["a prefetch takes crashed jobs", "IF asker.has_crashed AND NOT to_prefetch\n", "IF true\n"],
       ["crashed jobs are forgotten", "IF asker.has_crashed AND NOT to_prefetch\n", "IF false\n"],
+      ["a successor is not known", "(job.retry_of IS NOT NULL)::integer", "0"],
     ],
     "functions/claim-crashed.sql": [
       [

@@ -6,6 +6,7 @@ const CLOSED = "(SELECT name FROM millrace_gate WHERE until IS NULL OR until > :
 export const SQLITE_CRASH_FAULTS: Faults = {
   "claim of crashed jobs": {
     claim_candidates: [["the number of crashes is not looked at", "crashes = :crashes", "1"]],
+    claimed_jobs: [["a successor is not known", "job.retry_of IS NOT NULL", "0"]],
     look_for_crashed: [
       [
         "only the first lane is looked at",

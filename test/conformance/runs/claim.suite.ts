@@ -5,6 +5,7 @@ import type { JobStore } from "../../../src/store/store.ts";
 import {
   completed,
   crashedOnce,
+  failedWith,
   newJob,
   newJobs,
   retryIn,
@@ -239,6 +240,7 @@ export function claimSuite(open: OpenStore): void {
       expect(rest).toEqual({
         id: job.id,
         n: 1,
+        isSuccessor: false,
         tries: 0,
         crashes: 0,
         maxAttempts: 2,
@@ -258,6 +260,18 @@ export function claimSuite(open: OpenStore): void {
         createdAt,
         runAt: createdAt - 7,
       });
+    });
+
+    test("says of a job that it repeats another job", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [retryOf] = await add(store, {});
+      await settleAll(store, await takeOne(store), failedWith());
+      await add(store, { retryOf, timeoutMs: 9_000 });
+
+      const { job } = await takeOne(store);
+
+      expect(job).toMatchObject({ n: 1, isSuccessor: true, timeoutMs: 9_000 });
     });
 
     test("counts runs, charged attempts and crashes from claim to claim (I7)", async () => {

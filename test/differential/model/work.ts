@@ -201,6 +201,7 @@ function claimedJob({ job, n, runAt }: ModelRun): Claim["jobs"][number] {
     ...factsOf(job),
     key: job.key,
     n,
+    isSuccessor: spec.retryOf !== null,
     runAt,
     tenant: spec.tenant,
     lane: spec.lane,

@@ -70,6 +70,29 @@ describe("a pipeline", () => {
     ]);
   });
 
+  test("reads no checkpoints in its first run, and reads those of earlier runs once", async () => {
+    await using kit = await openTest();
+    const calls = countCalls(kit.store, "checkpoints");
+    const reads: number[] = [];
+    const job = defineJob({ type: "job", maxAttempts: 2 })
+      .phase("one", () => 1)
+      .phase("two", (_, ctx) => {
+        reads.push(calls["checkpoints"] ?? 0);
+        if (reads.length < 3) throw new TransientError("no");
+        return ctx.results.one;
+      });
+    const first = await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+    await kit.advance("1m");
+
+    const successor = await kit.mill.jobs.retry(first.id);
+    await kit.advance("1m");
+
+    expect(reads).toEqual([0, 1, 2]);
+    expect(await kit.mill.jobs.get(successor.id)).toMatchObject({ state: "completed", result: 1 });
+    expect(await kit.outcomes(first)).toEqual(["failed", "failed"]);
+  });
+
   test("of one phase costs a note for its start, and its end travels with the job's", async () => {
     await using kit = await openTest();
     const single = defineJob({ type: "single" }).phase("only", () => 1);
@@ -78,7 +101,7 @@ describe("a pipeline", () => {
 
     await kit.drain([single]);
 
-    expect(calls).toEqual({ checkpoints: 1, record: 1, settle: 1 });
+    expect(calls).toEqual({ checkpoints: 0, record: 1, settle: 1 });
     expect(await phasesOf(kit.mill, job)).toEqual(["only completed"]);
   });
 
@@ -493,15 +516,20 @@ describe("a run that writes about itself", () => {
       await using kit = await openTest();
       const job = defineJob({ type: "job" })
         .phase("one", () => 1)
-        .phase("two", (_, ctx) => ctx.results.one);
+        .phase("two", (_, ctx) => {
+          if (ctx.attempt === 1) throw new TransientError("no");
+          return ctx.results.one;
+        });
       const enqueued = await kit.mill.enqueue(job);
+      await kit.drain([job]);
       kit.failOnce(verb);
+      await kit.advance("10m");
       kit.mill.work({ jobs: [job] });
 
       await kit.advance("1s");
 
       expect(await kit.mill.result(enqueued)).toBe(1);
-      expect(await kit.outcomes(enqueued)).toEqual(["succeeded"]);
+      expect(await kit.outcomes(enqueued)).toEqual(["failed", "succeeded"]);
       expect(kit.logged).toMatchObject([{ level: "error" }]);
     },
   );

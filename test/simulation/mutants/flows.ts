@@ -114,6 +114,13 @@ export const flowMutants: readonly Mutant[] = [
     breaks: "I25",
   },
   {
+    name: "the second run does not read what the first has done",
+    file: "src/runtime/notes/run-notes.ts",
+    now: "if (job.n === 1 && !job.isSuccessor) return;",
+    planted: "if (job.n <= 2 && !job.isSuccessor) return;",
+    breaks: "I25",
+  },
+  {
     name: "failed units of earlier runs do not count",
     file: "src/runtime/notes/checkpoints.ts",
     now: "this.#failedUnits = new Map(Object.entries(failedUnits));",

@@ -8,7 +8,7 @@ import type { SettleAnswer, SettleItem } from "../../types/jobs-and-runs.ts";
 import type { NoteAnswer, RunNote } from "../../types/notes.ts";
 import type { Batcher } from "../batching/batcher.ts";
 import type { Enqueuer } from "../jobs/enqueue.ts";
-import type { LowWaterMarks } from "../runs/claim-cursor.ts";
+import type { LowWaterMarks } from "../../shared/claim-cursor.ts";
 import type { LostClaims } from "../runs/lost-claims.ts";
 
 export interface SessionState {

@@ -5,7 +5,7 @@ import { BATCH_MAX } from "../../store.ts";
 import type { Claim, ClaimRequest } from "../../types/jobs-and-runs.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import { UncertainWrite } from "../database/errors.ts";
-import { LowWaterMarks, type ClaimRange } from "./claim-cursor.ts";
+import { LowWaterMarks, type ClaimRange } from "../../shared/claim-cursor.ts";
 import { batchOf, type ClaimedBatch } from "./claimed-batch.ts";
 import type { InternedName } from "../database/interned-names.ts";
 import { bounded } from "../../shared/limits.ts";

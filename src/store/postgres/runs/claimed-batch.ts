@@ -1,7 +1,7 @@
 /** Reads the answer of a claim: the lease, and its jobs in the order of the lease. */
 import { policyOfFlags } from "../../shared/codes.ts";
 import type { Claim, ClaimedJob } from "../../types/jobs-and-runs.ts";
-import type { Position } from "./claim-cursor.ts";
+import type { Position } from "../../shared/claim-cursor.ts";
 import { UncertainWrite } from "../database/errors.ts";
 import type { ClaimTuple } from "../database/queries.gen.ts";
 import type { Session } from "../database/session.ts";
@@ -70,6 +70,7 @@ interface ClaimedKind {
   readonly laneNumber: number;
   readonly priority: number;
   readonly maxAttempts: number;
+  readonly isSuccessor: boolean;
   readonly timeoutMs: number | null;
   readonly onOrphan: ClaimedJob["onOrphan"];
   readonly retryOwner: ClaimedJob["retryOwner"];
@@ -102,7 +103,8 @@ function kindOf(names: Session["names"], numbers: readonly number[]): ClaimedKin
     laneNumber: lane,
     priority,
     maxAttempts,
-    timeoutMs: numbers[6] ?? null,
+    isSuccessor: numbers[6] === 1,
+    timeoutMs: numbers[7] ?? null,
     ...policyOfFlags(flags),
   };
 }
@@ -120,6 +122,7 @@ function claimedJob(
     n,
     tries,
     crashes,
+    isSuccessor: kind.isSuccessor,
     type: kind.type,
     tenant: kind.tenant,
     lane: kind.lane,

@@ -21,6 +21,7 @@ export interface FinishedRow { readonly key: number; readonly finished_at: numbe
 /** The rows of each query that returns some. */
 export interface QueryRows {
   worker_may_claim: { readonly quiet: 0 | 1; };
+  data_version: { readonly data_version: number; };
   ready_lanes: { readonly lane: number; };
   all_leases: LeaseRow;
   leases_of_process: LeaseRow;
@@ -160,14 +161,15 @@ export interface QueryRows {
 export interface QueryTuples {
   claim_candidates: readonly [key: number, priority: number, rank: number, n: number, tries: number, crashes: number, tenant: number, concurrency: string | null];
   payload_sizes: readonly [bytes: number];
-  claimed_jobs: readonly [id: Uint8Array, type: number, tenant: number, lane: number, max_attempts: number, timeout_ms: number | null, payload: string | null, payload_version: string | null, correlation: string | null, parent: Uint8Array | null, concurrency: string | null, tags: string | null, created_at: number, flags: number];
+  claimed_jobs: readonly [id: Uint8Array, type: number, tenant: number, lane: number, max_attempts: number, timeout_ms: number | null, payload: string | null, payload_version: string | null, correlation: string | null, parent: Uint8Array | null, concurrency: string | null, tags: string | null, created_at: number, flags: number, successor: 0 | 1];
   last_runs: readonly [key: number, n: number];
 }
 
 /** The parameters of each named query, in the order in which they are bound. */
 export interface QueryParameters {
   worker_may_claim: readonly ["worker", "now"];
-  claim_candidates: readonly ["lane", "crashes", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
+  claim_candidates: readonly ["lane", "crashes", "after_priority", "after_rank", "after_key", "end", "types", "tenants", "prefetch", "now", "names", "first", "limit"];
+  data_version: readonly [];
   delete_ready: readonly ["keys"];
   ready_lanes: readonly [];
   payload_sizes: readonly ["keys"];
@@ -398,8 +400,12 @@ export const queries: {
     parameters: ["worker","now"],
   },
   claim_candidates: {
-    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (?3 IS NULL OR type IN (SELECT value FROM json_each(?3)))\n  AND (?4 IS NULL OR tenant IN (SELECT value FROM json_each(?4)))\n  AND (?5 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?6)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?7))\n              OR key IN (SELECT value FROM json_each(?8))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?9",
-    parameters: ["lane","crashes","types","tenants","prefetch","now","names","first","limit"],
+    text: "SELECT key, priority, rank, n, tries, crashes, tenant, concurrency\nFROM millrace_ready\nWHERE lane = ?1\n  AND crashes = ?2\n  AND (priority, rank, key) > (?3, ?4, ?5)\n  AND priority < ?6\n  AND (?7 IS NULL OR type IN (SELECT value FROM json_each(?7)))\n  AND (?8 IS NULL OR tenant IN (SELECT value FROM json_each(?8)))\n  AND (?9 = 0 OR concurrency IS NULL)\n  AND lane NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND type NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND tenant NOT IN (SELECT name FROM millrace_gate WHERE until IS NULL OR until > ?10)\n  AND (\n      concurrency IS NULL\n      OR (\n          NOT EXISTS (\n              SELECT 1\n              FROM millrace_lock AS lock\n              WHERE lock.tenant = millrace_ready.tenant AND lock.name = millrace_ready.concurrency\n          )\n          AND (\n              tenant || '.' || concurrency NOT IN (SELECT value FROM json_each(?11))\n              OR key IN (SELECT value FROM json_each(?12))\n          )\n      )\n  )\nORDER BY priority, rank, key\nLIMIT ?13",
+    parameters: ["lane","crashes","after_priority","after_rank","after_key","end","types","tenants","prefetch","now","names","first","limit"],
+  },
+  data_version: {
+    text: "PRAGMA data_version",
+    parameters: [],
   },
   delete_ready: {
     text: "DELETE FROM millrace_ready\nWHERE key IN (SELECT value FROM json_each(?1))",
@@ -418,7 +424,7 @@ export const queries: {
     parameters: ["secret","worker","keys","ns","ranks","starts","claimed_at","alone"],
   },
   claimed_jobs: {
-    text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
+    text: "SELECT job.id, job.type, job.tenant, job.lane, job.max_attempts, job.timeout_ms, job.payload,\n       job.payload_version, job.correlation, job.parent, job.concurrency, job.tags,\n       job.created_at, job.flags, job.retry_of IS NOT NULL AS successor\nFROM json_each(?1) AS claimed\nCROSS JOIN millrace_job AS job ON job.key = claimed.value\nORDER BY claimed.key",
     parameters: ["keys"],
   },
   insert_mark: {

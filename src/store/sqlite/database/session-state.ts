@@ -2,6 +2,8 @@
  * Everything that an open store remembers between calls. Lost claims affect answers; the other
  * fields only save work.
  */
+import type { Clock } from "../../../core/clock.ts";
+import { LowWaterMarks } from "../../shared/claim-cursor.ts";
 import type { LostClaim } from "../../shared/lost-claim.ts";
 import { ScanCursors } from "../../shared/scan-cursors.ts";
 import type { JobKey } from "../../types/jobs-and-runs.ts";
@@ -16,17 +18,23 @@ export interface SessionState {
   dependencySweep: { readonly job: JobKey; readonly depends_on: JobKey };
   /** Where the scans for expired jobs continue. */
   readonly expiredCursors: ScanCursors;
+  /** Where claims start to scan. */
+  readonly claimCursors: LowWaterMarks;
+  /** The `data_version` of the last claim. */
+  claimedVersion: number | undefined;
 }
 
 /** Sort before all rows: sweeps start here. */
 export const FIRST_LOCK: LockRow = { tenant: 0, name: "" };
 export const FIRST_DEPENDENCY: SessionState["dependencySweep"] = { job: 0, depends_on: 0 };
 
-export function newState(): SessionState {
+export function newState(clock: Pick<Clock, "monotonic">): SessionState {
   return {
     lostClaims: new Set(),
     lockSweep: FIRST_LOCK,
     dependencySweep: FIRST_DEPENDENCY,
     expiredCursors: new ScanCursors(),
+    claimCursors: new LowWaterMarks(() => clock.monotonic()),
+    claimedVersion: undefined,
   };
 }

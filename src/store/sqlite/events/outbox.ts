@@ -14,11 +14,14 @@ export class Outbox {
   readonly #clock: Clock;
   #events: OutboxEvent[] = [];
   #pieceStart = 0;
+  readonly #onWake: () => void;
   #wakeUp: WakeUp | null = null;
 
-  constructor(sql: Statements, clock: Clock) {
+  /** `onWake` is called at once: a claim of the same commit must find the job. */
+  constructor(sql: Statements, clock: Clock, onWake: () => void = () => {}) {
     this.#sql = sql;
     this.#clock = clock;
+    this.#onWake = onWake;
   }
 
   /** Adds an event, unless it names no jobs. */
@@ -31,6 +34,7 @@ export class Outbox {
   /** A job may have become claimable: workers are woken after the commit. */
   wake(): void {
     this.#wakeUp = "work";
+    this.#onWake();
   }
 
   beginPiece(): void {

@@ -1,6 +1,7 @@
 /** The candidates of a claim: the most urgent due jobs without a closed gate or a taken key. */
 import type { NameKind } from "../../shared/codes.ts";
 import { bounded } from "../../shared/limits.ts";
+import { PRIORITY_END, type ClaimRange, type Ranges } from "../../shared/claim-cursor.ts";
 import { BATCH_MAX } from "../../store.ts";
 import type { ClaimRequest, CrashedLimits, JobKey } from "../../types/jobs-and-runs.ts";
 import type { QueryTuples } from "../database/queries.gen.ts";
@@ -23,6 +24,7 @@ export interface Candidate {
 }
 
 export interface ReadyJob extends Candidate {
+  readonly lane: number;
   readonly tenant: number;
   readonly concurrency: string | null;
 }
@@ -67,12 +69,14 @@ export function crashNumbersOf({ sql }: Session, lanes: readonly number[]): read
 
 /**
  * The most urgent jobs for the request, and only the most urgent job of each key. Of the jobs that
- * have crashed before, the most urgent up to each limit take part, and no others.
+ * have crashed before, the most urgent up to each limit take part, and no others. The ranges are
+ * those of jobs without crashes.
  */
 export function findCandidates(
   session: Session,
   scan: ClaimScan,
   request: Pick<ClaimRequest, "limit" | "prefetch" | "crashed">,
+  ranges: Ranges,
 ): readonly ReadyJob[] {
   const limit = bounded(request.limit, BATCH_MAX);
   const { crashed: limits, prefetch } = request;
@@ -81,13 +85,14 @@ export function findCandidates(
   const crashNumbers = [0, ...unlimited];
   let keyed: readonly ReadyJob[] = [];
   for (let reach = limit; ; reach *= REACH_FACTOR) {
-    const { jobs, horizon } = findReady(session, scan, { crashNumbers, prefetch, reach, keyed });
+    const wanted = { crashNumbers, prefetch, reach, keyed, ranges };
+    const { jobs, horizon } = findReady(session, scan, wanted);
     const all = crashed.length === 0 ? jobs : [...jobs, ...crashed].toSorted(byClaimOrder);
     const first = oneOfEachKey(all);
     // Beyond its horizon a lane may have jobs that are more urgent than those of other lanes.
     const sure = horizon === null ? first : first.filter((job) => byClaimOrder(job, horizon) <= 0);
     if (sure.length >= limit || horizon === null || reach >= REACH_MAX) {
-      return withinWeight(session, first.slice(0, limit));
+      return first.slice(0, limit);
     }
     keyed = sure.filter(({ concurrency }) => concurrency !== null);
   }
@@ -114,7 +119,7 @@ export function findMostUrgent(
   crashNumbers: readonly number[],
   limit: number,
 ): readonly ReadyJob[] {
-  const request = { crashNumbers, prefetch: false, reach: limit, keyed: [] };
+  const request = { crashNumbers, prefetch: false, reach: limit, keyed: [], ranges: null };
   return findReady(session, scan, request).jobs.slice(0, limit);
 }
 
@@ -122,6 +127,7 @@ interface ReadyRequest extends Pick<ClaimRequest, "prefetch"> {
   readonly crashNumbers: readonly number[];
   readonly reach: number;
   readonly keyed: readonly ReadyJob[];
+  readonly ranges: Ranges;
 }
 
 /**
@@ -132,7 +138,7 @@ interface ReadyRequest extends Pick<ClaimRequest, "prefetch"> {
 function findReady(
   { sql }: Session,
   { lanes, types, tenants, now }: ClaimScan,
-  { crashNumbers, prefetch, reach, keyed }: ReadyRequest,
+  { crashNumbers, prefetch, reach, keyed, ranges }: ReadyRequest,
 ): { readonly jobs: readonly ReadyJob[]; readonly horizon: ReadyJob | null } {
   const wanted = {
     types,
@@ -141,13 +147,18 @@ function findReady(
     names: JSON.stringify(keyed.map(nameOf)),
     first: keyList(keyed),
     now,
-    limit: reach,
   };
-  const found = lanes.flatMap((lane) =>
-    crashNumbers.map((crashes) =>
-      sql.tuples("claim_candidates", { lane, crashes, ...wanted }).map(readyJob),
-    ),
-  );
+  const scanRanges = (lane: number, crashes: number): readonly ReadyJob[] => {
+    const jobs: ReadyJob[] = [];
+    for (const range of rangesOf(ranges, lane, crashes)) {
+      if (jobs.length >= reach) break;
+      const position = { ...wanted, ...positionOf(range), limit: reach - jobs.length };
+      const rows = sql.tuples("claim_candidates", { lane, crashes, ...position });
+      jobs.push(...rows.map((row) => readyJob(row, lane)));
+    }
+    return jobs;
+  };
+  const found = lanes.flatMap((lane) => crashNumbers.map((crashes) => scanRanges(lane, crashes)));
   const ends = found.flatMap((jobs) => (jobs.length < reach ? [] : jobs.slice(-1)));
   return {
     jobs: found.length > 1 ? found.flat().toSorted(byClaimOrder) : found.flat(),
@@ -155,9 +166,28 @@ function findReady(
   };
 }
 
-function readyJob(row: QueryTuples["claim_candidates"]): ReadyJob {
+/** The ranges of a lane. Jobs that have crashed before have no marks. */
+function rangesOf(ranges: Ranges, lane: number, crashes: number): readonly ClaimRange[] {
+  const whole = [{ lane, priority: 0, rank: 0, key: 0, end: PRIORITY_END }];
+  if (ranges === null || crashes > 0) return whole;
+  const own = ranges.filter((range) => range.lane === lane);
+  return own.length > 0 ? own : whole;
+}
+
+function positionOf({ priority, rank, key, end }: ClaimRange): Position {
+  return { after_priority: priority, after_rank: rank, after_key: key, end };
+}
+
+interface Position {
+  readonly after_priority: number;
+  readonly after_rank: number;
+  readonly after_key: number;
+  readonly end: number;
+}
+
+function readyJob(row: QueryTuples["claim_candidates"], lane: number): ReadyJob {
   const [key, priority, rank, n, tries, crashes, tenant, concurrency] = row;
-  return { key, priority, rank, n, tries, crashes, tenant, concurrency };
+  return { lane, key, priority, rank, n, tries, crashes, tenant, concurrency };
 }
 
 function oneOfEachKey(jobs: readonly ReadyJob[]): readonly ReadyJob[] {
@@ -177,7 +207,10 @@ function nameOf({ tenant, concurrency }: ReadyJob): string {
 }
 
 /** The first candidates within {@link CLAIM_BYTES_MAX}, and at least one. */
-function withinWeight({ sql }: Session, candidates: readonly ReadyJob[]): readonly ReadyJob[] {
+export function withinWeight(
+  { sql }: Session,
+  candidates: readonly ReadyJob[],
+): readonly ReadyJob[] {
   const sizes = sql.tuples("payload_sizes", { keys: keyList(candidates) });
   let weight = 0;
   const end = sizes.findIndex(([bytes], index) => {

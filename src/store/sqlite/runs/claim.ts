@@ -10,14 +10,17 @@ import type {
   JobKey,
 } from "../../types/jobs-and-runs.ts";
 import { tagsOf } from "../../shared/decode-jobs.ts";
+import type { ClaimCursor } from "../../shared/claim-cursor.ts";
 import { sameRequest, newLostClaim, type LostClaim } from "../../shared/lost-claim.ts";
 import { returnPrefetched } from "./prefetch.ts";
 import {
   findCandidates,
   keyList,
   scanOf,
+  withinWeight,
   type Candidate,
   type ClaimScan,
+  type ReadyJob,
 } from "./claim-candidates.ts";
 import { findLone } from "./lone-candidates.ts";
 import { listsOf, openRuns, withFacts, type HeldJob } from "./lease.ts";
@@ -38,8 +41,20 @@ export function claimsNothing(session: Session, request: ClaimRequest): Claim | 
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
   const scan = scanOf(session, request);
-  if (findCandidates(session, scan, { ...request, limit: 1 }).length > 0) return null;
+  const one = { ...request, limit: 1 };
+  const cursor = cursorOf(session, request);
+  const isFound = cursor.finds((ranges) => findCandidates(session, scan, one, ranges).length > 0);
+  if (isFound) return null;
   return { ...EMPTY, awaitsAlone: awaitsAlone(session, scan, request) };
+}
+
+/** A commit of another connection may have put jobs below the marks. */
+function cursorOf({ sql, state }: Session, request: ClaimRequest): ClaimCursor {
+  const { lanes, types, tenants, prefetch } = request;
+  const version = sql.get("data_version", {})?.data_version;
+  if (version !== state.claimedVersion) state.claimCursors.onWakeUp("work");
+  state.claimedVersion = version;
+  return state.claimCursors.of(JSON.stringify([lanes, types, tenants, prefetch]));
 }
 
 /** Whether a job of the request waits to be run alone. */
@@ -133,7 +148,7 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   const refusal = refusalOf(session, request);
   if (refusal !== null) return refusal;
   const scan = scanOf(session, request);
-  const found = findCandidates(session, scan, request);
+  const found = takeCandidates(session, scan, request);
   const { present: candidates, missing } = splitMissing(session, found);
   dropPlaces(session, missing);
   if (candidates.length === 0) {
@@ -163,6 +178,21 @@ function takeBatch(session: Session, request: ClaimRequest, secret: string): Cla
   }
   const alone = awaitsAlone(session, scan, request);
   return { lease: { number, secret }, jobs, lost: false, awaitsAlone: alone };
+}
+
+function takeCandidates(
+  session: Session,
+  scan: ClaimScan,
+  request: ClaimRequest,
+): readonly ReadyJob[] {
+  const limit = bounded(request.limit, BATCH_MAX);
+  const { jobs } = cursorOf(session, request).scanNow(limit, (ranges) => {
+    const found = findCandidates(session, scan, request, ranges);
+    const light = withinWeight(session, found);
+    const positions = light.filter(({ crashes }) => crashes === 0);
+    return { jobs: light, count: found.length, positions };
+  });
+  return jobs;
 }
 
 /** Removes jobs without a row from `ready`: they would hold back the jobs behind them. */
@@ -199,7 +229,8 @@ function claimedJob(
   { key, n, tries, crashes, priority, rank }: Candidate,
 ): ClaimedJob {
   const [idOf, type, tenant, lane, maxAttempts, timeoutMs, payload, payloadVersion] = row;
-  const [, , , , , , , , correlation, parent, concurrencyKey, tags, createdAt, flags] = row;
+  const [, , , , , , , , correlation, parent, concurrencyKey, tags, createdAt, flags, successor] =
+    row;
   const id = idFromBytes(idOf);
   const { onOrphan, retryOwner } = policyOfFlags(flags);
   return {
@@ -208,6 +239,7 @@ function claimedJob(
     n,
     tries,
     crashes,
+    isSuccessor: successor === 1,
     type: names.text(type),
     tenant: names.text(tenant),
     lane: names.text(lane),

@@ -1,15 +1,15 @@
 /**
  * Low-water marks: up to which position each priority of a lane has been claimed empty.
  *
- * Claimed rows stay in the index as dead entries until no old snapshot can see them. While an old
- * snapshot is open, every scan from the beginning walks over all dead entries. So a scan begins at
- * the marks of the scan before. But a job may appear below a mark: by a late commit, a return of
- * prefetched jobs, or an opened gate. Therefore a rescan from the beginning is due after every
- * wake-up, after an answer that was shorter than the limit, and every 50 ms, as long as rescans
- * take a small share of the time. Whatever rescans cost, an idle worker makes one per second and a
- * busy worker one per ten seconds.
+ * A scan from the beginning walks over all jobs that the caller does not take: of other types or
+ * tenants, or with a taken key. On PostgreSQL, claimed rows also stay in the index as dead entries
+ * until no old snapshot can see them. So a scan begins at the marks of the scan before. But a job
+ * may appear below a mark: by a late commit, a return of prefetched jobs, or an opened gate.
+ * Therefore a rescan from the beginning is due after every wake-up, after an answer that was
+ * shorter than the limit, and every 50 ms, as long as rescans take a small share of the time.
+ * Whatever rescans cost, an idle worker makes one per second and a busy worker one per ten seconds.
  */
-import type { WakeUp } from "../../store.ts";
+import type { WakeUp } from "../store.ts";
 
 /** Interval of rescans that nothing else has requested. */
 const RESCAN_MS = 50;
@@ -24,7 +24,7 @@ const MARKS_MAX = 64;
 const CURSORS_MAX = 32;
 
 /** Above all priorities. */
-const PRIORITY_END = 2_147_483_647;
+export const PRIORITY_END = 2_147_483_647;
 
 /** The position of a job in the order of its lane. */
 export interface Position {
@@ -96,10 +96,11 @@ interface ClaimedPositions {
   readonly positions: readonly Position[];
 }
 
-/** Claims jobs from these ranges. Null: whole lanes. */
-type TakeJobs<Batch extends ClaimedPositions> = (
-  ranges: readonly ClaimRange[] | null,
-) => Promise<Batch>;
+/** What to scan. Null: whole lanes. */
+export type Ranges = readonly ClaimRange[] | null;
+
+/** Claims jobs from these ranges. */
+type TakeJobs<Batch extends ClaimedPositions> = (ranges: Ranges) => Promise<Batch>;
 
 /** The low-water marks of claims with the same filter. */
 export class ClaimCursor {
@@ -110,6 +111,8 @@ export class ClaimCursor {
   /** When a rescan is due. */
   #rescanAt = 0;
   #rescannedAt = -Infinity;
+  /** A rescan has found a job that no scan from the marks would claim. */
+  #mustRescan = false;
 
   constructor(budget: Budget, monotonic: () => number) {
     this.#budget = budget;
@@ -123,30 +126,68 @@ export class ClaimCursor {
 
   /** Claims from the beginning if a rescan is due and within the budget, else from the marks. */
   async scan<Batch extends ClaimedPositions>(limit: number, take: TakeJobs<Batch>): Promise<Batch> {
+    const steps = this.#steps<Batch>(limit);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next(await take(step.value));
+    return step.value;
+  }
+
+  /** The same for a store that answers at once. */
+  scanNow<Batch extends ClaimedPositions>(limit: number, take: (ranges: Ranges) => Batch): Batch {
+    const steps = this.#steps<Batch>(limit);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next(take(step.value));
+    return step.value;
+  }
+
+  /**
+   * Whether a scan would find a job: from the marks, else from the beginning. The next claim
+   * rescans if only a rescan finds the job.
+   */
+  finds(find: (ranges: Ranges) => boolean): boolean {
+    const ranges = this.#ranges();
+    if (ranges !== null) {
+      if (find(ranges)) return true;
+      if (!this.#mayRescan(IDLE_MS_MAX)) return false;
+    }
+    const startedAt = this.#monotonic();
+    this.#mustRescan = find(null);
+    this.#rescanned(startedAt);
+    return this.#mustRescan;
+  }
+
+  /** Yields the ranges of each scan, and gets the jobs that were claimed from them. */
+  *#steps<Batch extends ClaimedPositions>(limit: number): Generator<Ranges, Batch, Batch> {
     const isDue = this.#lanes.size === 0 || this.#monotonic() >= this.#rescanAt;
-    if (isDue && this.#mayRescan(BUSY_MS_MAX)) return this.#scanFromBeginning(limit, take);
-    const batch = await take(this.#ranges());
+    if (this.#mustRescan || (isDue && this.#mayRescan(BUSY_MS_MAX))) {
+      return yield* this.#scanFromBeginning<Batch>(limit);
+    }
+    const batch = yield this.#ranges();
     this.#advance(batch.positions);
     const { count } = batch;
     if (count >= limit) return batch;
     this.requestRescan();
     if (count > 0 || !this.#mayRescan(IDLE_MS_MAX)) return batch;
-    return this.#scanFromBeginning(limit, take);
+    return yield* this.#scanFromBeginning<Batch>(limit);
   }
 
   #mayRescan(restMs: number): boolean {
     return this.#budget.hasRoom() || this.#monotonic() - this.#rescannedAt >= restMs;
   }
 
-  async #scanFromBeginning<Batch extends ClaimedPositions>(
-    limit: number,
-    take: TakeJobs<Batch>,
-  ): Promise<Batch> {
-    const startedAt = this.#monotonic();
-    this.#rescanAt = startedAt + RESCAN_MS;
-    const batch = await take(null);
+  #rescanned(startedAt: number): void {
     this.#rescannedAt = this.#monotonic();
     this.#budget.spend(this.#rescannedAt - startedAt);
+  }
+
+  *#scanFromBeginning<Batch extends ClaimedPositions>(
+    limit: number,
+  ): Generator<Ranges, Batch, Batch> {
+    const startedAt = this.#monotonic();
+    this.#mustRescan = false;
+    this.#rescanAt = startedAt + RESCAN_MS;
+    const batch = yield null;
+    this.#rescanned(startedAt);
     // A full answer may have stopped before the marks. A shorter one has scanned beyond them.
     if (batch.count >= limit) this.#lanes.clear();
     this.#advance(batch.positions);
@@ -166,7 +207,7 @@ export class ClaimCursor {
   }
 
   /** The ranges of each lane: before its first mark, and from each mark to the next priority. */
-  #ranges(): readonly ClaimRange[] | null {
+  #ranges(): Ranges {
     if (this.#lanes.size === 0) return null;
     return [...this.#lanes].flatMap(([lane, marks]) => {
       const sorted = [...marks.values()].toSorted((left, right) => left.priority - right.priority);

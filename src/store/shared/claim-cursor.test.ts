@@ -129,6 +129,36 @@ describe("ClaimCursor", () => {
     expect(batch.positions).toEqual([late]);
   });
 
+  test("looks for a job from the marks first", async () => {
+    const { cursor } = cursorAt();
+    await cursor.scan(1, scripted([position(9, 40, 2)]).take);
+    const seen: (readonly ClaimRange[] | null)[] = [];
+
+    const isFound = cursor.finds((ranges) => seen.push(ranges) > 0);
+
+    expect(isFound).toBe(true);
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).not.toBeNull();
+  });
+
+  test("claims a job that only a rescan has found, although no budget is left", async () => {
+    const { cursor, move } = cursorAt();
+    const late = position(9, 30, 1);
+    const { seen, take } = scripted([position(9, 40, 2)], [late]);
+    await cursor.scan(1, take);
+    move(1_000);
+    const isFound = cursor.finds((ranges) => {
+      if (ranges === null) move(60_000);
+      return ranges === null;
+    });
+
+    const batch = await cursor.scan(1, take);
+
+    expect(isFound).toBe(true);
+    expect(seen[1]).toBeNull();
+    expect(batch.positions).toEqual([late]);
+  });
+
   test("keeps separate marks for claims with another filter", async () => {
     const { cursor, lowWater } = cursorAt();
     await cursor.scan(1, scripted([position(9, 40, 2)]).take);

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { newJob, newJobs, workerInfo } from "../../../../test/support/factories.ts";
+import { virtualClock } from "../../../../test/support/virtual-clock.ts";
+import type { JobStore } from "../../store.ts";
+import type { ClaimRequest } from "../../types/jobs-and-runs.ts";
+import { makeSqliteStore } from "../create.ts";
+import { Statements } from "../database/statements.ts";
+
+const LONG_AGO = 1_000;
+let folder: string;
+let store: JobStore;
+let other: JobStore;
+let request: ClaimRequest;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "millrace-claims-"));
+  // Time stands still: no rescan is due by itself.
+  const clock = virtualClock();
+  store = makeSqliteStore({ path: join(folder, "jobs.db") }, { clock });
+  other = makeSqliteStore({ path: join(folder, "jobs.db") }, { clock });
+  await store.open();
+  await other.open();
+  const worker = workerInfo();
+  await store.register(worker);
+  request = { worker: worker.id, lanes: "any", types: ["email"], limit: 1, prefetch: false };
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await store.close();
+  await other.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the next claim", () => {
+  test("does not scan again the jobs of other types that a claim has passed", async () => {
+    await store.enqueue([...newJobs(20, { type: "other" }), ...newJobs(3)]);
+    const [first] = (await store.claim(request)).jobs;
+    const scans = vi.spyOn(Statements.prototype, "tuples");
+
+    const { jobs } = await store.claim(request);
+
+    expect(jobs).toHaveLength(1);
+    const positions = scans.mock.calls.flatMap(([name, values]) =>
+      name === "claim_candidates" ? [Reflect.get(values, "after_key")] : [],
+    );
+    expect(positions).toEqual([0, first?.key]);
+  });
+
+  test("finds a more urgent job of another connection in front of that position", async () => {
+    await store.enqueue(newJobs(3));
+    await store.claim(request);
+    const urgent = newJob({ due: { at: LONG_AGO } });
+    await other.enqueue([urgent]);
+
+    const { jobs } = await store.claim(request);
+
+    expect(jobs.map(({ id }) => id)).toEqual([urgent.id]);
+  });
+
+  test("finds a more urgent job that was enqueued in the same commit", async () => {
+    await store.enqueue(newJobs(3));
+    await store.claim(request);
+    const urgent = newJob({ due: { at: LONG_AGO } });
+
+    const [, { jobs }] = await Promise.all([store.enqueue([urgent]), store.claim(request)]);
+
+    expect(jobs.map(({ id }) => id)).toEqual([urgent.id]);
+  });
+});
