@@ -6,13 +6,16 @@
  */
 import { parseArgs } from "node:util";
 import { connect, startPostgres, type PostgresServer } from "../../test/support/postgres.ts";
-import { throughPooler } from "./lib/surroundings/pooler.ts";
+import { throughOwnPooler, throughPgBouncer } from "./lib/surroundings/pooler.ts";
 import { crash, sail, type Outcome, type Scene } from "./lib/surroundings/voyage.ts";
 import { onStage } from "./lib/run-stages.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
 
-const POOLER = "PgBouncer in transaction mode";
+const POOLERS = [
+  ["pooler in transaction mode, our own", throughOwnPooler],
+  ["pooler in transaction mode, PgBouncer", throughPgBouncer],
+] as const;
 
 interface Row {
   readonly setting: string;
@@ -72,10 +75,11 @@ await onStage(async () => {
     if (!isExpected) sound = false;
     print(row.setting, outcome, isExpected);
   }
-  if (POOLER.includes(values.only)) {
-    const outcome = await throughPooler(server.url);
+  for (const [setting, sailThrough] of POOLERS) {
+    if (!setting.includes(values.only)) continue;
+    const outcome = await sailThrough(server.url);
     if (!outcome.isSound) sound = false;
-    print(POOLER, outcome, outcome.isSound);
+    print(setting, outcome, outcome.isSound);
   }
   return { sound };
 });

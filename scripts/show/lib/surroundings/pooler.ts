@@ -1,16 +1,26 @@
-/** The jobs of a row through PgBouncer in transaction mode, where the system has it. */
+/** The jobs of a row through a pooler in transaction mode. */
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "../../../../test/support/postgres.ts";
+import { startPooler } from "../../../../test/support/transaction-pooler.ts";
 import { until } from "../until.ts";
 import { sail, type Outcome } from "./voyage.ts";
 
 const PORT = 6_433;
 const START_MS_MAX = 10_000;
 
-export async function throughPooler(server: string): Promise<Outcome> {
+/** Fewer sessions than the processes of a row have connections. */
+const SESSIONS = 8;
+
+export async function throughOwnPooler(server: string): Promise<Outcome> {
+  await using pooler = await startPooler(server, SESSIONS);
+  return await sail({ url: pooler.url, schema: "own_pooler" });
+}
+
+/** Where the system has it. */
+export async function throughPgBouncer(server: string): Promise<Outcome> {
   if (spawnSync("pgbouncer", ["--version"]).status !== 0)
     return { happened: "skipped: pgbouncer is not on the PATH", said: [], isSound: true };
   const folder = mkdtempSync(join(tmpdir(), "millrace-pooler-"));
@@ -40,7 +50,7 @@ listen_port = ${PORT}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = 5
+default_pool_size = ${SESSIONS}
 `;
 }
 
