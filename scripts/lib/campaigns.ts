@@ -91,13 +91,14 @@ export const CAMPAIGNS: readonly Campaign[] = [
   },
   {
     name: "postgres-faults",
-    about: "PostgreSQL cut at COMMIT, restarted, failed over, its listener dead; short: few cuts",
+    about: "PostgreSQL cut at COMMIT, restarted, failed over, with odd settings; short: few cuts",
     short: [show("postgres-cuts", "--cuts", "3")],
     full: [
       show("postgres-cuts", "--cuts", "100"),
       show("postgres-restarts", "--rounds", "10", "--terminations", "200"),
       show("postgres-failover", "--rounds", "5", "--seconds", "6"),
       show("postgres-listener", "--rounds", "3"),
+      show("surroundings"),
     ],
   },
   {

@@ -95,7 +95,7 @@ describe.concurrent("a worker all of whose connections are half open", () => {
 
       expect(answers).toEqual([2, 3, 4]);
       expect(await mill.workers.list()).toMatchObject([{ id: worker.id }]);
-      expect(said.filter((message) => message.includes("lost"))).toEqual([]);
+      expect(said.filter((message) => message.includes("lease lost"))).toEqual([]);
       await mill.close();
     },
     BOUND_MS * 2,

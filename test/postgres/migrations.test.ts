@@ -171,6 +171,18 @@ describe("a migration", () => {
     await older.close();
   });
 
+  test("may take longer than the statement_timeout of its role", async () => {
+    await (await open("hasty")).close();
+    await client.query("ALTER ROLE postgres SET statement_timeout = '250ms'");
+
+    const [opened] = await Promise.allSettled([open("hasty", next("SELECT pg_sleep(0.5);"))]);
+
+    await client.query("ALTER ROLE postgres RESET statement_timeout");
+    expect(opened.status).toBe("fulfilled");
+    expect(await versionOf("hasty")).toBe(NEWEST + 1);
+    if (opened.status === "fulfilled") await opened.value.close();
+  });
+
   test("lets the fleet pass while a long transaction uses a table that it changes", async () => {
     const older = await open("patient");
     await client.query('BEGIN; SELECT count(*) FROM "patient".ready');

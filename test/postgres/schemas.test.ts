@@ -9,7 +9,7 @@ import { add, claimable, settleAll, stateOf, take } from "../support/steps.ts";
 let server: PostgresServer;
 let client: Client;
 beforeAll(async () => {
-  server = await startPostgres({ durable: false });
+  server = await startPostgres();
   client = await connect(server.url);
 });
 afterAll(async () => {

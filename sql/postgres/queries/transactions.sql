@@ -1,10 +1,12 @@
 -- name: home
 -- only: postgres, whose connections may lead to any server.
 -- Which database this is: the identity of the cluster, and the name of the database. Makes the
--- commit of a caller's transaction wait for the disk: jobs with keys follow.
+-- commit of a caller's transaction wait for the disk: jobs with keys follow. Uses no function of
+-- the schema, which another database may not have.
 -- returns: home text, commit text?
 SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home,
-       millrace.sync_commit() AS commit;
+       CASE WHEN current_setting('synchronous_commit') = 'off'
+            THEN set_config('synchronous_commit', 'on', true) END AS commit;
 
 -- name: enqueue_at_home
 -- only: postgres, whose connections may lead to any server.

@@ -27,7 +27,7 @@ export const POSTGRES_COMMIT_FAULTS: Faults = {
     ],
   },
   "the commit of a caller's transaction": {
-    home: [["jobs with keys do not wait", "millrace.sync_commit()", "''"]],
+    home: [["jobs with keys do not wait", "'on', true)", "'off', true)"]],
     "migrations/0001_tables.sql": [
       [
         "a stricter setting is lowered",

@@ -29,7 +29,12 @@ const MEANINGS: readonly (readonly [RegExp, ErrorCode, string])[] = [
   [/^(40|55P03$)/, "STORE_BUSY", "another transaction held a lock or changed the same rows"],
   [/^53100$/, "STORE_FULL", "the server's disk is full"],
   [/^53300$/, "STORE_CROWDED", "the server has no connection left"],
-  [/^(53|57014$)/, "STORE_BUSY", "the server is overloaded"],
+  [/^53/, "STORE_BUSY", "the server is overloaded"],
+  [
+    /^57014$/,
+    "STORE_BUSY",
+    "the server cancelled the statement, perhaps for its statement_timeout",
+  ],
   [/^MR002$/, "STORE_NEWER", "a newer release of Millrace has migrated the database"],
   [/^MR001$/, "STORE_INCOMPLETE", "the installation is incomplete"],
   [/^XX00[12]$/, "STORE_CORRUPT", "the database is damaged"],

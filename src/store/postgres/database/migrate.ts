@@ -28,6 +28,8 @@ const MIGRATION_MS_MAX = 600_000;
  */
 const LOCK_MS_MAX = 500;
 const LOCK_REST_MS = 2_000;
+/** The time limit of a role is meant for queries. A migration has its own. */
+const BEGIN_MIGRATION = `${BEGIN}; SET LOCAL statement_timeout = 0`;
 const LOCK_TRIES_MAX = 30;
 
 export interface MigrateOptions {
@@ -50,7 +52,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   while (version < newestOf(migrations)) {
     await patiently(options, () =>
       pool.withConnection((client) =>
-        inTransaction(client, BEGIN, () => applyNext(client, options)),
+        inTransaction(client, BEGIN_MIGRATION, () => applyNext(client, options)),
       ),
     );
     version = await versionNow();
@@ -149,7 +151,8 @@ async function checkServer(client: PgClient, tell: MigrateOptions["tell"]): Prom
     throw new MillraceError("STORE_UNSUITABLE", `${needed}, and this one is in ${encoding}`);
   }
   if (readOnly === "on") {
-    const found = "the server takes no writes: it is a standby, or was made read-only";
+    const found =
+      "the server is read-only: it is a standby, or default_transaction_read_only is on";
     throw new MillraceError("STORE_SERVER_READ_ONLY", found);
   }
   for (const warning of settingWarnings(disk)) tell(warning);

@@ -1252,7 +1252,7 @@ export const queries: {
     timeout: "answer",
   },
   home: {
-    text: "SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home,\n       millrace.sync_commit() AS commit",
+    text: "SELECT (pg_control_system()).system_identifier || ' ' || current_database() AS home,\n       CASE WHEN current_setting('synchronous_commit') = 'off'\n            THEN set_config('synchronous_commit', 'on', true) END AS commit",
     parameters: [],
     timeout: "answer",
   },
