@@ -33,6 +33,7 @@ describe("a schema", () => {
     ["é".repeat(31) + "x"],
     ["SELECT"],
     ["public"],
+    [String.raw`C:\new\table' OR '\one`],
   ])("may be called %s", async (schema) => {
     const [store, other] = [await open(schema), await open(schema)];
     const woken = new Promise((resolve) => other.watch(resolve));
@@ -51,6 +52,25 @@ describe("a schema", () => {
     expect(await store.feed(0, 10)).toHaveLength(3);
     expect((await store.prune(retention(), 10)).more).toBe(false);
     await Promise.all([store.close(), other.close()]);
+  });
+
+  test("may have a backslash where a backslash escapes in strings", async () => {
+    await client.query("CREATE DATABASE old_strings");
+    await client.query("ALTER DATABASE old_strings SET standard_conforming_strings = off");
+    const url = new URL(server.url);
+    url.pathname = "old_strings";
+    const schema = String.raw`C:\new\table' OR '\one`;
+    const store = makePostgresStore({ url: url.href, schema, poolSize: 4 });
+    await store.open();
+
+    const [id] = await add(store, { tags: { a: String.raw`b\c` }, idempotency: KEY });
+    await settleAll(store, await take(store), completed());
+
+    expect(await stateOf(store, id)).toBe("completed");
+    const tagged = await store.list({ tags: { a: String.raw`b\c` } }, { limit: 5 });
+    expect(tagged.jobs).toMatchObject([{ id }]);
+    expect((await store.examine()).findings).toEqual([]);
+    await store.close();
   });
 
   test("is examined under whatever name it has", async () => {
