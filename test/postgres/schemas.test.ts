@@ -23,6 +23,41 @@ async function open(schema: string) {
   return store;
 }
 
+describe("the functions of a schema", () => {
+  test("are executable with a grant only; functions of others stay as they are", async () => {
+    await client.query(`CREATE SCHEMA guarded;
+      CREATE FUNCTION guarded.theirs() RETURNS integer LANGUAGE sql RETURN 1;
+      CREATE ROLE stranger; CREATE ROLE clerk LOGIN;`);
+    const owner = await open("guarded");
+    await client.query(`GRANT USAGE ON SCHEMA guarded TO clerk, stranger;
+      GRANT ALL ON ALL TABLES IN SCHEMA guarded TO clerk;
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA guarded TO clerk;
+      GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA guarded TO clerk`);
+    const url = new URL(server.url);
+    url.username = "clerk";
+    const store = makePostgresStore({ url: url.href, schema: "guarded", poolSize: 4 });
+    await store.open();
+
+    const [id] = await add(store, {});
+    await settleAll(store, await take(store), completed());
+
+    expect(await stateOf(store, id)).toBe("completed");
+    expect(await executableBy("stranger")).toEqual(["theirs"]);
+    expect(await executableBy("clerk")).toContain("enqueue_alike");
+    await Promise.all([store.close(), owner.close()]);
+  });
+});
+
+async function executableBy(role: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT proname AS name FROM pg_proc
+     WHERE pronamespace = 'guarded'::regnamespace AND has_function_privilege($1, oid, 'EXECUTE')
+     ORDER BY proname`,
+    [role],
+  );
+  return rows.map(({ name }) => name);
+}
+
 describe("a schema", () => {
   test.each([
     ['My "Schema"'],
