@@ -39,7 +39,8 @@ describe("a sound installation on PostgreSQL", () => {
     await using patient = await openPatient("narrow");
     await pool.query(`CREATE ROLE narrow LOGIN; GRANT ALL ON SCHEMA narrow TO narrow;
       GRANT ALL ON ALL TABLES IN SCHEMA narrow TO narrow;
-      GRANT ALL ON ALL SEQUENCES IN SCHEMA narrow TO narrow`);
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA narrow TO narrow;
+      GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA narrow TO narrow`);
     const { out } = await patient.doctor("narrow");
     expect(out).toContain("ok       schema: not compared: this user may not create a schema");
   });

@@ -23,6 +23,41 @@ async function open(schema: string) {
   return store;
 }
 
+describe("the functions of a schema", () => {
+  test("are executable with a grant only; functions of others stay as they are", async () => {
+    await client.query(`CREATE SCHEMA guarded;
+      CREATE FUNCTION guarded.theirs() RETURNS integer LANGUAGE sql RETURN 1;
+      CREATE ROLE stranger; CREATE ROLE clerk LOGIN;`);
+    const owner = await open("guarded");
+    await client.query(`GRANT USAGE ON SCHEMA guarded TO clerk, stranger;
+      GRANT ALL ON ALL TABLES IN SCHEMA guarded TO clerk;
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA guarded TO clerk;
+      GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA guarded TO clerk`);
+    const url = new URL(server.url);
+    url.username = "clerk";
+    const store = makePostgresStore({ url: url.href, schema: "guarded", poolSize: 4 });
+    await store.open();
+
+    const [id] = await add(store, {});
+    await settleAll(store, await take(store), completed());
+
+    expect(await stateOf(store, id)).toBe("completed");
+    expect(await executableBy("stranger")).toEqual(["theirs"]);
+    expect(await executableBy("clerk")).toContain("enqueue_alike");
+    await Promise.all([store.close(), owner.close()]);
+  });
+});
+
+async function executableBy(role: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT proname AS name FROM pg_proc
+     WHERE pronamespace = 'guarded'::regnamespace AND has_function_privilege($1, oid, 'EXECUTE')
+     ORDER BY proname`,
+    [role],
+  );
+  return rows.map(({ name }) => name);
+}
+
 describe("a schema", () => {
   test.each([
     ['My "Schema"'],
@@ -33,6 +68,7 @@ describe("a schema", () => {
     ["é".repeat(31) + "x"],
     ["SELECT"],
     ["public"],
+    [String.raw`C:\new\table' OR '\one`],
   ])("may be called %s", async (schema) => {
     const [store, other] = [await open(schema), await open(schema)];
     const woken = new Promise((resolve) => other.watch(resolve));
@@ -51,6 +87,25 @@ describe("a schema", () => {
     expect(await store.feed(0, 10)).toHaveLength(3);
     expect((await store.prune(retention(), 10)).more).toBe(false);
     await Promise.all([store.close(), other.close()]);
+  });
+
+  test("may have a backslash where a backslash escapes in strings", async () => {
+    await client.query("CREATE DATABASE old_strings");
+    await client.query("ALTER DATABASE old_strings SET standard_conforming_strings = off");
+    const url = new URL(server.url);
+    url.pathname = "old_strings";
+    const schema = String.raw`C:\new\table' OR '\one`;
+    const store = makePostgresStore({ url: url.href, schema, poolSize: 4 });
+    await store.open();
+
+    const [id] = await add(store, { tags: { a: String.raw`b\c` }, idempotency: KEY });
+    await settleAll(store, await take(store), completed());
+
+    expect(await stateOf(store, id)).toBe("completed");
+    const tagged = await store.list({ tags: { a: String.raw`b\c` } }, { limit: 5 });
+    expect(tagged.jobs).toMatchObject([{ id }]);
+    expect((await store.examine()).findings).toEqual([]);
+    await store.close();
   });
 
   test("is examined under whatever name it has", async () => {

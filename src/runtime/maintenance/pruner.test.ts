@@ -32,4 +32,28 @@ describe("a pruner", () => {
     const [first = 0, second, third] = looks;
     expect([second, third]).toEqual([first + everyMs, first + 2 * everyMs]);
   });
+
+  test("looks again soon, when others have removed a full batch", async () => {
+    await using world = await dutyWorld();
+    const { store, clock } = world;
+    const looks: number[] = [];
+    const prune = store.prune.bind(store);
+    Reflect.set(store, "prune", async (...args: Parameters<typeof prune>) => {
+      looks.push(clock.monotonic());
+      return { ...(await prune(...args)), more: looks.length === 1 };
+    });
+    const retention = retentionOf({}, { ...defaults.retention, eventMs: 86_400_000 });
+    const [duty] = pruners({ ...world.parts, retention, isStopping: () => false });
+
+    duty?.wake();
+    for (const ms of [999, 1, 59_999, 1]) {
+      await world.stillness();
+      await clock.advance(ms);
+    }
+    await world.stillness();
+    await duty?.stop();
+
+    const [first = 0] = looks;
+    expect(looks).toEqual([first, first + 1_000, first + 61_000]);
+  });
 });

@@ -46,8 +46,13 @@ export function pruners(parts: PrunerParts): readonly Ticker[] {
   const { store, retention, isStopping } = parts;
   const everyMs = pruneEveryMs(retention);
   const stages = stagesOf(parts, everyMs).map((stage) => () => stage.step());
-  const prune = async (what: Retention): Promise<number> =>
-    (await store.prune(what, PRUNE_BATCH)).more ? 0 : everyMs;
+  const prune = async (what: Retention): Promise<number> => {
+    const { more, ...counts } = await store.prune(what, PRUNE_BATCH);
+    if (!more) return everyMs;
+    // Others have removed the whole batch: they go on, and this pruner looks again soon.
+    const hasRemoved = Object.values(counts).some((count) => count > 0);
+    return hasRemoved ? 0 : Math.min(PRUNE_MS_MIN, everyMs);
+  };
   const duty = (...steps: readonly (() => Promise<number>)[]): Ticker =>
     makeDuty(parts, everyMs, async () => {
       let nextMs = everyMs;

@@ -344,6 +344,9 @@ export interface Pruned {
   readonly deadLetters: number;
   readonly idempotencyKeys: number;
   readonly events: number;
-  /** True when the limit was reached, so that more may be left. */
+  /**
+   * True when the limit was reached, so that more may be left. Other pruners may have removed a
+   * part of the batch, or all of it.
+   */
   readonly more: boolean;
 }

@@ -344,6 +344,7 @@ export const POSTGRES_FAULTS: Faults = {
     ],
     "retention/expired.ts": [["what came late stays", "[...late, ...found]", "[...found]"]],
     "retention/prune.ts": [
+      ["a shared batch counts as the last", "[found, idempotencyKeys", "[jobs, idempotencyKeys"],
       ["more keys that came late go than asked", "limit - count))", "limit))"],
     ],
     prune_idempotency: [

@@ -150,6 +150,22 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
       expect(pruned).toMatchObject({ jobs: 1 });
     });
 
+    test("says that more remain, when others share a full batch", async () => {
+      await using db = await open();
+      const { store } = db;
+      await store.enqueue(newJobs(6));
+      await settleAll(store, await take(store), completed());
+      await db.clock.advance(10);
+      await using other = await beginElsewhere(db);
+      await other.query("SELECT 1 FROM millrace.attempt ORDER BY key LIMIT 2 FOR UPDATE");
+
+      const shared = await atOnce(db, store.prune(retention({ finishedMs: NO_JOBS }), 4));
+      const last = await atOnce(db, store.prune(retention({ finishedMs: NO_JOBS }), 100));
+
+      expect(shared).toMatchObject({ jobs: 2, more: true });
+      expect(last).toMatchObject({ jobs: 2, more: false });
+    });
+
     test("keeps what a lease still names, so that nobody takes it for unfinished", async () => {
       await using db = await open();
       const [id] = await add(db.store, { priority: 1 }, { priority: 2 });

@@ -80,9 +80,11 @@ export class Statements {
 /** A text of `sql/postgres` for one installation. Names of objects in strings are changed, too. */
 export function inSchema(text: string, schema: string): string {
   const name = quoted(schema);
-  const nameInString = name.replaceAll("'", "''");
+  // Whether a backslash escapes in a plain string depends on a setting of the session.
+  const opening = name.includes("\\") ? "E'" : "'";
+  const nameInString = name.replaceAll("\\", "\\\\").replaceAll("'", "''");
   return text.replaceAll(/('?)\bmillrace\./g, (_, quote: string) =>
-    quote === "" ? `${name}.` : `'${nameInString}.`,
+    quote === "" ? `${name}.` : `${opening}${nameInString}.`,
   );
 }
 

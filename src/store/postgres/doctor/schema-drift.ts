@@ -105,7 +105,14 @@ function unqualified({ schema, model }: Schemas, { definition }: SchemaObject): 
   const names = [schema, model].flatMap((name) => [quoted(name), name]).map(escaped);
   return normalized(definition)
     .replace(/ NOT VALID$/, "")
+    .replaceAll(inString(schema), "'")
+    .replaceAll(inString(model), "'")
     .replaceAll(new RegExp(`(?<![\\w"])(?:${names.join("|")})\\.`, "g"), "");
+}
+
+/** How a string begins that names an object of the schema. */
+function inString(schema: string): string {
+  return inSchema("'millrace.", schema);
 }
 
 function escaped(text: string): string {
@@ -124,6 +131,7 @@ function normalized(definition: string): string {
 function fixOf({ schema, model }: Schemas, wanted: SchemaObject, drift: DriftKind): string {
   const at = (name: string): string => `${quoted(schema)}.${quoted(name)}`;
   const text = normalized(wanted.definition)
+    .replaceAll(inString(model), inString(schema))
     .replaceAll(`${quoted(model)}.`, `${quoted(schema)}.`)
     .replaceAll(`${model}.`, `${quoted(schema)}.`);
   const { kind, home, name } = wanted;

@@ -30,7 +30,9 @@ export async function prune(
   const deadLetters = await repeating(dice, () =>
     write.run("prune_dead_letters", { age: age(retention.deadLetterMs), limit }),
   );
-  const isFull = [jobs, idempotencyKeys, deadLetters, events].includes(limit);
+  // Pruners of several workers share a batch: each of them removes a part of it.
+  const found = expired.keys.length;
+  const isFull = [found, idempotencyKeys, deadLetters, events].includes(limit);
   const more = expired.isCut || waiting > 0 || isFull || isMore;
   return { jobs, deadLetters, idempotencyKeys, events, more };
 }
