@@ -1,7 +1,7 @@
 /** Creates the store on PostgreSQL, with a replaceable clock, dice and migrations. */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../../lib/url-password.ts";
+import { hasUnescapedPassword, ESCAPE_PASSWORD, shownAs } from "../../lib/url-password.ts";
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
@@ -60,7 +60,10 @@ export function makePostgresStore(
     thread:
       options.url === undefined || ports.clock !== undefined
         ? null
-        : { module: import.meta.url, options: { ...options, poolSize: THREAD_POOL_SIZE } },
+        : shownAs(
+            { module: import.meta.url, options: { ...options, poolSize: THREAD_POOL_SIZE } },
+            placeOf(options),
+          ),
   });
 }
 
