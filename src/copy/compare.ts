@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { COPIED_TABLES } from "../store/shared/copy-tables.ts";
 import type { CopiedTable, CopySource, CopyTarget, RowKey } from "../store/shared/copy-tables.ts";
 
-/** The length to which a differing row is cut. */
+/** The length to which a differing row is cut, and the digits of a hash in it. */
 const SHOWN_LETTERS_MAX = 300;
+const HASH_DIGITS = 12;
 
 export interface Comparison {
   readonly table: string;
@@ -72,7 +73,7 @@ async function compareRows(
     isEqual: difference === null,
     source: here.sum(),
     target: there.sum(),
-    difference: shortened(difference),
+    difference: shownPair(difference),
   };
 }
 
@@ -91,9 +92,38 @@ class Tally {
   }
 }
 
-function shortened(pair: Pair | null): Pair | null {
+/**
+ * The columns that differ, and all numbers, which include the key. A text may be a payload or
+ * another secret, so that its hash is shown.
+ */
+function shownPair(pair: Pair | null): Pair | null {
   if (pair === null) return null;
-  const { source, target } = pair;
-  const short = (line: string | null): string | null => line?.slice(0, SHOWN_LETTERS_MAX) ?? null;
-  return { source: short(source), target: short(target) };
+  const [source, target] = [columnsOf(pair.source), columnsOf(pair.target)];
+  const shown = (here: Columns | null, there: Columns | null): string | null => {
+    if (here === null) return null;
+    const columns = Object.entries(here)
+      .filter(([name, value]) => typeof value === "number" || !isSame(value, there?.[name]))
+      .map(([name, value]) => [name, shownValue(value)]);
+    return JSON.stringify(Object.fromEntries(columns)).slice(0, SHOWN_LETTERS_MAX);
+  };
+  return { source: shown(source, target), target: shown(target, source) };
+}
+
+type Columns = Readonly<Record<string, unknown>>;
+
+function columnsOf(line: string | null): Columns | null {
+  if (line === null) return null;
+  const columns: Columns = JSON.parse(line);
+  return columns;
+}
+
+function isSame(here: unknown, there: unknown): boolean {
+  return JSON.stringify(here) === JSON.stringify(there);
+}
+
+function shownValue(value: unknown): unknown {
+  if (typeof value !== "string" && typeof value !== "object") return value;
+  if (value === null) return null;
+  const hash = createHash("sha256").update(JSON.stringify(value)).digest("hex");
+  return `sha256:${hash.slice(0, HASH_DIGITS)}`;
 }

@@ -47,6 +47,15 @@ export function withShownUrls(text: string): string {
   return text.replaceAll(URL_IN_TEXT, (url) => shownUrl(url));
 }
 
+/** The same object, which logs and JSON show as `text`. Its properties stay as they are. */
+export function shownAs<Secret extends object>(secret: Secret, text: string): Secret {
+  const show = { value: () => text };
+  return Object.defineProperties(secret, {
+    [Symbol.for("nodejs.util.inspect.custom")]: show,
+    toJSON: show,
+  });
+}
+
 /** `user:password@host` without the password. Encoded separators count, too. */
 function withoutUserPassword(rest: string): string {
   const at = Math.max(rest.lastIndexOf("@"), rest.toLowerCase().lastIndexOf("%40"));

@@ -240,7 +240,9 @@ describe("millrace copy", () => {
     expect(code).toBe(1);
     expect(out).toMatch(/^job +106 +106 .*DIFFERENT$/m);
     expect(out).toMatch(/^attempt .* equal$/m);
-    expect(out).toMatch(/^ {2}target {2}.*forged/m);
+    expect(out).toMatch(/^ {2}source {2}\{"key":7.*"payload":"sha256:\w{12}"/m);
+    expect(out).toMatch(/^ {2}target {2}\{"key":7.*"payload":"sha256:\w{12}"/m);
+    expect(out).not.toContain("forged");
     expect(out).toMatch(/^The first difference in tag:$/m);
   });
 

@@ -200,7 +200,10 @@ async function jobChecks(store: JobStore): Promise<DoctorCheck[]> {
   ];
 }
 
-function countOf(stats: JobStats, name: "scheduled" | "queued" | "held" | "running" | "failed") {
+function countOf(
+  stats: JobStats,
+  name: "scheduled" | "queued" | "held" | "running" | "failed",
+): string {
   return stats.atLeast.includes(name) ? `at least ${stats[name]}` : String(stats[name]);
 }
 

@@ -18,6 +18,18 @@ describe("a reader of a log", () => {
     expect(more.lines.map(({ line }) => line)).toEqual([2_501]);
   });
 
+  test("stops at its maximum, though the job writes on, and continues in the next call", async () => {
+    const log = new Log();
+    log.grow(12_500);
+    const reader = new LogReader(log, "id");
+
+    const first = await reader.next();
+    const second = await reader.next();
+
+    expect(first).toMatchObject({ missed: 0, lines: { length: 10_000 } });
+    expect(second).toMatchObject({ missed: 0, lines: { length: 2_500 } });
+  });
+
   test("says how many lines were gone before they were read", async () => {
     const log = new Log();
     log.grow(10);

@@ -6,6 +6,8 @@ export type ShownLogLine = Pick<LogView, "level" | "message" | "fields">;
 
 /** The maximum number of lines in one read. */
 const PAGE = 1_000;
+/** The maximum of reads in one call. A job may write as fast as its lines are read. */
+const PAGES_MAX = 10;
 
 /** The lines since the last read, and the number of lines that the store no longer had. */
 export interface NewLines {
@@ -29,7 +31,7 @@ export class LogReader {
     const before = this.#last;
     const lines: LogView[] = [];
     let hasMore = true;
-    while (hasMore) {
+    for (let pages = 0; hasMore && pages < PAGES_MAX; pages += 1) {
       const page = await this.#jobs.logs(this.#id, { after: this.#last, limit: PAGE });
       lines.push(...page.lines);
       this.#last = page.lines.at(-1)?.line ?? this.#last;

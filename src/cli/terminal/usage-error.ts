@@ -7,6 +7,7 @@ import { withShownUrls } from "../../lib/url-password.ts";
 /** What Commander writes, and what is shown instead. */
 const HIDDEN_VALUES: readonly (readonly [RegExp, string])[] = [
   [/command-argument value '.*' is invalid for argument '(\w+)'/s, "the $1 is invalid"],
+  [/(option '[^']*') argument '.*' is invalid/s, "the value of the $1 is invalid"],
   [/value '.*' from env '(\w+)' is invalid/s, "the value of $1 is invalid"],
   [/(unknown option '--?[\w-]+)=.*?'(?=\n|$)/s, "$1'"],
   [/(too many arguments.* but got \d+): .*\.(?=\n|$)/s, "$1; quote a payload as one argument."],

@@ -1,7 +1,7 @@
 /** Creates the store on PostgreSQL, with a replaceable clock, dice and migrations. */
 import type { Clock, Dice } from "../../core/clock.ts";
 import { MillraceError } from "../../core/errors.ts";
-import { hasUnescapedPassword, ESCAPE_PASSWORD } from "../../lib/url-password.ts";
+import { hasUnescapedPassword, ESCAPE_PASSWORD, shownAs } from "../../lib/url-password.ts";
 import { shown } from "../../core/text.ts";
 import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
@@ -71,9 +71,11 @@ export function makePostgresStore(
 function threadEntry({ url, pool, schema }: PostgresOptions): ThreadEntry | null {
   const common = { schema, poolSize: THREAD_POOL_SIZE };
   const module = import.meta.url;
-  if (pool === undefined) return { module, options: { url, ...common } };
+  const place = placeOf({ url });
+  if (pool === undefined) return shownAs({ module, options: { url, ...common } }, place);
   const plain = plainOptionsOf(pool);
-  return "missing" in plain ? null : { module, options: { connection: plain, ...common } };
+  if ("missing" in plain) return null;
+  return shownAs({ module, options: { connection: plain, ...common } }, place);
 }
 
 /**
@@ -97,7 +99,7 @@ interface ThreadOptions extends Omit<PoolOptions, "pool"> {
   readonly schema?: string;
 }
 
-/** InternedNames the database in messages, without its password. */
+/** Names the database in messages, without its password. */
 function placeOf({ url }: Pick<PoolOptions, "url">): string {
   if (url === undefined || !URL.canParse(url)) return "PostgreSQL";
   const { host, pathname } = new URL(url);

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
+import { retention } from "../../support/factories.ts";
 import { take } from "../../support/steps.ts";
 import { latch, openTest, unchecked, untilAborted, type RuntimeTest } from "../support.ts";
 
@@ -395,6 +396,19 @@ describe("jobs.list", () => {
     } while (after !== null);
 
     expect(seen).toEqual(all.map(({ id }) => id).toReversed());
+  });
+
+  test("continues after a page whose jobs have been removed", async () => {
+    await using kit = await openTest();
+    const all = await kit.mill.enqueueMany(Array.from({ length: 4 }, (_, n) => echo.of(`${n}`)));
+    const first = await kit.mill.jobs.list({ limit: 2 });
+    for (const { id } of first.jobs) await kit.mill.jobs.cancel(id);
+    const atOnce = { completed: 0, completed_with_errors: 0, failed: 0, cancelled: 0 };
+    expect(await kit.store.prune(retention({ finishedMs: atOnce }), 10)).toMatchObject({ jobs: 2 });
+
+    const second = await kit.mill.jobs.list({ limit: 2, after: first.next ?? "" });
+
+    expect(second.jobs.map(({ id }) => id)).toEqual([all[1]?.id, all[0]?.id]);
   });
 });
 

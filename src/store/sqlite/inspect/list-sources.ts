@@ -15,7 +15,16 @@ import type { Session } from "../database/session.ts";
 type Source = (before: JobKey, limit: number) => readonly JobKey[];
 
 /** The filter as parameters. */
-type Conditions = NonNullable<ReturnType<typeof conditionsOf>>;
+interface Conditions {
+  readonly states: string | null;
+  readonly type: number | null;
+  readonly tenant: number | null;
+  readonly category: number | null;
+  readonly correlation: string | null;
+  readonly correlation_id: Uint8Array | null;
+  readonly parent: Uint8Array | null;
+  readonly tags: string;
+}
 
 export interface Chunk {
   readonly keys: readonly JobKey[];
@@ -49,7 +58,7 @@ export function* candidates(
 }
 
 /** The filter as parameters; null if it has a name that no job ever had. */
-function conditionsOf({ names }: Session, filter: ListFilter) {
+function conditionsOf({ names }: Session, filter: ListFilter): Conditions | null {
   const type = filter.type === undefined ? null : names.find("type", filter.type);
   const tenant = filter.tenant === undefined ? null : names.find("tenant", filter.tenant);
   const category = filter.category === undefined ? null : names.find("category", filter.category);
