@@ -7,17 +7,29 @@
  * with few slots prefetches the jobs that its slots will need in the next half second. With long
  * runs there is no prefetch, so that no worker holds jobs that another worker could run.
  *
- * Prefetched jobs have not started: each is started in the store before its handler runs, so that
- * a crash counts for started jobs only. A stop returns the others to the queue. A job that has
- * crashed before is never prefetched.
+ * Prefetched jobs have not started: each is marked as started in the store before its handler runs,
+ * so that a crash counts for started jobs only. A stop returns the others to the queue. A job that
+ * has crashed before is never prefetched.
+ *
+ * A slot that waited for the mark of its next job would be idle for a commit. So one job per slot
+ * is marked ahead, and a slot that becomes free takes such a job at once. A marked job that gets no
+ * slot goes back uncharged: when the worker stops, when the operator cancels the job, and when no
+ * slot was free for {@link MARK_MS_MAX}.
  *
  * A lane whose last claim found no job is dry: it claims again after a hint, or after the time of a
  * poll. A hint is anything that may have made a job claimable.
  */
 import type { Clock } from "../core/clock.ts";
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
+import type { Outcome } from "../core/outcome.ts";
 import { BATCH_MAX, type JobStore } from "../store/store.ts";
-import type { Claim, ClaimedJob, ClaimRequest, Lease } from "../store/types/jobs-and-runs.ts";
+import type {
+  Claim,
+  ClaimedJob,
+  ClaimRequest,
+  JobKey,
+  Lease,
+} from "../store/types/jobs-and-runs.ts";
 import type { HostProcess } from "./crashes/host-process.ts";
 
 export interface LaneParts {
@@ -35,6 +47,8 @@ export interface LaneParts {
   /** From this number of crashes on, a job runs alone. */
   readonly crashCap: number;
   readonly start: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
+  /** Settles a run that was marked as started, and whose handler was not called. */
+  readonly settleUnbegun: (lease: Lease, job: ClaimedJob, outcome: UnbegunOutcome) => void;
   readonly onLost: () => void;
   /** After every claim: whether a job waits that must run alone. */
   readonly onClaimed: (awaitsAlone: boolean) => void;
@@ -46,10 +60,32 @@ export interface LaneParts {
 
 /** The working time that a prefetch may hold. */
 const PREFETCH_MS = 500;
+/** How long a job that is marked as started waits for a slot. */
+export const MARK_MS_MAX = 2_000;
+/**
+ * A job with a shorter time-out is not marked ahead: its time starts with its mark for the thread
+ * that ends the runs of a blocked event loop.
+ */
+const MARKED_TIMEOUT_MS_MIN = 60_000;
 /** The weight of the last run in the average. */
 const SMOOTHING = 0.1;
 /** The share of the store in the duration of a run. No run is faster. */
 const RUN_MS_MIN = 0.2;
+
+/** How a run ends whose handler was not called. */
+export type UnbegunOutcome = Outcome & { readonly type: "interrupted" | "cancelled" };
+
+interface Prefetch {
+  readonly lease: Lease;
+  readonly jobs: ClaimedJob[];
+}
+
+interface MarkedJob {
+  readonly lease: Lease;
+  readonly job: ClaimedJob;
+  /** When the store had marked the job, by the monotonic clock. */
+  readonly at: number;
+}
 
 export class Lane {
   readonly name: string;
@@ -63,7 +99,12 @@ export class Lane {
   #hints = 0;
   #dryUntil = -Infinity;
   #averageMs: number | null = null;
-  #prefetch: { lease: Lease; jobs: ClaimedJob[] } | null = null;
+  #prefetch: Prefetch | null = null;
+  /** Prefetched jobs that the store knows as started, and that wait for a slot. */
+  #marked: MarkedJob[] = [];
+  /** Jobs whose mark is under way, as far as there are free slots for them. */
+  #marking = 0;
+  #isMarking = false;
 
   constructor(parts: LaneParts) {
     this.#parts = parts;
@@ -72,11 +113,12 @@ export class Lane {
 
   /** The slots, and how many of them are taken. */
   get load(): LaneSlots {
-    return { lane: this.name, slots: this.#parts.slots, running: this.#running + this.#requested };
+    const { slots } = this.#parts;
+    return { lane: this.name, slots, running: slots - this.free };
   }
 
   get free(): number {
-    return this.#parts.slots - this.#running - this.#requested;
+    return this.#parts.slots - this.#running - this.#requested - this.#marking;
   }
 
   /**
@@ -85,7 +127,8 @@ export class Lane {
    * claims may have locked the jobs.
    */
   get isDry(): boolean {
-    return this.#prefetch === null && this.#parts.clock.monotonic() < this.#dryUntil;
+    if (this.#prefetch !== null || this.#hasMarked) return false;
+    return this.#parts.clock.monotonic() < this.#dryUntil;
   }
 
   /** A job may have become claimable. A claim under way may have looked too early. */
@@ -96,15 +139,93 @@ export class Lane {
 
   /** No run and no claim. Prefetched jobs have not started. */
   get isIdle(): boolean {
-    return this.#running === 0 && this.#fills === 0;
+    return this.#running === 0 && this.#fills === 0 && !this.#isMarking && !this.#hasMarked;
   }
 
-  /** A run of this lane has ended, after `ms`. */
+  get #hasMarked(): boolean {
+    return this.#marked.length > 0;
+  }
+
+  /** A run of this lane has ended, after `ms`. The slot takes a job that is marked as started. */
   runEnded(job: ClaimedJob, ms: number): void {
     this.#running -= 1;
     this.#parts.process.runEnded(job);
     this.#averageMs =
       this.#averageMs === null ? ms : this.#averageMs + SMOOTHING * (ms - this.#averageMs);
+    if (this.#parts.isOpen() && this.#parts.hasRoom()) this.#startMarked();
+  }
+
+  /** There are prefetched jobs, and slots that have or will soon have no marked job to take. */
+  get wantsMarks(): boolean {
+    const isLow = this.free > 0 || this.#marked.length <= this.#parts.slots / 2;
+    return this.#prefetch !== null && !this.#isMarking && isLow;
+  }
+
+  /**
+   * Marks prefetched jobs as started: one for each free slot, and one per slot ahead. False: there
+   * was nothing to mark.
+   */
+  async mark(): Promise<boolean> {
+    const prefetch = this.#prefetch;
+    const { isOpen, hasRoom } = this.#parts;
+    if (prefetch === null || !this.wantsMarks || !isOpen() || !hasRoom()) return false;
+    const next = this.#nextToMark(prefetch.jobs);
+    if (next.length === 0) return false;
+    this.#isMarking = true;
+    this.#marking = Math.min(next.length, Math.max(0, this.free));
+    try {
+      await this.#markJobs(prefetch, next);
+    } finally {
+      this.#isMarking = false;
+      this.#marking = 0;
+    }
+    if (!isOpen()) this.returnMarked();
+    else if (hasRoom()) this.#startMarked();
+    return true;
+  }
+
+  /** The first prefetched jobs, as many as there are free slots, and others that may be ahead. */
+  #nextToMark(jobs: readonly ClaimedJob[]): readonly ClaimedJob[] {
+    const free = Math.max(0, this.free);
+    const ahead = this.#parts.slots - this.#marked.length;
+    const most = jobs.slice(0, free + ahead);
+    const short = most.findIndex(
+      ({ timeoutMs }) => timeoutMs !== null && timeoutMs < MARKED_TIMEOUT_MS_MIN,
+    );
+    return short === -1 ? most : most.slice(0, Math.max(free, short));
+  }
+
+  /** Ends runs that were cancelled or ended while they waited for a slot. */
+  dropMarked(run: { key: JobKey; n: number }, outcome: UnbegunOutcome | null): void {
+    const index = this.#marked.findIndex(({ job }) => job.key === run.key && job.n === run.n);
+    const [dropped] = index === -1 ? [] : this.#marked.splice(index, 1);
+    if (dropped === undefined || outcome === null) return;
+    this.#parts.settleUnbegun(dropped.lease, dropped.job, outcome);
+  }
+
+  /** Returns all jobs that wait here if the first one has waited too long for a slot. */
+  async returnOverdue(): Promise<void> {
+    const [first] = this.#marked;
+    if (first === undefined) return;
+    if (this.#parts.clock.monotonic() - first.at < MARK_MS_MAX) return;
+    await this.returnPrefetched();
+  }
+
+  /** The runs have not begun: their jobs go back uncharged. */
+  returnMarked(): void {
+    const marked = this.#marked;
+    this.#marked = [];
+    for (const { lease, job } of marked) {
+      this.#parts.settleUnbegun(lease, job, { type: "interrupted" });
+    }
+  }
+
+  #startMarked(): void {
+    while (this.#running < this.#parts.slots) {
+      const next = this.#marked.shift();
+      if (next === undefined) return;
+      this.#start(next.lease, next.job);
+    }
   }
 
   /** Fills slots with jobs of the planned lanes. True: there may be more jobs. */
@@ -120,10 +241,8 @@ export class Lane {
 
   async #fill(lanes: ClaimRequest["lanes"]): Promise<boolean> {
     if (this.free <= 0 || !this.#parts.isOpen() || !this.#parts.hasRoom()) return false;
-    if (this.#prefetch !== null) {
-      await this.#startPrefetched(this.#prefetch);
-      return true;
-    }
+    if (this.#hasMarked) this.#startMarked();
+    if (this.#prefetch !== null || this.free <= 0) return false;
     await this.#claimForSlots(lanes);
     if (!this.#hasBacklog) return false;
     const ahead = this.#prefetchSize();
@@ -167,6 +286,7 @@ export class Lane {
 
   /** Returns jobs that have not started to the queue. */
   async returnPrefetched(): Promise<void> {
+    this.returnMarked();
     const prefetch = this.#prefetch;
     this.#prefetch = null;
     if (prefetch === null) return;
@@ -215,15 +335,17 @@ export class Lane {
     if (!this.#parts.isOpen()) await this.returnPrefetched();
   }
 
-  async #startPrefetched(prefetch: { lease: Lease; jobs: ClaimedJob[] }): Promise<void> {
-    const next = prefetch.jobs.slice(0, this.free);
+  async #markJobs(prefetch: Prefetch, next: readonly ClaimedJob[]): Promise<void> {
+    const { store, clock } = this.#parts;
     const keys = next.map(({ key }) => key);
-    const { begun } = await this.#parts.store.startPrefetched(prefetch.lease, keys);
+    const { begun } = await store.startPrefetched(prefetch.lease, keys);
     // After the call: if it fails, the jobs stay in the prefetch.
     prefetch.jobs.splice(0, next.length);
     if (prefetch.jobs.length === 0 && this.#prefetch === prefetch) this.#prefetch = null;
     const mayRun = new Set(begun);
-    for (const job of next) if (mayRun.has(job.key)) this.#start(prefetch.lease, job);
+    const at = clock.monotonic();
+    const { lease } = prefetch;
+    for (const job of next) if (mayRun.has(job.key)) this.#marked.push({ lease, job, at });
   }
 
   /** A run begins that this lane has not claimed. */

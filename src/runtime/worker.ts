@@ -31,6 +31,7 @@ import { crashLoopEnded } from "./crashes/crash-loop.ts";
 import { LoneRuns } from "./crashes/lone-runs.ts";
 import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
 import { Lane } from "./lane.ts";
+import { LaneGroup } from "./lane-group.ts";
 import { Registration } from "./lease/registration.ts";
 import type { SteadySpan } from "./lease/steadiness.ts";
 import { NoteSender } from "./notes/note-sender.ts";
@@ -52,6 +53,7 @@ import { Ticker } from "./ticker.ts";
 const OUTDATED =
   "the database was migrated for a newer release of Millrace: this worker claims no more jobs " +
   "and finishes those it has; deploy the newer release";
+const CANNOT_RETURN = "cannot return prefetched jobs";
 /** The time for handlers to end after their signal was aborted. */
 const SECOND_DRAIN_MS = 5_000;
 
@@ -72,7 +74,7 @@ export class JobWorker implements Worker, ProcessMember {
   readonly id: WorkerId;
   readonly ready: Promise<void>;
   readonly #parts: WorkerParts;
-  readonly #lanes: ReadonlyMap<string, Lane>;
+  readonly #lanes: LaneGroup;
   readonly #running: RunningJobs;
   readonly #launcher: RunLauncher;
   readonly #noteSender: NoteSender;
@@ -81,6 +83,8 @@ export class JobWorker implements Worker, ProcessMember {
   readonly #loneRuns: LoneRuns;
   /** Each pump fills all lanes. There is more than one if the store overlaps claims. */
   readonly #pumps: readonly Ticker[];
+  /** Marks prefetched jobs as started, also while a claim is under way. */
+  readonly #marker: Ticker;
   readonly #promoter: Ticker;
   readonly #duties: readonly Ticker[];
   #leaveProcess = (): void => {};
@@ -103,11 +107,12 @@ export class JobWorker implements Worker, ProcessMember {
     this.#settler = this.#makeSettler();
     this.#launcher = this.#makeLauncher();
     this.#registration = this.#makeRegistration();
-    this.#lanes = new Map(
-      Object.entries(settings.lanes).map(([name, slots]) => [name, this.#makeLane(name, slots)]),
+    this.#lanes = new LaneGroup(
+      Object.entries(settings.lanes).map(([name, slots]) => this.#makeLane(name, slots)),
     );
     this.#loneRuns = this.#makeLoneRuns();
     this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
+    this.#marker = this.#makeMarker();
     const { leaseMs, beatMs, pollMs, retention } = settings;
     const random = (): number => dice.random();
     const policies = (type: string): RetryPolicy => this.#launcher.policyOf(type);
@@ -131,11 +136,7 @@ export class JobWorker implements Worker, ProcessMember {
   async quiet(): Promise<void> {
     this.#isQuiet = true;
     this.#loneRuns.cancel();
-    await this.#returnPrefetched();
-  }
-
-  async #returnPrefetched(): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.returnPrefetched()));
+    await this.#lanes.returnPrefetched();
   }
 
   stop(options: { grace?: Duration } = {}): Promise<void> {
@@ -161,13 +162,12 @@ export class JobWorker implements Worker, ProcessMember {
   }
 
   get isIdle(): boolean {
-    const lanes = [...this.#lanes.values()];
-    return lanes.every(({ isIdle }) => isIdle) && this.#running.isIdle && this.#settler.isIdle;
+    return this.#lanes.isIdle && this.#running.isIdle && this.#settler.isIdle;
   }
 
   async empty(): Promise<void> {
-    await tryStep(this.#parts.logger, () => this.#returnPrefetched());
-    await Promise.all(this.#pumps.map((pump) => pump.tickEnded()));
+    await tryStep(this.#parts.logger, () => this.#lanes.returnPrefetched());
+    await Promise.all([this.#marker, ...this.#pumps].map((ticker) => ticker.tickEnded()));
     await this.#running.emptied();
     await this.#settler.drained();
   }
@@ -209,6 +209,21 @@ export class JobWorker implements Worker, ProcessMember {
     });
   }
 
+  #makeMarker(): Ticker {
+    const { clock, logger, settings } = this.#parts;
+    return new Ticker({
+      clock,
+      retryMs: settings.pollMs,
+      tick: () => this.#markAhead(),
+      failed: (error) => logger.error("cannot start prefetched jobs; trying again", { error }),
+    });
+  }
+
+  async #markAhead(): Promise<number> {
+    if (await this.#lanes.mark()) this.#wakePumpSoon();
+    return this.#parts.settings.pollMs;
+  }
+
   /** The locks of a run are released when the store has settled it: local waiters are woken. */
   #makeSettler(): Settler {
     const { store, clock, logger } = this.#parts;
@@ -238,12 +253,17 @@ export class JobWorker implements Worker, ProcessMember {
 
   /** A job may have become claimable: also lanes that are dry claim again. */
   #hintLanes(): void {
-    for (const lane of this.#lanes.values()) lane.hint();
+    this.#lanes.hint();
     this.#wakePumps();
   }
 
   #wakePumps(): void {
     for (const pump of this.#pumps) pump.wake();
+    this.#wakeMarker();
+  }
+
+  #wakeMarker(): void {
+    if (this.#lanes.wantsMarks) this.#marker.wake();
   }
 
   #makeRegistration(): Registration {
@@ -261,9 +281,13 @@ export class JobWorker implements Worker, ProcessMember {
       policies: Object.fromEntries(policies),
       onRenewal: (renewal) => this.#onRenewal(renewal),
       onEnded: (runs) => this.#interruptEnded(runs),
-      onLost: () => this.#running.interruptAll("store"),
+      onLost: () => {
+        this.#running.interruptAll("store");
+        this.#lanes.returnMarked();
+      },
       onExpired: () => {
         this.#running.interruptAll("expiry");
+        this.#lanes.returnMarked();
         return this.#running.size;
       },
       onRegained: () => {
@@ -296,18 +320,24 @@ export class JobWorker implements Worker, ProcessMember {
     if (renewal.outdated && !this.#isQuiet) logger.error(OUTDATED, { worker_id: this.id });
     // At every heartbeat, because the last return of prefetched jobs may have failed.
     if (renewal.quiet || renewal.outdated || this.#isQuiet) {
-      this.quiet().catch((error) => logger.error("cannot return prefetched jobs", { error }));
+      this.quiet().catch((error) => logger.error(CANNOT_RETURN, { error }));
     }
     for (const { key, n, reason } of renewal.cancel) {
-      this.#running.interrupt({ key, n }, { type: "cancelled", reason });
+      const outcome = { type: "cancelled", reason } as const;
+      this.#running.interrupt({ key, n }, outcome);
+      this.#lanes.dropMarked({ key, n }, outcome);
     }
+    this.#lanes.returnOverdue().catch((error) => logger.error(CANNOT_RETURN, { error }));
     this.#loneRuns.cancelRuns([...renewal.cancel, ...renewal.ended]);
     this.#interruptEnded(renewal.ended);
   }
 
   /** The store has ended these runs: their handlers are to stop. */
   #interruptEnded(runs: readonly RunName[]): void {
-    for (const run of runs) this.#running.interrupt(run, { type: "interrupted", by: "store" });
+    for (const run of runs) {
+      this.#running.interrupt(run, { type: "interrupted", by: "store" });
+      this.#lanes.dropMarked(run, null);
+    }
   }
 
   #makeLane(name: string, slots: number): Lane {
@@ -325,6 +355,7 @@ export class JobWorker implements Worker, ProcessMember {
       process: this.#parts.process,
       crashCap: settings.preset.retry.crashCap,
       start: (lane, lease, job) => void this.#startRun(lane, lease, job),
+      settleUnbegun: (...run) => this.#launcher.settleUnbegun(...run),
       onLost: () => this.#registration.checkLease(),
       onClaimed: (awaitsAlone) => void (this.#awaitsAlone ||= awaitsAlone),
       isOpen: () => this.#mayClaim(),
@@ -378,7 +409,7 @@ export class JobWorker implements Worker, ProcessMember {
 
   /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
   async #fillLanes(): Promise<number> {
-    const lanes = [...this.#lanes.values()];
+    const lanes = this.#lanes.all;
     const asked = new Set<string>();
     let isComplete = true;
     for (let isMore = true; isMore;) {
@@ -391,6 +422,7 @@ export class JobWorker implements Worker, ProcessMember {
         if (!this.#mayClaim()) continue;
         asked.add(claim.lane);
         if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
+        this.#wakeMarker();
       }
     }
     // A pass that did not ask for all lanes does not know that no job waits.
@@ -408,7 +440,8 @@ export class JobWorker implements Worker, ProcessMember {
 
   #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
     lane.runEnded(job, ms);
-    if (!lane.isDry) this.#wakePumpSoon();
+    if (!lane.isDry && lane.free > 0) this.#wakePumpSoon();
+    else this.#wakeMarker();
   }
 
   /** One wake-up for all runs that end in the same turn of the event loop. */
@@ -428,8 +461,8 @@ export class JobWorker implements Worker, ProcessMember {
     await within(clock, graceMs, begun);
     this.#stopWatching();
     const loneRunsEnded = this.#loneRuns.stop();
-    await Promise.all(this.#pumps.map((pump) => pump.stop()));
-    await tryStep(logger, () => this.#returnPrefetched());
+    await Promise.all([...this.#pumps, this.#marker].map((ticker) => ticker.stop()));
+    await tryStep(logger, () => this.#lanes.returnPrefetched());
     if (this.#running.size > 0) {
       logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
     }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const VIEWS = ["job_now", "job_record"] as const;
+const VIEWS = ["job_now", "job_record", "job_shown"] as const;
 
 interface Check {
   readonly name: string;
@@ -77,6 +77,7 @@ describe("what somebody has changed in the schema", () => {
         "the index scheduled_due is changed",
         // Those that show all columns of a job went with one of them.
         ...VIEWS.map((view) => `the view ${view} is missing`),
+        "the function find_job is missing",
         "the function ms_of is changed",
         "the function settle_done is missing",
       ]),

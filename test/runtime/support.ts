@@ -128,20 +128,25 @@ export function waitsOf(attempts: readonly AttemptView[]): readonly (number | nu
   );
 }
 
-/** A worker of one slot that runs a job until `end` opens, with two more in its buffer. */
-export async function withBuffer(kit: RuntimeTest) {
+/**
+ * A worker of one slot that runs a job until `end` opens, with two more in its buffer. With a
+ * longer time-out, the first of these two is marked as started.
+ */
+export async function withBuffer(kit: RuntimeTest, timeout: "30s" | "1m" = "30s") {
   const end = latch();
   const ran: number[] = [];
-  const job = defineJob({ type: "buffered", payload: typed<number>() }).run(async (number) => {
-    ran.push(number);
-    if (number === 1) await end.passed;
-  });
+  const job = defineJob({ type: "buffered", payload: typed<number>(), timeout }).run(
+    async (number) => {
+      ran.push(number);
+      if (number === 1) await end.passed;
+    },
+  );
   const worker = kit.mill.work({ jobs: [job], lanes: { general: 1 } });
   // A lane keeps a buffer once it has seen that runs are short.
   await kit.mill.enqueue(job, 0);
   await kit.settled();
   const [running, ...buffered] = await kit.mill.enqueueMany([job.of(1), job.of(2), job.of(3)]);
   await kit.settled();
-  assert.equal((await kit.store.workers(10))[0]?.prefetched, 2);
+  assert.equal((await kit.store.workers(10))[0]?.prefetched, timeout === "30s" ? 2 : 1);
   return { worker, job, running, buffered, end, ran };
 }

@@ -569,6 +569,23 @@ SELECT now.key, now.id, now.state, now.type, now.tenant, now.lane, now.category,
        millrace.ms_of(CASE WHEN now.state <> 3 THEN now.last_started_at END) AS last_started_at
 FROM millrace.job_now AS now;
 
+-- The same with progress, and with the start of the present run. The newest lease that names a
+-- running job is the valid one.
+CREATE VIEW millrace.job_shown AS
+SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
+       CASE WHEN job.state = 3 THEN (
+           SELECT millrace.ms_of(lease.starts[array_position(lease.keys, job.key)])
+           FROM millrace.lease AS lease
+           WHERE job.key >= lease.low
+             AND job.key <= lease.high
+             AND lease.keys @> ARRAY[job.key]
+           ORDER BY lease.number DESC
+           LIMIT 1
+       ) ELSE job.last_started_at END AS started_at
+FROM millrace.job_record AS job
+LEFT JOIN millrace.run AS told ON told.key = job.key
+LEFT JOIN millrace.stale AS stale ON stale.key = job.key;
+
 INSERT INTO millrace.interned_name (id, kind, text) VALUES (1, 2, 'default');
 INSERT INTO millrace.meta (name, value) VALUES ('min_protocol', '1');
 INSERT INTO millrace.feed_head (one, position) VALUES (true, 0);

@@ -12,19 +12,7 @@
 -- name: job_by_id
 -- One job with its present state. The newest lease that names a running job is the valid one.
 -- returns: ShownJobRow
-SELECT job.*, told.phase, told.overall, stale.key IS NOT NULL AS is_stale,
-       CASE WHEN job.state = 3 THEN (
-           SELECT millrace.ms_of(lease.starts[array_position(lease.keys, job.key)])
-           FROM millrace.lease AS lease
-           WHERE job.key BETWEEN lease.low AND lease.high
-             AND lease.keys @> ARRAY[job.key]
-           ORDER BY lease.number DESC
-           LIMIT 1
-       ) ELSE job.last_started_at END AS started_at
-FROM millrace.job_record AS job
-LEFT JOIN millrace.run AS told ON told.key = job.key
-LEFT JOIN millrace.stale AS stale ON stale.key = job.key
-WHERE job.key = (SELECT key FROM millrace.job_name WHERE id = :id::uuid);
+SELECT * FROM millrace.find_job(:id::uuid);
 
 -- name: ends_of_jobs
 -- How these jobs have ended. Jobs that do not exist have no row, other jobs no state.

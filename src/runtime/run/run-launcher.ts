@@ -69,6 +69,14 @@ export class RunLauncher {
     settler.add(note === undefined ? end : { ...end, note });
   }
 
+  /** Settles a run whose handler was not called. */
+  settleUnbegun(lease: Lease, job: ClaimedJob, outcome: Outcome): void {
+    const { dice, settler } = this.#parts;
+    const context = { policy: this.policyOf(job.type), random: dice.random() };
+    const { key, n } = job;
+    settler.add({ lease, key, n, settlement: settle(job, outcome, context) });
+  }
+
   policyOf(type: string): RetryPolicy {
     const { preset, definitions } = this.#parts.settings;
     return policyOf(preset.retry, definitions.get(type)?.settings ?? {});
@@ -90,14 +98,12 @@ export class RunLauncher {
    * a change by hand. The other jobs of the claim start nevertheless.
    */
   #failUnknown(lease: Lease, job: ClaimedJob): void {
-    const { logger, dice, settler } = this.#parts;
-    const { key, n, id, type } = job;
+    const { logger } = this.#parts;
+    const { id, type } = job;
     const message = `The place of the job names another type than "${type}"; run millrace doctor.`;
     logger.error(message, { job_id: id, type });
     const fault = { class: "non_retryable", name: "UnknownTypeError", message } as const;
-    const context = { policy: this.policyOf(type), random: dice.random() };
-    const settlement = settle(job, { type: "failed", fault }, context);
-    settler.add({ lease, key, n, settlement });
+    this.settleUnbegun(lease, job, { type: "failed", fault });
   }
 
   /** Null: this worker does not know the type. */

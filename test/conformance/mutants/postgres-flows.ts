@@ -178,7 +178,7 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
     find_dependencies: [
       ["they are unknown in after", "FROM millrace.job_name", "FROM millrace.job"],
     ],
-    job_by_id: [["they name no job", "FROM millrace.job_name", "FROM millrace.job"]],
+    "functions/find-job.sql": [["they name no job", "FROM millrace.job_name", "FROM millrace.job"]],
     state_of: [["no operator moves them", "FROM millrace.job_name", "FROM millrace.job"]],
     hurry_job: [
       [
@@ -262,7 +262,9 @@ export const POSTGRES_FLOW_FAULTS: Faults = {
       ["what goes on is marked", "AND over.state IS NOT NULL", ""],
       ["a mark is told of twice", "DO NOTHING", "DO UPDATE SET at = excluded.at"],
     ],
-    job_by_id: [["the mark is not shown", "stale.key IS NOT NULL", "false"]],
+    "migrations/0001_tables.sql": [
+      ["the mark is not shown", "stale.key IS NOT NULL AS is_stale", "false AS is_stale"],
+    ],
     match_jobs: [["lists show no mark", "stale.key IS NOT NULL", "false"]],
   },
   remove: {

@@ -204,11 +204,9 @@ export const POSTGRES_FAULTS: Faults = {
     ],
   },
   get: {
-    job_by_id: [
-      ["any job is shown", "WHERE job.key = (", "WHERE 0 < ("],
-      ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
-    ],
+    "functions/find-job.sql": [["any job is shown", "WHERE shown.key = (", "WHERE 0 < ("]],
     "migrations/0001_tables.sql": [
+      ["the first lease that names a job tells its start", "lease.number DESC", "lease.number"],
       ["the first of a lease is not found", "SELECT min(key)", "SELECT max(key)"],
       ["the last of a lease is not found", "SELECT max(key)", "SELECT min(key)"],
     ],

@@ -237,8 +237,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a stop does not wait for the claim under way",
     file: "src/runtime/worker.ts",
-    now: "await Promise.all(this.#pumps.map((pump) => pump.stop()));",
-    planted: "for (const pump of this.#pumps) void pump.stop();",
+    now: "await Promise.all([...this.#pumps, this.#marker].map((ticker) => ticker.stop()));",
+    planted: "for (const ticker of [...this.#pumps, this.#marker]) void ticker.stop();",
     breaks: "I24",
   },
   {
@@ -261,6 +261,13 @@ export const mutants: readonly Mutant[] = [
     now: 'if (renewal.status === "lost" || !this.#isRegistered) this.checkLease();',
     planted: 'if (renewal.status === "lost") this.checkLease();',
     breaks: "I21",
+  },
+  {
+    name: "a marked job is lost when its worker stops",
+    file: "src/runtime/lane.ts",
+    now: "for (const { lease, job } of marked) {",
+    planted: "for (const { lease, job } of marked.slice(1)) {",
+    breaks: "I21, I24",
   },
   {
     name: "what was asked to start is run",

@@ -1,0 +1,107 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { latch, openTest, replaceVerb, withBuffer } from "../support.ts";
+
+/** A worker of one slot runs a job. The next one is marked as started, one more is prefetched. */
+const withMarked = (kit: Parameters<typeof withBuffer>[0]) => withBuffer(kit, "1m");
+
+describe("a prefetched job that is marked as started ahead", () => {
+  test("takes a slot that becomes free without a call of the store", async () => {
+    await using kit = await openTest();
+    const { end, ran } = await withMarked(kit);
+    const answer = latch();
+    const start = kit.store.startPrefetched.bind(kit.store);
+    replaceVerb(kit.store, "startPrefetched", async (...args: Parameters<typeof start>) => {
+      await answer.passed;
+      return start(...args);
+    });
+
+    end.open();
+    for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+
+    expect(ran).toEqual([0, 1, 2]);
+    answer.open();
+    await kit.settled();
+    expect(ran).toEqual([0, 1, 2, 3]);
+  });
+
+  test("is one for each slot", async () => {
+    await using kit = await openTest();
+    await withMarked(kit);
+
+    expect(await kit.store.workers(10)).toMatchObject([{ running: 2, prefetched: 1 }]);
+  });
+
+  test("goes back uncharged when the worker stops", async () => {
+    await using kit = await openTest();
+    const { worker, buffered, end, ran } = await withMarked(kit);
+
+    const stopped = worker.stop();
+    await kit.settled();
+    expect(await kit.mill.jobs.stats()).toMatchObject({ queued: 2, running: 1 });
+    end.open();
+    await kit.settled();
+    await stopped;
+
+    expect(ran).toEqual([0, 1]);
+    expect(await kit.outcomes(buffered[0])).toEqual(["interrupted"]);
+    expect(await kit.mill.jobs.get(buffered[0].id)).toMatchObject({ state: "queued", attempts: 0 });
+  });
+
+  test("that is cancelled ends without a run", async () => {
+    await using kit = await openTest();
+    const { buffered, end, ran } = await withMarked(kit);
+
+    await kit.mill.jobs.cancel(buffered[0].id);
+    await kit.advance("1s");
+    end.open();
+    await kit.settled();
+
+    expect(ran).toEqual([0, 1, 3]);
+    expect(await kit.mill.jobs.get(buffered[0].id)).toMatchObject({ state: "cancelled" });
+  });
+
+  test("that an operator releases is not run under its old lease", async () => {
+    await using kit = await openTest();
+    const { buffered, end, ran } = await withMarked(kit);
+
+    await kit.mill.jobs.release(buffered[0].id);
+    await kit.advance("1s");
+    end.open();
+    await kit.advance("5s");
+
+    expect(ran.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+    expect(kit.logged.filter(({ level }) => level === "warn")).toEqual([]);
+    expect(await kit.outcomes(buffered[0])).toEqual(["interrupted", "succeeded"]);
+  });
+
+  test("goes to another worker when no slot becomes free", async () => {
+    await using kit = await openTest();
+    const { job, buffered, end, ran } = await withMarked(kit);
+    kit.mill.work({ jobs: [job], lanes: { general: 1 } });
+
+    await kit.advance("5s");
+
+    expect(ran.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+    expect(await kit.outcomes(buffered[1])).toEqual(["succeeded"]);
+    end.open();
+    await kit.settled();
+  });
+
+  test("is not charged with an attempt when the worker dies", async () => {
+    await using kit = await openTest();
+    const { job, buffered, end } = await withMarked(kit);
+    kit.crashAt("settle");
+    end.open();
+    await kit.settled();
+
+    kit.mill.work({ jobs: [job] });
+    await kit.advance("5m");
+
+    expect(await kit.outcomes(buffered[0])).toEqual(["crashed", "succeeded"]);
+    expect(await kit.mill.jobs.attempts(buffered[0].id)).toMatchObject([
+      { attempts: 0, crashes: 1 },
+      { attempts: 1, crashes: 1 },
+    ]);
+  });
+});
