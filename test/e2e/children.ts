@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** Starts a TypeScript program of this folder. */
+/** Starts one of the programs. */
 export function startChild(
   file: string,
   args: readonly string[],
@@ -14,7 +14,7 @@ export function startChild(
   const [command = process.execPath, ...rest] = [
     ...(options.prefix ?? []),
     process.execPath,
-    join(import.meta.dirname, file),
+    join(import.meta.dirname, "programs", file),
     ...args,
   ];
   return spawn(command, rest, { stdio: ["ignore", "pipe", "inherit"] });

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { Command } from "./command.ts";
 import { temporaryFolder } from "./children.ts";
 
-const CHILD = join(import.meta.dirname, "closed-stderr.child.ts");
+const CHILD = join(import.meta.dirname, "programs", "closed-stderr.child.ts");
 
 const INDEX = join(import.meta.dirname, "..", "..", "src", "index.ts");
 

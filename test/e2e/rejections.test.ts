@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
-const CHILD = join(import.meta.dirname, "rejections.child.ts");
+const CHILD = join(import.meta.dirname, "programs", "rejections.child.ts");
 /** Makes a younger Node follow contexts as Node 22 does. */
 const AS_NODE_22 = process.versions.node.startsWith("22.") ? [] : ["--no-async-context-frame"];
 

@@ -4,7 +4,7 @@
  * `caught`. If it lives on, it runs the job once more.
  */
 import { writeSync } from "node:fs";
-import { defineJob, openMillrace } from "../../src/index.ts";
+import { defineJob, openMillrace } from "../../../src/index.ts";
 
 const [what = "foreign"] = process.argv.slice(2);
 

@@ -1,6 +1,6 @@
 /** Runs jobs whose events each make the default logger write a line. Prints each completed job. */
 import { writeSync } from "node:fs";
-import { defineJob, openMillrace } from "../../src/index.ts";
+import { defineJob, openMillrace } from "../../../src/index.ts";
 
 const JOBS = 3;
 

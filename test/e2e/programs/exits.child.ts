@@ -1,5 +1,5 @@
 /** A program that does its work in one of several ways and then has nothing left to do. */
-import { defineJob, openMillrace, typed } from "../../src/index.ts";
+import { defineJob, openMillrace, typed } from "../../../src/index.ts";
 
 const [url = "", way = ""] = process.argv.slice(2);
 

@@ -4,9 +4,9 @@
  */
 import { writeSync } from "node:fs";
 import { Pool } from "pg";
-import { openMillrace } from "../../src/open.ts";
-import { postgresStore } from "../../src/store/postgres/index.ts";
-import { BLOCKED_MS, block, connectionOf, LEASE } from "./callers-pool.ts";
+import { openMillrace } from "../../../src/open.ts";
+import { postgresStore } from "../../../src/store/postgres/index.ts";
+import { BLOCKED_MS, block, connectionOf, LEASE } from "../callers-pool.ts";
 
 const [url = "", schema = "", id = ""] = process.argv.slice(2);
 const pool = new Pool({ ...connectionOf(url), max: 2 });

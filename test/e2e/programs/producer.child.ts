@@ -3,10 +3,10 @@
  * Prints `acked <id>` only after the store has acknowledged, and `refused <code>` when it will not.
  */
 import { writeSync } from "node:fs";
-import { idSource } from "../../src/core/ids.ts";
-import { systemClock, systemDice } from "../../src/lib/system.ts";
-import { makeSqliteStore } from "../../src/store/sqlite/create.ts";
-import { newJob } from "../support/factories.ts";
+import { idSource } from "../../../src/core/ids.ts";
+import { systemClock, systemDice } from "../../../src/lib/system.ts";
+import { makeSqliteStore } from "../../../src/store/sqlite/create.ts";
+import { newJob } from "../../support/factories.ts";
 
 const [path = "", bytes = "10", limit = "1000000"] = process.argv.slice(2);
 const newId = idSource(systemClock, systemDice);

@@ -3,7 +3,7 @@
  * has run. What else happens to it stands in its environment.
  */
 import { writeSync } from "node:fs";
-import { defineJob, openMillrace } from "../../src/index.ts";
+import { defineJob, openMillrace } from "../../../src/index.ts";
 
 const [path = ""] = process.argv.slice(2);
 
