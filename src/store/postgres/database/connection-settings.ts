@@ -13,7 +13,7 @@ export interface ConnectionSettings {
 }
 
 /** Makes the commit of a transaction wait for the disk; a stricter setting stays as it is. */
-export const SYNC_COMMIT =
+export const SYNC_COMMIT: string =
   "SELECT set_config('synchronous_commit', 'on', true) " +
   "WHERE current_setting('synchronous_commit') = 'off'";
 

@@ -19,7 +19,7 @@ const LOCK_MS = 7_000;
 const IDLE_MS_MAX = 10_000;
 
 /** Begins a transaction that writes. */
-export const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SYNC_COMMIT}`;
+export const BEGIN: string = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SYNC_COMMIT}`;
 /** Hot statements that call `sync_commit` themselves: one round trip, whatever the settings are. */
 const SYNCS: ReadonlySet<QueryName> = new Set([
   "claim",
