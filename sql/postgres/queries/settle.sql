@@ -1,10 +1,13 @@
 -- apart: one statement settles a whole batch, where SQLite goes job by job.
 
 -- name: settle_done
--- Ends runs that have succeeded. Returns the keys of the accepted ones, whether locks were
--- released, whether other jobs wait for one of these jobs, and the keys of jobs without a row.
--- returns tuples: accepted bigint[], freed boolean, awaited boolean, missing bigint[]
-SELECT accepted, freed, awaited, missing
+-- Ends runs that have succeeded, and notifies listeners if a message is given. Returns the keys of
+-- the accepted ones, whether locks were released, whether other jobs wait for one of these jobs,
+-- and the keys of jobs without a row.
+-- returns tuples: accepted bigint[], freed boolean, awaited boolean, missing bigint[], told text?
+SELECT accepted, freed, awaited, missing,
+       CASE WHEN :word::text IS NOT NULL THEN pg_notify(:channel::text, :word::text)::text END
+           AS told
 FROM millrace.settle_done(
     :leases::bigint[], :secrets::text[], :places::integer[], :keys::bigint[], :ns::integer[],
     :tries::integer[], :crashes::integer[], :states::smallint[], :results::text[],

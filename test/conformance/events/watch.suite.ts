@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JobStore } from "../../../src/store/store.ts";
-import { runAgain } from "../../support/factories.ts";
+import type { JobStore, WakeUp } from "../../../src/store/store.ts";
+import { completed, runAgain } from "../../support/factories.ts";
 import { add, settleAll, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 import type { VirtualClock } from "../../support/virtual-clock.ts";
@@ -29,6 +29,38 @@ export function watchSuite(open: OpenStore): void {
       await add(other, {});
 
       await expect(reached(called, clock)).resolves.toBe("called");
+    });
+
+    test("says that a job may be final after another process has settled it", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const other = await db.another();
+      const heard = nextCall(store);
+      await add(other, {});
+      const batch = await take(other);
+      await reached(heard, clock);
+      const final = new Promise<"called">((resolve) => {
+        store.watch((wakeUp) => {
+          if (wakeUp === "final" || wakeUp === "work") resolve("called");
+        });
+      });
+
+      await settleAll(other, batch, completed());
+
+      await expect(reached(final, clock)).resolves.toBe("called");
+    });
+
+    test("says that a job may be final to this process, too", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {});
+      const batch = await take(store);
+      const wakeUps: WakeUp[] = [];
+      store.watch((wakeUp) => wakeUps.push(wakeUp));
+
+      await settleAll(store, batch, completed());
+
+      expect(wakeUps).toContain("final");
     });
 
     test("calls every listener", async () => {

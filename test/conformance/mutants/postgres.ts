@@ -364,5 +364,12 @@ export const POSTGRES_FAULTS: Faults = {
         "NULL::void",
       ],
     ],
+    settle_done: [
+      [
+        "no other process is notified of a lone end",
+        "pg_notify(:channel::text, :word::text)",
+        "NULL::void",
+      ],
+    ],
   },
 };

@@ -297,6 +297,10 @@ export function ownWaysSuite(
       await add(other, {});
       await expect(calls.next()).resolves.toBe("ready");
 
+      // A start is told of after its commit, by a word that no new connection says.
+      await take(other);
+      await expect(calls.next()).resolves.toBe("events");
+
       // More than one at a time are told of by a word of its own.
       await add(other, {}, {});
       await expect(calls.next()).resolves.toBe("work");

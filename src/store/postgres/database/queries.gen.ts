@@ -179,7 +179,7 @@ export interface QueryTuples {
   enqueue_alike: readonly [later: boolean, told: string | null];
   enqueue: readonly [later: readonly JobId[] | null];
   insert_jobs: readonly [made: number, scheduled: readonly JobId[] | null, ids: readonly JobId[] | null, keys: readonly number[] | null];
-  settle_done: readonly [accepted: readonly number[], freed: boolean, awaited: boolean, missing: readonly number[]];
+  settle_done: readonly [accepted: readonly number[], freed: boolean, awaited: boolean, missing: readonly number[], told: string | null];
   enqueue_at_home: readonly [later: readonly JobId[] | null];
 }
 
@@ -350,7 +350,7 @@ export interface QueryParameters {
   unit_counts: readonly ["key"];
   units_of_job: readonly ["id", "after_phase", "after_unit", "phase", "state", "limit"];
   holders_of_unit: readonly ["unit", "limit"];
-  settle_done: readonly ["leases", "secrets", "places", "keys", "ns", "tries", "crashes", "states", "results", "now"];
+  settle_done: readonly ["word", "channel", "leases", "secrets", "places", "keys", "ns", "tries", "crashes", "states", "results", "now"];
   insert_attempts: readonly ["now", "ends"];
   end_runs: readonly ["over", "jobs"];
   find_fences: readonly ["runs"];
@@ -1212,8 +1212,8 @@ export const queries: {
     timeout: "answer",
   },
   settle_done: {
-    text: "SELECT accepted, freed, awaited, missing\nFROM millrace.settle_done(\n    $1::bigint[], $2::text[], $3::integer[], $4::bigint[], $5::integer[],\n    $6::integer[], $7::integer[], $8::smallint[], $9::text[],\n    $10::timestamptz\n)",
-    parameters: ["leases","secrets","places","keys","ns","tries","crashes","states","results","now"],
+    text: "SELECT accepted, freed, awaited, missing,\n       CASE WHEN $1::text IS NOT NULL THEN pg_notify($2::text, $1::text)::text END\n           AS told\nFROM millrace.settle_done(\n    $3::bigint[], $4::text[], $5::integer[], $6::bigint[], $7::integer[],\n    $8::integer[], $9::integer[], $10::smallint[], $11::text[],\n    $12::timestamptz\n)",
+    parameters: ["word","channel","leases","secrets","places","keys","ns","tries","crashes","states","results","now"],
     timeout: "answer",
   },
   insert_attempts: {

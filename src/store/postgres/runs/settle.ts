@@ -15,6 +15,7 @@ import { internJobs, type InternedJob } from "../jobs/job-rows.ts";
 import { dropMissing, lockLease, narrowLeases } from "./lease.ts";
 import { lockOpenLeases, lockLeases, proofOf, takeRun } from "./lease-proof.ts";
 import { writeNotes, notesBytes } from "./record-notes.ts";
+import type { NotificationParameters } from "../events/notify.ts";
 import { repeating } from "../database/retry.ts";
 import type { Session, StoreTransaction } from "../database/session.ts";
 import type { Bound, Sql } from "../database/statements.ts";
@@ -171,8 +172,12 @@ async function settlePlainOrMixed(
     session.notifier.wake("final");
     return answers;
   }
-  const { answers, isFreed, isAwaited } = await settlePlain(session.write, items);
-  session.notifier.wake("final");
+  // A notification inside the statement arrives sooner than one sent after the commit.
+  const notification = items.length === 1 ? session.notifier.forStatement("final") : null;
+  const settled = await settlePlain(session.write, items, notification?.parameters);
+  const { answers, isFreed, isAwaited } = settled;
+  if (notification === null) session.notifier.wake("final");
+  else notification.committed();
   if (isFreed) session.notifier.wake("ready");
   if (isAwaited) session.dependencyTasks.add({ dependants: [], isAwaited });
   return answers;
@@ -215,9 +220,12 @@ interface PlainAnswers {
 async function settlePlain(
   sql: Pick<Sql, "tuples">,
   items: readonly InternedItem[],
+  notification?: NotificationParameters,
 ): Promise<PlainAnswers> {
   if (items.length === 0) return { answers: [], isFreed: false, isAwaited: false };
-  const [row] = await sql.tuples("settle_done", plainParameters(items.map(({ item }) => item)));
+  const { channel = null, payload: word = null } = notification ?? {};
+  const lists = plainParameters(items.map(({ item }) => item));
+  const [row] = await sql.tuples("settle_done", { ...lists, channel, word });
   const [accepted, isFreed = false, isAwaited = false, missing] = row ?? [];
   const [keys, gone] = [new Set(accepted), new Set(missing)];
   const answers = items.map(({ item: { key } }) => {
@@ -228,7 +236,9 @@ async function settlePlain(
 }
 
 /** Lists with one element per lease or per item: the server reads them faster than rows. */
-function plainParameters(items: readonly SettleItem[]): Bound<"settle_done"> {
+function plainParameters(
+  items: readonly SettleItem[],
+): Omit<Bound<"settle_done">, "channel" | "word"> {
   const proofs = new Map<string, number>();
   const leases: Lease[] = [];
   const places = items.map(({ lease }) => {
