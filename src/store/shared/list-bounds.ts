@@ -9,7 +9,7 @@ export const PAGE_MAX = 1_000;
 /** Indexes that a search compares before it chooses one. */
 export const INDEXES_MAX = 8;
 /** Chunks per page; together at most 16,000 candidates. */
-export const CHUNKS_PER_PAGE_MAX = 8;
+const CHUNKS_PER_PAGE_MAX = 8;
 /** The first chunk is small, because most pages are full after it. */
 const CHUNK_MIN = 100;
 const CHUNK_MAX = 2_000;
