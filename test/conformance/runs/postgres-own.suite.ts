@@ -370,7 +370,7 @@ async function claimFrom(
   const { rows } = await pool.query(
     `SELECT payload
      FROM "${schema}".claim_batch(
-       $1, 'proof', NULL, NULL, NULL, false, 10,
+       $1, repeat('0', 32), NULL, NULL, NULL, false, 10,
        (SELECT array_agg(id) FROM "${schema}".interned_name, generate_series(1, $2)
         WHERE kind = 3 AND text = 'a'),
        $3, $4, $5, $6, NULL, NULL, NULL, $7)
