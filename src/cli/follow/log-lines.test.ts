@@ -18,7 +18,7 @@ describe("a reader of a log", () => {
     expect(more.lines.map(({ line }) => line)).toEqual([2_501]);
   });
 
-  test("stops at its maximum while the job writes on, and continues in the next call", async () => {
+  test("stops at its maximum while the job writes on; the next call continues", async () => {
     const log = new Log();
     log.grow(12_500);
     const reader = new LogReader(log, "id");
