@@ -38,6 +38,7 @@ const READING_VERBS: ReadonlySet<Verb> = new Set([
   "count",
   "deadLetter",
   "deadLetters",
+  "ends",
   "expired",
   "feed",
   "feedEnd",

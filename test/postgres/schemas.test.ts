@@ -81,7 +81,7 @@ describe("a schema", () => {
     const wokenAgain = new Promise((resolve) => other.watch(resolve));
     await store.pause(GATE, { reason: "to be heard of", by: null });
     await store.resume(GATE);
-    expect(["work", "events"]).toContain(await wokenAgain);
+    expect(["work", "final", "events"]).toContain(await wokenAgain);
     expect(await stateOf(other, id)).toBe("completed");
     expect((await store.list({ tags: { a: "b" } }, { limit: 5 })).jobs).toMatchObject([{ id }]);
     expect(await store.feed(0, 10)).toHaveLength(3);
