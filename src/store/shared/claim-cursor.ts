@@ -83,6 +83,11 @@ export class LowWaterMarks {
     return cursor;
   }
 
+  /** Claims were rolled back: their jobs are below the marks, and are the most urgent ones. */
+  forget(): void {
+    this.#cursors.clear();
+  }
+
   /** Jobs may have appeared below the marks. */
   onWakeUp(wakeUp: WakeUp): void {
     if (wakeUp === "events" || wakeUp === "final") return;

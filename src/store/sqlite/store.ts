@@ -380,7 +380,10 @@ async function openAll(options: StoreOptions, warnings: OperatorWarnings): Promi
     outbox,
     check: identityCheck(path, clock),
     committed: (wakeUp) => notifier.wake(wakeUp),
-    rolledBack: () => names.forget(),
+    rolledBack: () => {
+      names.forget();
+      state.claimCursors.forget();
+    },
   });
   return {
     database,

@@ -70,4 +70,24 @@ describe("the next claim", () => {
 
     expect(jobs.map(({ id }) => id)).toEqual([urgent.id]);
   });
+  test("finds the jobs of a claim that was rolled back", async () => {
+    const waiting = newJobs(3);
+    await store.enqueue(waiting);
+    await store.claim(request);
+    const write = Statements.prototype.run;
+    const failing = vi.spyOn(Statements.prototype, "run").mockImplementation(function (
+      this: Statements,
+      name,
+      ...values
+    ) {
+      if (name === "insert_lease") throw new Error("planted");
+      return Reflect.apply(write, this, [name, ...values]);
+    });
+    await expect(store.claim(request)).rejects.toThrow();
+    failing.mockRestore();
+
+    const { jobs } = await store.claim(request);
+
+    expect(jobs.map(({ id }) => id)).toEqual([waiting[1]?.id]);
+  });
 });
