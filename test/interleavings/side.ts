@@ -4,7 +4,7 @@ import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import type { Sent } from "../../src/store/postgres/database/pool.ts";
 import type { JobStore } from "../../src/store/store.ts";
 import { seededDice } from "../support/seeded-dice.ts";
-import type { PostgresTestStore } from "../support/stores.ts";
+import { sturdy, type PostgresTestStore } from "../support/stores.ts";
 
 /** Changes a statement on its way: a planted bug. */
 export type Rewrite = (text: string) => string;
@@ -30,13 +30,15 @@ export class Side implements AsyncDisposable {
   private constructor(db: PostgresTestStore, url: string, number: number, rewrite: Rewrite) {
     this.number = number;
     this.#rewrite = rewrite;
-    this.#pool = new Pool({
-      connectionString: url,
-      max: 4,
-      allowExitOnIdle: true,
-      // Whoever waits in a circle is to be found out at once.
-      options: `-c ${SIDE_SETTING}=${number} -c deadlock_timeout=50ms`,
-    });
+    this.#pool = sturdy(
+      new Pool({
+        connectionString: url,
+        max: 4,
+        allowExitOnIdle: true,
+        // A deadlock is to be found at once.
+        options: `-c ${SIDE_SETTING}=${number} -c deadlock_timeout=50ms`,
+      }),
+    );
     this.#pool.on("connect", (client) => {
       const query = client.query.bind(client);
       const pid: unknown = Reflect.get(client, "processID");

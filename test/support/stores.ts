@@ -83,9 +83,7 @@ export async function openPostgres(
 function sharedOf(server: PostgresServer): Shared {
   const known = shared.get(server);
   if (known !== undefined) return known;
-  const pool = new Pool({ connectionString: server.url, max: 20, allowExitOnIdle: true });
-  // The server is stopped under it.
-  pool.on("error", () => {});
+  const pool = sturdy(new Pool({ connectionString: server.url, max: 20, allowExitOnIdle: true }));
   const made = { pool, schemas: [] };
   shared.set(server, made);
   return made;
@@ -93,7 +91,14 @@ function sharedOf(server: PostgresServer): Shared {
 
 function unsyncedPool(url: string): Pool {
   const options = "-c synchronous_commit=off";
-  return new Pool({ connectionString: url, max: 1, options, allowExitOnIdle: true });
+  return sturdy(new Pool({ connectionString: url, max: 1, options, allowExitOnIdle: true }));
+}
+
+/** A pool whose server may be stopped at any moment, also while one of its connections ends. */
+export function sturdy(pool: Pool): Pool {
+  pool.on("error", () => {});
+  pool.on("connect", (client) => void client.on("error", () => {}));
+  return pool;
 }
 
 /** Leaves what an installation has from its first day on. */
