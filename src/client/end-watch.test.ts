@@ -114,4 +114,18 @@ describe("a watch for the ends of jobs", () => {
 
     expect(reads).toEqual([]);
   });
+
+  test("reads a new job by itself, while the others are read", async () => {
+    await using world = await openWatch();
+    const { store, reads, watch } = world;
+    const ids = await add(store, {}, {}, {});
+    for (const id of ids.slice(0, 2)) watch.add(id);
+    await world.stillness();
+    reads.length = 0;
+
+    watch.add(ids[2]!);
+    await world.stillness();
+
+    expect(reads).toEqual([[ids[2]]]);
+  });
 });

@@ -32,6 +32,9 @@ export class EndWatch {
   #unwatch: (() => void) | null = null;
   #isReading = false;
   #again = false;
+  /** Jobs that no read has asked for yet. */
+  readonly #fresh = new Set<JobId>();
+  #isReadingFresh = false;
 
   constructor(store: Pick<JobStore, "ends" | "watch">, clock: Clock) {
     this.#store = store;
@@ -50,7 +53,8 @@ export class EndWatch {
     } catch (error) {
       reject(error);
     }
-    void this.#read();
+    this.#fresh.add(id);
+    void this.#readFresh();
     return { end: promise, stop: () => this.#remove(waiter) };
   }
 
@@ -93,6 +97,18 @@ export class EndWatch {
       if (ids.length > PAUSELESS_MAX) await wait(this.#clock, ids.length / JOBS_PER_MS);
     }
     this.#isReading = false;
+  }
+
+  /** A job that is final already does not wait for the reads of all others. Never throws. */
+  async #readFresh(): Promise<void> {
+    if (this.#isReadingFresh) return;
+    this.#isReadingFresh = true;
+    while (this.#fresh.size > 0) {
+      const ids = [...this.#fresh].slice(0, READ_MAX);
+      for (const id of ids) this.#fresh.delete(id);
+      await this.#readChunk(ids);
+    }
+    this.#isReadingFresh = false;
   }
 
   async #readChunk(ids: readonly JobId[]): Promise<void> {

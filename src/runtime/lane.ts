@@ -100,6 +100,8 @@ export class Lane {
   #dryUntil = -Infinity;
   #averageMs: number | null = null;
   #prefetch: Prefetch | null = null;
+  /** Jobs whose return is under way, or has failed: only this worker can return them. */
+  readonly #returning = new Set<Prefetch>();
   /** Prefetched jobs that the store knows as started, and that wait for a slot. */
   #marked: MarkedJob[] = [];
   /** Jobs whose mark is under way, as far as there are free slots for them. */
@@ -206,9 +208,9 @@ export class Lane {
   /** Returns all jobs that wait here if the first one has waited too long for a slot. */
   async returnOverdue(): Promise<void> {
     const [first] = this.#marked;
-    if (first === undefined) return;
-    if (this.#parts.clock.monotonic() - first.at < MARK_MS_MAX) return;
-    await this.returnPrefetched();
+    const isOverdue =
+      first !== undefined && this.#parts.clock.monotonic() - first.at >= MARK_MS_MAX;
+    if (isOverdue || this.#returning.size > 0) await this.returnPrefetched();
   }
 
   /** The runs have not begun: their jobs go back uncharged. */
@@ -245,7 +247,7 @@ export class Lane {
     if (this.#prefetch !== null || this.free <= 0) return false;
     await this.#claimForSlots(lanes);
     if (!this.#hasBacklog) return false;
-    const ahead = this.#prefetchSize();
+    const ahead = this.#returning.size === 0 ? this.#prefetchSize() : 0;
     if (ahead > 0) await this.#claim({ lanes, limit: ahead, prefetch: true });
     return true;
   }
@@ -287,18 +289,12 @@ export class Lane {
   /** Returns jobs that have not started to the queue. */
   async returnPrefetched(): Promise<void> {
     this.returnMarked();
-    const prefetch = this.#prefetch;
+    if (this.#prefetch !== null) this.#returning.add(this.#prefetch);
     this.#prefetch = null;
-    if (prefetch === null) return;
-    try {
-      await this.#parts.store.returnPrefetched(
-        prefetch.lease,
-        prefetch.jobs.map(({ key }) => key),
-      );
-    } catch (error) {
-      // The jobs are still claimed: only this worker can return them.
-      this.#prefetch ??= prefetch;
-      throw error;
+    for (const prefetch of this.#returning) {
+      const keys = prefetch.jobs.map(({ key }) => key);
+      await this.#parts.store.returnPrefetched(prefetch.lease, keys);
+      this.#returning.delete(prefetch);
     }
   }
 

@@ -83,7 +83,7 @@ export class LowWaterMarks {
     return cursor;
   }
 
-  /** Claims were rolled back: their jobs are below the marks, and are the most urgent ones. */
+  /** Jobs below the marks can be claimed again, and are more urgent than those above. */
   forget(): void {
     this.#cursors.clear();
   }

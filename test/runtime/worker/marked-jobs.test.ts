@@ -104,4 +104,23 @@ describe("a prefetched job that is marked as started ahead", () => {
       { attempts: 1, crashes: 1 },
     ]);
   });
+
+  test("goes back at a later heartbeat when the return of the prefetch has failed", async () => {
+    await using kit = await openTest();
+    const { job, end, ran } = await withMarked(kit);
+    const giveBack = kit.store.returnPrefetched.bind(kit.store);
+    let failures = 2;
+    replaceVerb(kit.store, "returnPrefetched", (...args: Parameters<typeof giveBack>) => {
+      if ((failures -= 1) >= 0) throw new Error("planted");
+      return giveBack(...args);
+    });
+    kit.mill.work({ jobs: [job], lanes: { general: 1 } });
+
+    await kit.advance("10s");
+
+    expect(failures).toBeLessThan(0);
+    expect(ran.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+    end.open();
+    await kit.settled();
+  });
 });

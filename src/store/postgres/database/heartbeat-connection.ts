@@ -6,6 +6,7 @@
  */
 import { within } from "../../../core/clock.ts";
 import { systemClock } from "../../../lib/system.ts";
+import type { WorkerId } from "../../types/jobs-and-runs.ts";
 import { breaksConnection } from "./errors.ts";
 import { optionsOf, plainOptionsOf, sizeOf } from "./callers-pool.ts";
 import { Pool, type PgClient, type PgPool, type PoolOptions } from "./pool.ts";
@@ -13,9 +14,9 @@ import { Pool, type PgClient, type PgPool, type PoolOptions } from "./pool.ts";
 export interface HeartbeatConnection {
   withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer>;
   /** A worker was registered. Warnings go to `warn`. */
-  reserve(warn: (warning: string) => void): Promise<void>;
+  reserve(worker: WorkerId, warn: (warning: string) => void): Promise<void>;
   /** A worker was removed. */
-  release(): void;
+  release(worker: WorkerId): void;
   end(): Promise<void>;
 }
 
@@ -37,7 +38,7 @@ export async function heartbeatConnection(
   const own = await Pool.make({ connection, poolSize: CONNECTIONS });
   return {
     withConnection: (work) => own.withConnection(work),
-    async reserve(warn) {
+    async reserve(_worker, warn) {
       for (const warning of warningsAbout(callers)) warn(warning);
     },
     release() {},
@@ -78,14 +79,16 @@ const NOT_RESERVED =
 class ReservedConnection implements HeartbeatConnection {
   readonly #pool: Pool;
   #held: Promise<HeldConnection> | null = null;
-  #isReserved = false;
+  /** The workers for which a connection is kept: several may share the store. */
+  readonly #workers = new Set<WorkerId>();
+  #isTooSmall = false;
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
   async withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
-    if (!this.#isReserved) return this.#pool.withConnection(work);
+    if (this.#workers.size === 0 || this.#isTooSmall) return this.#pool.withConnection(work);
     const held = await this.#hold();
     try {
       return await work(held.client);
@@ -96,10 +99,11 @@ class ReservedConnection implements HeartbeatConnection {
   }
 
   /** Keeps nothing of a pool that has one connection only: nothing else would work. */
-  async reserve(warn: (warning: string) => void): Promise<void> {
-    if (this.#isReserved) return;
-    this.#isReserved = true;
-    await this.#hold();
+  async reserve(worker: WorkerId, warn: (warning: string) => void): Promise<void> {
+    const isFirst = this.#workers.size === 0;
+    if (isFirst) await this.#hold();
+    this.#workers.add(worker);
+    if (!isFirst) return;
     let isFree = false;
     const probe = this.#pool.withConnection(async () => void (isFree = true));
     await within(
@@ -107,17 +111,19 @@ class ReservedConnection implements HeartbeatConnection {
       PROBE_MS,
       probe.catch(() => {}),
     );
-    if (!isFree) this.release();
+    this.#isTooSmall = !isFree;
+    if (!isFree) this.#letGo(null);
     warn(isFree ? RESERVED : NOT_RESERVED);
   }
 
-  release(): void {
-    this.#isReserved = false;
-    this.#letGo(null);
+  release(worker: WorkerId): void {
+    this.#workers.delete(worker);
+    if (this.#workers.size === 0) this.#letGo(null);
   }
 
   async end(): Promise<void> {
-    this.release();
+    this.#workers.clear();
+    this.#letGo(null);
   }
 
   #hold(): Promise<HeldConnection> {

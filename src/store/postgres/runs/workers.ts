@@ -13,7 +13,8 @@ export { rescue } from "./rescue.ts";
 const WORKERS_MAX = 1_000;
 
 export async function register(session: Session, worker: WorkerInfo): Promise<void> {
-  await session.heartbeatConnection?.reserve((warning) => session.warnings.report(warning));
+  const warn = (warning: string): void => session.warnings.report(warning);
+  await session.heartbeatConnection?.reserve(worker.id, warn);
   await repeating(session.dice, () =>
     session.write.run("register_worker", {
       id: uuidOf(worker.id),
@@ -43,7 +44,7 @@ export async function deregister(session: Session, worker: WorkerId): Promise<vo
     }),
   );
   session.state.lostClaims.forget(worker);
-  session.heartbeatConnection?.release();
+  session.heartbeatConnection?.release(worker);
 }
 
 export async function renew(session: Session, worker: WorkerId, leaseMs: number): Promise<Renewal> {

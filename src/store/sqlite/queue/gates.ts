@@ -51,12 +51,14 @@ export function pause(
 }
 
 export function resume(session: Session, { kind, name }: GateName): void {
-  const { sql, names, outbox } = session;
+  const { sql, names, outbox, state } = session;
   const id = names.find(kind, name);
   if (id === undefined) return;
   sql.run("open_gate", { name: id });
   if (kind === "type") sql.get("delete_streak", { type: id });
   outbox.wake();
+  // Claims have passed the jobs of the gate that `hold` has not moved.
+  state.claimCursors.forget();
 }
 
 export function gates({ sql, names, clock }: Session): Gate[] {
@@ -138,6 +140,7 @@ function releaseGates(session: Session, limit: number): number {
     moved += rows.length;
     if (moved >= limit) return moved;
     sql.run("delete_gate", { name });
+    session.state.claimCursors.forget();
   }
   return moved;
 }

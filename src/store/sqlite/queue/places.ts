@@ -23,8 +23,10 @@ export function putWaiting(
 }
 
 /** Returns a job to `ready` with its old rank. */
-export function putBack({ sql, outbox }: Session, job: WaitingJob): void {
+export function putBack({ sql, outbox, state }: Session, job: WaitingJob): void {
   outbox.wake();
+  // Claims may have passed its old place.
+  state.claimCursors.forget();
   sql.run("insert_ready", { ...job });
 }
 

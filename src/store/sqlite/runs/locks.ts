@@ -70,9 +70,13 @@ export function releaseRunLocks(session: Session, keys: readonly JobKey[]): void
 
 /** For each released lock, returns the most urgent job that is blocked by it. */
 function unblockNext(session: Session, freed: readonly LockRow[]): void {
-  const { sql, outbox } = session;
-  // Jobs in `ready` may need the lock as their key, and runs may try to acquire it.
-  if (freed.length > 0) outbox.wake();
+  const { sql, outbox, state } = session;
+  // Jobs in `ready` may need the lock as their key, and runs may try to acquire it. Claims have
+  // passed these jobs, which may be more urgent than those behind.
+  if (freed.length > 0) {
+    outbox.wake();
+    state.claimCursors.forget();
+  }
   for (const { tenant, name } of freed) {
     const next = sql.get("next_of_key", { tenant, name });
     if (next !== undefined) unblock(session, next.key);
