@@ -123,7 +123,7 @@ describe("a watch for the ends of jobs", () => {
     await world.stillness();
     reads.length = 0;
 
-    watch.add(ids[2]!);
+    watch.add(ids[2]);
     await world.stillness();
 
     expect(reads).toEqual([[ids[2]]]);

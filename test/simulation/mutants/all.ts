@@ -84,8 +84,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "names outlive the rollback that undid them",
     file: `${STORE}/store.ts`,
-    now: "rolledBack: () => names.forget(),",
-    planted: "rolledBack: () => {},",
+    now: "      names.forget();\n      state.claimCursors",
+    planted: "      state.claimCursors",
     breaks: "I2, I19",
   },
   {

@@ -74,17 +74,10 @@ describe("the next claim", () => {
     const waiting = newJobs(3);
     await store.enqueue(waiting);
     await store.claim(request);
-    const write = Statements.prototype.run;
-    const failing = vi.spyOn(Statements.prototype, "run").mockImplementation(function (
-      this: Statements,
-      name,
-      ...values
-    ) {
-      if (name === "insert_lease") throw new Error("planted");
-      return Reflect.apply(write, this, [name, ...values]);
+    vi.spyOn(Statements.prototype, "run").mockImplementationOnce(() => {
+      throw new Error("planted");
     });
-    await expect(store.claim(request)).rejects.toThrow();
-    failing.mockRestore();
+    await expect(store.claim(request)).rejects.toThrow("planted");
 
     const { jobs } = await store.claim(request);
 
