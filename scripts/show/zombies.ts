@@ -31,7 +31,9 @@ await onStage(async () => {
   const count = (result: Round): number => rounds.filter((round) => round === result).length;
   const told = `${count("unchanged")} of ${options.rounds} zombies changed nothing`;
   console.log(`${told}; ${count("void")} rounds were played again`);
-  const isComplete = count("unchanged") === options.rounds && count("void") <= options.rounds / 10;
+  // A few rounds are stopped inside a transaction by chance.
+  const isComplete =
+    count("unchanged") === options.rounds && count("void") <= Math.max(2, options.rounds / 10);
   return { sound: isComplete && stages.every(({ sound }) => sound) };
 });
 
