@@ -28,7 +28,7 @@ describe("a promoter", () => {
     expect(await stateOf(store, job.id)).toBe("queued");
   });
 
-  test("tells nobody of an idle store, and sends one statement per poll", async () => {
+  test("wakes no claim on an idle store, and sends one statement per poll", async () => {
     await using world = await dutyWorld();
     const { parts, clock } = world;
     const polls = countPromotions(world.store);

@@ -1,6 +1,6 @@
 /**
  * How much doctor examines unless it is asked to read everything. A check that reaches its maximum
- * is named, so that nobody takes a part for the whole.
+ * is named, so that a part is not taken for the whole.
  */
 import { CATALOGUE } from "./catalogue.ts";
 

@@ -7,7 +7,7 @@
  * may appear below a mark: by a late commit, a return of prefetched jobs, or an opened gate.
  * Therefore a rescan from the beginning is due after every wake-up, after an answer that was
  * shorter than the limit, and every 50 ms, as long as rescans take a small share of the time.
- * Whatever rescans cost, an idle worker makes one per second and a busy worker one per ten seconds.
+ * Beyond that share, an idle worker makes one per second and a busy worker one per ten seconds.
  */
 import type { WakeUp } from "../store.ts";
 

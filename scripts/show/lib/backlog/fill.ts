@@ -36,7 +36,7 @@ function fillFile(path: string, { finished, waiting }: Backlog): void {
     INSERT INTO millrace_job (key, id, type, tenant, lane, priority, run_at, max_attempts,
         timeout_ms, payload, created_at, flags)
     SELECT key, unhex(printf('01940000%024x', key)), ${typeOf("key", finished)}, 1, 5, 100,
-           1700000000000 + key, 5, 60000, '{"to":"somebody@example.com","text":"' ||
+           1700000000000 + key, 5, 60000, '{"to":"ada@example.com","text":"' ||
            printf('%060d', key) || '"}', 1700000000000 + key, 0
     FROM job;
     INSERT INTO millrace_attempt (key, n, tries, crashes, worker, fence, claimed_at, started_at,
@@ -74,7 +74,7 @@ async function fillSchema(url: string, schema: string, backlog: Backlog): Promis
         payload, created_at, flags)
     SELECT key, ('01940000' || lpad(to_hex(key), 24, '0'))::uuid, ${typeOf("key", finished)}, 1, 5,
            100, at_ms(1700000000000 + key), 5, 60000,
-           ('{"to":"somebody@example.com","text":"' || lpad(key::text, 60, '0') || '"}')::json,
+           ('{"to":"ada@example.com","text":"' || lpad(key::text, 60, '0') || '"}')::json,
            at_ms(1700000000000 + key), 0
     FROM generate_series(1::bigint, ${all}) AS key;
     SELECT setval(pg_get_serial_sequence('job', 'key'), ${all});

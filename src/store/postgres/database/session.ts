@@ -20,7 +20,7 @@ const IDLE_MS_MAX = 10_000;
 
 /** Begins a transaction that writes. */
 export const BEGIN: string = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SYNC_COMMIT}`;
-/** Hot statements that call `sync_commit` themselves: one round trip, whatever the settings are. */
+/** Hot statements that call `sync_commit` themselves: one round trip under all settings. */
 const SYNCS: ReadonlySet<QueryName> = new Set([
   "claim",
   "enqueue",

@@ -3,7 +3,7 @@
  * listeners at once and notifies other processes. Notifications of other processes are received on
  * a separate connection, which stays open for a while after the last listener has gone: a call of
  * `result` needs no new connection. Received wake-ups are throttled, so that a flood of
- * notifications, whoever sends them, causes a bounded number of statements. Wake-ups are best
+ * notifications, also of forged ones, causes a bounded number of statements. Wake-ups are best
  * effort: they may be spurious or lost, so listeners poll as well.
  */
 import type { Dice } from "../../../core/clock.ts";
