@@ -2,11 +2,13 @@
  * Workers on a pool of the application, on a server that asks for a password: handlers that hold
  * all connections of the pool, or block the event loop, lose no lease.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openMillrace } from "../../src/open.ts";
 import { postgresStore, type PgPool } from "../../src/store/postgres/index.ts";
 import { makePostgresStore } from "../../src/store/postgres/create.ts";
+import { workerInfo } from "../support/factories.ts";
 import { connect, startPostgres, type PostgresServer } from "../support/postgres.ts";
 import { BLOCKED_MS, block, connectionOf, LEASE } from "./callers-pool.ts";
 import { ended, linesOf, startChild } from "./children.ts";
@@ -109,6 +111,39 @@ test("a pool of one connection that reveals nothing keeps none for the heartbeat
   await mill.close();
   await pool.end();
 });
+
+test("a pool that reveals nothing keeps a connection until its last worker has gone", async () => {
+  const { pool, given } = hiddenPool(3);
+  let isRefusing = false;
+  const store = makePostgresStore({
+    pool: { ...given, connect: () => (isRefusing ? Promise.reject(refused()) : pool.connect()) },
+    schema: "kept",
+  });
+  await store.open();
+  const kept = async (): Promise<number> => {
+    await sleep(50);
+    return pool.totalCount - pool.idleCount;
+  };
+  const [one, two] = [workerInfo(), workerInfo()];
+  isRefusing = true;
+  await expect(store.register(one)).rejects.toThrow("refused");
+  isRefusing = false;
+
+  for (const worker of [one, two]) await store.register(worker);
+  const counts = [await kept()];
+  for (const { id } of [one, two]) {
+    await store.deregister(id);
+    counts.push(await kept());
+  }
+
+  expect(counts).toEqual([1, 1, 0]);
+  await store.close();
+  await pool.end();
+});
+
+function refused(): Error {
+  return Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+}
 
 test("a pool with a password of its own hears wake-ups", async () => {
   const { pool } = plainPool(3);
