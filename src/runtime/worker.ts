@@ -30,8 +30,8 @@ import type {
 import { crashLoopEnded } from "./crashes/crash-loop.ts";
 import { LoneRuns } from "./crashes/lone-runs.ts";
 import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
-import { Lane } from "./lane.ts";
-import { LaneGroup } from "./lane-group.ts";
+import { Lane } from "./lanes/lane.ts";
+import { LaneGroup } from "./lanes/lane-group.ts";
 import { Registration } from "./lease/registration.ts";
 import type { SteadySpan } from "./lease/steadiness.ts";
 import { NoteSender } from "./notes/note-sender.ts";

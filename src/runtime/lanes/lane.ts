@@ -19,18 +19,18 @@
  * A lane whose last claim found no job is dry: it claims again after a hint, or after the time of a
  * poll. A hint is anything that may have made a job claimable.
  */
-import type { Clock } from "../core/clock.ts";
-import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
-import type { Outcome } from "../core/outcome.ts";
-import { BATCH_MAX, type JobStore } from "../store/store.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { LaneClaim, LaneSlots } from "../../core/lanes.ts";
+import type { Outcome } from "../../core/outcome.ts";
+import { BATCH_MAX, type JobStore } from "../../store/store.ts";
 import type {
   Claim,
   ClaimedJob,
   ClaimRequest,
   JobKey,
   Lease,
-} from "../store/types/jobs-and-runs.ts";
-import type { HostProcess } from "./crashes/host-process.ts";
+} from "../../store/types/jobs-and-runs.ts";
+import type { HostProcess } from "../crashes/host-process.ts";
 
 export interface LaneParts {
   readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "startPrefetched" | "returnPrefetched">;
