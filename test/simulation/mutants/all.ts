@@ -236,7 +236,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a stop does not wait for the claim under way",
-    file: "src/runtime/worker.ts",
+    file: "src/runtime/lanes/claim-loop.ts",
     now: "await Promise.all([...this.#pumps, this.#marker].map((ticker) => ticker.stop()));",
     planted: "for (const ticker of [...this.#pumps, this.#marker]) void ticker.stop();",
     breaks: "I24",
