@@ -6,15 +6,13 @@
  * need in the next half second. With long runs there is no prefetch, so that no worker holds jobs
  * that another worker could run.
  */
+import { isEndedByCrash } from "../../core/settle.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
 
 /** The working time that a prefetch may hold. */
 const PREFETCH_MS = 500;
-/**
- * A job with a shorter time-out is not marked ahead: its time starts with its mark for the thread
- * that ends the runs of a blocked event loop.
- */
+/** A job with a shorter time-out is not marked ahead. */
 const MARKED_TIMEOUT_MS_MIN = 60_000;
 /** The weight of the last run in the average. */
 const SMOOTHING = 0.1;
@@ -66,10 +64,8 @@ export class PrefetchedJobs {
   /** The next jobs to mark: as many as there are free slots, and others that may be ahead. */
   next(free: number, ahead: number): readonly ClaimedJob[] {
     const most = this.#current?.jobs.slice(0, free + ahead) ?? [];
-    const short = most.findIndex(
-      ({ timeoutMs }) => timeoutMs !== null && timeoutMs < MARKED_TIMEOUT_MS_MIN,
-    );
-    return short === -1 ? most : most.slice(0, Math.max(free, short));
+    const last = most.findIndex((job) => !mayWaitMarked(job));
+    return last === -1 ? most : most.slice(0, Math.max(free, last));
   }
 
   /** Marks these jobs, the first ones, as started. Passes on those that may run. */
@@ -102,4 +98,14 @@ export class PrefetchedJobs {
       this.#returning.delete(prefetch);
     }
   }
+}
+
+/**
+ * Whether a job may be marked as started before there is a slot. With its mark, the time of a run
+ * starts for the thread that ends the runs of a blocked event loop. And with its mark, a run counts
+ * as begun: a crash would end a job that may not run again, although its handler was never called.
+ */
+function mayWaitMarked(job: ClaimedJob): boolean {
+  const isShort = job.timeoutMs !== null && job.timeoutMs < MARKED_TIMEOUT_MS_MIN;
+  return !isShort && !isEndedByCrash(job);
 }
