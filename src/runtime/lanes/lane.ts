@@ -103,7 +103,7 @@ export class Lane {
     this.#running -= 1;
     this.#parts.process.runEnded(job);
     this.#prefetched.runEnded(ms);
-    if (this.#parts.isOpen() && this.#parts.hasRoom()) this.#startMarked();
+    this.#startMarked();
   }
 
   /** There are prefetched jobs, and slots that have or will soon have no marked job to take. */
@@ -131,7 +131,7 @@ export class Lane {
       this.#marking = 0;
     }
     if (!isOpen()) this.returnMarked();
-    else if (hasRoom()) this.#startMarked();
+    this.#startMarked();
     return true;
   }
 
@@ -150,8 +150,10 @@ export class Lane {
     this.#marked.giveBack();
   }
 
+  /** Fills free slots with jobs that are marked as started. */
   #startMarked(): void {
-    while (this.#running < this.#parts.slots) {
+    const { isOpen, hasRoom } = this.#parts;
+    while (this.free > 0 && isOpen() && hasRoom()) {
       const next = this.#marked.take();
       if (next === undefined) return;
       this.#start(next.lease, next.job);
@@ -193,6 +195,8 @@ export class Lane {
       this.#hasBacklog = taken >= limit;
     } finally {
       this.#requested -= limit;
+      // A job may have been marked meanwhile, which left its slot to the claim.
+      this.#startMarked();
     }
   }
 

@@ -3,8 +3,12 @@ import assert from "node:assert/strict";
 import { defineJob, typed } from "millrace";
 import { latch, type RuntimeTest } from "../support.ts";
 
+type MarkedKit = Pick<RuntimeTest, "mill" | "store" | "settled" | "crashAt">;
+
 export interface MarkedSettings {
   readonly slots?: number;
+  /** How many of the jobs wait for `end` when they run. Default: one for each slot. */
+  readonly long?: number;
   readonly maxAttempts?: number;
   readonly onOrphan?: "retry" | "fail";
   /** How many jobs are marked. Default: one for each slot. */
@@ -16,9 +20,10 @@ export interface MarkedSettings {
  * prefetched. `ran` has the numbers of the jobs whose handlers were called: 0 for the first job,
  * which has ended, then one for each slot, then the jobs that wait.
  */
-export async function withMarked(kit: RuntimeTest, settings: MarkedSettings = {}) {
-  const { slots = 1, marks = slots, ...others } = settings;
+export async function withMarked(kit: MarkedKit, settings: MarkedSettings = {}) {
+  const { slots = 1, long = slots, marks = slots, ...others } = settings;
   const end = latch();
+  const ends = new Map(Array.from({ length: long }, (_, index) => [index + 1, latch()]));
   const note = latch();
   const ran: number[] = [];
   let [busy, busiest] = [0, 0];
@@ -32,7 +37,8 @@ export async function withMarked(kit: RuntimeTest, settings: MarkedSettings = {}
     busy += 1;
     busiest = Math.max(busiest, busy);
     if (number === 1) void note.passed.then(() => ctx.progress(50)).catch(() => {});
-    if (number >= 1 && number <= slots) await end.passed;
+    const own = ends.get(number);
+    if (own !== undefined) await Promise.race([end.passed, own.passed]);
     busy -= 1;
   });
   const worker = kit.mill.work({ jobs: [job], lanes: { general: slots } });
@@ -58,6 +64,7 @@ export async function withMarked(kit: RuntimeTest, settings: MarkedSettings = {}
     next,
     waiting,
     end,
+    endOne: (number: number): void => ends.get(number)?.open(),
     ran,
     busiest: () => busiest,
     /** The process of the worker dies. The jobs of the worker are rescued 45 seconds later. */
