@@ -71,6 +71,11 @@ function settleFailure(facts: RunFacts, failure: FailedRun, context: SettleConte
   return { ...ended, ...after(delayMs) };
 }
 
+/** Any crash ends the job: it may not run again. */
+export function isEndedByCrash({ tries, maxAttempts, onOrphan }: RunFacts): boolean {
+  return onOrphan === "fail" || tries + 1 >= maxAttempts;
+}
+
 /**
  * A crash counts for every run that the process had begun, because any of them may be the cause. It
  * costs an attempt only if the run was alone, and only then it ends a job, if the job had reached
@@ -83,13 +88,12 @@ function settleCrash(
   { policy, random }: SettleContext,
 ): Settlement {
   const crashes = facts.crashes + 1;
-  const isLast = facts.tries + 1 >= facts.maxAttempts;
-  const isOrphan = facts.onOrphan === "fail";
-  const isCharged = isAlone || isLast || isOrphan;
+  const isEnded = isEndedByCrash(facts);
+  const isCharged = isAlone || isEnded;
   const tries = isCharged ? facts.tries + 1 : facts.tries;
   const ended = { outcome: "crashed", tries, crashes } as const;
 
-  if (isOrphan) {
+  if (facts.onOrphan === "fail") {
     const fault = crashFault("The worker died during the run, and onOrphan is fail.");
     return { ...ended, to: "failed", fault };
   }
@@ -97,7 +101,7 @@ function settleCrash(
     const fault = crashFault(`The job crashed its worker ${crashes} times, at last alone.`);
     return { ...ended, to: "failed", fault, hasDiedAlone: true };
   }
-  if (isLast) {
+  if (isEnded) {
     return { ...ended, to: "failed", fault: crashFault("The worker died during the last run.") };
   }
   const fault = crashFault(

@@ -11,51 +11,30 @@ import { hostname } from "node:os";
 import type { JobDefaults } from "../jobs/new-job.ts";
 import { within, type Clock, type Dice } from "../core/clock.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
-import { claimPlan, GENERAL_LANE } from "../core/lanes.ts";
-import type { Outcome } from "../core/outcome.ts";
-import type { RetryPolicy } from "../core/policy.ts";
 import type { Logger } from "../api/context.ts";
 import type { Worker } from "../api/worker.ts";
-import { soon } from "../lib/system.ts";
-import { PROTOCOL, type JobStore } from "../store/store.ts";
-import type {
-  ClaimedJob,
-  ClaimRequest,
-  Lease,
-  LoneClaim,
-  Renewal,
-  WorkerId,
-  WorkerInfo,
-} from "../store/types/jobs-and-runs.ts";
+import type { JobStore } from "../store/store.ts";
+import type { LoneClaim, Renewal, WorkerId } from "../store/types/jobs-and-runs.ts";
 import { crashLoopEnded } from "./crashes/crash-loop.ts";
 import { LoneRuns } from "./crashes/lone-runs.ts";
 import type { ProcessMember, HostProcess } from "./crashes/host-process.ts";
-import { Lane } from "./lane.ts";
-import { LaneGroup } from "./lane-group.ts";
+import { ClaimLoop } from "./lanes/claim-loop.ts";
+import type { LaneGroup } from "./lanes/lane-group.ts";
 import { Registration } from "./lease/registration.ts";
-import type { SteadySpan } from "./lease/steadiness.ts";
-import { NoteSender } from "./notes/note-sender.ts";
-import { listenForRejections } from "./run/unhandled-rejections.ts";
-import { jittered, REST_MS } from "./maintenance/duty.ts";
-import { gatekeeper } from "./maintenance/gatekeeper.ts";
-import { promoter } from "./maintenance/promoter.ts";
-import { pruners } from "./maintenance/pruner.ts";
-import { rescuer } from "./maintenance/rescuer.ts";
+import { Duties } from "./maintenance/duties.ts";
 import type { WorkerSettings } from "./settings.ts";
 import type { RunName } from "./run/lock-queue.ts";
-import { RunningJobs } from "./run/running-jobs.ts";
-import { RunLauncher } from "./run/run-launcher.ts";
-import { Settler } from "./run/settler.ts";
+import type { RunningJobs } from "./run/running-jobs.ts";
+import { listenForRejections } from "./run/unhandled-rejections.ts";
+import { LAST_CALLS_MS, WorkerRuns } from "./run/worker-runs.ts";
 import { stopOnSignals } from "./signals.ts";
 import { resultsNotStored, stopTimedOut, tryStep } from "./stop-errors.ts";
-import { Ticker } from "./ticker.ts";
+import { infoOf, loneRequestOf, requestOf, slotsOf } from "./worker-info.ts";
 
 const OUTDATED =
   "the database was migrated for a newer release of Millrace: this worker claims no more jobs " +
   "and finishes those it has; deploy the newer release";
 const CANNOT_RETURN = "cannot return prefetched jobs";
-/** The time for handlers to end after their signal was aborted. */
-const SECOND_DRAIN_MS = 5_000;
 
 export interface WorkerParts {
   readonly store: JobStore;
@@ -74,63 +53,43 @@ export class JobWorker implements Worker, ProcessMember {
   readonly id: WorkerId;
   readonly ready: Promise<void>;
   readonly #parts: WorkerParts;
-  readonly #lanes: LaneGroup;
-  readonly #running: RunningJobs;
-  readonly #launcher: RunLauncher;
-  readonly #noteSender: NoteSender;
-  readonly #settler: Settler;
+  readonly #runs: WorkerRuns;
   readonly #registration: Registration;
+  readonly #claimLoop: ClaimLoop;
   readonly #loneRuns: LoneRuns;
-  /** Each pump fills all lanes. There is more than one if the store overlaps claims. */
-  readonly #pumps: readonly Ticker[];
-  /** Marks prefetched jobs as started, also while a claim is under way. */
-  readonly #marker: Ticker;
-  readonly #promoter: Ticker;
-  readonly #duties: readonly Ticker[];
+  readonly #duties: Duties;
   #leaveProcess = (): void => {};
   #stopWatching = (): void => {};
   #stopSignals = (): void => {};
   #stopRejections = (): void => {};
   #isQuiet = false;
-  #isPumpScheduled = false;
-  /** A claim of this pass has found a job that must run alone. */
-  #awaitsAlone = false;
   #hasBegun = false;
   #stopping: Promise<void> | null = null;
 
   constructor(parts: WorkerParts) {
-    const { store, clock, dice, logger, jobDefaults, settings } = parts;
+    const { logger, jobDefaults, settings } = parts;
     this.id = jobDefaults.newId();
     this.#parts = parts;
-    this.#running = new RunningJobs(clock);
-    this.#noteSender = new NoteSender({ store, clock, logger });
-    this.#settler = this.#makeSettler();
-    this.#launcher = this.#makeLauncher();
-    this.#registration = this.#makeRegistration();
-    this.#lanes = new LaneGroup(
-      Object.entries(settings.lanes).map(([name, slots]) => this.#makeLane(name, slots)),
-    );
-    this.#loneRuns = this.#makeLoneRuns();
-    this.#pumps = Array.from({ length: store.claimsAtOnce }, () => this.#makePump());
-    this.#marker = this.#makeMarker();
-    const { leaseMs, beatMs, pollMs, retention } = settings;
-    const random = (): number => dice.random();
-    const policies = (type: string): RetryPolicy => this.#launcher.policyOf(type);
-    const timing = { leaseMs, beatMs, pollMs };
-    const steadySpan = (): SteadySpan | null => this.#registration.steadySpan;
-    const shared = { store, clock, random, logger, policyOf: policies, ...timing };
-    const duty = { ...shared, worker: this.id, steadySpan };
-    const isStopping = (): boolean => this.#stopping !== null;
-    const sweeping = pruners({ ...duty, retention, isStopping });
-    const gates = gatekeeper(duty);
-    this.#promoter = promoter(duty, {
-      claim: () => this.#hintLanes(),
-      keepGates: () => gates.wake(),
+    this.#runs = new WorkerRuns({
+      ...parts,
+      holdsLease: () => this.#registration.holdsLease,
+      onRoom: () => this.#claimLoop.wake(),
     });
-    this.#duties = [this.#promoter, gates, rescuer(duty), ...sweeping];
+    this.#registration = this.#makeRegistration();
+    this.#claimLoop = this.#makeClaimLoop();
+    this.#loneRuns = this.#makeLoneRuns();
+    this.#duties = this.#makeDuties();
     if (settings.signals) this.#stopSignals = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("cannot start the worker", { error }));
+  }
+
+  get #lanes(): LaneGroup {
+    return this.#claimLoop.lanes;
+  }
+
+  get #running(): RunningJobs {
+    return this.#runs.running;
   }
 
   async quiet(): Promise<void> {
@@ -158,22 +117,22 @@ export class JobWorker implements Worker, ProcessMember {
 
   /** How many jobs run here at the same time, over all lanes. */
   get slots(): number {
-    return Object.values(this.#parts.settings.lanes).reduce((total, slots) => total + slots, 0);
+    return slotsOf(this.#parts.settings);
   }
 
   get isIdle(): boolean {
-    return this.#lanes.isIdle && this.#running.isIdle && this.#settler.isIdle;
+    return this.#lanes.isIdle && this.#runs.isIdle;
   }
 
   async empty(): Promise<void> {
     await tryStep(this.#parts.logger, () => this.#lanes.returnPrefetched());
-    await Promise.all([this.#marker, ...this.#pumps].map((ticker) => ticker.tickEnded()));
+    await this.#claimLoop.passEnded();
     await this.#running.emptied();
-    await this.#settler.drained();
+    await this.#runs.settled();
   }
 
   wake(): void {
-    this.#hintLanes();
+    this.#claimLoop.hint();
   }
 
   async #start(): Promise<void> {
@@ -181,10 +140,10 @@ export class JobWorker implements Worker, ProcessMember {
     this.#leaveProcess = this.#parts.process.join(this);
     this.#stopRejections = listenForRejections();
     this.#stopWatching = this.#parts.store.watch((wakeUp) => {
-      if (wakeUp === "work" || wakeUp === "ready") this.#hintLanes();
-      if (wakeUp === "work") this.#promoter.wake();
+      if (wakeUp === "work" || wakeUp === "ready") this.#claimLoop.hint();
+      if (wakeUp === "work") this.#duties.wakePromoter();
     });
-    for (const duty of this.#duties) duty.wake();
+    this.#duties.start();
     void this.#begin();
   }
 
@@ -196,85 +155,18 @@ export class JobWorker implements Worker, ProcessMember {
     await crashLoopEnded({ store, clock, logger, process, host: hostname(), leaseMs, isOver });
     if (this.#isOpen()) await this.#loneRuns.begin();
     this.#hasBegun = true;
-    this.#wakePumps();
-  }
-
-  #makePump(): Ticker {
-    const { clock, logger } = this.#parts;
-    return new Ticker({
-      clock,
-      retryMs: this.#parts.settings.pollMs,
-      tick: () => this.#fillLanes(),
-      failed: (error) => logger.error("cannot claim jobs; trying again", { error }),
-    });
-  }
-
-  #makeMarker(): Ticker {
-    const { clock, logger, settings } = this.#parts;
-    return new Ticker({
-      clock,
-      retryMs: settings.pollMs,
-      tick: () => this.#markAhead(),
-      failed: (error) => logger.error("cannot start prefetched jobs; trying again", { error }),
-    });
-  }
-
-  async #markAhead(): Promise<number> {
-    if (await this.#lanes.mark()) this.#wakePumpSoon();
-    return this.#parts.settings.pollMs;
-  }
-
-  /** The locks of a run are released when the store has settled it: local waiters are woken. */
-  #makeSettler(): Settler {
-    const { store, clock, logger } = this.#parts;
-    return new Settler({
-      store,
-      clock,
-      logger,
-      onRoom: () => this.#wakePumps(),
-      onSettled: (run) => this.#noteSender.lockQueue.runSettled(run),
-    });
-  }
-
-  #makeLauncher(): RunLauncher {
-    const { clock, dice, logger, jobDefaults, settings } = this.#parts;
-    return new RunLauncher({
-      clock,
-      dice,
-      logger,
-      jobDefaults,
-      settings,
-      noteSender: this.#noteSender,
-      settler: this.#settler,
-      running: this.#running,
-      holdsLease: () => this.#registration.holdsLease,
-    });
-  }
-
-  /** A job may have become claimable: also lanes that are dry claim again. */
-  #hintLanes(): void {
-    this.#lanes.hint();
-    this.#wakePumps();
-  }
-
-  #wakePumps(): void {
-    for (const pump of this.#pumps) pump.wake();
-    this.#wakeMarker();
-  }
-
-  #wakeMarker(): void {
-    if (this.#lanes.wantsMarks) this.#marker.wake();
+    this.#claimLoop.wake();
   }
 
   #makeRegistration(): Registration {
     const { store, clock, logger, settings } = this.#parts;
     const { beatMs, pollMs, preset, definitions } = settings;
-    const policies = [...definitions.keys()].map((type) => [type, this.#launcher.policyOf(type)]);
+    const policies = [...definitions.keys()].map((type) => [type, this.#runs.policyOf(type)]);
     return new Registration({
       store,
       clock,
       logger,
-      info: this.#info(),
+      info: infoOf({ ...this.#parts, id: this.id }),
       beatMs,
       retryMs: pollMs,
       policy: preset.retry,
@@ -292,27 +184,9 @@ export class JobWorker implements Worker, ProcessMember {
       },
       onRegained: () => {
         this.#running.leaseRenewed();
-        this.#hintLanes();
+        this.#claimLoop.hint();
       },
     });
-  }
-
-  #info(): WorkerInfo {
-    const { settings, version } = this.#parts;
-    const lanes = Object.entries(settings.lanes).filter(([, slots]) => slots > 0);
-    return {
-      id: this.id,
-      process: this.#parts.process.id,
-      host: hostname(),
-      pid: this.#parts.process.pid,
-      version,
-      protocol: PROTOCOL,
-      leaseMs: settings.leaseMs,
-      types: [...settings.definitions.keys()],
-      lanes: lanes.map(([lane]) => lane),
-      slots: this.slots,
-      tenant: settings.tenant ?? null,
-    };
   }
 
   #onRenewal(renewal: Renewal & { status: "renewed" }): void {
@@ -340,61 +214,51 @@ export class JobWorker implements Worker, ProcessMember {
     }
   }
 
-  #makeLane(name: string, slots: number): Lane {
-    const { store, clock, settings } = this.#parts;
-    const { batch, pollMs } = settings;
-    return new Lane({
-      store,
-      clock,
-      name,
-      slots,
-      batch,
-      // No poll comes sooner.
-      dryMs: jittered(pollMs, 0),
-      request: this.#request,
-      process: this.#parts.process,
-      crashCap: settings.preset.retry.crashCap,
-      start: (lane, lease, job) => void this.#startRun(lane, lease, job),
-      settleUnbegun: (...run) => this.#launcher.settleUnbegun(...run),
+  #makeClaimLoop(): ClaimLoop {
+    return new ClaimLoop({
+      ...this.#parts,
+      request: requestOf(this.id, this.#parts.settings),
+      runs: this.#runs,
+      mayClaim: () => this.#mayClaim(),
       onLost: () => this.#registration.checkLease(),
-      onClaimed: (awaitsAlone) => void (this.#awaitsAlone ||= awaitsAlone),
-      isOpen: () => this.#mayClaim(),
-      hasRoom: () => this.#settler.hasRoom,
+      report: (awaitsAlone) => {
+        if (this.#isOpen()) this.#loneRuns.report(awaitsAlone);
+      },
     });
-  }
-
-  /** The worker, and the jobs it takes. */
-  get #request(): Pick<ClaimRequest, "worker" | "types" | "tenants"> {
-    const { definitions, tenant } = this.#parts.settings;
-    const tenants = tenant === undefined ? {} : { tenants: [tenant] };
-    return { worker: this.id, types: [...definitions.keys()], ...tenants };
   }
 
   #makeLoneRuns(): LoneRuns {
     const { store, clock, logger, process, settings } = this.#parts;
-    const { preset, pollMs } = settings;
-    const lanes = Object.keys(settings.lanes).filter((lane) => (settings.lanes[lane] ?? 0) > 0);
-    const cap = preset.retry.crashCap;
     return new LoneRuns({
       store,
       clock,
       logger,
       process,
-      pollMs,
-      request: { ...this.#request, lanes: lanes.includes(GENERAL_LANE) ? "any" : lanes, cap },
+      pollMs: settings.pollMs,
+      request: loneRequestOf(this.id, settings),
       isOpen: () => this.#isOpen(),
       run: (claim) => this.#runAlone(claim),
     });
   }
 
-  /** The job takes a slot of its lane, or of the general lane. */
-  async #runAlone({ lease, job }: LoneClaim): Promise<boolean> {
-    const lane = this.#lanes.get(job.lane) ?? this.#lanes.get(GENERAL_LANE);
-    if (lane === undefined) throw new Error(`claimed a job of the unknown lane ${job.lane}`);
-    lane.takeSlot();
-    const outcome = await this.#startRun(lane, lease, job);
-    await this.#settler.drained();
+  async #runAlone(claim: LoneClaim): Promise<boolean> {
+    const outcome = await this.#claimLoop.start(claim);
+    await this.#runs.settled();
     return outcome?.type === "succeeded";
+  }
+
+  #makeDuties(): Duties {
+    const { dice, settings } = this.#parts;
+    const parts = {
+      ...this.#parts,
+      ...settings,
+      worker: this.id,
+      random: () => dice.random(),
+      policyOf: (type: string) => this.#runs.policyOf(type),
+      steadySpan: () => this.#registration.steadySpan,
+      isStopping: () => this.#stopping !== null,
+    };
+    return new Duties(parts, () => this.#claimLoop.hint());
   }
 
   /** Whether jobs may start here. */
@@ -407,53 +271,6 @@ export class JobWorker implements Worker, ProcessMember {
     return this.#hasBegun && this.#isOpen() && !this.#parts.process.isReserved;
   }
 
-  /** Lanes take turns, so that a backlog of short jobs in one does not block the others. */
-  async #fillLanes(): Promise<number> {
-    const lanes = this.#lanes.all;
-    const asked = new Set<string>();
-    let isComplete = true;
-    for (let isMore = true; isMore;) {
-      isMore = false;
-      isComplete &&= lanes.every(({ load: { lane, slots, running }, isDry }) => {
-        return slots === 0 || (slots > running && (!isDry || asked.has(lane)));
-      });
-      const wet = lanes.filter(({ isDry }) => !isDry).map(({ load }) => load);
-      for (const claim of claimPlan(wet)) {
-        if (!this.#mayClaim()) continue;
-        asked.add(claim.lane);
-        if ((await this.#lanes.get(claim.lane)?.fill(claim)) === true) isMore = true;
-        this.#wakeMarker();
-      }
-    }
-    // A pass that did not ask for all lanes does not know that no job waits.
-    if (this.#isOpen() && (this.#awaitsAlone || isComplete)) {
-      this.#loneRuns.report(this.#awaitsAlone);
-    }
-    this.#awaitsAlone = false;
-    return REST_MS;
-  }
-
-  /** Resolves when the run has ended and left its slot. Null: the type has no handler here. */
-  #startRun(lane: Lane, lease: Lease, job: ClaimedJob): Promise<Outcome | null> {
-    return this.#launcher.launch(lease, job, (ms) => this.#slotFreed(lane, job, ms));
-  }
-
-  #slotFreed(lane: Lane, job: ClaimedJob, ms: number): void {
-    lane.runEnded(job, ms);
-    if (!lane.isDry && lane.free > 0) this.#wakePumpSoon();
-    else this.#wakeMarker();
-  }
-
-  /** One wake-up for all runs that end in the same turn of the event loop. */
-  #wakePumpSoon(): void {
-    if (this.#isPumpScheduled) return;
-    this.#isPumpScheduled = true;
-    soon(() => {
-      this.#isPumpScheduled = false;
-      this.#wakePumps();
-    });
-  }
-
   async #stop(graceMs: number): Promise<void> {
     const { clock, logger } = this.#parts;
     this.#registration.stopRetrying();
@@ -461,30 +278,18 @@ export class JobWorker implements Worker, ProcessMember {
     await within(clock, graceMs, begun);
     this.#stopWatching();
     const loneRunsEnded = this.#loneRuns.stop();
-    await Promise.all([...this.#pumps, this.#marker].map((ticker) => ticker.stop()));
+    await this.#claimLoop.stop();
     await tryStep(logger, () => this.#lanes.returnPrefetched());
-    if (this.#running.size > 0) {
-      logger.info(`stopping: waiting for ${this.#running.size} running job(s)`, {});
-    }
-    await this.#running.drain(graceMs);
-    this.#running.interruptAll("stop");
-    await this.#running.drain(Math.min(SECOND_DRAIN_MS, graceMs));
-    await this.#noteSender.close(SECOND_DRAIN_MS);
-    // Runs that waited for their last note end now.
-    await new Promise<void>((resolve) => soon(resolve));
-    const stuck = this.#running.executions;
-    for (const execution of stuck) this.#launcher.settle(execution, execution.outcomeAtStop);
-    const unsettled = await this.#settler.close(SECOND_DRAIN_MS);
-    await within(clock, SECOND_DRAIN_MS, loneRunsEnded);
+    const { unsettled, stuck } = await this.#runs.end(graceMs);
+    await within(clock, LAST_CALLS_MS, loneRunsEnded);
     this.#loneRuns.end();
     this.#leaveProcess();
     // A removal or a retention hook may take a minute: the stop does not wait for either.
-    const duties = Promise.all(this.#duties.map((duty) => duty.stop()));
-    await within(clock, SECOND_DRAIN_MS, duties);
+    await within(clock, LAST_CALLS_MS, this.#duties.stop());
     await tryStep(logger, () => this.#registration.end());
     this.#stopSignals();
     this.#stopRejections();
-    if (unsettled > 0) throw resultsNotStored(unsettled, stuck.length);
-    if (stuck.length > 0) throw stopTimedOut(stuck.length, graceMs);
+    if (unsettled > 0) throw resultsNotStored(unsettled, stuck);
+    if (stuck > 0) throw stopTimedOut(stuck, graceMs);
   }
 }

@@ -128,14 +128,11 @@ export function waitsOf(attempts: readonly AttemptView[]): readonly (number | nu
   );
 }
 
-/**
- * A worker of one slot that runs a job until `end` opens, with two more in its buffer. With a
- * longer time-out, the first of these two is marked as started.
- */
-export async function withBuffer(kit: RuntimeTest, timeout: "30s" | "1m" = "30s") {
+/** A worker of one slot that runs a job until `end` opens, with two more in its buffer. */
+export async function withBuffer(kit: RuntimeTest) {
   const end = latch();
   const ran: number[] = [];
-  const job = defineJob({ type: "buffered", payload: typed<number>(), timeout }).run(
+  const job = defineJob({ type: "buffered", payload: typed<number>(), timeout: "30s" }).run(
     async (number) => {
       ran.push(number);
       if (number === 1) await end.passed;
@@ -147,6 +144,6 @@ export async function withBuffer(kit: RuntimeTest, timeout: "30s" | "1m" = "30s"
   await kit.settled();
   const [running, ...buffered] = await kit.mill.enqueueMany([job.of(1), job.of(2), job.of(3)]);
   await kit.settled();
-  assert.equal((await kit.store.workers(10))[0]?.prefetched, timeout === "30s" ? 2 : 1);
+  assert.equal((await kit.store.workers(10))[0]?.prefetched, 2);
   return { worker, job, running, buffered, end, ran };
 }

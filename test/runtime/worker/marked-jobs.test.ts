@@ -1,9 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { latch, openTest, replaceVerb, withBuffer } from "../support.ts";
-
-/** A worker of one slot runs a job. The next one is marked as started, one more is prefetched. */
-const withMarked = (kit: Parameters<typeof withBuffer>[0]) => withBuffer(kit, "1m");
+import { latch, openTest, replaceVerb } from "../support.ts";
+import { withMarked } from "./marked-scene.ts";
 
 describe("a prefetched job that is marked as started ahead", () => {
   test("takes a slot that becomes free without a call of the store", async () => {
@@ -34,7 +32,7 @@ describe("a prefetched job that is marked as started ahead", () => {
 
   test("goes back uncharged when the worker stops", async () => {
     await using kit = await openTest();
-    const { worker, buffered, end, ran } = await withMarked(kit);
+    const { worker, marked, end, ran } = await withMarked(kit);
 
     const stopped = worker.stop();
     await kit.settled();
@@ -44,65 +42,48 @@ describe("a prefetched job that is marked as started ahead", () => {
     await stopped;
 
     expect(ran).toEqual([0, 1]);
-    expect(await kit.outcomes(buffered[0])).toEqual(["interrupted"]);
-    expect(await kit.mill.jobs.get(buffered[0].id)).toMatchObject({ state: "queued", attempts: 0 });
+    expect(await kit.outcomes(marked)).toEqual(["interrupted"]);
+    expect(await kit.mill.jobs.get(marked.id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
   test("that is cancelled ends without a run", async () => {
     await using kit = await openTest();
-    const { buffered, end, ran } = await withMarked(kit);
+    const { marked, end, ran } = await withMarked(kit);
 
-    await kit.mill.jobs.cancel(buffered[0].id);
+    await kit.mill.jobs.cancel(marked.id);
     await kit.advance("1s");
     end.open();
     await kit.settled();
 
     expect(ran).toEqual([0, 1, 3]);
-    expect(await kit.mill.jobs.get(buffered[0].id)).toMatchObject({ state: "cancelled" });
+    expect(await kit.mill.jobs.get(marked.id)).toMatchObject({ state: "cancelled" });
   });
 
   test("that an operator releases is not run under its old lease", async () => {
     await using kit = await openTest();
-    const { buffered, end, ran } = await withMarked(kit);
+    const { marked, end, ran } = await withMarked(kit);
 
-    await kit.mill.jobs.release(buffered[0].id);
+    await kit.mill.jobs.release(marked.id);
     await kit.advance("1s");
     end.open();
     await kit.advance("5s");
 
     expect(ran.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
     expect(kit.logged.filter(({ level }) => level === "warn")).toEqual([]);
-    expect(await kit.outcomes(buffered[0])).toEqual(["interrupted", "succeeded"]);
+    expect(await kit.outcomes(marked)).toEqual(["interrupted", "succeeded"]);
   });
 
   test("goes to another worker when no slot becomes free", async () => {
     await using kit = await openTest();
-    const { job, buffered, end, ran } = await withMarked(kit);
+    const { job, next, end, ran } = await withMarked(kit);
     kit.mill.work({ jobs: [job], lanes: { general: 1 } });
 
     await kit.advance("5s");
 
     expect(ran.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
-    expect(await kit.outcomes(buffered[1])).toEqual(["succeeded"]);
+    expect(await kit.outcomes(next)).toEqual(["succeeded"]);
     end.open();
     await kit.settled();
-  });
-
-  test("is not charged with an attempt when the worker dies", async () => {
-    await using kit = await openTest();
-    const { job, buffered, end } = await withMarked(kit);
-    kit.crashAt("settle");
-    end.open();
-    await kit.settled();
-
-    kit.mill.work({ jobs: [job] });
-    await kit.advance("5m");
-
-    expect(await kit.outcomes(buffered[0])).toEqual(["crashed", "succeeded"]);
-    expect(await kit.mill.jobs.attempts(buffered[0].id)).toMatchObject([
-      { attempts: 0, crashes: 1 },
-      { attempts: 1, crashes: 1 },
-    ]);
   });
 
   test("goes back at a later heartbeat when the return of the prefetch has failed", async () => {

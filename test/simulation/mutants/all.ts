@@ -174,9 +174,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a prefetch starts without telling the store",
-    file: "src/runtime/lane.ts",
-    now: "for (const job of next) if (mayRun.has(job.key))",
-    planted: "for (const job of next) if (mayRun.has(job.key) || true)",
+    file: "src/runtime/lanes/prefetched-jobs.ts",
+    now: "next.filter(({ key }) => mayRun.has(key)),",
+    planted: "next.filter(({ key }) => mayRun.has(key) || true),",
     breaks: "I7, I8",
   },
   {
@@ -236,7 +236,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a stop does not wait for the claim under way",
-    file: "src/runtime/worker.ts",
+    file: "src/runtime/lanes/claim-loop.ts",
     now: "await Promise.all([...this.#pumps, this.#marker].map((ticker) => ticker.stop()));",
     planted: "for (const ticker of [...this.#pumps, this.#marker]) void ticker.stop();",
     breaks: "I24",
@@ -264,14 +264,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a marked job is lost when its worker stops",
-    file: "src/runtime/lane.ts",
+    file: "src/runtime/lanes/marked-jobs.ts",
     now: "for (const { lease, job } of marked) {",
     planted: "for (const { lease, job } of marked.slice(1)) {",
     breaks: "I21, I24",
   },
   {
     name: "what was asked to start is run",
-    file: "src/runtime/lane.ts",
+    file: "src/runtime/lanes/prefetched-jobs.ts",
     now: "const mayRun = new Set(begun);",
     planted: "const mayRun = new Set(keys);",
     breaks: "I8, I5",

@@ -26,17 +26,16 @@ export const crowdMutants: readonly Mutant[] = [
   },
   {
     name: "every second prefetched job is forgotten",
-    file: "src/runtime/lane.ts",
-    now: "this.#prefetch = { lease, jobs: [...jobs] };",
-    planted: "this.#prefetch = { lease, jobs: jobs.filter((_, index) => index % 2 === 0) };",
+    file: "src/runtime/lanes/prefetched-jobs.ts",
+    now: "this.#current = { lease, jobs: [...jobs] };",
+    planted: "this.#current = { lease, jobs: jobs.filter((_, index) => index % 2 === 0) };",
     breaks: "I21, I24",
   },
   {
     name: "every second job that starts from a prefetch is not run",
-    file: "src/runtime/lane.ts",
-    now: "for (const job of next) if (mayRun.has(job.key))",
-    planted:
-      "for (const [index, job] of next.entries()) if (index % 2 === 0 && mayRun.has(job.key))",
+    file: "src/runtime/lanes/prefetched-jobs.ts",
+    now: "next.filter(({ key }) => mayRun.has(key)),",
+    planted: "next.filter(({ key }, index) => index % 2 === 0 && mayRun.has(key)),",
     breaks: "I21, I24",
   },
   {

@@ -4,35 +4,22 @@
  * Free slots claim due jobs, which start at once. If a claim returned as many jobs as requested,
  * there is a backlog, and the next jobs should be available when slots become free. A lane with
  * many slots overlaps its claims: while the jobs of one claim run, the next claim is sent. A lane
- * with few slots prefetches the jobs that its slots will need in the next half second. With long
- * runs there is no prefetch, so that no worker holds jobs that another worker could run.
- *
- * Prefetched jobs have not started: each is marked as started in the store before its handler runs,
- * so that a crash counts for started jobs only. A stop returns the others to the queue. A job that
- * has crashed before is never prefetched.
- *
- * A slot that waited for the mark of its next job would be idle for a commit. So one job per slot
- * is marked ahead, and a slot that becomes free takes such a job at once. A marked job that gets no
- * slot goes back uncharged: when the worker stops, when the operator cancels the job, and when no
- * slot was free for {@link MARK_MS_MAX}.
+ * with few slots prefetches jobs, and marks one per slot as started ahead. A job that has crashed
+ * before is never prefetched.
  *
  * A lane whose last claim found no job is dry: it claims again after a hint, or after the time of a
  * poll. A hint is anything that may have made a job claimable.
  */
-import type { Clock } from "../core/clock.ts";
-import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
-import type { Outcome } from "../core/outcome.ts";
-import { BATCH_MAX, type JobStore } from "../store/store.ts";
-import type {
-  Claim,
-  ClaimedJob,
-  ClaimRequest,
-  JobKey,
-  Lease,
-} from "../store/types/jobs-and-runs.ts";
-import type { HostProcess } from "./crashes/host-process.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { LaneClaim, LaneSlots } from "../../core/lanes.ts";
+import { BATCH_MAX, type JobStore } from "../../store/store.ts";
+import type { Claim, ClaimedJob, ClaimRequest, Lease } from "../../store/types/jobs-and-runs.ts";
+import type { HostProcess } from "../crashes/host-process.ts";
+import type { RunName } from "../run/lock-queue.ts";
+import { MarkedJobs, type MarkedJobsParts, type UnbegunOutcome } from "./marked-jobs.ts";
+import { PrefetchedJobs } from "./prefetched-jobs.ts";
 
-export interface LaneParts {
+export interface LaneParts extends Pick<MarkedJobsParts, "settleUnbegun"> {
   readonly store: Pick<JobStore, "claim" | "claimsAtOnce" | "startPrefetched" | "returnPrefetched">;
   readonly clock: Pick<Clock, "monotonic">;
   readonly name: string;
@@ -47,8 +34,6 @@ export interface LaneParts {
   /** From this number of crashes on, a job runs alone. */
   readonly crashCap: number;
   readonly start: (lane: Lane, lease: Lease, job: ClaimedJob) => void;
-  /** Settles a run that was marked as started, and whose handler was not called. */
-  readonly settleUnbegun: (lease: Lease, job: ClaimedJob, outcome: UnbegunOutcome) => void;
   readonly onLost: () => void;
   /** After every claim: whether a job waits that must run alone. */
   readonly onClaimed: (awaitsAlone: boolean) => void;
@@ -56,35 +41,6 @@ export interface LaneParts {
   readonly isOpen: () => boolean;
   /** False while too many settlements wait for the store. */
   readonly hasRoom: () => boolean;
-}
-
-/** The working time that a prefetch may hold. */
-const PREFETCH_MS = 500;
-/** How long a job that is marked as started waits for a slot. */
-export const MARK_MS_MAX = 2_000;
-/**
- * A job with a shorter time-out is not marked ahead: its time starts with its mark for the thread
- * that ends the runs of a blocked event loop.
- */
-const MARKED_TIMEOUT_MS_MIN = 60_000;
-/** The weight of the last run in the average. */
-const SMOOTHING = 0.1;
-/** The share of the store in the duration of a run. No run is faster. */
-const RUN_MS_MIN = 0.2;
-
-/** How a run ends whose handler was not called. */
-export type UnbegunOutcome = Outcome & { readonly type: "interrupted" | "cancelled" };
-
-interface Prefetch {
-  readonly lease: Lease;
-  readonly jobs: ClaimedJob[];
-}
-
-interface MarkedJob {
-  readonly lease: Lease;
-  readonly job: ClaimedJob;
-  /** When the store had marked the job, by the monotonic clock. */
-  readonly at: number;
 }
 
 export class Lane {
@@ -98,12 +54,8 @@ export class Lane {
   #hasBacklog = false;
   #hints = 0;
   #dryUntil = -Infinity;
-  #averageMs: number | null = null;
-  #prefetch: Prefetch | null = null;
-  /** Jobs whose return is under way, or has failed: only this worker can return them. */
-  readonly #returning = new Set<Prefetch>();
-  /** Prefetched jobs that the store knows as started, and that wait for a slot. */
-  #marked: MarkedJob[] = [];
+  readonly #prefetched: PrefetchedJobs;
+  readonly #marked: MarkedJobs;
   /** Jobs whose mark is under way, as far as there are free slots for them. */
   #marking = 0;
   #isMarking = false;
@@ -111,6 +63,8 @@ export class Lane {
   constructor(parts: LaneParts) {
     this.#parts = parts;
     this.name = parts.name;
+    this.#prefetched = new PrefetchedJobs(parts.store);
+    this.#marked = new MarkedJobs(parts);
   }
 
   /** The slots, and how many of them are taken. */
@@ -129,7 +83,7 @@ export class Lane {
    * claims may have locked the jobs.
    */
   get isDry(): boolean {
-    if (this.#prefetch !== null || this.#hasMarked) return false;
+    if (!this.#prefetched.isEmpty || this.#marked.size > 0) return false;
     return this.#parts.clock.monotonic() < this.#dryUntil;
   }
 
@@ -141,26 +95,21 @@ export class Lane {
 
   /** No run and no claim. Prefetched jobs have not started. */
   get isIdle(): boolean {
-    return this.#running === 0 && this.#fills === 0 && !this.#isMarking && !this.#hasMarked;
-  }
-
-  get #hasMarked(): boolean {
-    return this.#marked.length > 0;
+    return this.#running === 0 && this.#fills === 0 && !this.#isMarking && this.#marked.size === 0;
   }
 
   /** A run of this lane has ended, after `ms`. The slot takes a job that is marked as started. */
   runEnded(job: ClaimedJob, ms: number): void {
     this.#running -= 1;
     this.#parts.process.runEnded(job);
-    this.#averageMs =
-      this.#averageMs === null ? ms : this.#averageMs + SMOOTHING * (ms - this.#averageMs);
-    if (this.#parts.isOpen() && this.#parts.hasRoom()) this.#startMarked();
+    this.#prefetched.runEnded(ms);
+    this.#startMarked();
   }
 
   /** There are prefetched jobs, and slots that have or will soon have no marked job to take. */
   get wantsMarks(): boolean {
-    const isLow = this.free > 0 || this.#marked.length <= this.#parts.slots / 2;
-    return this.#prefetch !== null && !this.#isMarking && isLow;
+    const isLow = this.free > 0 || this.#marked.size <= this.#parts.slots / 2;
+    return !this.#prefetched.isEmpty && !this.#isMarking && isLow;
   }
 
   /**
@@ -168,63 +117,44 @@ export class Lane {
    * was nothing to mark.
    */
   async mark(): Promise<boolean> {
-    const prefetch = this.#prefetch;
-    const { isOpen, hasRoom } = this.#parts;
-    if (prefetch === null || !this.wantsMarks || !isOpen() || !hasRoom()) return false;
-    const next = this.#nextToMark(prefetch.jobs);
+    const { slots, isOpen, hasRoom } = this.#parts;
+    if (!this.wantsMarks || !isOpen() || !hasRoom()) return false;
+    const free = Math.max(0, this.free);
+    const next = this.#prefetched.next(free, slots - this.#marked.size);
     if (next.length === 0) return false;
     this.#isMarking = true;
-    this.#marking = Math.min(next.length, Math.max(0, this.free));
+    this.#marking = Math.min(next.length, free);
     try {
-      await this.#markJobs(prefetch, next);
+      await this.#prefetched.start(next, (...begun) => this.#marked.add(...begun));
     } finally {
       this.#isMarking = false;
       this.#marking = 0;
     }
     if (!isOpen()) this.returnMarked();
-    else if (hasRoom()) this.#startMarked();
+    this.#startMarked();
     return true;
   }
 
-  /** The first prefetched jobs, as many as there are free slots, and others that may be ahead. */
-  #nextToMark(jobs: readonly ClaimedJob[]): readonly ClaimedJob[] {
-    const free = Math.max(0, this.free);
-    const ahead = this.#parts.slots - this.#marked.length;
-    const most = jobs.slice(0, free + ahead);
-    const short = most.findIndex(
-      ({ timeoutMs }) => timeoutMs !== null && timeoutMs < MARKED_TIMEOUT_MS_MIN,
-    );
-    return short === -1 ? most : most.slice(0, Math.max(free, short));
-  }
-
-  /** Ends runs that were cancelled or ended while they waited for a slot. */
-  dropMarked(run: { key: JobKey; n: number }, outcome: UnbegunOutcome | null): void {
-    const index = this.#marked.findIndex(({ job }) => job.key === run.key && job.n === run.n);
-    const [dropped] = index === -1 ? [] : this.#marked.splice(index, 1);
-    if (dropped === undefined || outcome === null) return;
-    this.#parts.settleUnbegun(dropped.lease, dropped.job, outcome);
+  /** Ends a run that was cancelled or ended while its job waited for a slot. */
+  dropMarked(run: RunName, outcome: UnbegunOutcome | null): void {
+    this.#marked.drop(run, outcome);
   }
 
   /** Returns all jobs that wait here if the first one has waited too long for a slot. */
   async returnOverdue(): Promise<void> {
-    const [first] = this.#marked;
-    const isOverdue =
-      first !== undefined && this.#parts.clock.monotonic() - first.at >= MARK_MS_MAX;
-    if (isOverdue || this.#returning.size > 0) await this.returnPrefetched();
+    if (this.#marked.isOverdue || this.#prefetched.isReturning) await this.returnPrefetched();
   }
 
   /** The runs have not begun: their jobs go back uncharged. */
   returnMarked(): void {
-    const marked = this.#marked;
-    this.#marked = [];
-    for (const { lease, job } of marked) {
-      this.#parts.settleUnbegun(lease, job, { type: "interrupted" });
-    }
+    this.#marked.giveBack();
   }
 
+  /** Fills free slots with jobs that are marked as started. */
   #startMarked(): void {
-    while (this.#running < this.#parts.slots) {
-      const next = this.#marked.shift();
+    const { isOpen, hasRoom } = this.#parts;
+    while (this.free > 0 && isOpen() && hasRoom()) {
+      const next = this.#marked.take();
       if (next === undefined) return;
       this.#start(next.lease, next.job);
     }
@@ -243,11 +173,12 @@ export class Lane {
 
   async #fill(lanes: ClaimRequest["lanes"]): Promise<boolean> {
     if (this.free <= 0 || !this.#parts.isOpen() || !this.#parts.hasRoom()) return false;
-    if (this.#hasMarked) this.#startMarked();
-    if (this.#prefetch !== null || this.free <= 0) return false;
+    this.#startMarked();
+    if (!this.#prefetched.isEmpty || this.free <= 0) return false;
     await this.#claimForSlots(lanes);
     if (!this.#hasBacklog) return false;
-    const ahead = this.#returning.size === 0 ? this.#prefetchSize() : 0;
+    const { slots, batch } = this.#parts;
+    const ahead = this.#prefetched.isReturning ? 0 : this.#prefetched.sizeFor(slots, batch);
     if (ahead > 0) await this.#claim({ lanes, limit: ahead, prefetch: true });
     return true;
   }
@@ -264,6 +195,8 @@ export class Lane {
       this.#hasBacklog = taken >= limit;
     } finally {
       this.#requested -= limit;
+      // A job may have been marked meanwhile, which left its slot to the claim.
+      this.#startMarked();
     }
   }
 
@@ -278,24 +211,10 @@ export class Lane {
     return this.#hasBacklog && slots >= batch;
   }
 
-  /** How many jobs the slots will finish within {@link PREFETCH_MS}, by the average of the runs. */
-  #prefetchSize(): number {
-    const { slots, batch } = this.#parts;
-    if (this.#averageMs === null || slots >= batch) return 0;
-    const perSlot = PREFETCH_MS / Math.max(this.#averageMs, RUN_MS_MIN);
-    return Math.min(batch, Math.floor(slots * perSlot));
-  }
-
   /** Returns jobs that have not started to the queue. */
   async returnPrefetched(): Promise<void> {
     this.returnMarked();
-    if (this.#prefetch !== null) this.#returning.add(this.#prefetch);
-    this.#prefetch = null;
-    for (const prefetch of this.#returning) {
-      const keys = prefetch.jobs.map(({ key }) => key);
-      await this.#parts.store.returnPrefetched(prefetch.lease, keys);
-      this.#returning.delete(prefetch);
-    }
+    await this.#prefetched.giveBack();
   }
 
   /** Returns the number of claimed jobs. */
@@ -327,21 +246,8 @@ export class Lane {
 
   /** Keeps prefetched jobs, or returns them at once if no job may start any more. */
   async #keepPrefetched(lease: Lease, jobs: readonly ClaimedJob[]): Promise<void> {
-    this.#prefetch = { lease, jobs: [...jobs] };
+    this.#prefetched.keep(lease, jobs);
     if (!this.#parts.isOpen()) await this.returnPrefetched();
-  }
-
-  async #markJobs(prefetch: Prefetch, next: readonly ClaimedJob[]): Promise<void> {
-    const { store, clock } = this.#parts;
-    const keys = next.map(({ key }) => key);
-    const { begun } = await store.startPrefetched(prefetch.lease, keys);
-    // After the call: if it fails, the jobs stay in the prefetch.
-    prefetch.jobs.splice(0, next.length);
-    if (prefetch.jobs.length === 0 && this.#prefetch === prefetch) this.#prefetch = null;
-    const mayRun = new Set(begun);
-    const at = clock.monotonic();
-    const { lease } = prefetch;
-    for (const job of next) if (mayRun.has(job.key)) this.#marked.push({ lease, job, at });
   }
 
   /** A run begins that this lane has not claimed. */

@@ -1,6 +1,7 @@
 /** The lanes of one worker. */
-import type { Lane, UnbegunOutcome } from "./lane.ts";
-import type { RunName } from "./run/lock-queue.ts";
+import type { Lane } from "./lane.ts";
+import type { UnbegunOutcome } from "./marked-jobs.ts";
+import type { RunName } from "../run/lock-queue.ts";
 
 export class LaneGroup {
   readonly all: readonly Lane[];

@@ -1,0 +1,106 @@
+/** The runs of one worker, from the call of a handler to the answer of the store. */
+import type { Clock, Dice } from "../../core/clock.ts";
+import type { Outcome } from "../../core/outcome.ts";
+import type { RetryPolicy } from "../../core/policy.ts";
+import type { Logger } from "../../api/context.ts";
+import type { JobDefaults } from "../../jobs/new-job.ts";
+import { soon } from "../../lib/system.ts";
+import type { JobStore } from "../../store/store.ts";
+import type { ClaimedJob, Lease } from "../../store/types/jobs-and-runs.ts";
+import { NoteSender } from "../notes/note-sender.ts";
+import type { WorkerSettings } from "../settings.ts";
+import { RunLauncher } from "./run-launcher.ts";
+import { RunningJobs } from "./running-jobs.ts";
+import { Settler } from "./settler.ts";
+
+/** The time for handlers to end after their signal was aborted, and for their last calls. */
+export const LAST_CALLS_MS = 5_000;
+
+export interface WorkerRunsParts {
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly dice: Pick<Dice, "random">;
+  readonly logger: Logger;
+  /** For children of the jobs that run here. */
+  readonly jobDefaults: JobDefaults;
+  readonly settings: WorkerSettings;
+  /** Whether the lease of the worker is in force, as far as the worker knows. */
+  readonly holdsLease: () => boolean;
+  /** `hasRoom` is true again. */
+  readonly onRoom: () => void;
+}
+
+/** What a stop leaves behind. */
+interface Leftovers {
+  /** Runs whose end the store has not answered. */
+  readonly unsettled: number;
+  /** Handlers that have not ended. */
+  readonly stuck: number;
+}
+
+export class WorkerRuns {
+  readonly #parts: WorkerRunsParts;
+  readonly running: RunningJobs;
+  readonly #noteSender: NoteSender;
+  readonly #settler: Settler;
+  readonly #launcher: RunLauncher;
+
+  constructor(parts: WorkerRunsParts) {
+    const { store, clock, logger, onRoom } = parts;
+    this.#parts = parts;
+    this.running = new RunningJobs(clock);
+    this.#noteSender = new NoteSender({ store, clock, logger });
+    const { lockQueue } = this.#noteSender;
+    // The locks of a run are released when the store has settled it: local waiters are woken.
+    const onSettled = lockQueue.runSettled.bind(lockQueue);
+    this.#settler = new Settler({ store, clock, logger, onRoom, onSettled });
+    const own = { noteSender: this.#noteSender, settler: this.#settler, running: this.running };
+    this.#launcher = new RunLauncher({ ...parts, ...own });
+  }
+
+  /** No run, no handler that was left behind, and no settlement that the store has not answered. */
+  get isIdle(): boolean {
+    return this.running.isIdle && this.#settler.isIdle;
+  }
+
+  /** False while too many settlements wait for the store: no job should begin. */
+  get hasRoom(): boolean {
+    return this.#settler.hasRoom;
+  }
+
+  policyOf(type: string): RetryPolicy {
+    return this.#launcher.policyOf(type);
+  }
+
+  /** Runs a job, as {@link RunLauncher.launch} says. */
+  launch(lease: Lease, job: ClaimedJob, onEnded: (ms: number) => void): Promise<Outcome | null> {
+    return this.#launcher.launch(lease, job, onEnded);
+  }
+
+  /** Settles a run whose handler was not called. */
+  settleUnbegun(lease: Lease, job: ClaimedJob, outcome: Outcome): void {
+    this.#launcher.settleUnbegun(lease, job, outcome);
+  }
+
+  /** Resolves when the store has answered every settlement. */
+  settled(): Promise<void> {
+    return this.#settler.drained();
+  }
+
+  /** Waits for handlers within the grace period, aborts the others, and returns their jobs. */
+  async end(graceMs: number): Promise<Leftovers> {
+    if (this.running.size > 0) {
+      this.#parts.logger.info(`stopping: waiting for ${this.running.size} running job(s)`, {});
+    }
+    await this.running.drain(graceMs);
+    this.running.interruptAll("stop");
+    await this.running.drain(Math.min(LAST_CALLS_MS, graceMs));
+    await this.#noteSender.close(LAST_CALLS_MS);
+    // Runs that waited for their last note end now.
+    await new Promise<void>((resolve) => soon(resolve));
+    const stuck = this.running.executions;
+    for (const execution of stuck) this.#launcher.settle(execution, execution.outcomeAtStop);
+    const unsettled = await this.#settler.close(LAST_CALLS_MS);
+    return { unsettled, stuck: stuck.length };
+  }
+}
