@@ -63,30 +63,21 @@ export interface PoolOptions {
   readonly poolSize?: number | undefined;
 }
 
-/** Connections with an error listener: several stores may share a caller's pool. */
-const guarded = new WeakSet<PgClient>();
+/** When each connection last answered. Several stores may share a caller's pool. */
+const answeredAt = new WeakMap<PgClient, number>();
+/** How many stores use each pool: they share its listeners. */
+const users = new WeakMap<PgPool, number>();
 
 export class Pool {
   readonly #pool: PgPool;
   readonly #isOwn: boolean;
-  /** When each connection last answered. */
-  readonly #answeredAt = new WeakMap<PgClient, number>();
   /** Connections without an answer since then are closed instead of used. */
   #trustedSince = -Infinity;
-  readonly #guard = (client: PgClient): void => {
-    if (this.#answeredAt.has(client)) return;
-    this.#answeredAt.set(client, systemClock.monotonic());
-    if (!guarded.has(client)) client.on("error", ignore);
-    guarded.add(client);
-  };
 
   private constructor(pool: PgPool, isOwn: boolean) {
     this.#pool = pool;
     this.#isOwn = isOwn;
-    // Without an error listener, a broken connection would end the process, idle or not. The
-    // listener is added on acquire: a new connection may break with the packet that opens it.
-    pool.on("error", ignore);
-    pool.on("acquire", this.#guard);
+    listen(pool);
   }
 
   /** Wraps the caller's pool, or creates one. Connects on first use. */
@@ -116,7 +107,7 @@ export class Pool {
         this.#trustedSince = startedAt;
       throw error;
     } finally {
-      this.#answeredAt.set(client, systemClock.monotonic());
+      answeredAt.set(client, systemClock.monotonic());
       client.release(isBroken);
     }
   }
@@ -129,22 +120,50 @@ export class Pool {
       await within(systemClock, END_MS_MAX, this.#pool.end());
       return;
     }
-    this.#pool.off("error", ignore);
-    this.#pool.off("acquire", this.#guard);
+    stopListening(this.#pool);
   }
 
   async #connect(): Promise<PgClient> {
     try {
       for (;;) {
         const client = await withTimeout(this.#pool.connect());
-        this.#guard(client);
-        if (this.#answeredAt.get(client)! >= this.#trustedSince) return client;
+        if (guarded(client) >= this.#trustedSince) return client;
         client.release(true);
       }
     } catch (error) {
       throw new NotConnected(error);
     }
   }
+}
+
+/**
+ * Without an error listener, a broken connection would end the process, idle or not. The listener
+ * is added on acquire: a new connection may break with the packet that opens it.
+ */
+function listen(pool: PgPool): void {
+  const count = users.get(pool) ?? 0;
+  users.set(pool, count + 1);
+  if (count > 0) return;
+  pool.on("error", ignore);
+  pool.on("acquire", guarded);
+}
+
+function stopListening(pool: PgPool): void {
+  const count = (users.get(pool) ?? 1) - 1;
+  users.set(pool, count);
+  if (count > 0) return;
+  pool.off("error", ignore);
+  pool.off("acquire", guarded);
+}
+
+/** Adds an error listener to a new connection. Answers when the connection last answered. */
+function guarded(client: PgClient): number {
+  const known = answeredAt.get(client);
+  if (known !== undefined) return known;
+  const now = systemClock.monotonic();
+  answeredAt.set(client, now);
+  client.on("error", ignore);
+  return now;
 }
 
 /** A connection that arrives after the time-out is released at once. */
