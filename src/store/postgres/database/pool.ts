@@ -11,7 +11,7 @@
 import { within } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
-import type { ConnectionOptions } from "./callers-pool.ts";
+import { hasEnded, type ConnectionOptions } from "./callers-pool.ts";
 import { failureOf, isAnswerTimeout, NotConnected, breaksConnection } from "./errors.ts";
 import { cancelStatement } from "./cancel-statement.ts";
 import { ANSWER_MS } from "./statement-timeouts.ts";
@@ -71,6 +71,8 @@ const users = new WeakMap<PgPool, number>();
 export class Pool {
   readonly #pool: PgPool;
   readonly #isOwn: boolean;
+  /** The pool has refused a connection because the application has ended it. */
+  #hasRefused = false;
   /** Connections without an answer since then are closed instead of used. */
   #trustedSince = -Infinity;
 
@@ -112,6 +114,11 @@ export class Pool {
     }
   }
 
+  /** The application has ended its pool: no connection will be available again. */
+  get hasEnded(): boolean {
+    return !this.#isOwn && (this.#hasRefused || hasEnded(this.#pool));
+  }
+
   /** Closes an own pool. A caller's pool stays open. */
   async end(): Promise<void> {
     if (this.#isOwn) {
@@ -131,9 +138,20 @@ export class Pool {
         client.release(true);
       }
     } catch (error) {
-      throw new NotConnected(error);
+      // A pool that wraps a pool of `pg` may not tell by itself that it has ended.
+      this.#hasRefused ||= error instanceof Error && error.message.startsWith(ENDED_MESSAGE);
+      throw this.hasEnded ? poolEnded() : new NotConnected(error);
     }
   }
+}
+
+/** The driver's message for the use of a pool that has ended. */
+const ENDED_MESSAGE = "Cannot use a pool after calling end";
+
+export function poolEnded(): MillraceError {
+  const message =
+    "the application has ended its pool. Stop the workers and close the mill before pool.end()";
+  return new MillraceError("STORE_CLOSED", message);
 }
 
 /**
