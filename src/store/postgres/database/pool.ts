@@ -63,8 +63,16 @@ export interface PoolOptions {
   readonly poolSize?: number | undefined;
 }
 
-/** When each connection last answered. Several stores may share a caller's pool. */
-const answeredAt = new WeakMap<PgClient, number>();
+/** What is known about a connection. Several stores may share a caller's pool. */
+interface Connection {
+  /** When the connection last answered, as far as stores know. */
+  answeredAt: number;
+  /** How often the connection was acquired, and how often by a store. */
+  acquired: number;
+  acquiredByStores: number;
+}
+
+const connections = new WeakMap<PgClient, Connection>();
 /** How many stores use each pool: they share its listeners. */
 const users = new WeakMap<PgPool, number>();
 
@@ -109,7 +117,7 @@ export class Pool {
         this.#trustedSince = startedAt;
       throw error;
     } finally {
-      answeredAt.set(client, systemClock.monotonic());
+      known(client).answeredAt = systemClock.monotonic();
       client.release(isBroken);
     }
   }
@@ -134,7 +142,9 @@ export class Pool {
     try {
       for (;;) {
         const client = await withTimeout(this.#pool.connect());
-        if (guarded(client) >= this.#trustedSince) return client;
+        const connection = known(client);
+        connection.acquiredByStores += 1;
+        if (connection.answeredAt >= this.#trustedSince) return client;
         client.release(true);
       }
     } catch (error) {
@@ -155,6 +165,15 @@ export function poolEnded(): MillraceError {
 }
 
 /**
+ * How often others than stores, such as the application, have acquired a connection since a store
+ * listens. Null: the pool does not tell.
+ */
+export function otherUses(client: PgClient): number | null {
+  const { acquired, acquiredByStores } = known(client);
+  return acquired < acquiredByStores ? null : acquired - acquiredByStores;
+}
+
+/**
  * Without an error listener, a broken connection would end the process, idle or not. The listener
  * is added on acquire: a new connection may break with the packet that opens it.
  */
@@ -163,7 +182,7 @@ function listen(pool: PgPool): void {
   users.set(pool, count + 1);
   if (count > 0) return;
   pool.on("error", ignore);
-  pool.on("acquire", guarded);
+  pool.on("acquire", onAcquire);
 }
 
 function stopListening(pool: PgPool): void {
@@ -171,17 +190,21 @@ function stopListening(pool: PgPool): void {
   users.set(pool, count);
   if (count > 0) return;
   pool.off("error", ignore);
-  pool.off("acquire", guarded);
+  pool.off("acquire", onAcquire);
 }
 
-/** Adds an error listener to a new connection. Answers when the connection last answered. */
-function guarded(client: PgClient): number {
-  const known = answeredAt.get(client);
-  if (known !== undefined) return known;
-  const now = systemClock.monotonic();
-  answeredAt.set(client, now);
+function onAcquire(client: PgClient): void {
+  known(client).acquired += 1;
+}
+
+/** A new connection gets an error listener. */
+function known(client: PgClient): Connection {
+  const found = connections.get(client);
+  if (found !== undefined) return found;
+  const made = { answeredAt: systemClock.monotonic(), acquired: 0, acquiredByStores: 0 };
+  connections.set(client, made);
   client.on("error", ignore);
-  return now;
+  return made;
 }
 
 /** A connection that arrives after the time-out is released at once. */
