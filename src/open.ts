@@ -15,6 +15,7 @@ import { makeStore } from "./make-store.ts";
 import { systemClock, systemDice } from "./lib/system.ts";
 import { settingsOf } from "./runtime/settings.ts";
 import { thisProcess } from "./runtime/crashes/host-process.ts";
+import { sayingClosedOnce } from "./runtime/closed-store.ts";
 import { JobWorker } from "./runtime/worker.ts";
 import type { JobStore, Store } from "./store/store.ts";
 
@@ -124,7 +125,7 @@ class OpenedMillrace extends Client implements Millrace {
       store,
       clock,
       dice,
-      logger,
+      logger: sayingClosedOnce(logger),
       jobDefaults: this.jobDefaults,
       settings,
       version: packageVersion(),

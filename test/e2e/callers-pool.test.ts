@@ -2,6 +2,7 @@
  * Workers on a pool of the application, on a server that asks for a password: handlers that hold
  * all connections of the pool, or block the event loop, lose no lease.
  */
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -155,6 +156,37 @@ test("a pool with a password of its own hears wake-ups", async () => {
   await store.close();
   await pool.end();
 }, 20_000);
+
+describe.concurrent("a pool that ends while a worker runs", { timeout: 60_000 }, () => {
+  test.each(POOLS)("$name leaves its jobs to other workers", async ({ make }) => {
+    const { pool, given } = make();
+    const schema = `ended_${POOLS.findIndex((each) => each.make === make)}`;
+    const errors: string[] = [];
+    const error = (message: string, fields: object = {}): void => {
+      errors.push(`${message}: ${String(Reflect.get(fields, "error"))}`);
+    };
+    const logger = { debug() {}, info() {}, warn() {}, error };
+    const mill = await openMillrace(postgresStore({ pool: given, schema }), { logger });
+    const other = await openMillrace(postgresStore({ url, schema }), { logger });
+    const job = await mill.enqueue(block);
+    const began = Promise.withResolvers<AbortSignal>();
+
+    const ends = block.run(async (_, { signal }) => {
+      began.resolve(signal);
+      await once(signal, "abort");
+    });
+    mill.work({ jobs: [ends], lease: LEASE });
+    const signalled = once(await began.promise, "abort");
+    const poolEnd = pool.end();
+    other.work({ jobs: [block.run(() => "elsewhere")], lease: LEASE });
+
+    expect(await other.result(job)).toBe("elsewhere");
+    await Promise.all([signalled, poolEnd]);
+    await mill.close().catch(() => {});
+    await other.close();
+    expect(errors).toEqual([expect.stringMatching(/closed while the worker ran.* ended its pool/)]);
+  });
+});
 
 /** Answers the address with the password. */
 async function askForPassword(): Promise<string> {

@@ -42,7 +42,7 @@ export interface Heartbeat {
 
 /** The `workerData` of the thread. */
 export interface ThreadStart {
-  readonly entry: ThreadEntry;
+  readonly entry: Omit<ThreadEntry, "isValid">;
   readonly worker: WorkerId;
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -82,13 +82,15 @@ function inlineHeartbeat(parts: HeartbeatParts): Heartbeat {
 }
 
 /**
- * Beats on a thread. The event loop beats until the first message, after the thread has died, and
+ * Beats on a thread. The event loop beats until the first message, after the thread has ended, and
  * from the expiry of the lease until the next message.
  */
 function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
   const { worker, leaseMs, beatMs, policies, policy, onBeat, onEnded, onNotOpen, failed } = parts;
   const times = parts.times.buffer;
-  const start: ThreadStart = { entry, worker, leaseMs, beatMs, times, policies, policy };
+  const { module, options, isValid = () => true } = entry;
+  const lease = { worker, leaseMs, beatMs, times };
+  const start: ThreadStart = { entry: { module, options }, ...lease, policies, policy };
   const isSource = import.meta.url.endsWith(".ts");
   const file = new URL(
     isSource ? "./heartbeat-thread.ts" : "./heartbeat-thread.js",
@@ -117,6 +119,8 @@ function threadHeartbeat(parts: HeartbeatParts, entry: ThreadEntry): Heartbeat {
     void substitute?.stop();
     substitute = null;
     onBeat(message.beat);
+    // The heartbeat of the event loop then fails, and says why.
+    if (!isValid()) void thread.terminate();
   });
   thread.on("error", failed);
   thread.on("exit", () => {

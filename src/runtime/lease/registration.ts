@@ -11,10 +11,10 @@
  */
 import { within, type Clock } from "../../core/clock.ts";
 import { formatDuration } from "../../core/duration.ts";
-import { MillraceError } from "../../core/errors.ts";
 import type { Logger } from "../../api/context.ts";
 import type { JobStore } from "../../store/store.ts";
 import type { Renewal, WorkerInfo } from "../../store/types/jobs-and-runs.ts";
+import { isClosed } from "../closed-store.ts";
 import { BeatTimes } from "./beat-times.ts";
 import { startHeartbeat, type Heartbeat, type HeartbeatParts } from "./heartbeat.ts";
 import { beatOnce, SkewWatch, type Beat } from "./clock-skew.ts";
@@ -254,8 +254,4 @@ export class Registration {
     if (renewal.status === "lost" || !this.#isRegistered) this.checkLease();
     if (renewal.status === "renewed") this.#parts.onRenewal(renewal);
   }
-}
-
-function isClosed(error: unknown): boolean {
-  return error instanceof MillraceError && error.code === "STORE_CLOSED";
 }

@@ -7,7 +7,7 @@ import { systemDice } from "../../lib/system.ts";
 import type { Migration } from "../shared/migrations.ts";
 import type { JobStore } from "../store.ts";
 import type { ThreadEntry } from "../types/jobs-and-runs.ts";
-import { plainOptionsOf } from "./database/callers-pool.ts";
+import { hasEnded, plainOptionsOf } from "./database/callers-pool.ts";
 import type { PgPool, PoolOptions } from "./database/pool.ts";
 import { migrations } from "./database/queries.gen.ts";
 import { PostgresJobStore } from "./store.ts";
@@ -75,7 +75,8 @@ function threadEntry({ url, pool, schema }: PostgresOptions): ThreadEntry | null
   if (pool === undefined) return shownAs({ module, options: { url, ...common } }, place);
   const plain = plainOptionsOf(pool);
   if ("missing" in plain) return null;
-  return shownAs({ module, options: { connection: plain, ...common } }, place);
+  const isValid = (): boolean => !hasEnded(pool);
+  return shownAs({ module, options: { connection: plain, ...common }, isValid }, place);
 }
 
 /**

@@ -300,6 +300,8 @@ export interface OverdueRun {
 export interface ThreadEntry {
   readonly module: string;
   readonly options: object;
+  /** False: the store of this process is unusable, so the thread must renew no more leases. */
+  readonly isValid?: () => boolean;
 }
 
 /** What the decision about a crashed run depends on. */

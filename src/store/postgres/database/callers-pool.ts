@@ -29,6 +29,11 @@ export function plainOptionsOf(pool: PgPool): ConnectionOptions | NotPlain {
   return found === undefined ? resolved(options) : { missing: NOT_PLAIN[found] ?? "" };
 }
 
+/** Whether the application has called `end`. Only a pool of `pg` says so. */
+export function hasEnded(pool: PgPool): boolean {
+  return Reflect.get(pool, "ending") === true || Reflect.get(pool, "ended") === true;
+}
+
 /** Connections at most; null if unknown. */
 export function sizeOf(pool: PgPool): number | null {
   const max = optionsOf(pool)?.["max"];

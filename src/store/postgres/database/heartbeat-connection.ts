@@ -9,9 +9,10 @@ import { systemClock } from "../../../lib/system.ts";
 import type { WorkerId } from "../../types/jobs-and-runs.ts";
 import { breaksConnection } from "./errors.ts";
 import { optionsOf, plainOptionsOf, sizeOf } from "./callers-pool.ts";
-import { Pool, type PgClient, type PgPool, type PoolOptions } from "./pool.ts";
+import { Pool, poolEnded, type PgClient, type PgPool, type PoolOptions } from "./pool.ts";
 
 export interface HeartbeatConnection {
+  /** Fails once the caller's pool has ended: a worker that can do nothing else renews no lease. */
   withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer>;
   /** A worker was registered. Warnings go to `warn`. */
   reserve(worker: WorkerId, warn: (warning: string) => void): Promise<void>;
@@ -37,7 +38,10 @@ export async function heartbeatConnection(
   if (connection === null) return new ReservedConnection(pool);
   const own = await Pool.make({ connection, poolSize: CONNECTIONS });
   return {
-    withConnection: (work) => own.withConnection(work),
+    async withConnection(work) {
+      if (pool.hasEnded) throw poolEnded();
+      return own.withConnection(work);
+    },
     async reserve(_worker, warn) {
       for (const warning of warningsAbout(callers)) warn(warning);
     },
@@ -88,6 +92,11 @@ class ReservedConnection implements HeartbeatConnection {
   }
 
   async withConnection<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
+    if (this.#pool.hasEnded) {
+      // The end of the pool waits for the connection.
+      this.#letGo(null);
+      throw poolEnded();
+    }
     if (this.#workers.size === 0 || this.#isTooSmall) return this.#pool.withConnection(work);
     const held = await this.#hold();
     try {

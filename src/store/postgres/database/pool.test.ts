@@ -1,3 +1,4 @@
+import { Pool as PgPoolOfPg } from "pg";
 import { describe, expect, test } from "vitest";
 import { driverError, Pool, type PgClient, type PgPool } from "./pool.ts";
 
@@ -41,6 +42,30 @@ describe("a pool of connections", () => {
     const refused = Object.assign(new Error("no"), { code: "22003" });
     await expect(pool.withConnection(() => Promise.reject(refused))).rejects.toBe(refused);
     expect(released).toEqual([["first", false]]);
+  });
+});
+
+describe("a caller's pool that several stores share", () => {
+  test("has one listener of each kind until the last store has closed", async () => {
+    const callers = new PgPoolOfPg();
+    const counts = (): number[] => ["error", "acquire"].map((each) => callers.listenerCount(each));
+    // One more than the maximum of listeners without a warning.
+    const stores = await Promise.all(
+      Array.from({ length: 11 }, () => Pool.make({ pool: callers })),
+    );
+    const [last, ...others] = stores;
+
+    const seen = [counts()];
+    for (const store of others) await store.end();
+    seen.push(counts());
+    await last?.end();
+    seen.push(counts());
+
+    expect(seen).toEqual([
+      [1, 1],
+      [1, 1],
+      [0, 0],
+    ]);
   });
 });
 

@@ -11,7 +11,7 @@
 import { within } from "../../../core/clock.ts";
 import { MillraceError } from "../../../core/errors.ts";
 import { systemClock } from "../../../lib/system.ts";
-import type { ConnectionOptions } from "./callers-pool.ts";
+import { hasEnded, type ConnectionOptions } from "./callers-pool.ts";
 import { failureOf, isAnswerTimeout, NotConnected, breaksConnection } from "./errors.ts";
 import { cancelStatement } from "./cancel-statement.ts";
 import { ANSWER_MS } from "./statement-timeouts.ts";
@@ -63,30 +63,31 @@ export interface PoolOptions {
   readonly poolSize?: number | undefined;
 }
 
-/** Connections with an error listener: several stores may share a caller's pool. */
-const guarded = new WeakSet<PgClient>();
+/** What is known about a connection. Several stores may share a caller's pool. */
+interface Connection {
+  /** When the connection last answered, as far as stores know. */
+  answeredAt: number;
+  /** How often the connection was acquired, and how often by a store. */
+  acquired: number;
+  acquiredByStores: number;
+}
+
+const connections = new WeakMap<PgClient, Connection>();
+/** How many stores use each pool: they share its listeners. */
+const users = new WeakMap<PgPool, number>();
 
 export class Pool {
   readonly #pool: PgPool;
   readonly #isOwn: boolean;
-  /** When each connection last answered. */
-  readonly #answeredAt = new WeakMap<PgClient, number>();
+  /** The pool has refused a connection because the application has ended it. */
+  #hasRefused = false;
   /** Connections without an answer since then are closed instead of used. */
   #trustedSince = -Infinity;
-  readonly #guard = (client: PgClient): void => {
-    if (this.#answeredAt.has(client)) return;
-    this.#answeredAt.set(client, systemClock.monotonic());
-    if (!guarded.has(client)) client.on("error", ignore);
-    guarded.add(client);
-  };
 
   private constructor(pool: PgPool, isOwn: boolean) {
     this.#pool = pool;
     this.#isOwn = isOwn;
-    // Without an error listener, a broken connection would end the process, idle or not. The
-    // listener is added on acquire: a new connection may break with the packet that opens it.
-    pool.on("error", ignore);
-    pool.on("acquire", this.#guard);
+    listen(pool);
   }
 
   /** Wraps the caller's pool, or creates one. Connects on first use. */
@@ -116,9 +117,14 @@ export class Pool {
         this.#trustedSince = startedAt;
       throw error;
     } finally {
-      this.#answeredAt.set(client, systemClock.monotonic());
+      known(client).answeredAt = systemClock.monotonic();
       client.release(isBroken);
     }
+  }
+
+  /** The application has ended its pool: no connection will be available again. */
+  get hasEnded(): boolean {
+    return !this.#isOwn && (this.#hasRefused || hasEnded(this.#pool));
   }
 
   /** Closes an own pool. A caller's pool stays open. */
@@ -129,22 +135,76 @@ export class Pool {
       await within(systemClock, END_MS_MAX, this.#pool.end());
       return;
     }
-    this.#pool.off("error", ignore);
-    this.#pool.off("acquire", this.#guard);
+    stopListening(this.#pool);
   }
 
   async #connect(): Promise<PgClient> {
     try {
       for (;;) {
         const client = await withTimeout(this.#pool.connect());
-        this.#guard(client);
-        if (this.#answeredAt.get(client)! >= this.#trustedSince) return client;
+        const connection = known(client);
+        connection.acquiredByStores += 1;
+        if (connection.answeredAt >= this.#trustedSince) return client;
         client.release(true);
       }
     } catch (error) {
-      throw new NotConnected(error);
+      // A pool that wraps a pool of `pg` may not tell by itself that it has ended.
+      this.#hasRefused ||= error instanceof Error && error.message.startsWith(ENDED_MESSAGE);
+      throw this.hasEnded ? poolEnded() : new NotConnected(error);
     }
   }
+}
+
+/** The driver's message for the use of a pool that has ended. */
+const ENDED_MESSAGE = "Cannot use a pool after calling end";
+
+export function poolEnded(): MillraceError {
+  const message =
+    "the application has ended its pool. Stop the workers and close the mill before pool.end()";
+  return new MillraceError("STORE_CLOSED", message);
+}
+
+/**
+ * How often others than stores, such as the application, have acquired a connection since a store
+ * listens. Null: the pool does not tell.
+ */
+export function otherUses(client: PgClient): number | null {
+  const { acquired, acquiredByStores } = known(client);
+  return acquired < acquiredByStores ? null : acquired - acquiredByStores;
+}
+
+/**
+ * Without an error listener, a broken connection would end the process, idle or not. The listener
+ * is added on acquire: a new connection may break with the packet that opens it.
+ */
+function listen(pool: PgPool): void {
+  const count = users.get(pool) ?? 0;
+  users.set(pool, count + 1);
+  if (count > 0) return;
+  pool.on("error", ignore);
+  pool.on("acquire", onAcquire);
+}
+
+function stopListening(pool: PgPool): void {
+  const count = (users.get(pool) ?? 1) - 1;
+  users.set(pool, count);
+  if (count > 0) return;
+  pool.off("error", ignore);
+  pool.off("acquire", onAcquire);
+}
+
+function onAcquire(client: PgClient): void {
+  known(client).acquired += 1;
+}
+
+/** A new connection gets an error listener. */
+function known(client: PgClient): Connection {
+  const found = connections.get(client);
+  if (found !== undefined) return found;
+  const made = { answeredAt: systemClock.monotonic(), acquired: 0, acquiredByStores: 0 };
+  connections.set(client, made);
+  client.on("error", ignore);
+  return made;
 }
 
 /** A connection that arrives after the time-out is released at once. */

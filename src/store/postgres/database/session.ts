@@ -2,7 +2,7 @@
 import type { Clock, Dice } from "../../../core/clock.ts";
 import type { OperatorWarnings } from "../../shared/operator-warnings.ts";
 import { DependencyTasks, type DependencyTask } from "../queue/dependency-tasks.ts";
-import { settingsOf, SYNC_COMMIT } from "./connection-settings.ts";
+import { KnownSettings, SYNC_COMMIT } from "./connection-settings.ts";
 import { failureOf, isUncertain, UncertainWrite } from "./errors.ts";
 import type { HeartbeatConnection } from "./heartbeat-connection.ts";
 import { InternedNames } from "./interned-names.ts";
@@ -87,6 +87,7 @@ export class Session {
   /** What verbs keep between calls. */
   readonly state: SessionState;
   readonly #statements: Statements;
+  readonly #settings = new KnownSettings();
 
   constructor(options: SessionOptions) {
     const { pool, schema, clock, dice, notifier, runDependencyTask } = options;
@@ -100,7 +101,7 @@ export class Session {
     this.warnings = options.warnings;
     this.read = this.#statements.through((work) => retrying(dice, () => pool.withConnection(work)));
     this.write = this.#statements.through((work, name) =>
-      retrying(dice, () => pool.withConnection((client) => writeOn(client, name, work))),
+      retrying(dice, () => pool.withConnection((client) => this.#writeOn(client, name, work))),
     );
     this.heartbeat = this.#heartbeatOn(options.heartbeatConnection);
     this.heartbeatConnection = options.heartbeatConnection;
@@ -162,8 +163,20 @@ export class Session {
   #heartbeatOn(connection: HeartbeatConnection | null): Sql | null {
     if (connection === null) return null;
     return this.#statements.through((work, name) =>
-      connection.withConnection((client) => writeOn(client, name, work)),
+      connection.withConnection((client) => this.#writeOn(client, name, work)),
     );
+  }
+
+  /** One writing statement: in a transaction where the settings of the connection demand it. */
+  async #writeOn(
+    client: PgClient,
+    name: QueryName,
+    work: (client: PgClient) => Promise<Received>,
+  ): Promise<Received> {
+    const { readsCommitted, waitsForDisk } = await this.#settings.of(client);
+    return readsCommitted && (waitsForDisk || SYNCS.has(name))
+      ? orUncertain(() => work(client))
+      : inTransaction(client, BEGIN, () => work(client));
   }
 
   #transactionOn(client: PgClient, lockMs: number): StoreTransaction {
@@ -172,18 +185,6 @@ export class Session {
     const { warnings } = this;
     return { ...sql, outbox, warnings, savepoint: (...args) => inSavepoint(sql, outbox, ...args) };
   }
-}
-
-/** One writing statement: in a transaction where the settings of the connection demand it. */
-async function writeOn(
-  client: PgClient,
-  name: QueryName,
-  work: (client: PgClient) => Promise<Received>,
-): Promise<Received> {
-  const { readsCommitted, waitsForDisk } = await settingsOf(client);
-  return readsCommitted && (waitsForDisk || SYNCS.has(name))
-    ? orUncertain(() => work(client))
-    : inTransaction(client, BEGIN, () => work(client));
 }
 
 async function inSavepoint<Answer>(
