@@ -63,6 +63,7 @@ export interface QueryRows {
   schema_version: { readonly version: number; };
   lost_jobs: { readonly id: JobId; };
   ownerless_leases: { readonly number: number; readonly worker: JobId; readonly id: JobId | null; };
+  starts_without_lease: { readonly count: number; };
   places_without_job: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; };
   places_against_ledger: { readonly place: "scheduled" | "ready" | "blocked"; readonly key: number; readonly id: JobId; readonly is_over: boolean; readonly is_held: boolean; readonly is_twin: boolean; readonly next_n: number; };
   examined_tables: { readonly first_key: number; readonly last_key: number; readonly scheduled: number; readonly ready: number; readonly blocked: number; readonly dedup: number; readonly cancel_request: number; readonly lock: number; readonly dependency: number; readonly failed: number; readonly dead_letter: number; readonly ended_run: number; };
@@ -234,6 +235,7 @@ export interface QueryParameters {
   schema_version: readonly [];
   lost_jobs: readonly ["last_key", "limit"];
   ownerless_leases: readonly ["limit"];
+  starts_without_lease: readonly [];
   places_without_job: readonly ["examined", "limit"];
   places_against_ledger: readonly ["examined", "limit"];
   examined_tables: readonly ["max"];
@@ -629,6 +631,11 @@ export const queries: {
   ownerless_leases: {
     text: "SELECT lease.number, lease.worker, job.id\nFROM millrace.lease AS lease\nLEFT JOIN LATERAL (\n    SELECT run.key\n    FROM unnest(lease.keys, lease.ns) AS run (key, n)\n    WHERE NOT EXISTS (\n        SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n >= run.n\n    )\n) AS held ON true\nLEFT JOIN millrace.job AS job ON job.key = held.key\nWHERE NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = lease.worker)\nORDER BY lease.number, job.key\nLIMIT $1::integer",
     parameters: ["limit"],
+    timeout: "doctor",
+  },
+  starts_without_lease: {
+    text: "SELECT count(*) AS count\nFROM millrace.run_start AS start\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM millrace.lease AS lease\n    WHERE lease.number = start.lease AND start.key = ANY (lease.keys)\n)",
+    parameters: [],
     timeout: "doctor",
   },
   places_without_job: {
