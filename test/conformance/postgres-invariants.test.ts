@@ -26,6 +26,7 @@ async function openPatient(): Promise<Patient> {
     list: (...numbers) => `'{${numbers.map((number) => number ?? "NULL").join()}}'`,
     doctor,
     keyAsList: "ARRAY[key]",
+    startColumn: "started_at",
     table: (name) => `"${schema}"."${name}"`,
     async plant(sql) {
       await pool.query(sql.replaceAll("millrace.", `"${schema}".`));

@@ -23,6 +23,7 @@ async function openPatient(): Promise<Patient> {
     feed: "event",
     list: (...numbers) => `'${JSON.stringify(numbers)}'`,
     keyAsList: "json_array(key)",
+    startColumn: "starts",
     table: (name) => `millrace_${name}`,
     doctor: store,
     async plant(sql) {

@@ -109,13 +109,15 @@ async function runOnce(stage: Stage, pair: Pair, path: readonly number[]): Promi
   await db.clock.advance(1_000);
   const scene = await pair.prepare(db);
   await stops?.reset();
+  const answered: ("left" | "right")[] = [];
   const verbs = [
-    sides[0].begin((store) => told(pair.left(store, scene))),
-    sides[1].begin((store) => told(pair.right(store, scene))),
+    sides[0].begin((store) => told(pair.left(store, scene))).finally(() => answered.push("left")),
+    sides[1].begin((store) => told(pair.right(store, scene))).finally(() => answered.push("right")),
   ] as const;
   const { turns, waits, story } = await takeTurns(stage, path);
   const [left, right] = [await verbs[0], await verbs[1]];
-  const wrong = [...(await violations(db)), ...(await pair.judge({ ...scene, db, left, right }))];
+  const outcomeOf = { ...scene, db, left, right, first: answered[0]! };
+  const wrong = [...(await violations(db)), ...(await pair.judge(outcomeOf))];
   const outcome = [left, right].map((answer) => inWords(answer)).join(" | ");
   return { turns, waits, outcome, violations: wrong, story };
 }

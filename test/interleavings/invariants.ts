@@ -52,10 +52,9 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
   [
     "has a name, and not one run that goes on, and began or is to run alone",
     `SELECT lock.job AS key, (
-       SELECT count(*) FROM millrace.lease AS lease
-       CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts) AS run (key, n, start)
+       SELECT count(*) FROM millrace.leased_run AS run
        WHERE run.key = lock.job AND run.n = lock.n
-         AND (run.start IS NOT NULL OR lease.alone) AND NOT EXISTS (
+         AND (run.started_at IS NOT NULL OR run.alone) AND NOT EXISTS (
          SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n)
      ) AS found
      FROM millrace.lock AS lock`,
@@ -85,6 +84,26 @@ const CHECKS: readonly (readonly [complaint: string, query: string])[] = [
        SELECT count(*) FROM millrace.blocked AS place
        WHERE place.key = dependency.job AND place.gate = 0) AS found
      FROM millrace.dependency AS dependency`,
+  ],
+  [
+    "has a start, and its lease does not name it",
+    `SELECT start.key, (
+       SELECT count(*) FROM millrace.leased_run AS run
+       WHERE run.lease = start.lease AND run.key = start.key) AS found
+     FROM millrace.run_start AS start`,
+  ],
+  [
+    "is told to have started another number of times than it has",
+    `SELECT run.key, (
+       SELECT count(*) FROM (
+         SELECT keys FROM millrace.event_outbox WHERE kind = 2
+         UNION ALL SELECT keys FROM millrace.event WHERE kind = 2
+       ) AS told WHERE run.key = ANY (told.keys)
+     ) + (run.started_at IS NULL)::integer - (
+       SELECT count(*) FROM millrace.attempt AS earlier
+       WHERE earlier.key = run.key AND earlier.n < run.n AND earlier.started_at IS NOT NULL
+     ) AS found
+     FROM millrace.leased_run AS run`,
   ],
   [
     "is named by the ledger or by a place, and has gone",

@@ -7,6 +7,8 @@ export interface Outcome extends Scene {
   readonly db: PostgresTestStore;
   readonly left: unknown;
   readonly right: unknown;
+  /** Which side was answered first. */
+  readonly first: "left" | "right";
 }
 
 export function complainIf(isWrong: boolean, complaint: string): readonly string[] {
@@ -47,6 +49,10 @@ export async function startOrCancel(outcome: Outcome): Promise<readonly string[]
   return [
     ...(await keepsPromise({ ...outcome, left: outcome.right })),
     ...complainIf(begins(outcome.left) !== isRunning, "it was told to begin, or was not"),
+    ...complainIf(
+      begins(outcome.left) && statusOf(outcome.right) === "requested" && outcome.first === "right",
+      "it began after its cancellation was acknowledged",
+    ),
   ];
 }
 

@@ -76,6 +76,23 @@ export const PAIRS: readonly Pair[] = [
   ),
   pair("retry / retry", scenes.failed, verbs.retry, verbs.retry, judged.oneMade),
   pair("start / cancel", scenes.prefetched, verbs.start, verbs.cancel, judged.startOrCancel),
+  pair("start / the same again", scenes.prefetched, verbs.start, verbs.start, ({ left, right }) =>
+    judged.complainIf(!judged.begins(left) || !judged.begins(right), "one was not told to begin"),
+  ),
+  pair(
+    "start / settle of one lease",
+    scenes.halfStarted,
+    verbs.startRival,
+    verbs.settle(completed()),
+    ({ left, right }) =>
+      judged.complainIf(
+        !judged.begins(left) || !judged.isSettled(right),
+        "one has kept the other from its run",
+      ),
+  ),
+  pair("start / intervene", scenes.prefetched, verbs.start, verbs.intervene, ({ right }) =>
+    judged.complainIf(!judged.isDone(right), "the run was not ended"),
+  ),
   pair("prune / retry", scenes.failed, verbs.prune, verbs.retry, ({ right }) =>
     judged.complainIf(!judged.isMade(right), "the repeat was not made"),
   ),

@@ -18,6 +18,7 @@ const INSIDE = [
   "settle done / the same again",
   "returnPrefetched / start",
   "start / cancel",
+  "start / the same again",
   "claim / claim of one key in two lanes",
   "settle / hold of a key",
   "acquireLocks / claim of the name",

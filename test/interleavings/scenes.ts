@@ -33,6 +33,18 @@ export async function prefetched(db: PostgresTestStore): Promise<Scene> {
   return { ...scene, batch: await takeOne(db.store, { prefetch: true }) };
 }
 
+/** A prefetch of two: one runs, the other, the rival, has not started. */
+export async function halfStarted(db: PostgresTestStore): Promise<Scene> {
+  const other = await joinWorker(db.store, { leaseMs: 10 * LEASE_MS });
+  await add(db.store, {}, {});
+  const batch = await take(db.store, { prefetch: true });
+  const [first, second] = batch.jobs;
+  if (first === undefined || second === undefined) throw new Error("two jobs were to be taken");
+  await db.store.startPrefetched(batch.lease, [first.key]);
+  const rival = { ...batch, jobs: [second] };
+  return { id: first.id, other, batch: { ...batch, jobs: [first] }, rival };
+}
+
 export async function silent(db: PostgresTestStore): Promise<Scene> {
   const scene = await running(db);
   await db.clock.advance(LEASE_MS + 1_000);

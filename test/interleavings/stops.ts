@@ -6,7 +6,7 @@ import type { PoolClient } from "pg";
 import type { PostgresTestStore } from "../support/stores.ts";
 import { SIDE_SETTING } from "./side.ts";
 
-const PLACES = ["ready", "blocked", "lease", "attempt"];
+const PLACES = ["ready", "blocked", "lease", "run_start", "attempt"];
 const TABLES = [...PLACES, "dedup", "idempotency", "lock", "dependency", "finished_dependency"];
 /** Rows that one verb writes at most. */
 const STOPS_MAX = 40;

@@ -63,6 +63,10 @@ export async function start(store: JobStore, { batch }: Scene): Promise<unknown>
   return batch === null ? null : store.startPrefetched(batch.lease, keysOf(batch));
 }
 
+export async function startRival(store: JobStore, { rival }: Scene): Promise<unknown> {
+  return rival === undefined ? null : store.startPrefetched(rival.lease, keysOf(rival));
+}
+
 export async function returnPrefetched(store: JobStore, { batch }: Scene): Promise<unknown> {
   return batch === null ? null : store.returnPrefetched(batch.lease, keysOf(batch));
 }

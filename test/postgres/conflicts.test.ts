@@ -78,7 +78,7 @@ const VERBS: readonly (readonly [verb: string, write: string, prepare: Prepare])
   ["claim", "INSERT ON lease", async ({ store }) => withJob(store, () => steps.take(store))],
   [
     "startPrefetched",
-    "UPDATE ON lease",
+    "INSERT ON run_start",
     async ({ store }) => {
       await steps.add(store, {});
       const batch = await steps.take(store, { prefetch: true });

@@ -6,7 +6,7 @@ import { makePostgresStore } from "../../src/store/postgres/create.ts";
 import { completed } from "../support/factories.ts";
 import { type } from "../cli/command-line.ts";
 import { startPostgres, type PostgresServer } from "../support/postgres.ts";
-import { add, settleAll, stateOf, take } from "../support/steps.ts";
+import { add, settleAll, startAll, stateOf, take } from "../support/steps.ts";
 
 let server: PostgresServer;
 let pool: Pool;
@@ -129,6 +129,48 @@ describe("jobs that are where no verb puts them", () => {
     const [finding] = await patient.findings();
     await patient.cure(finding?.fix ?? null);
     expect(finding).toMatchObject({ name: "place without job" });
+    expect(await patient.findings()).toEqual([]);
+  });
+
+  test("are found and cured: a start whose run is in no lease", async () => {
+    await using patient = await openPatient("stray");
+    const { store, plant } = patient;
+    await add(store, {}, {});
+    const batch = await take(store, { prefetch: true });
+    await startAll(store, batch);
+    const [first] = batch.jobs;
+    await plant(`INSERT INTO run_start (lease, key, at) VALUES (${batch.lease.number}, 999, now());
+      INSERT INTO run_start (lease, key, at) VALUES (999, ${first?.key}, now())`);
+
+    const findings = await patient.findings();
+    for (const { fix } of findings) await patient.cure(fix);
+
+    expect(findings).toMatchObject([
+      { name: "start without lease", found: expect.stringContaining("2 starts") },
+    ]);
+    expect(await patient.findings()).toEqual([]);
+    await settleAll(store, batch, completed());
+  });
+
+  test("are found and cured: a lease without worker and without open runs", async () => {
+    await using patient = await openPatient("leftover");
+    const { store, plant } = patient;
+    await add(store, {});
+    const batch = await take(store, { prefetch: true });
+    await startAll(store, batch);
+    await plant("CREATE TABLE kept AS SELECT * FROM run_start");
+    await plant(
+      "CREATE TABLE held AS SELECT number, claimed_at, secret, keys, ns, ranks FROM lease",
+    );
+    await settleAll(store, batch, completed());
+    await plant(`INSERT INTO run_start SELECT * FROM kept;
+      INSERT INTO lease (number, claimed_at, worker, secret, keys, ns, ranks)
+      SELECT number, claimed_at, gen_random_uuid(), secret, keys, ns, ranks FROM held`);
+
+    const [finding] = await patient.findings();
+    await patient.cure(finding?.fix ?? null);
+
+    expect(finding).toMatchObject({ name: "lease without worker" });
     expect(await patient.findings()).toEqual([]);
   });
 

@@ -201,10 +201,9 @@ BEGIN
         RETURN;
     END IF;
 
-    INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at, alone)
+    INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, started_at, claimed_at, alone)
     VALUES (
-        proof, claimer, ARRAY[place.key], ARRAY[place.n], ARRAY[place.rank],
-        ARRAY[NULL::timestamptz], moment, true
+        proof, claimer, ARRAY[place.key], ARRAY[place.n], ARRAY[place.rank], NULL, moment, true
     )
     ON CONFLICT (alone) WHERE alone DO NOTHING
     RETURNING number INTO key;

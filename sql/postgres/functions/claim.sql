@@ -301,10 +301,8 @@ BEGIN
         SELECT FROM millrace.worker WHERE id = claimer FOR KEY SHARE
     ),
     leased AS (
-        INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
-        SELECT proof, claimer, keys, ns, ranks,
-               array_fill(CASE WHEN NOT to_prefetch THEN moment END, ARRAY[cardinality(keys)]),
-               moment
+        INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, started_at, claimed_at)
+        SELECT proof, claimer, keys, ns, ranks, CASE WHEN NOT to_prefetch THEN moment END, moment
         FROM alive
         RETURNING number
     ),
@@ -341,12 +339,9 @@ BEGIN
     GET DIAGNOSTICS taken = ROW_COUNT;
     IF taken < cardinality(keys) THEN
         UPDATE millrace.lease AS lease
-        SET keys = real.keys, ns = real.ns, ranks = real.ranks, starts = real.starts
+        SET keys = real.keys, ns = real.ns, ranks = real.ranks
         FROM (
-            SELECT array_agg(run.key) AS keys, array_agg(run.n) AS ns, array_agg(run.rank) AS ranks,
-                   array_fill(
-                       CASE WHEN NOT to_prefetch THEN moment END, ARRAY[count(*)::integer]
-                   ) AS starts
+            SELECT array_agg(run.key) AS keys, array_agg(run.n) AS ns, array_agg(run.rank) AS ranks
             FROM unnest(keys, ns, ranks) AS run (key, n, rank)
             JOIN millrace.job AS job ON job.key = run.key
         ) AS real

@@ -33,8 +33,8 @@ BEGIN
     awaited := false;
     missing := '{}';
     FOR held IN
-        SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns, lease.starts,
-               proof.place
+        SELECT lease.number, lease.worker, lease.claimed_at, lease.keys, lease.ns,
+               lease.started_at, proof.place
         FROM unnest(leases, secrets) WITH ORDINALITY AS proof (number, secret, place)
         JOIN millrace.lease AS lease
             ON lease.number = proof.number AND lease.secret = proof.secret
@@ -48,14 +48,23 @@ BEGIN
                 worker, result
             )
             SELECT item.key, moment, item.n, item.tries, item.crashes, 1, item.state,
-                   least(held.claimed_at, moment), least(run.start, moment), held.number,
+                   least(held.claimed_at, moment), least(item.start, moment), held.number,
                    held.worker, item.result::json
-            FROM unnest(places, keys, ns, tries, crashes, states, results)
-                AS item (place, key, n, tries, crashes, state, result)
-            JOIN unnest(held.keys, held.ns, held.starts) AS run (key, n, start)
+            FROM (
+                SELECT item.*, coalesce(held.started_at, (
+                           SELECT start.at
+                           FROM millrace.run_start AS start
+                           WHERE start.lease = held.number AND start.key = item.key
+                       )) AS start
+                FROM unnest(places, keys, ns, tries, crashes, states, results)
+                    AS item (place, key, n, tries, crashes, state, result)
+                WHERE item.place = held.place
+                -- Keeps the planner from looking each start up twice.
+                OFFSET 0
+            ) AS item
+            JOIN unnest(held.keys, held.ns) AS run (key, n)
                 ON run.key = item.key AND run.n = item.n
-            WHERE item.place = held.place
-              AND run.start IS NOT NULL
+            WHERE item.start IS NOT NULL
             ORDER BY item.key
             RETURNING key
         )
@@ -78,6 +87,9 @@ BEGIN
                   WHERE attempt.key = run.key AND attempt.n = run.n
               ) IS NULL
           ));
+        IF FOUND AND held.started_at IS NULL THEN
+            DELETE FROM millrace.run_start WHERE lease = held.number;
+        END IF;
     END LOOP;
 
     -- The row of a job may have been deleted by hand while the job ran.

@@ -42,10 +42,9 @@ FOR UPDATE;
 -- returns: id uuid, died_with integer
 WITH begun AS MATERIALIZED (
     SELECT count(*)::integer AS count
-    FROM millrace.lease AS lease
-    CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts) AS run (key, n, start)
-    WHERE lease.worker = ANY (:workers::uuid[])
-      AND run.start IS NOT NULL
+    FROM millrace.leased_run AS run
+    WHERE run.worker = ANY (:workers::uuid[])
+      AND run.started_at IS NOT NULL
       AND NOT EXISTS (
           SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
       )

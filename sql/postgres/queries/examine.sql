@@ -165,6 +165,18 @@ WHERE NOT EXISTS (SELECT 1 FROM millrace.worker AS worker WHERE worker.id = leas
 ORDER BY lease.number, job.key
 LIMIT :limit::integer;
 
+-- name: starts_without_lease
+-- How many starts belong to runs that no lease names: no verb would delete them.
+-- returns: count bigint
+-- timeout: doctor
+SELECT count(*) AS count
+FROM millrace.run_start AS start
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM millrace.lease AS lease
+    WHERE lease.number = start.lease AND start.key = ANY (lease.keys)
+);
+
 -- name: places_without_job
 -- Places of jobs that do not exist: a claim that meets one fails.
 -- returns: place text `"scheduled" | "ready" | "blocked"`, key bigint

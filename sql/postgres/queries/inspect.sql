@@ -36,9 +36,14 @@ LEFT JOIN LATERAL (
 -- returns: ShownJobRow
 -- timeout: reader
 WITH run AS MATERIALIZED (
-    SELECT DISTINCT ON (run.key) run.key, run.start
+    SELECT DISTINCT ON (run.key) run.key,
+           coalesce(lease.started_at, (
+               SELECT start.at
+               FROM millrace.run_start AS start
+               WHERE start.lease = lease.number AND start.key = run.key
+           )) AS start
     FROM millrace.lease AS lease
-    CROSS JOIN LATERAL unnest(lease.keys, lease.starts) AS run (key, start)
+    CROSS JOIN LATERAL unnest(lease.keys) AS run (key)
     WHERE lease.low <= millrace.greatest_of(:keys::bigint[])
       AND lease.high >= millrace.least_of(:keys::bigint[])
       AND run.key = ANY (:keys::bigint[])

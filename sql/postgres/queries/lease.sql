@@ -52,20 +52,18 @@ FOR UPDATE;
 -- says that the job has no row, or the run no number, after a change by hand. This runs after the
 -- leases were locked: only a later statement sees what others have committed meanwhile.
 -- returns: RunRow
-SELECT lease.number AS fence, coalesce(run.key, 0) AS key, coalesce(run.n, 0) AS n,
-       coalesce(run.rank, millrace.ms_of(lease.claimed_at) * 1000) AS rank,
-       millrace.ms_of(lease.claimed_at) AS claimed_at, millrace.ms_of(run.start) AS started_at,
+SELECT run.lease AS fence, coalesce(run.key, 0) AS key, coalesce(run.n, 0) AS n,
+       coalesce(run.rank, millrace.ms_of(run.claimed_at) * 1000) AS rank,
+       millrace.ms_of(run.claimed_at) AS claimed_at, millrace.ms_of(run.started_at) AS started_at,
        EXISTS (
            SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
        ) AS ended,
        run.n IS NULL OR NOT EXISTS (
            SELECT 1 FROM millrace.job AS job WHERE job.key = run.key
        ) AS missing
-FROM millrace.lease AS lease
-CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.ranks, lease.starts)
-    WITH ORDINALITY AS run (key, n, rank, start, turn)
-WHERE lease.number = ANY (:numbers::bigint[])
-ORDER BY lease.number, run.turn;
+FROM millrace.leased_run AS run
+WHERE run.lease = ANY (:numbers::bigint[])
+ORDER BY run.lease, run.turn;
 
 -- name: job_facts
 -- The facts that are needed to return a job to its place or to decide about it. The last ledger row
@@ -158,81 +156,29 @@ SELECT millrace.release_job_locks(:keys::bigint[]) AS freed;
 -- waits for the disk: a worker survives a crash of its server, and a server that had lost the start
 -- would refuse the end and never give the job to another worker.
 -- returns: held boolean, begun bigint[], asked bigint[]
-WITH moment AS MATERIALIZED (
-    SELECT millrace.clock_at(:now::timestamptz) AS at, millrace.sync_commit() AS commit
-),
-held AS MATERIALIZED (
-    SELECT number, keys, ns, starts
-    FROM millrace.lease
-    WHERE number = :number::bigint
-      AND secret = :secret::text
-    FOR NO KEY UPDATE
-),
-run AS MATERIALIZED (
-    SELECT held.number, run.key, run.start, run.turn,
-           run.key = ANY (:keys::bigint[]) AND NOT EXISTS (
-               SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
-           ) AS wanted,
-           EXISTS (
-               SELECT 1 FROM millrace.cancel_request AS asked WHERE asked.key = run.key
-           ) AS asked
-    FROM held
-    CROSS JOIN LATERAL unnest(held.keys, held.ns, held.starts)
-        WITH ORDINALITY AS run (key, n, start, turn)
-),
-begun AS (
-    UPDATE millrace.lease AS lease
-    SET starts = fresh.starts
-    FROM (
-        SELECT run.number,
-               array_agg(
-                   CASE WHEN run.wanted AND NOT run.asked
-                        THEN coalesce(run.start, moment.at) ELSE run.start END
-                   ORDER BY run.turn
-               ) AS starts
-        FROM moment
-        CROSS JOIN run
-        GROUP BY run.number
-        HAVING bool_or(run.wanted AND NOT run.asked AND run.start IS NULL)
-    ) AS fresh
-    WHERE lease.number = fresh.number
-),
-events AS (
-    INSERT INTO millrace.event_outbox (at, kind, keys)
-    SELECT moment.at, 2, array_agg(run.key ORDER BY run.turn)
-    FROM moment
-    CROSS JOIN run
-    WHERE run.wanted AND NOT run.asked AND run.start IS NULL
-    GROUP BY moment.at
-)
-SELECT EXISTS (SELECT 1 FROM held) AS held,
-       coalesce(
-           array_agg(run.key ORDER BY run.turn)
-               FILTER (WHERE run.wanted AND (run.start IS NOT NULL OR NOT run.asked)),
-           '{}'
-       ) AS begun,
-       coalesce(
-           array_agg(run.key ORDER BY run.turn)
-               FILTER (WHERE run.wanted AND run.start IS NULL AND run.asked),
-           '{}'
-       ) AS asked
-FROM run;
+SELECT held, begun, asked
+FROM millrace.start_runs(
+    :number::bigint, :secret::text, :keys::bigint[], :now::timestamptz
+);
 
 -- name: narrow_lease
 -- Some jobs have left a lease: the lease keeps the named ones.
+WITH left_starts AS (
+    DELETE FROM millrace.run_start
+    WHERE lease = :number::bigint
+      AND key <> ALL (:keys::bigint[])
+)
 UPDATE millrace.lease AS lease
-SET keys   = kept.keys,
-    ns     = kept.ns,
-    ranks  = kept.ranks,
-    starts = kept.starts
+SET keys  = kept.keys,
+    ns    = kept.ns,
+    ranks = kept.ranks
 FROM (
     SELECT array_agg(run.key ORDER BY run.turn) AS keys,
            array_agg(run.n ORDER BY run.turn) AS ns,
-           array_agg(run.rank ORDER BY run.turn) AS ranks,
-           array_agg(run.start ORDER BY run.turn) AS starts
+           array_agg(run.rank ORDER BY run.turn) AS ranks
     FROM millrace.lease AS wide
-    CROSS JOIN LATERAL unnest(wide.keys, wide.ns, wide.ranks, wide.starts)
-        WITH ORDINALITY AS run (key, n, rank, start, turn)
+    CROSS JOIN LATERAL unnest(wide.keys, wide.ns, wide.ranks)
+        WITH ORDINALITY AS run (key, n, rank, turn)
     WHERE wide.number = :number::bigint
       AND run.key = ANY (:keys::bigint[])
 ) AS kept
@@ -240,5 +186,9 @@ WHERE lease.number = :number::bigint;
 
 -- name: delete_leases
 -- All jobs of these leases have left.
+WITH left_starts AS (
+    DELETE FROM millrace.run_start
+    WHERE lease = ANY (:numbers::bigint[])
+)
 DELETE FROM millrace.lease
 WHERE number = ANY (:numbers::bigint[]);

@@ -55,6 +55,11 @@ deleted_leases AS (
         GROUP BY run.number
         HAVING bool_and(coalesce(run.finished_at < moment.at - interval '1 minute', false))
     )
+    RETURNING number
+),
+deleted_starts AS (
+    DELETE FROM millrace.run_start
+    WHERE lease = ANY (ARRAY(SELECT number FROM deleted_leases))
 ),
 told AS (
     UPDATE millrace.ended_run AS ended
@@ -162,10 +167,9 @@ FROM (
     SELECT * FROM millrace.worker ORDER BY joined_at, id LIMIT :limit::integer
 ) AS worker
 CROSS JOIN LATERAL (
-    SELECT count(run.start) AS running, count(*) - count(run.start) AS buffered
-    FROM millrace.lease AS lease
-    CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts) AS run (key, n, start)
-    WHERE lease.worker = worker.id
+    SELECT count(run.started_at) AS running, count(*) - count(run.started_at) AS buffered
+    FROM millrace.leased_run AS run
+    WHERE run.worker = worker.id
       AND NOT EXISTS (
           SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
       )
@@ -176,20 +180,19 @@ ORDER BY worker.joined_at, worker.id;
 -- Runs of a worker that have exceeded their time limit, with the proof that is needed to end them.
 -- returns: number bigint, secret text, key bigint, n integer, limit_ms bigint, ran_ms bigint,
 --   FactsRow
-SELECT lease.number, lease.secret, run.key, run.n, job.timeout_ms AS limit_ms,
-       millrace.ms_of(moment.at) - millrace.ms_of(run.start) AS ran_ms,
+SELECT run.lease AS number, run.secret, run.key, run.n, job.timeout_ms AS limit_ms,
+       millrace.ms_of(moment.at) - millrace.ms_of(run.started_at) AS ran_ms,
        job.id, coalesce(name.text, 'unknown name ' || job.type) AS type_name, job.max_attempts,
        job.flags, coalesce(last.tries, 0) AS tries, coalesce(last.crashes, 0) AS crashes
 FROM (SELECT millrace.clock_at(:now::timestamptz) AS at) AS moment
-CROSS JOIN millrace.lease AS lease
-CROSS JOIN LATERAL unnest(lease.keys, lease.ns, lease.starts)
-    WITH ORDINALITY AS run (key, n, start, turn)
+CROSS JOIN millrace.leased_run AS run
 JOIN millrace.job AS job ON job.key = run.key
 LEFT JOIN millrace.interned_name AS name ON name.id = job.type
 LEFT JOIN millrace.attempt AS last ON last.key = run.key AND last.n = run.n - 1
-WHERE lease.worker = :worker::uuid
-  AND millrace.ms_of(moment.at) - millrace.ms_of(run.start) > job.timeout_ms + :slack_ms::bigint
+WHERE run.worker = :worker::uuid
+  AND millrace.ms_of(moment.at) - millrace.ms_of(run.started_at)
+      > job.timeout_ms + :slack_ms::bigint
   AND NOT EXISTS (
       SELECT 1 FROM millrace.attempt AS done WHERE done.key = run.key AND done.n = run.n
   )
-ORDER BY lease.number, run.turn;
+ORDER BY run.lease, run.turn;

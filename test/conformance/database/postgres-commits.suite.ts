@@ -12,7 +12,7 @@ import type { Connections, PostgresTestStore } from "../../support/stores.ts";
 
 const LANE = { kind: "lane", name: "general" } as const;
 const KEYED = { dedup: { key: "order 7", onConflict: "skip" } } as const;
-const TABLES = "job, lease, attempt, phase, run, gate, worker, event".split(", ");
+const TABLES = "job, lease, run_start, attempt, phase, run, gate, worker, event".split(", ");
 
 /** Does what comes before a verb, and answers the verb. */
 type Verb = (store: JobStore) => Promise<() => Promise<unknown>>;

@@ -42,6 +42,8 @@ export interface Patient extends AsyncDisposable {
   readonly list: (...numbers: (number | null)[]) => string;
   /** The column `key` as such a list. */
   readonly keyAsList: string;
+  /** The column of a lease with the starts of its runs. */
+  readonly startColumn: string;
   readonly table: QualifyTable;
   /** The store that is examined and repaired. */
   readonly doctor: RepairableStore;
@@ -61,9 +63,10 @@ const NARROW: ExamineBounds = { rows: 1, keys: 1 };
 
 /** How to break each of them, and nothing else. */
 const PLANTS: Readonly<Record<string, (patient: Patient) => Promise<void>>> = {
-  "job in two leases": ({ plant }) =>
-    plant(`INSERT INTO millrace.lease (secret, worker, keys, ns, ranks, starts, claimed_at)
-      SELECT secret, worker, keys, ns, ranks, starts, claimed_at FROM millrace.lease`),
+  "job in two leases": ({ plant, startColumn }) => {
+    const columns = `secret, worker, keys, ns, ranks, ${startColumn}, claimed_at`;
+    return plant(`INSERT INTO millrace.lease (${columns}) SELECT ${columns} FROM millrace.lease`);
+  },
 
   "lease against ledger": async ({ store, plant, list }) => {
     await add(store, { lane: "pair" }, { lane: "pair" });

@@ -47,11 +47,11 @@ export const POSTGRES_CROWD_FAULTS: Faults = {
     ],
   },
   startPrefetched: {
-    start_runs: [
+    "functions/start.sql": [
       [
         "every second job is forgotten",
-        "(run.start IS NOT NULL OR NOT run.asked)",
-        "run.turn % 2 = 1 AND (run.start IS NOT NULL OR NOT run.asked)",
+        "FILTER (WHERE run.has_started OR NOT run.is_asked)",
+        "FILTER (WHERE run.turn % 2 = 1 AND (run.has_started OR NOT run.is_asked))",
       ],
     ],
   },

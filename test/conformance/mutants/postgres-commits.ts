@@ -17,7 +17,7 @@ export const POSTGRES_COMMIT_FAULTS: Faults = {
         "later  uuid[];\n    durable text := NULL",
       ],
     ],
-    start_runs: [["a start does not wait", "millrace.sync_commit()", "''"]],
+    "functions/start.sql": [["a start does not wait", "millrace.sync_commit()", "NULL"]],
     "database/session.ts": [
       ["a transaction does not wait", "COMMITTED; ${SYNC_COMMIT}`", "COMMITTED`"],
       ["a single statement does not wait", "(waitsForDisk || SYNCS.has(name))", "true"],

@@ -84,7 +84,7 @@ export const POSTGRES_CRASH_FAULTS: Faults = {
         "ORDER BY front.priority, front.rank, front.key\n    LIMIT 1;",
         "ORDER BY front.priority DESC, front.rank, front.key\n    LIMIT 1;",
       ],
-      ["the run starts with the claim", "ARRAY[NULL::timestamptz]", "ARRAY[moment]"],
+      ["the run starts with the claim", "NULL, moment, true", "moment, moment, true"],
       ["the lease is one of many", "moment, true\n", "moment, false\n"],
       ["the key is not locked", "IF place.concurrency IS NOT NULL THEN", "IF false THEN"],
       [

@@ -41,11 +41,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a rescuer is not waited for", "WHERE id = claimer FOR KEY SHARE\n", "WHERE id = claimer\n"],
       ["jobs go though no lease has them", "AND EXISTS (SELECT FROM leased)", ""],
       ["a claimed job stays claimable", "WHERE ctid = ANY (places)", "WHERE false"],
-      [
-        "a prefetch starts with its claim",
-        "CASE WHEN NOT to_prefetch THEN moment END, ARRAY[cardinality(keys)]",
-        "moment, ARRAY[cardinality(keys)]",
-      ],
+      ["a prefetch starts with its claim", "CASE WHEN NOT to_prefetch THEN moment END", "moment"],
       [
         "a place without a job stays in the lease",
         "IF taken < cardinality(keys) THEN",
@@ -69,18 +65,36 @@ export const POSTGRES_RUN_FAULTS: Faults = {
     ],
   },
   startPrefetched: {
-    start_runs: [
-      ["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"],
-      ["requests to cancel are not seen", "asked.key = run.key", "false"],
+    "functions/start.sql": [
+      ["the secret is not looked at", "AND lease.secret = proof", ""],
+      ["requests to cancel are not seen", "request.key = run.key", "false"],
+      ["an ended run starts again", "done.n = run.n", "false"],
+      ["a run that started with its claim starts again", "claim.started_at, (", "NULL, ("],
+      ["the lock on the lease is dropped", "\n    FOR KEY SHARE;", ";"],
+      ["settles are waited for", "\n    FOR KEY SHARE;", "\n    FOR UPDATE;"],
+      [
+        "a repeated start is told again",
+        "FROM started\n        JOIN run ON run.key = started.key",
+        "FROM run\n        WHERE NOT run.is_asked",
+      ],
+      [
+        "a start that another call has written is written again",
+        "ON CONFLICT DO NOTHING",
+        "ON CONFLICT (lease, key) DO UPDATE SET at = excluded.at",
+      ],
     ],
   },
   returnPrefetched: {
+    narrow_lease: [
+      ["the starts of ended runs stay", "AND key <> ALL (:keys::bigint[])", "AND false"],
+      ["the starts of runs that stay go", "AND key <> ALL (:keys::bigint[])", ""],
+    ],
     own_lease: [["the secret is not looked at", "AND secret = :secret", "AND :secret <> ''"]],
     put_back: [["the place in the order is lost", "job.rank, job.lane", "0, job.lane"]],
   },
   settle: {
     "functions/settle.sql": [
-      ["a success ends before its start", "least(run.start, moment)", "run.start"],
+      ["a success ends before its start", "least(item.start, moment)", "item.start"],
       ["the fence is dropped", "FOR KEY SHARE OF lease", ""],
       [
         "leases are locked in another order",
@@ -88,10 +102,12 @@ export const POSTGRES_RUN_FAULTS: Faults = {
         "ORDER BY lease.number DESC\n        FOR KEY SHARE",
       ],
       ["the secret is not looked at", "AND lease.secret = proof.secret", ""],
+      ["any proof will do for any run", "WHERE item.place = held.place", "WHERE true"],
+      ["a job that has not begun can succeed", "WHERE item.start IS NOT NULL", ""],
       [
-        "any proof will do for any run",
-        "WHERE item.place = held.place\n              AND",
-        "WHERE",
+        "the starts of a lease stay",
+        "DELETE FROM millrace.run_start WHERE lease = held.number",
+        "DELETE FROM millrace.run_start WHERE false",
       ],
       ["the number of the run is not looked at", "AND run.n = item.n", ""],
       ["results are lost", "item.result::json", "NULL"],
@@ -129,6 +145,9 @@ export const POSTGRES_RUN_FAULTS: Faults = {
         "return `${number}`",
       ],
     ],
+    delete_leases: [
+      ["the starts of failed runs stay", "WHERE lease = ANY (:numbers::bigint[])", "WHERE false"],
+    ],
     lock_leases: [
       ["the fence of a retry is dropped", "FOR KEY SHARE", ""],
       ["a retry locks leases in another order", "ORDER BY number", "ORDER BY number DESC"],
@@ -142,7 +161,7 @@ export const POSTGRES_RUN_FAULTS: Faults = {
   },
   overdue: {
     overdue_runs: [
-      ["the runs of others are named", "lease.worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
+      ["the runs of others are named", "run.worker = :worker::uuid", ":worker::uuid IS NOT NULL"],
       ["the slack is not granted", "+ :slack_ms::bigint", "+ 0 * :slack_ms::bigint"],
     ],
   },
@@ -197,6 +216,11 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ["a lease of ended runs stays", "- interval '1 minute'", "- interval '9 years'"],
       ["a lease of ended runs goes at once", "- interval '1 minute'", "+ interval '1 minute'"],
       [
+        "the starts of a lease of ended runs stay",
+        "ARRAY(SELECT number FROM deleted_leases)",
+        "ARRAY[]::bigint[]",
+      ],
+      [
         "a heartbeat does not extend the lease",
         "SET until = moment.at",
         "SET until = worker.until - :lease_ms::bigint * interval '1 millisecond'",
@@ -234,9 +258,9 @@ export const POSTGRES_RUN_FAULTS: Faults = {
       ],
     ],
     set_died_with: [
-      ["all processes die together", "lease.worker = ANY (:workers::uuid[])", "true"],
+      ["all processes die together", "run.worker = ANY (:workers::uuid[])", "true"],
       ["every process gets the verdict", "worker.id = ANY (:workers::uuid[])", "true"],
-      ["a prefetched job had begun", "AND run.start IS NOT NULL", ""],
+      ["a prefetched job had begun", "AND run.started_at IS NOT NULL", ""],
       ["an ended run counts", "AND done.n = run.n", "AND false"],
     ],
     register_worker: [

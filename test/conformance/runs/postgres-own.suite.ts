@@ -23,6 +23,7 @@ import {
   runOne,
   settleAll,
   settleItem,
+  startAll,
   take,
   takeOne,
 } from "../../support/steps.ts";
@@ -115,16 +116,97 @@ export function ownWaysSuite(
     });
   });
 
+  describe("startPrefetched of a part of a lease", () => {
+    test("rewrites no row of the lease", async () => {
+      await using db = await open();
+      const { store, pool, schema } = db;
+      await add(store, {}, {}, {});
+      const batch = await take(store, { prefetch: true });
+      const version = async (): Promise<unknown> =>
+        (await pool.query(`SELECT ctid, xmin FROM "${schema}".lease`)).rows;
+      const before = await version();
+
+      for (const { key } of batch.jobs) await store.startPrefetched(batch.lease, [key]);
+
+      expect(await version()).toEqual(before);
+    });
+  });
+
+  describe("settle of prefetched runs", () => {
+    test.each([completed(), failedWith()])(
+      "leaves no start behind, when the last one has $to",
+      async (settlement) => {
+        await using db = await open();
+        const { store } = db;
+        await add(store, {}, {});
+        const batch = await take(store, { prefetch: true });
+        await startAll(store, batch);
+        await store.settle([settleItem(batch, at(batch.jobs, 0), settlement)]);
+        expect(await startedIn(db)).toEqual(batch.jobs.map(({ key }) => key));
+
+        await store.settle([settleItem(batch, at(batch.jobs, 1), settlement)]);
+
+        expect(await startedIn(db)).toEqual([]);
+      },
+    );
+  });
+
+  describe("settle of runs that started with their claim", () => {
+    test("looks no start up", async () => {
+      await using db = await open();
+      const { store, pool, schema } = db;
+      await add(store, {});
+      const { lease, job } = await takeOne(store);
+      const client = await pool.connect();
+      await client.query("BEGIN");
+      const settled = await client.query(
+        `SELECT accepted FROM "${schema}".settle_done(
+           $1, $2, '{1}', $3, '{1}', '{1}', '{0}', '{4}', NULL, now())`,
+        [[lease.number], [lease.secret], [job.key]],
+      );
+      const scans = await client.query(
+        `SELECT seq_scan + idx_scan AS scans FROM pg_stat_xact_user_tables
+         WHERE schemaname = $1 AND relname = 'run_start'`,
+        [schema],
+      );
+      await client.query("ROLLBACK");
+      client.release();
+
+      expect(settled.rows).toEqual([{ accepted: [String(job.key)] }]);
+      expect(scans.rows).toEqual([{ scans: "0" }]);
+    });
+  });
+
+  describe("returnPrefetched beside started and ended runs", () => {
+    test("keeps the starts of the runs that stay in the lease", async () => {
+      await using db = await open();
+      const { store } = db;
+      await add(store, {}, {}, {});
+      const batch = await take(store, { prefetch: true });
+      const [ended, runs, given] = batch.jobs;
+      await store.startPrefetched(batch.lease, [ended!.key, runs!.key]);
+      await store.settle([settleItem(batch, ended!, completed())]);
+
+      await store.returnPrefetched(batch.lease, [given!.key]);
+
+      expect(await startedIn(db)).toEqual([runs!.key]);
+      expect(await store.settle([settleItem(batch, runs!, completed())])).toEqual(["settled"]);
+      expect(await startedIn(db)).toEqual([]);
+    });
+  });
+
   describe("renew of a lease whose runs have all ended", () => {
     test("deletes the lease a minute after the last end", async () => {
       await using db = await open();
       const { store, clock, pool, schema } = db;
       await add(store, {});
-      const batch = await takeOne(store);
+      const batch = await takeOne(store, { prefetch: true });
+      await startAll(store, batch);
       const copy = `INSERT INTO "${schema}".lease
-          (number, secret, worker, keys, ns, ranks, starts, claimed_at)
-        SELECT number + 1, secret, worker, keys, ns, ranks, starts, claimed_at
-        FROM "${schema}".lease`;
+          (number, secret, worker, keys, ns, ranks, started_at, claimed_at)
+        SELECT number + 1, secret, worker, keys, ns, ranks, started_at, claimed_at
+        FROM "${schema}".lease;
+        INSERT INTO "${schema}".run_start SELECT lease + 1, key, at FROM "${schema}".run_start`;
       await pool.query(copy);
       await settleAll(store, batch, completed());
       const leases = async (): Promise<number> =>
@@ -137,6 +219,7 @@ export function ownWaysSuite(
       await store.renew(batch.worker, 90_000);
 
       expect(await leases()).toBe(0);
+      expect(await startedIn(db)).toEqual([]);
     });
   });
 
@@ -390,4 +473,10 @@ async function claimFrom(
     ],
   );
   return rows[0].payload[0];
+}
+
+/** The keys of the runs whose start is stored apart from their lease. */
+async function startedIn({ pool, schema }: PostgresTestStore): Promise<readonly number[]> {
+  const { rows } = await pool.query(`SELECT key FROM "${schema}".run_start ORDER BY key`);
+  return rows.map(({ key }) => Number(key));
 }

@@ -21,10 +21,12 @@ import {
   at,
   claimable,
   claimRequest,
+  eventsOf,
   joinWorker,
   recordOf,
   settleAll,
   settleItem,
+  startAll,
   stateOf,
   take,
   takeOne,
@@ -199,6 +201,85 @@ export function rowLocksSuite(open: () => Promise<PostgresTestStore>): void {
 
       expect(await answers).toEqual(["stale"]);
       expect(await db.store.attempts(batch.job.id)).toEqual([]);
+    });
+  });
+
+  describe("startPrefetched while somebody requests a cancel", () => {
+    test("waits for the request, and does not start the job (I8)", async () => {
+      await using db = await open();
+      const [goes, stays] = await add(db.store, {}, {});
+      const batch = await take(db.store, { prefetch: true });
+      await using operator = await beginElsewhere(db);
+      await operator.query("SELECT 1 FROM millrace.lease FOR UPDATE");
+
+      const answer = startAll(db.store, batch);
+      await untilWaiting(db, answer);
+      await operator.query(
+        `INSERT INTO millrace.cancel_request (key, at) VALUES (${at(batch.jobs, 0).key}, now())`,
+      );
+      await operator.query("COMMIT");
+
+      expect(await answer).toEqual({ status: "started", begun: [at(batch.jobs, 1).key] });
+      expect(await stateOf(db.store, goes)).toBe("cancelled");
+      expect(await eventsOf(db.store, goes)).toEqual(["job:enqueued", "job:cancelled"]);
+      expect(await stateOf(db.store, stays)).toBe("running");
+    });
+  });
+
+  describe("startPrefetched while a rescuer has the lease", () => {
+    test("waits for it, and starts nothing", async () => {
+      await using db = await open();
+      const [id] = await add(db.store, {});
+      const batch = await take(db.store, { prefetch: true });
+      await using rescuer = await beginElsewhere(db);
+      await rescuer.query("SELECT 1 FROM millrace.lease FOR UPDATE");
+
+      const answer = startAll(db.store, batch);
+      await untilWaiting(db, answer);
+      await rescuer.query("DELETE FROM millrace.lease");
+      await rescuer.query("COMMIT");
+
+      expect(await answer).toEqual({ status: "stale", begun: [] });
+      expect(await eventsOf(db.store, id)).toEqual(["job:enqueued"]);
+    });
+  });
+
+  describe("startPrefetched beside a settle under the same lease", () => {
+    test("starts at once", async () => {
+      await using db = await open();
+      await add(db.store, {}, {});
+      const batch = await take(db.store, { prefetch: true });
+      await using settler = await beginElsewhere(db);
+      await settler.query("SELECT 1 FROM millrace.lease FOR KEY SHARE");
+
+      const answer = await atOnce(db, startAll(db.store, batch));
+
+      expect(answer.begun).toEqual(batch.jobs.map(({ key }) => key));
+    });
+  });
+
+  describe("startPrefetched whose first call has not committed yet", () => {
+    test("waits for it, and starts each job once", async () => {
+      await using db = await open();
+      const [first, second] = await add(db.store, {}, {});
+      const batch = await take(db.store, { prefetch: true });
+      const { number } = batch.lease;
+      await using earlier = await beginElsewhere(db);
+      await earlier.query(
+        `SELECT 1 FROM millrace.lease FOR KEY SHARE;
+         INSERT INTO millrace.run_start (lease, key, at)
+         VALUES (${number}, ${at(batch.jobs, 0).key}, now());
+         INSERT INTO millrace.event_outbox (at, kind, keys)
+         VALUES (now(), 2, ARRAY[${at(batch.jobs, 0).key}])`,
+      );
+
+      const answer = startAll(db.store, batch);
+      await untilWaiting(db, answer);
+      await earlier.query("COMMIT");
+
+      expect((await answer).begun).toEqual(batch.jobs.map(({ key }) => key));
+      expect(await eventsOf(db.store, first)).toEqual(["job:enqueued", "job:started"]);
+      expect(await eventsOf(db.store, second)).toEqual(["job:enqueued", "job:started"]);
     });
   });
 

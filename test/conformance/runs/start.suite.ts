@@ -176,6 +176,36 @@ export function startSuite(open: OpenStore): void {
       expect(await eventsOf(store, id)).toEqual(["job:enqueued", "job:started"]);
     });
 
+    test("does not name a job that has ended, and does not start it again", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, {}, {});
+      const batch = await take(store, { prefetch: true });
+      const [first, second] = batch.jobs;
+      await store.startPrefetched(batch.lease, [first!.key]);
+      await store.settle([settleItem(batch, first!, completed())]);
+
+      const answer = await startAll(store, batch);
+
+      expect(answer.begun).toEqual([second!.key]);
+      expect(await eventsOf(store, id)).toEqual(["job:enqueued", "job:started", "job:completed"]);
+    });
+
+    test("names the runs of a claim without prefetch, which have started already", async () => {
+      await using db = await open();
+      const { store, clock } = db;
+      const [id] = await add(store, {});
+      const batch = await take(store);
+      const before = await recordOf(store, id);
+      await clock.advance(100);
+
+      const answer = await startAll(store, batch);
+
+      expect(answer).toEqual({ status: "started", begun: [at(batch.jobs, 0).key] });
+      expect(await recordOf(store, id)).toEqual(before);
+      expect(await eventsOf(store, id)).toEqual(["job:enqueued", "job:started"]);
+    });
+
     test("refuses a lease with a wrong secret or an unknown number", async () => {
       await using db = await open();
       const { store } = db;

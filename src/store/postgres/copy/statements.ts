@@ -107,6 +107,7 @@ const TABLES = [
   "ready",
   "blocked",
   "lease",
+  "run_start",
   "attempt",
   "gate",
   "worker",

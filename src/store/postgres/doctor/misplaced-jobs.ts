@@ -20,6 +20,7 @@ export async function misplacedJobs(session: Session, extent: Extent): Promise<S
     return [
       ...lost,
       ...(await ownerlessLeases(sql, schema)),
+      ...(await strayStarts(sql, schema)),
       ...(await placesWithoutJob(sql, schema, extent)),
       ...(await placesAgainstAttempts(sql, schema, extent)),
     ];
@@ -42,7 +43,9 @@ async function ownerlessLeases(sql: Sql, schema: string): Promise<ServerFinding[
     const whose = `lease ${number} belongs to worker ${worker}, which is not registered`;
     const name = "lease without worker";
     if (id === null) {
-      const fix = `DELETE FROM ${quoted(schema)}.lease WHERE number = ${number};`;
+      const fix =
+        `DELETE FROM ${quoted(schema)}.run_start WHERE lease = ${number}; ` +
+        `DELETE FROM ${quoted(schema)}.lease WHERE number = ${number};`;
       const repair = { kind: "sql", sql: fix } as const;
       return { name, found: `${whose}; the lease has no open run`, fix, repair };
     }
@@ -50,6 +53,23 @@ async function ownerlessLeases(sql: Sql, schema: string): Promise<ServerFinding[
     const repair = { kind: "release", ids: [id] } as const;
     return { name, found, fix: `millrace jobs release ${id}`, repair };
   });
+}
+
+async function strayStarts(sql: Sql, schema: string): Promise<ServerFinding[]> {
+  const { count = 0 } = (await sql.get("starts_without_lease", {})) ?? {};
+  if (count === 0) return [];
+  const fix =
+    `DELETE FROM ${quoted(schema)}.run_start AS start WHERE NOT EXISTS (SELECT 1 FROM ` +
+    `${quoted(schema)}.lease AS lease WHERE lease.number = start.lease AND start.key = ` +
+    "ANY (lease.keys));";
+  return [
+    {
+      name: "start without lease",
+      found: `${count} starts of runs that no lease names: their rows would stay forever`,
+      fix,
+      repair: { kind: "sql", sql: fix },
+    },
+  ];
 }
 
 async function placesWithoutJob(

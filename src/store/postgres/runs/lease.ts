@@ -1,11 +1,11 @@
 /**
  * The runs of a lease: which have started, and which are open.
  *
- * Three row locks of the lease order concurrent transactions. Ending runs takes KEY SHARE, which is
- * compatible with itself. `startPrefetched` takes NO KEY UPDATE, which is compatible with KEY
- * SHARE. Removing jobs from a lease and requesting a cancel take UPDATE, which excludes all others.
- * Attempt records are read after the lock, in a statement of its own, which sees what was committed
- * while this transaction waited for the lock.
+ * Two row locks of the lease order concurrent transactions. Starting and ending runs takes KEY
+ * SHARE, which is compatible with itself. Removing jobs from a lease and requesting a cancel take
+ * UPDATE, which excludes all others. Neither lock makes a new version of the row. Attempt records,
+ * starts and cancel requests are read after the lock, in a statement of its own, which sees what
+ * was committed while this transaction waited for the lock.
  */
 import { policyOfFlags } from "../../shared/codes.ts";
 import type { CrashFacts, JobKey, Lease, WorkerId } from "../../types/jobs-and-runs.ts";
