@@ -42,6 +42,24 @@ describe("a pipeline", () => {
     expect(await kit.mill.result(job)).toEqual(["1970-01-01T00:00:00.000Z", "nothing"]);
   });
 
+  test("000-11 shows its phase while it runs, and a plain job shows none", async () => {
+    await using kit = await openTest();
+    const phases: unknown[] = [];
+    const look = async (_: unknown, { job }: { job: { id: string } }): Promise<void> => {
+      await kit.settled();
+      phases.push((await kit.mill.jobs.get(job.id)).phase);
+    };
+    const plain = defineJob({ type: "plain" }).run(look);
+    const pipeline = defineJob({ type: "pipeline" }).phase("one", look).phase("two", look);
+
+    for (const job of [plain, pipeline]) {
+      await kit.mill.enqueue(job);
+      await kit.drain([job]);
+    }
+
+    expect(phases).toEqual([null, "one", "two"]);
+  });
+
   test("001-19 stores start, end and result of each phase, and tells of them", async () => {
     await using kit = await openTest();
     const seen: unknown[] = [];
