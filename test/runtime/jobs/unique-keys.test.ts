@@ -131,7 +131,7 @@ describe("a dedup key", () => {
     expect(await kit.mill.result(first)).toBe(5);
   });
 
-  test("is kept by a successor, and a conflict is told (C-30)", async () => {
+  test("is kept by a successor, and a conflict is told", async () => {
     await using kit = await openTest();
     const options = { dedupKey: "account-7" };
     const first = await kit.mill.enqueue(pay, { amount: 5 }, options);
