@@ -23,7 +23,7 @@ describe("a closed breaker", () => {
     expect(allows(CLOSED, nowMs, options)).toEqual({ allowed: true, next: CLOSED });
   });
 
-  test("opens at the fifth failure in a row (004-23)", () => {
+  test("opens at the fifth failure in a row", () => {
     expect(failing(4)).toMatchObject({ state: "closed", failures: 4, openedAtMs: null });
     expect(failing(5)).toEqual({
       state: "open",
@@ -44,7 +44,7 @@ describe("a closed breaker", () => {
 });
 
 describe("an open breaker", () => {
-  test("refuses calls until its time is over (004-23)", () => {
+  test("refuses calls until its time is over", () => {
     const open = failing(5);
 
     expect(allows(open, laterMs - 1, options)).toEqual({ allowed: false, next: open });
@@ -103,12 +103,12 @@ describe("a half-open breaker", () => {
 });
 
 describe("an operator", () => {
-  test("can open a breaker by force (004-26)", () => {
+  test("can open a breaker by force", () => {
     expect(allows(forceOpen(CLOSED, nowMs), nowMs, options).allowed).toBe(false);
     expect(allows(forceOpen(CLOSED, nowMs), laterMs, options).allowed).toBe(true);
   });
 
-  test("can reset a breaker, and still see when it last failed (004-26)", () => {
+  test("can reset a breaker, and still see when it last failed", () => {
     expect(reset(failing(5))).toEqual({ ...CLOSED, lastFailureAtMs: nowMs });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isFinal, mayMove, PRIORITIES, STATES, TRANSITIONS } from "./job.ts";
 
 describe("a state", () => {
-  test("is final exactly when no verb leads out of it (C-01)", () => {
+  test("is final exactly when no verb leads out of it (000-10, C-01)", () => {
     for (const state of STATES) {
       const isLeft = TRANSITIONS.some(({ from }) => from === state);
       expect([state, isFinal(state)]).toEqual([state, !isLeft]);

@@ -157,7 +157,7 @@ describe("a job that fails", () => {
     expect(waited).toMatchObject([{ delayMs: 900 }, { delayMs: 1_000 }]);
   });
 
-  test("is tried again by nobody but its supervisor, who finds the fault (C-06, C-22)", () => {
+  test("is tried again by nobody but its supervisor, who finds the fault (C-06)", () => {
     const supervised = facts({ retryOwner: "supervisor" });
 
     expect(settle(supervised, failed("transient"), context)).toEqual({
@@ -287,7 +287,7 @@ describe("a job whose worker crashes", () => {
     });
   });
 
-  test("fails at once where a crash is final, alone or not (001-09, C-05)", () => {
+  test("fails at once where a crash is final, alone or not (001-06, C-05)", () => {
     const orphan = facts({ onOrphan: jobqueue.onOrphan });
 
     for (const outcome of [alone, amongOthers]) {
@@ -300,7 +300,7 @@ describe("a job whose worker crashes", () => {
     }
   });
 
-  test("is run again under a supervisor too (C-06, 002-15)", () => {
+  test("is run again under a supervisor too (C-06)", () => {
     const supervised = facts({ retryOwner: "supervisor" });
 
     expect(settle(supervised, alone, context).to).toBe("scheduled");

@@ -11,7 +11,7 @@ const GUARDED = [
 ] as const;
 
 describe("the API", () => {
-  test.each(GUARDED)("refuses %s %s without the token", async (method, path) => {
+  test.each(GUARDED)("refuses %s %s without the token (003-30)", async (method, path) => {
     await using server = await openServer();
 
     const response = await server.ask(path, { as: "nobody", method });
@@ -33,7 +33,7 @@ describe("the API", () => {
       "a wrong Bearer beside the right cookie",
       { authorization: "Bearer wrong", cookie: `millrace-7333=${TOKEN}` },
     ],
-  ])("refuses %s", async (_, headers) => {
+  ])("refuses %s (003-30)", async (_, headers) => {
     await using server = await openServer();
 
     expect((await server.ask("/api/v1/jobs", { as: "nobody", headers })).status).toBe(401);
@@ -47,7 +47,7 @@ describe("the API", () => {
     expect((await server.mill.jobs.list()).jobs).toEqual([]);
   });
 
-  test.each(["bearer", "cookie"] as const)("answers a caller with the %s", async (as) => {
+  test.each(["bearer", "cookie"] as const)("answers a caller with the %s (003-30)", async (as) => {
     await using server = await openServer();
 
     expect((await server.ask("/api/v1/jobs", { as })).status).toBe(200);

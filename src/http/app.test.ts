@@ -102,7 +102,7 @@ describe("the server", () => {
 });
 
 describe("the overview", () => {
-  test("counts the jobs of all seven states, in the order in which a job meets them", async () => {
+  test("counts the jobs of all seven states, in order (003-28)", async () => {
     await using server = await openServer();
     await server.ask("/api/v1/jobs", { json: { type: "a" } });
     await server.ask("/api/v1/jobs", { json: { type: "b", options: { delay: "1h" } } });

@@ -10,7 +10,7 @@ export const greet = defineJob({ type: "greet" })
 `;
 
 describe("the deps of a job file", () => {
-  test("may be an object (004-20, 004-27)", async () => {
+  test("may be an object (004-20)", async () => {
     using project = new Project();
     project.write("jobs.ts", `${JOB}export const deps = { greeting: "Hello" };\n`);
 

@@ -346,7 +346,7 @@ describe("millrace jobs", () => {
     expect(tried).toMatchObject({ state: "scheduled", attempts: 1 });
   });
 
-  test("004-31 release takes a job from a worker that is stuck with it, uncharged", async () => {
+  test("release takes a job from a worker that is stuck with it, uncharged", async () => {
     await using store = new TestStore();
     const worker = await work(store);
     const { id } = await store.json("enqueue", "stuck");

@@ -32,7 +32,7 @@ describe("millrace dlq", () => {
     expect(out).toMatch(/^error +FailedByHand: broken$/m);
   });
 
-  test("003-26 reprocess makes a linked job with the same payload, and records who", async () => {
+  test("reprocess makes a linked job with the same payload, and records who", async () => {
     await using store = new TestStore();
     const id = await deadLetter(store);
 

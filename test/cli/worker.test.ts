@@ -81,7 +81,7 @@ describe("millrace worker", () => {
     expect(await project.view(id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
-  test("leaves at once at the second signal", async () => {
+  test("leaves at once at the second signal (004-36)", async () => {
     using project = new Project("jobs.ts");
     const id = await project.enqueue("long");
     const worker = project.start("worker", "--jobs", "jobs.ts", "--grace", "1h");

@@ -67,7 +67,7 @@ export function pipelinesOn(store: "sqlite" | "postgres"): void {
       expect(told).toContain("0 differences from what is stated");
     });
 
-    test("tells the feed of transactions that commit late (C-28)", async () => {
+    test("tells the feed of transactions that commit late", async () => {
       const told = await show("late-commits.ts", store, "--rounds", `${size.commits}`);
 
       const [, rounds, reversed, refused] = rowOf(told, store);

@@ -72,7 +72,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 test(
-  "its handler is told, although its neighbour settles first (004-31)",
+  "its handler is told, although its neighbour settles first",
   async () => {
     await using scene = await openScene();
     const { operator, seen } = scene;
@@ -89,7 +89,7 @@ test(
 );
 
 test(
-  "the job never runs twice at once in one worker (004-31)",
+  "the job never runs twice at once in one worker",
   async () => {
     await using scene = await openScene();
     const { operator, seen } = scene;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync } from "node:fs";
+import { join, matchesGlob } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sized } from "../../scripts/lib/campaign-size.ts";
 import { CAMPAIGNS } from "../../scripts/lib/campaigns.ts";
@@ -41,6 +41,24 @@ describe("the campaigns", () => {
       expect(await campaign(...args)).toMatchObject({ code: 2 });
     },
   );
+});
+
+describe("the projects", () => {
+  test("run every test file once: units, parts together, whole programs (001-41)", () => {
+    const files = globSync("{src,test,examples}/**/*.test.ts", { cwd: root });
+    const homes = new Map(
+      files.map((file) => [
+        file,
+        PROJECTS.filter(({ include }) => include.some((each) => matchesGlob(file, each))),
+      ]),
+    );
+
+    const astray = files.filter((file) => homes.get(file)?.length !== 1);
+    expect(astray).toEqual([]);
+    const used = new Set([...homes.values()].flat().map(({ name }) => name));
+    expect(PROJECTS.filter(({ name }) => !used.has(name))).toEqual([]);
+    expect([...used]).toEqual(expect.arrayContaining(["unit", "runtime", "postgres", "e2e"]));
+  });
 });
 
 describe("a part of a campaign", () => {

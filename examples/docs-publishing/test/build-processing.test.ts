@@ -202,7 +202,7 @@ describe("build_processing", () => {
 });
 
 describe("edition_update", () => {
-  test("gives an edition an older build, logs it and renders the dashboard (000-37)", async () => {
+  test("gives an edition an older build, logs and renders it (000-14, 000-37)", async () => {
     await using world = new World();
     await using kit = await createTestMill();
     const [first, second] = [await world.build("main"), await world.build("main")];

@@ -10,7 +10,7 @@ import { JOBS, World } from "./world.ts";
 const HOUR_MS = 3_600_000;
 
 describe("operators", () => {
-  test("see the backlog by kind (000-30)", async () => {
+  test("see the backlog by kind", async () => {
     await using world = new World();
     await using kit = await createTestMill();
     const build = await world.build("main");
@@ -28,7 +28,7 @@ describe("operators", () => {
     });
   });
 
-  test("see active work by phase, and who is at an edition (000-31, 000-32)", async () => {
+  test("see active work by phase, and who is at an edition", async () => {
     await using hold = new Hold();
     await using world = new World({ followers: ["latest"], pace: hold.pace });
     await using kit = await createTestMill();
@@ -56,7 +56,7 @@ describe("operators", () => {
     expect(await operator.activeWork(kit.mill)).toEqual([]);
   });
 
-  test("see how many jobs had errors in the last hour (000-33)", async () => {
+  test("see how many jobs had errors in the last hour", async () => {
     await using world = new World({ followers: ["latest"] });
     await using kit = await createTestMill();
     await world.block("latest");
@@ -71,7 +71,7 @@ describe("operators", () => {
     expect(await operator.errorsSince(kit.mill, new Date(0))).toBe(2);
   });
 
-  test("see how much each organisation has done in the last hour (000-34)", async () => {
+  test("see how much each organisation has done in the last hour", async () => {
     await using world = new World();
     await using kit = await createTestMill();
     const { docs } = world;
@@ -93,7 +93,7 @@ describe("operators", () => {
     });
   });
 
-  test("see jobs that run for more than ten minutes (000-35)", async () => {
+  test("see jobs that run for more than ten minutes", async () => {
     await using hold = new Hold();
     await using world = new World({ pace: hold.pace });
     await using kit = await createTestMill();

@@ -1,4 +1,4 @@
-/** The services as plain functions: no queue, no worker (000-02). */
+/** The services as plain functions: no queue, no worker. */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { World } from "./world.ts";
 const { signal } = new AbortController();
 const HELLO_SHA256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
-describe("inventory (000-36)", () => {
+describe("inventory, without queue and worker (000-02, 000-36)", () => {
   test("has key, content hash, content type and size of every object", async () => {
     await using world = new World();
     const build = await world.build("main");
@@ -56,7 +56,7 @@ describe("inventory (000-36)", () => {
   });
 });
 
-describe("tracking (000-36)", () => {
+describe("tracking, without queue and worker (000-02, 000-36)", () => {
   test("makes editions for the default branch, a ticket, a release and its stream", async () => {
     await using world = new World();
     const affected = async (ref: string): Promise<string[]> =>
@@ -88,9 +88,9 @@ describe("tracking (000-36)", () => {
   });
 });
 
-describe("an edition in pointer mode", () => {
+describe.each(["pointer", "copy"] as const)("an edition in %s mode (000-52)", (editionMode) => {
   test("shows the new build to readers that had the old one in the cache", async () => {
-    await using world = new World();
+    await using world = new World({ editionMode });
     const [first, second] = [await world.build("main"), await world.build("main")];
     const read = (): Promise<string> =>
       readPage(world.docs, world.project, { slug: "__main", key: "index.html" });
@@ -102,7 +102,9 @@ describe("an edition in pointer mode", () => {
     expect(await read()).toContain(`Build ${second.id} of main`);
     expect(world.history).toEqual([`__main ${first.id}`, `__main ${second.id}`]);
   });
+});
 
+describe("an edition in pointer mode", () => {
   test("is unchanged when it is moved to the same build again", async () => {
     await using world = new World();
     const build = await world.build("main");
@@ -129,7 +131,7 @@ describe("an edition in pointer mode", () => {
   });
 });
 
-describe("an edition in copy mode", () => {
+describe("an edition in copy mode (000-52)", () => {
   test("copies what differs, pages last, then removes, pages first", async () => {
     const paced: string[] = [];
     await using world = new World({ editionMode: "copy", pace: (what) => void paced.push(what) });

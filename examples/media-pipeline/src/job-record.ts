@@ -42,7 +42,7 @@ export async function readJob(mill: Millrace, id: string): Promise<JobRecord> {
   };
 }
 
-function statusOf(state: ProgressView["state"], isStale: JobView["stale"]): JobStatus {
+export function statusOf(state: ProgressView["state"], isStale: JobView["stale"]): JobStatus {
   if (isStale) return "stale";
   switch (state) {
     case "scheduled":

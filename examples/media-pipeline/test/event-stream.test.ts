@@ -9,7 +9,7 @@ describe("an event stream", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("begins with a snapshot, goes on with events, and pings (001-31)", async () => {
+  test("begins with a snapshot, goes on with events, and pings", async () => {
     await using scene = await openScene();
     const queue = await scene.open();
     const { release } = scene.hold("GET", 50);
@@ -34,7 +34,7 @@ describe("an event stream", () => {
     await events.return(undefined);
   });
 
-  test("tells of one job only (001-31)", async () => {
+  test("tells of one job only", async () => {
     await using scene = await openScene();
     const queue = await scene.open();
     const { reached, release } = scene.hold("GET", 0);
@@ -52,7 +52,7 @@ describe("an event stream", () => {
     await events.return(undefined);
   });
 
-  test("whose reader leaves, leaves no listener, no timer and no trace (001-32)", async () => {
+  test("whose reader leaves, leaves no listener, no timer and no trace", async () => {
     await using scene = await openScene();
     const queue = await scene.open();
     const { release } = scene.hold("GET", 50);

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { heard, openScene } from "./support.ts";
 
 describe("retention", () => {
-  test("marks a finished job stale, then deletes it with its files (001-07, 001-38)", async () => {
+  test("marks a finished job stale, then deletes it with its files (001-38)", async () => {
     await using scene = await openScene();
     const calls: string[] = [];
     const looked = Promise.withResolvers<void>();

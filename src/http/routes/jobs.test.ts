@@ -251,7 +251,7 @@ describe("GET /api/v1/jobs", () => {
     ["tag=area:north:east", ["tagged"]],
     ["tag=area:north:east&tag=size:xl", ["tagged"]],
     ["tag=area:north:east&tag=size:s", []],
-  ])("filters by %s", async (query, expected) => {
+  ])("filters by %s (003-28, C-03)", async (query, expected) => {
     const plain = defineJob({ type: "plain", category: "mail" });
     await using server = await openServer({ contracts: () => [plain] });
     await post(server, { type: "plain" });
@@ -312,7 +312,7 @@ describe("GET /api/v1/jobs/{id}", () => {
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(job)));
   });
 
-  test("names the retention when there is no such job", async () => {
+  test("names the retention when there is no such job (000-45)", async () => {
     await using server = await openServer();
 
     const response = await server.ask(`/api/v1/jobs/${NOWHERE}?wait=1s`);

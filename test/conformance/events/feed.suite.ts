@@ -29,7 +29,7 @@ export function feedSuite(open: OpenStore): void {
   });
 
   describe("feed", () => {
-    test("tells what happened in the order in which it happened (C-28, I13)", async () => {
+    test("tells what happened in the order in which it happened (I13)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const start = clock.now();

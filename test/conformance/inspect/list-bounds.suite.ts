@@ -48,7 +48,7 @@ export function listBoundsSuite(open: OpenStore): void {
       expect(new Set(ids).size).toBe(ids.length);
     });
 
-    test("is not cut short where an index is narrow", async () => {
+    test("is not cut short where an index is narrow (000-13)", async () => {
       await using db = await open();
       const { store } = db;
       const { done, waiting, tagged } = await addRare(db);

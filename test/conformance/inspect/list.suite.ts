@@ -167,26 +167,32 @@ export function listSuite(open: OpenStore): void {
       expect(await idsOf(store, { states: ["running"] })).toEqual([]);
     });
 
-    test("moves a job from state to state as it lives", async () => {
+    test("shows a job in exactly one state as it lives (000-10)", async () => {
       await using db = await open();
-      const { store } = db;
-      const [id] = await add(store, {});
+      const { store, clock } = db;
+      const [id] = await add(store, { due: { delayMs: 10 } });
+      const states = async (): Promise<readonly State[]> => {
+        const lists = await Promise.all(STATES.map((state) => idsOf(store, { states: [state] })));
+        return STATES.filter((_, index) => lists[index]?.includes(id) === true);
+      };
 
+      expect(await states()).toEqual(["scheduled"]);
+      await clock.advance(10);
+      await store.promote(1);
+      expect(await states()).toEqual(["queued"]);
       const batch = await takeOne(store);
-      expect(await idsOf(store, { states: ["queued"] })).toEqual([]);
-      expect(await idsOf(store, { states: ["running"] })).toEqual([id]);
+      expect(await states()).toEqual(["running"]);
+      await settleAll(store, batch, completedWithErrors(1));
 
-      await settleAll(store, batch, completed());
-      expect(await idsOf(store, { states: ["running"] })).toEqual([]);
-      expect(await idsOf(store, { states: ["completed"] })).toEqual([id]);
+      expect(await states()).toEqual(["completed_with_errors"]);
     });
 
     test.each<[string, ListFilter]>([
       ["type", { type: "sms" }],
-      ["tenant (I16)", { tenant: "acme" }],
-      ["category (003-01)", { category: "documents" }],
+      ["tenant (000-12, I16)", { tenant: "acme" }],
+      ["category", { category: "documents" }],
       ["correlation (004-17, 004-38)", { correlationId: "user-action-123" }],
-      ["one tag", { tags: { edition: "main" } }],
+      ["one tag (000-13)", { tags: { edition: "main" } }],
       ["two tags", { tags: { edition: "main", region: "nord" } }],
     ])("filters by %s", async (_, filter) => {
       await using db = await open();

@@ -112,7 +112,7 @@ function keepingTests(open: OpenStore): void {
     for (const id of ids) expectConsecutive(await allLogs(store, id));
   });
 
-  test("loses nothing when many notes come at once, through two handles (000-24)", async () => {
+  test("loses nothing when many notes come at once, through two handles", async () => {
     await using db = await open();
     const handles = [db.store, await db.another()];
     const [id] = await add(db.store, {});

@@ -261,7 +261,7 @@ function unitsTests(open: OpenStore): void {
 }
 
 function holdersTests(open: OpenStore): void {
-  test("names the running jobs that work on a unit, longest first (000-32)", async () => {
+  test("names the running jobs that work on a unit, longest first", async () => {
     await using db = await open();
     const { store, clock } = db;
     const ids = await add(store, {}, {}, {});

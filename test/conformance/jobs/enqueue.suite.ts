@@ -168,7 +168,7 @@ export function enqueueSuite(open: OpenStore): void {
       expect((await takeOne(store)).job.payload === payload).toBe(true);
     });
 
-    test("lets a job without correlation correlate by its own id (004-04, C-14)", async () => {
+    test("lets a job without correlation correlate by its own id (004-04)", async () => {
       await using db = await open();
       const { store } = db;
 

@@ -100,7 +100,7 @@ export function idempotencySuite(open: OpenStore): void {
       expect(await claimable(store)).toEqual([first.id]);
     });
 
-    test("makes one job of twenty overlapping calls on two handles (003-31)", async () => {
+    test("makes one job of twenty overlapping calls on two handles (003-11)", async () => {
       await using db = await open();
       const { store } = db;
       const other = await db.another();

@@ -162,7 +162,7 @@ export function reviewSuite(open: OpenStore): void {
   });
 
   describe("reprocess", () => {
-    test.each(OPEN)("replaces a %s letter by a linked job (003-26)", async (_, prepare) => {
+    test.each(OPEN)("replaces a %s letter by a linked job (003-44)", async (_, prepare) => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await addDead(store, { payload: '{"a":1}' });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { completed, runAgain } from "../../support/factories.ts";
+import { pictureOf } from "../../support/notes.ts";
 import { add, claimable, settleAll, stateOf, take } from "../../support/steps.ts";
 import type { OpenStore } from "../../support/stores.ts";
 
@@ -16,6 +17,21 @@ export function gateSuite(open: OpenStore): void {
       await store.pause(TYPE, WHY);
 
       expect(await store.gates()).toEqual([{ ...TYPE, ...WHY, until: null }]);
+    });
+
+    test("changes nothing about a job behind it but what holds it (004-08)", async () => {
+      await using db = await open();
+      const { store } = db;
+      const [id] = await add(store, {});
+      const before = await pictureOf(store, id);
+
+      await store.pause(TYPE, WHY);
+      await store.hold(10);
+
+      expect(await claimable(store)).toEqual([]);
+      const { job, ...rest } = await pictureOf(store, id);
+      expect(job).toMatchObject({ state: "queued", heldBy: TYPE });
+      expect({ job: { ...job, heldBy: null }, ...rest }).toEqual(before);
     });
 
     test("holds from the next claim on, and leaves what runs alone", async () => {

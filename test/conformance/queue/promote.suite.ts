@@ -5,7 +5,7 @@ import type { OpenStore } from "../../support/stores.ts";
 
 export function promoteSuite(open: OpenStore): void {
   describe("promote", () => {
-    test("queues what is due and nothing else (001-16, I8)", async () => {
+    test("queues what is due and nothing else (001-15, I8)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [due, later] = await add(

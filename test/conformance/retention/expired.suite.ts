@@ -85,7 +85,7 @@ async function keysOf(store: JobStore, ...ids: readonly JobId[]): Promise<readon
 
 function periodTests(open: OpenStore): void {
   test.each(ENDINGS.map(({ to }) => to))(
-    "finds jobs that ended as %s by the age of that state (C-21, C-34)",
+    "finds jobs that ended as %s by the age of that state (C-34)",
     async (state) => {
       await using db = await open();
       const { store, clock } = db;
@@ -406,7 +406,7 @@ function removeTests(open: OpenStore): void {
 }
 
 function typeTests(open: OpenStore): void {
-  test("are found and removed by those, and by no others (C-21)", async () => {
+  test("are found and removed by those, and by no others", async () => {
     await using db = await open();
     const { store, clock } = db;
     const longer = await addEnded(store, completed(), { type: "longer" });

@@ -34,7 +34,7 @@ const ENDINGS = [completed(), completedWithErrors(1), failedWith(), cancelled()]
 export function pruneSuite(open: OpenStore): void {
   describe("prune", () => {
     test.each(ENDINGS.map((ending) => ending.to))(
-      "removes jobs that ended as %s by the age of that state (C-21, C-34)",
+      "removes jobs that ended as %s by the age of that state (C-34)",
       async (state) => {
         await using db = await open();
         const { store, clock } = db;
@@ -70,7 +70,7 @@ export function pruneSuite(open: OpenStore): void {
       expect(await store.get(id)).toBeNull();
     });
 
-    test("removes the whole job: ledger, tags, place in lists (000-44, 000-45)", async () => {
+    test("removes the whole job: ledger, tags, place in lists (000-44)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id, kept] = await add(store, { tags: { a: "1" } }, { tags: { a: "1" } });

@@ -148,7 +148,7 @@ function fenceTests(open: OpenStore): void {
 }
 
 function nameTests(open: OpenStore): void {
-  test("takes what is free and leaves what others have, in the order asked (000-32)", async () => {
+  test("takes what is free and leaves what others have, in the order asked", async () => {
     await using db = await open();
     const { store } = db;
     const [one, two] = await twoRuns(store);
@@ -258,7 +258,7 @@ function keyTests(open: OpenStore): void {
     expect(await holders(store, "docs/main")).toEqual([id]);
   });
 
-  test("keeps jobs with that concurrency key from being claimed (000-32)", async () => {
+  test("keeps jobs with that concurrency key from being claimed", async () => {
     await using db = await open();
     const { store } = db;
     await add(store, {});

@@ -93,7 +93,7 @@ function runsTests(open: OpenStore): void {
     ["a crash", crashedOnce()],
     ["an interruption", runAgain()],
     ["a failure", retryIn(0)],
-  ])("keeps everything over %s (000-25)", async (_, settlement) => {
+  ])("keeps everything over %s", async (_, settlement) => {
     await using db = await open();
     const { store } = db;
     await add(store, {});

@@ -66,7 +66,7 @@ export function claimSuite(open: OpenStore): void {
       expect(order).toEqual([first, second]);
     });
 
-    test("takes jobs of equal priority and due time in the order they came (002-06)", async () => {
+    test("takes jobs of equal priority and due time in the order they came", async () => {
       await using db = await open();
       const { store } = db;
       const jobs = newJobs(50);
@@ -127,7 +127,7 @@ export function claimSuite(open: OpenStore): void {
       expect(await store.count({ states: ["queued"] }, 200)).toBe(130 - limit);
     });
 
-    test("never takes a job twice, by three at once (001-17, 003-09, 003-31)", async () => {
+    test("never takes a job twice, by three at once (001-17, 003-09, 003-40)", async () => {
       await using db = await open();
       const handles = [db.store, await db.another(), await db.another()];
       const jobs = newJobs(300);

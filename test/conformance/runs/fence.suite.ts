@@ -98,7 +98,7 @@ export function fenceSuite(open: OpenStore): void {
       expect(await pictureOf(store, theirs.id)).toEqual(before);
     });
 
-    test("accepts the first settlement of a run and no further one (002-07, I4, I6)", async () => {
+    test("accepts the first settlement of a run and no other (002-03, C-25, I4, I6)", async () => {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {}, {});

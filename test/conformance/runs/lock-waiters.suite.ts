@@ -56,7 +56,7 @@ export function lockWaitersSuite(open: OpenStore): void {
 }
 
 function holdTests(open: OpenStore): void {
-  test("moves jobs whose key is taken out of the way, and says why (000-32)", async () => {
+  test("moves jobs whose key is taken out of the way, and says why", async () => {
     await using db = await open();
     const { store, clock } = db;
     const runAt = clock.now();

@@ -53,7 +53,7 @@ export function locksSuite(open: OpenStore): void {
 }
 
 function claimTests(open: OpenStore): void {
-  test("is had by one job at a time: two workers, one key (000-32)", async () => {
+  test("is had by one job at a time: two workers, one key", async () => {
     await using db = await open();
     const { store } = db;
     const [first, second] = await add(store, KEYED, KEYED);

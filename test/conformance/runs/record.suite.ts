@@ -225,7 +225,7 @@ function fenceTests(open: OpenStore): void {
 }
 
 function keepingTests(open: OpenStore): void {
-  test("keeps the last move of a unit, in one note and over several (000-24)", async () => {
+  test("keeps the last move of a unit, in one note and over several (000-22, 000-23)", async () => {
     await using db = await open();
     const { store, clock } = db;
     const [id] = await add(store, {});
@@ -265,7 +265,7 @@ function keepingTests(open: OpenStore): void {
     ]);
   });
 
-  test("takes 1,000 moves in one note, and adds them up with 100 others", async () => {
+  test("takes 1,000 moves in one note, and adds them up with 100 others (000-24)", async () => {
     await using db = await open();
     const { store } = db;
     const [id] = await add(store, {});
@@ -398,7 +398,7 @@ function keepingTests(open: OpenStore): void {
 }
 
 function refusalTests(open: OpenStore): void {
-  test.each(BAD)("refuses %s, and keeps nothing of that note", async (_, bad) => {
+  test.each(BAD)("refuses %s, and keeps nothing of that note (000-22, 000-23)", async (_, bad) => {
     await using db = await open();
     const { store } = db;
     const ids = await add(store, {}, {}, {});
@@ -455,7 +455,7 @@ function boundTests(open: OpenStore): void {
 }
 
 function feedTests(open: OpenStore): void {
-  test("tells of progress and phases with their details, in order (C-28, I13)", async () => {
+  test("tells of progress and phases with their details, in order (I13)", async () => {
     await using db = await open();
     const { store } = db;
     const [id] = await add(store, {});

@@ -36,7 +36,7 @@ const LEASE_AND_MORE_MS = 30_001;
 
 export function rescueSuite(open: OpenStore): void {
   describe("rescue", () => {
-    test("takes started jobs through the settle door, charged (C-05, 002-02)", async () => {
+    test("takes started jobs through the settle door, charged (C-05, 002-02, 002-32)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});

@@ -52,7 +52,7 @@ export function settleSuite(open: OpenStore): void {
       ]);
     });
 
-    test("completes a job with its result (003-14)", async () => {
+    test("completes a job with its result (002-32, 003-14)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
@@ -113,7 +113,7 @@ export function settleSuite(open: OpenStore): void {
       expect((await eventsOf(store, id)).at(-1)).toBe("job:completed");
     });
 
-    test("completes a job whose retries a supervisor owns and keeps its fault (C-22)", async () => {
+    test("completes a job whose retries a supervisor owns and keeps its fault (C-06)", async () => {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, { retryOwner: "supervisor" });
@@ -128,7 +128,7 @@ export function settleSuite(open: OpenStore): void {
       expect((await eventsOf(store, id)).at(-1)).toBe("job:completed");
     });
 
-    test("fails a job into a dead letter with its own copy (003-22, 003-23, 004-21)", async () => {
+    test("fails a job into a dead letter with its own copy (002-04, 003-22, 003-23)", async () => {
       await using db = await open();
       const { store, clock } = db;
       const error = fault({
@@ -224,7 +224,7 @@ export function settleSuite(open: OpenStore): void {
       expect((await takeOne(store)).job).toMatchObject({ id, n: 2, tries: 1, crashes: 1 });
     });
 
-    test("keeps the first planned time of a job that is retried (C-24)", async () => {
+    test("keeps the first planned time of a job that is retried", async () => {
       await using db = await open();
       const { store, clock } = db;
       const [id] = await add(store, {});
@@ -273,7 +273,7 @@ export function settleSuite(open: OpenStore): void {
       expect(order).toEqual([urgent, rival]);
     });
 
-    test("keeps every run in the ledger, in order", async () => {
+    test("keeps every run in the ledger, in order (002-04)", async () => {
       await using db = await open();
       const { store } = db;
       const [id] = await add(store, {});

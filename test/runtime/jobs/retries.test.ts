@@ -3,6 +3,7 @@ import {
   jobqueue,
   lipas,
   NonRetryableError,
+  practice,
   RateLimitedError,
   RetryableError,
   TransientError,
@@ -38,7 +39,7 @@ const broken = defineJob({ type: "broken", payload: typed<{ with: string }>() })
 });
 
 describe("a job whose handler throws", () => {
-  test("runs again after its backoff and can then succeed (001-24, 004-21)", async () => {
+  test("runs again after its backoff and can then succeed (001-24)", async () => {
     await using kit = await openTest();
     let runs = 0;
     const flaky = defineJob({ type: "flaky" }).run((_, ctx) => {
@@ -108,7 +109,7 @@ describe("a job whose handler throws", () => {
   );
 
   test.each(["transient", "retryable", "unclassified"])(
-    "%s: waits 2, 4, 8, 16 s and fails at the fifth attempt (003-17, 003-20)",
+    "%s: waits 2, 4, 8, 16 s and fails at the fifth attempt (003-17, 003-20, 003-42)",
     async (kind) => {
       await using kit = await openTest();
       const job = await kit.mill.enqueue(broken, { with: kind });
@@ -124,7 +125,7 @@ describe("a job whose handler throws", () => {
   test.each([
     [0, [1_600, 3_200, 6_400, 12_800, null]],
     [0.999_999_999, [2_400, 4_800, 9_600, 19_200, null]],
-  ])("swings by a fifth to either side, dice %d (003-21)", async (roll, waits) => {
+  ])("swings by a fifth to either side, dice %d", async (roll, waits) => {
     await using kit = await openTest({ random: () => roll });
     const job = await kit.mill.enqueue(broken, { with: "transient" });
 
@@ -133,7 +134,42 @@ describe("a job whose handler throws", () => {
     expect(waitsOf(await kit.mill.jobs.attempts(job.id))).toEqual(waits);
   });
 
-  test("never runs again when the error is not retryable (003-18, 003-22)", async () => {
+  test.each([
+    [0, [1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 300]],
+    [0.5, [2, 4, 8, 16, 32, 64, 128, 256, 300]],
+    [0.999_999_999, [2.4, 4.8, 9.6, 19.2, 38.4, 76.8, 153.6, 300, 300]],
+  ])(
+    "doubles, varies and cuts its waits by the practice preset, dice %d (003-21)",
+    async (...row) => {
+      const [roll, seconds] = row;
+      await using kit = await openTest({ preset: practice, random: () => roll });
+      const job = await kit.mill.enqueue(broken, { with: "transient" }, { maxAttempts: 10 });
+
+      await runOut(kit, [broken]);
+
+      const waits = waitsOf(await kit.mill.jobs.attempts(job.id));
+      expect(waits).toEqual([...seconds.map((wait) => wait * 1_000), null]);
+    },
+  );
+
+  test.each([
+    ["transient", "transient"],
+    ["retryable", "retryable"],
+    ["final", "non_retryable"],
+    ["limited", "rate_limited"],
+  ])("has its class in the ledger and in the dead letter: %s (003-16, 003-47)", async (...row) => {
+    const [kind, errorClass] = row;
+    await using kit = await openTest();
+    const job = await kit.mill.enqueue(broken, { with: kind }, { maxAttempts: 1 });
+
+    await kit.drain([broken]);
+
+    const error = { class: errorClass };
+    expect(await kit.mill.jobs.attempts(job.id)).toMatchObject([{ error }]);
+    expect(await kit.mill.deadLetters.get(job.id)).toMatchObject({ error });
+  });
+
+  test("never runs again when the error is not retryable (003-18, 003-42)", async () => {
     await using kit = await openTest();
     const job = await kit.mill.enqueue(broken, { with: "final" });
 
@@ -156,6 +192,7 @@ describe("a job whose handler throws", () => {
 
     const attempts = await kit.mill.jobs.attempts(job.id);
     expect(waitsOf(attempts)).toEqual([60_000, 120_000, 240_000, 480_000, null]);
+    expect(await kit.mill.deadLetters.get(job.id)).toMatchObject({ attempts: 5 });
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { defineJob, typed } from "millrace";
+import { defineJob, practice, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { latch, openTest } from "../support.ts";
 
@@ -36,7 +36,7 @@ describe("an idempotency key", () => {
     }
   });
 
-  test("may be asked to refuse every repetition (003-11)", async () => {
+  test("may be asked to refuse every repetition (C-13)", async () => {
     await using kit = await openTest();
     const options = { idempotencyKey: { key: "order-7", onConflict: "error" } } as const;
     await kit.mill.enqueue(pay, { amount: 5 }, options);
@@ -44,6 +44,16 @@ describe("an idempotency key", () => {
     await expect(kit.mill.enqueue(pay, { amount: 5 }, options)).rejects.toMatchObject({
       code: "IDEMPOTENCY_KEY_USED",
     });
+  });
+
+  test("is refused a second time by the practice preset, within its tenant (003-11)", async () => {
+    await using kit = await openTest({ preset: practice });
+    const enqueue = (tenant: string) =>
+      kit.mill.enqueue(pay, { amount: 5 }, { idempotencyKey: "order-7", tenant });
+    await enqueue("a");
+
+    await expect(enqueue("a")).rejects.toMatchObject({ code: "IDEMPOTENCY_KEY_USED" });
+    expect(await enqueue("b")).toMatchObject({ created: true });
   });
 
   test("belongs to its tenant (003-11)", async () => {
@@ -121,7 +131,7 @@ describe("a dedup key", () => {
     expect(await kit.mill.result(first)).toBe(5);
   });
 
-  test("is kept by a successor, and a conflict is told (C-30)", async () => {
+  test("is kept by a successor, and a conflict is told", async () => {
     await using kit = await openTest();
     const options = { dedupKey: "account-7" };
     const first = await kit.mill.enqueue(pay, { amount: 5 }, options);

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { defineJob, NonRetryableError, typed } from "millrace";
 import { describe, expect, test } from "vitest";
 import { openTest } from "../support.ts";
@@ -32,7 +33,32 @@ describe("a dead letter", () => {
     });
   });
 
-  test("is listed, newest first, by status, type and tenant (003-24, 004-25)", async () => {
+  test("keeps its whole job and error, its death and who acknowledged it (004-09)", async () => {
+    const { kit, job, letters } = await withLetter({
+      tenant: "acme",
+      priority: 7,
+      tags: { a: "b" },
+    });
+    await using _ = kit;
+    const diedAt = kit.clock.now();
+    const { key: _key, ...whole } = (await kit.store.get(job.id)) ?? assert.fail();
+    await kit.advance("1m");
+
+    await letters.acknowledge(job.id, actor);
+
+    const letter = (await kit.store.deadLetter(job.id)) ?? assert.fail();
+    const spec: Record<string, unknown> = JSON.parse(letter.spec);
+    expect(spec).toMatchObject({ type: "pay", tenant: "acme", priority: 7, tags: { a: "b" } });
+    expect(whole).toMatchObject(spec);
+    expect(letter).toMatchObject({
+      fault: { class: "non_retryable", message: "too much", stack: expect.any(String) },
+      diedAt,
+      reviewedBy: "ada",
+      reviewedAt: diedAt + 60_000,
+    });
+  });
+
+  test("is listed, newest first, by status, type and tenant (004-25)", async () => {
     const { kit, job, letters } = await withLetter({ tenant: "acme" });
     await using _ = kit;
     await kit.advance("1s");
@@ -64,7 +90,7 @@ describe("a dead letter", () => {
     expect(await letters.reprocess(job.id, actor)).toMatchObject({ created: true });
   });
 
-  test("that is reprocessed leads to a linked job (003-25, 003-26, 004-25)", async () => {
+  test("that is reprocessed leads to a linked job (003-44, 003-45, 004-25)", async () => {
     const { kit, job, letters } = await withLetter({ idempotencyKey: "order-7" });
     await using _ = kit;
 
@@ -85,7 +111,7 @@ describe("a dead letter", () => {
     });
   });
 
-  test("whose dedup key is held by another stays open, and says so (C-30)", async () => {
+  test("whose dedup key is held by another stays open, and says so", async () => {
     const { kit, job, letters } = await withLetter({ dedupKey: "account-7" });
     await using _ = kit;
     const rival = await kit.mill.enqueue(pay, { amount: 5 }, { dedupKey: "account-7" });
@@ -123,7 +149,7 @@ describe("a dead letter", () => {
     expect(await letters.get(job.id)).toMatchObject({ status: "reprocessed" });
   });
 
-  test("that is discarded or reprocessed does not change any more (003-25)", async () => {
+  test("that is discarded or reprocessed does not change any more", async () => {
     const { kit, job, letters } = await withLetter();
     await using _ = kit;
     await letters.discard(job.id, { ...actor, notes: "a test order" });

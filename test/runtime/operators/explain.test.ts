@@ -284,7 +284,7 @@ describe("jobs.explain of a job that is over", () => {
 });
 
 describe("mill.workers.list", () => {
-  test("shows what each worker takes (004-01, 004-27)", async () => {
+  test("shows what each worker takes", async () => {
     await using kit = await openTest();
     const lanes = { fast: 3, general: 5, heavy: 0 };
     kit.mill.work({ jobs: [email, report, flaky], types: ["email", "report"], lanes });

@@ -201,7 +201,7 @@ describe("jobs.fail", () => {
 });
 
 describe("jobs.release", () => {
-  test("takes a job from a worker that is stuck with it, uncharged (004-31)", async () => {
+  test("takes a job from a worker that is stuck with it, uncharged", async () => {
     await using kit = await openTest();
     const end = latch();
     const signals: AbortSignal[] = [];
@@ -245,7 +245,7 @@ describe("jobs.release", () => {
     await kit.settled();
   });
 
-  test("tells the handler to stop (004-31)", async () => {
+  test("tells the handler to stop", async () => {
     await using kit = await openTest();
     const signals: AbortSignal[] = [];
     const end = latch();

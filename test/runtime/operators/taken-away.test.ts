@@ -22,7 +22,7 @@ function longJob(end: Promise<unknown> | null) {
 
 describe("a run that an operator has taken away", () => {
   test.each(["release", "fail"] as const)(
-    "by %s ends its handler, also when a neighbour of its batch settles first (004-31)",
+    "by %s ends its handler, also when a neighbour of its batch settles first",
     async (verb) => {
       await using kit = await openTest();
       const { definition, seen } = longJob(null);
@@ -46,7 +46,7 @@ describe("a run that an operator has taken away", () => {
     },
   );
 
-  test("ends its handler before the same worker runs the job again (004-31)", async () => {
+  test("ends its handler before the same worker runs the job again", async () => {
     await using kit = await openTest();
     const { definition, seen } = longJob(null);
     const job = await kit.mill.enqueue(definition, 1);

@@ -47,7 +47,7 @@ async function statesOf(mill: Millrace, jobs: readonly { id: string }[]) {
 }
 
 describe("exclusive units", () => {
-  test("000-32 never share a name: 4 workers, 200 units, 5 names", async () => {
+  test("never share a name: 4 workers, 200 units, 5 names", async () => {
     await using kit = await openTest();
     const watch = new Watch();
     const job = defineJob({ type: "job", payload: typed<string>() }).run((run, ctx) =>

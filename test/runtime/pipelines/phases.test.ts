@@ -1,5 +1,6 @@
 /** Pipelines: phases in order, results that are kept, and where a later run goes on. */
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import {
   defineJob,
   NonRetryableError,
@@ -9,7 +10,7 @@ import {
   type Millrace,
 } from "millrace";
 import { describe, expect, test } from "vitest";
-import { countCalls, latch, openTest, untilAborted } from "../support.ts";
+import { countCalls, latch, openTest, replaceVerb, untilAborted } from "../support.ts";
 
 /** Names and states of the phases of a job. */
 async function phasesOf(mill: Millrace, { id }: { id: string }): Promise<readonly string[]> {
@@ -41,7 +42,25 @@ describe("a pipeline", () => {
     expect(await kit.mill.result(job)).toEqual(["1970-01-01T00:00:00.000Z", "nothing"]);
   });
 
-  test("001-19 has stored a result before the next phase begins", async () => {
+  test("000-11 shows its phase while it runs, and a plain job shows none", async () => {
+    await using kit = await openTest();
+    const phases: unknown[] = [];
+    const look = async (_: unknown, { job }: { job: { id: string } }): Promise<void> => {
+      await kit.settled();
+      phases.push((await kit.mill.jobs.get(job.id)).phase);
+    };
+    const plain = defineJob({ type: "plain" }).run(look);
+    const pipeline = defineJob({ type: "pipeline" }).phase("one", look).phase("two", look);
+
+    for (const job of [plain, pipeline]) {
+      await kit.mill.enqueue(job);
+      await kit.drain([job]);
+    }
+
+    expect(phases).toEqual([null, "one", "two"]);
+  });
+
+  test("001-19 stores start, end and result of each phase, and tells of them", async () => {
     await using kit = await openTest();
     const seen: unknown[] = [];
     const job = defineJob({ type: "job" })
@@ -68,6 +87,33 @@ describe("a pipeline", () => {
       "job:phase:completed",
       "job:completed",
     ]);
+  });
+
+  test("001-19 begins no phase while the end of the one before is stored", async () => {
+    await using kit = await openTest();
+    const begun: string[] = [];
+    const job = defineJob({ type: "job" })
+      .phase("one", () => void begun.push("one"))
+      .phase("two", () => void begun.push("two"));
+    const [reached, end] = [latch(), latch()];
+    const record = kit.store.record.bind(kit.store);
+    replaceVerb(kit.store, "record", async (notes: Parameters<typeof record>[0]) => {
+      if (notes.some(({ completed }) => completed !== undefined)) {
+        reached.open();
+        await end.passed;
+      }
+      return record(notes);
+    });
+    await kit.mill.enqueue(job);
+    kit.mill.work({ jobs: [job] });
+
+    await reached.passed;
+    await setImmediate();
+    expect(begun).toEqual(["one"]);
+    end.open();
+    await kit.settled();
+
+    expect(begun).toEqual(["one", "two"]);
   });
 
   test("reads no checkpoints in its first run, and reads those of earlier runs once", async () => {

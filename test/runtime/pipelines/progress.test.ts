@@ -11,7 +11,7 @@ function listen(kit: RuntimeTest) {
 }
 
 describe("ctx.progress", () => {
-  test("001-21 tells the overall percent of seed 001's table", async () => {
+  test("001-21 tells the overall percent: 17, 42, 93", async () => {
     await using kit = await openTest();
     const overalls: number[] = [];
     const told = async (id: string): Promise<void> => {

@@ -1,10 +1,10 @@
-import { defineJob } from "millrace";
+import { defineJob, jobqueue } from "millrace";
 import { describe, expect, test } from "vitest";
 import { latch, openTest, waitsOf, withBuffer, type RuntimeTest } from "../support.ts";
 
 describe("a worker that dies", () => {
   test.each(["start", "settle"] as const)(
-    "at %s loses its job to another after the lease, charged, with a higher fence (C-05)",
+    "at %s loses its job after the lease, charged, to a higher fence (002-02, C-05, C-25)",
     async (point) => {
       await using kit = await openTest();
       const fences: number[] = [];
@@ -92,6 +92,19 @@ describe("a worker that dies", () => {
       error: { name: "CrashError" },
     });
     expect(await kit.outcomes(job)).toEqual(["crashed"]);
+  });
+
+  test("fails its job for good by the jobqueue preset (001-06)", async () => {
+    await using kit = await openTest({ preset: jobqueue });
+    const plain = defineJob({ type: "plain" }).run(() => {});
+    const job = await kit.mill.enqueue(plain);
+    kit.crashAt("start");
+    await kit.drain([plain]);
+
+    kit.mill.work({ jobs: [plain] });
+    await kit.advance("45s");
+
+    expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "failed" });
   });
 
   test("cannot be the end of a job that was asked to cancel", async () => {

@@ -177,7 +177,7 @@ describe("the slots of a worker", () => {
     await kit.settled();
   });
 
-  test("are as many as the preset says (004-27)", async () => {
+  test("are as many as the preset says", async () => {
     await using kit = await openTest();
     const end = latch();
     const fast = defineJob({ type: "fast", lane: "fast" }).run(() => end.passed);
@@ -226,7 +226,7 @@ describe("a worker", () => {
     expect(await kit.mill.jobs.get(job.id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
-  test("runs only the types it was told to (004-27)", async () => {
+  test("runs only the types it was told to", async () => {
     await using kit = await openTest();
     const email = defineJob({ type: "email" }).run(() => {});
     const report = defineJob({ type: "report" }).run(() => {});

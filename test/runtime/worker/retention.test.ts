@@ -69,7 +69,7 @@ describe("retention", () => {
     expect(heard).toEqual([`job:stale ${enqueued?.id}`, `job:deleted ${enqueued?.id}`]);
   });
 
-  test("000-44, C-21 has one stage unless told otherwise, and seven days", async () => {
+  test("000-44 has one stage unless told otherwise, and seven days", async () => {
     await using kit = await openTest();
     const [enqueued] = await ended(kit, "a");
 
@@ -193,7 +193,7 @@ describe("retention", () => {
 });
 
 describe("a hook of retention", () => {
-  test("001-38 is called before its job is marked, and before it is removed", async () => {
+  test("001-38, C-37 is called before its job is marked, and before it is removed", async () => {
     await using kit = await openTest();
     const heard = listen(kit);
     const calls: unknown[] = [];

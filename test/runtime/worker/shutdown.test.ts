@@ -65,7 +65,7 @@ describe("stopping a worker", () => {
     expect(await kit.mill.jobs.get(enqueued.id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
-  test("twenty times in a run costs no attempt", async () => {
+  test("twenty times in a run costs no attempt (004-05)", async () => {
     await using kit = await openTest();
     const job = defineJob({ type: "job", maxAttempts: 1 }).run((_, ctx) =>
       untilAborted(ctx.signal),

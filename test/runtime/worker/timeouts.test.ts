@@ -43,7 +43,7 @@ describe("a time limit", () => {
   test.each([
     ["fast", 120_000],
     ["general", 1_200_000],
-  ])("is that of the lane %s when the job has none (004-28)", async (lane, limitMs) => {
+  ])("is that of the lane %s when the job has none (C-20, C-32)", async (lane, limitMs) => {
     await using kit = await openTest();
     const slow = defineJob({ type: "slow", lane }).run((_, ctx) => untilAborted(ctx.signal));
     const job = await kit.mill.enqueue(slow);

@@ -126,7 +126,7 @@ describe("a worker", () => {
     });
   });
 
-  test("removes jobs whose retention has expired, beside its jobs (001-07)", async () => {
+  test("removes jobs whose retention has expired, beside its jobs", async () => {
     await using kit = await openTest();
     const deleted: string[] = [];
     const end = latch();
