@@ -63,8 +63,14 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   /** How long `stop` waits for running jobs. Default 25 s. */
   readonly grace?: Duration;
   /**
-   * Stops the worker gracefully on SIGTERM and SIGINT. Default: false, so that the library installs
-   * no signal handlers unasked.
+   * What SIGTERM and SIGINT do to this worker. By default, and if nothing else in the process
+   * listens to the signal when it arrives, all workers of the process stop gracefully, and the
+   * process then ends by that signal (exit status 143 or 130). A second signal ends the process at
+   * once. If the application has a listener of its own, the signal is left to the application,
+   * which calls `worker.stop()` or `mill.close()`.
+   *
+   * `true` stops the worker also beside listeners of the application. `false` leaves the signal
+   * alone; a worker that is killed by it leaves its running jobs to be rescued, as after a crash.
    */
   readonly signals?: boolean;
 } & ({} extends AllDeps<J> ? { readonly deps?: AllDeps<J> } : { readonly deps: AllDeps<J> });

@@ -12,6 +12,7 @@ import {
   retentionOf,
   type RetentionPlan,
 } from "./maintenance/retention-settings.ts";
+import type { SignalMode } from "./signals.ts";
 
 /** No interval is shorter than this. */
 const INTERVAL_MS_MIN = 50;
@@ -31,7 +32,7 @@ export interface WorkerSettings {
   readonly pollMs: number;
   readonly batch: number;
   readonly graceMs: number;
-  readonly signals: boolean;
+  readonly signals: SignalMode;
 }
 
 /** One rule per option. The mapped type makes the compiler demand a rule for a new option. */
@@ -47,7 +48,7 @@ const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[
   poll: anything,
   batch: anything,
   grace: anything,
-  signals: anything,
+  signals: must((value) => value === undefined || typeof value === "boolean", "true or false"),
   deps: anything,
 };
 const OPTIONS = anObject(
@@ -74,7 +75,7 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     pollMs: interval(options.poll, preset.pollMs, "poll"),
     batch: batchOf(options.batch ?? 100),
     graceMs: options.grace === undefined ? GRACE_MS_DEFAULT : durationMs(options.grace, "grace"),
-    signals: options.signals ?? false,
+    signals: options.signals ?? "auto",
   };
 }
 

@@ -128,9 +128,9 @@ export class JobWorker implements Worker, ProcessMember {
       keepGates: () => gates.wake(),
     });
     this.#duties = [this.#promoter, gates, rescuer(duty), ...sweeping];
-    if (settings.signals) this.#stopSignals = stopOnSignals(() => this.stop(), logger);
     this.ready = this.#start();
     this.ready.catch((error) => logger.error("cannot start the worker", { error }));
+    this.#stopSignals = stopOnSignals(settings.signals, this, logger);
   }
 
   async quiet(): Promise<void> {
