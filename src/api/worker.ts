@@ -58,7 +58,7 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly lease?: Duration;
   /** How often the worker looks for jobs without a wake-up. Default 1 s. */
   readonly poll?: Duration;
-  /** The maximum number of jobs in one claim. */
+  /** The maximum number of jobs in one claim, 1 to 500. Default: that of the preset, 500. */
   readonly batch?: number;
   /** How long `stop` waits for running jobs. Default 25 s. */
   readonly grace?: Duration;

@@ -65,7 +65,7 @@ export const defaults: Preset = deepFreeze({
   lanes: { fast: 3, general: 5 },
   timeoutMs: { fast: 2 * MINUTE_MS, general: 20 * MINUTE_MS },
   pollMs: SECOND_MS,
-  batchMax: 20,
+  batchMax: 500,
   leaseMs: 30 * SECOND_MS,
   breaker: { failuresMax: 5, openMs: MINUTE_MS },
   onIdempotencyConflict: "return-existing",
@@ -179,6 +179,7 @@ export const practice: Preset = deepFreeze({
 export const lipas: Preset = deepFreeze({
   ...defaults,
   retry: lipasRetry(5 * MINUTE_MS),
+  batchMax: 20,
 });
 
 /**

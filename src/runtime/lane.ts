@@ -22,7 +22,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { LaneClaim, LaneSlots } from "../core/lanes.ts";
 import type { Outcome } from "../core/outcome.ts";
-import { BATCH_MAX, type JobStore } from "../store/store.ts";
+import type { JobStore } from "../store/store.ts";
 import type {
   Claim,
   ClaimedJob,
@@ -37,6 +37,7 @@ export interface LaneParts {
   readonly clock: Pick<Clock, "monotonic">;
   readonly name: string;
   readonly slots: number;
+  /** The maximum number of jobs in one claim. */
   readonly batch: number;
   /** How long a claim that found no job is believed without a hint. */
   readonly dryMs: number;
@@ -58,8 +59,9 @@ export interface LaneParts {
   readonly hasRoom: () => boolean;
 }
 
-/** The working time that a prefetch may hold. */
+/** The working time that a prefetch may hold, and its maximum number of jobs. */
 const PREFETCH_MS = 500;
+const PREFETCH_MAX = 100;
 /** How long a job that is marked as started waits for a slot. */
 export const MARK_MS_MAX = 2_000;
 /**
@@ -253,9 +255,9 @@ export class Lane {
   }
 
   async #claimForSlots(lanes: ClaimRequest["lanes"]): Promise<void> {
-    const { slots, store } = this.#parts;
+    const { slots, batch, store } = this.#parts;
     const share = this.#mayOverlap() ? Math.ceil(slots / store.claimsAtOnce) : slots;
-    const limit = Math.min(this.free, share, BATCH_MAX);
+    const limit = Math.min(this.free, share, batch);
     const hints = this.#hints;
     this.#requested += limit;
     try {
@@ -274,16 +276,19 @@ export class Lane {
 
   /** With a backlog, claims overlap if there are more slots than prefetched jobs. */
   #mayOverlap(): boolean {
-    const { slots, batch } = this.#parts;
-    return this.#hasBacklog && slots >= batch;
+    return this.#hasBacklog && this.#parts.slots >= this.#prefetchMax;
   }
 
   /** How many jobs the slots will finish within {@link PREFETCH_MS}, by the average of the runs. */
   #prefetchSize(): number {
-    const { slots, batch } = this.#parts;
-    if (this.#averageMs === null || slots >= batch) return 0;
+    const { slots } = this.#parts;
+    if (this.#averageMs === null || slots >= this.#prefetchMax) return 0;
     const perSlot = PREFETCH_MS / Math.max(this.#averageMs, RUN_MS_MIN);
-    return Math.min(batch, Math.floor(slots * perSlot));
+    return Math.min(this.#prefetchMax, Math.floor(slots * perSlot));
+  }
+
+  get #prefetchMax(): number {
+    return Math.min(this.#parts.batch, PREFETCH_MAX);
   }
 
   /** Returns jobs that have not started to the queue. */

@@ -73,7 +73,7 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     leaseMs,
     beatMs: Math.min(BEAT_MS_MAX, leaseMs / 3),
     pollMs: interval(options.poll, preset.pollMs, "poll"),
-    batch: batchOf(options.batch ?? 100),
+    batch: batchOf(options.batch ?? preset.batchMax),
     graceMs: options.grace === undefined ? GRACE_MS_DEFAULT : durationMs(options.grace, "grace"),
     signals: options.signals ?? "auto",
   };
