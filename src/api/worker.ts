@@ -13,6 +13,7 @@ export type WorkOptions<J extends readonly AnyJob[]> = {
   readonly types?: readonly J[number]["type"][];
   /** Only jobs of this tenant. */
   readonly tenant?: string;
+  /** Not part of this release: a list that is not empty is refused with NOT_YET. */
   readonly schedules?: readonly Schedule[];
   /**
    * How long finished jobs are kept; overrides the periods of the preset. Give all workers of a

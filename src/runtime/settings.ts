@@ -1,10 +1,11 @@
 /** The options of `mill.work`, checked and with all defaults. */
 import { insistOn } from "../jobs/check-text.ts";
+import { aPreset } from "../jobs/preset-rule.ts";
 import { durationMs, type Duration } from "../core/duration.ts";
 import { MillraceError } from "../core/errors.ts";
 import { defaults, type Preset } from "../core/presets.ts";
 import { definitionOf, isContract, type Definition } from "../api/definition.ts";
-import { anObject, must, type Rule } from "../api/rules.ts";
+import { anObject, must, notYet, type Rule } from "../api/rules.ts";
 import type { AnyJob, WorkOptions } from "../api/worker.ts";
 import { BATCH_MAX } from "../store/store.ts";
 import {
@@ -41,9 +42,9 @@ const OPTION_RULES: { readonly [K in keyof Required<WorkOptions<readonly AnyJob[
   lanes: anything,
   types: anything,
   tenant: anything,
-  schedules: anything,
+  schedules: noSchedules,
   retention: RETENTION_RULE,
-  preset: anything,
+  preset: aPreset,
   lease: anything,
   poll: anything,
   batch: anything,
@@ -58,9 +59,6 @@ const OPTIONS = anObject(
 
 export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSettings {
   insistOn("work", OPTIONS, options, "");
-  if (options.schedules !== undefined && options.schedules.length > 0) {
-    throw new MillraceError("NOT_YET", "work: schedules are not part of this release");
-  }
   const preset = options.preset ?? defaults;
   const leaseMs = interval(options.lease, preset.leaseMs, "lease");
   return {
@@ -77,6 +75,11 @@ export function settingsOf(options: WorkOptions<readonly AnyJob[]>): WorkerSetti
     graceMs: options.grace === undefined ? GRACE_MS_DEFAULT : durationMs(options.grace, "grace"),
     signals: options.signals ?? "auto",
   };
+}
+
+/** An empty list asks for nothing. */
+function noSchedules(value: unknown, place: string): ReturnType<Rule> {
+  return Array.isArray(value) && value.length === 0 ? null : notYet(value, place);
 }
 
 /** For options that are checked where they are read. */
